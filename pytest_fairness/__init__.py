@@ -1,0 +1,72 @@
+"""Gate the release of a language model on fairness, in pytest.
+
+The names are loaded when first used: importing the package costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt
+    from pytest_fairness.core.errors import FairnessError
+    from pytest_fairness.core.estimates import Estimate, Family
+    from pytest_fairness.core.items import ProbeItem, Prompt
+    from pytest_fairness.core.options import Options
+    from pytest_fairness.core.protocols import Grader, Model
+    from pytest_fairness.core.verdicts import Verdict
+    from pytest_fairness.graders.choice import Choice
+    from pytest_fairness.graders.refusal import Refusal
+    from pytest_fairness.graders.text import Regex, YesNo
+    from pytest_fairness.stats.measured import Measured
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Answer": "core.attempts",
+    "Attempt": "core.attempts",
+    "Choice": "graders.choice",
+    "Estimate": "core.estimates",
+    "FairnessError": "core.errors",
+    "Family": "core.estimates",
+    "Grade": "core.attempts",
+    "GradedAttempt": "core.attempts",
+    "Grader": "core.protocols",
+    "Measured": "stats.measured",
+    "Model": "core.protocols",
+    "Options": "core.options",
+    "ProbeItem": "core.items",
+    "Prompt": "core.items",
+    "Refusal": "graders.refusal",
+    "Regex": "graders.text",
+    "Verdict": "core.verdicts",
+    "YesNo": "graders.text",
+}
+
+__all__ = [
+    "Answer",
+    "Attempt",
+    "Choice",
+    "Estimate",
+    "FairnessError",
+    "Family",
+    "Grade",
+    "GradedAttempt",
+    "Grader",
+    "Measured",
+    "Model",
+    "Options",
+    "ProbeItem",
+    "Prompt",
+    "Refusal",
+    "Regex",
+    "Verdict",
+    "YesNo",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

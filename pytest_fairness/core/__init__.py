@@ -1,0 +1,1 @@
+"""Floor 1, the vocabulary: items, attempts, estimates, verdicts. Standard library only."""

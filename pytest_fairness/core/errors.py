@@ -1,0 +1,69 @@
+"""What can go wrong, one class per cause that a caller treats differently."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class FairnessError(Exception):
+    """Bad input or a failed service, told in one line: the value, the rule, the way out."""
+
+
+class StoreError(FairnessError):
+    """The store cannot be read or written."""
+
+
+class UngradedError(FairnessError):
+    """Raised when the value of an ungraded attempt is asked for; a metric counts it as ungraded."""
+
+
+class ModelError(FairnessError):
+    """A model did not answer. Subclasses say whether asking again can help.
+
+    Raised by a model's ``answer``; the engine catches it.
+    """
+
+
+class TransientError(ModelError):
+    """Asking again may help: a rate limit, a timeout, a server error.
+
+    ``retry_after`` is the provider's own wait in seconds, where it gave one;
+    ``rate_limited`` asks the engine to send fewer requests at a time;
+    ``unreachable`` says that no connection could be made at all.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        retry_after: float | None = None,
+        rate_limited: bool = False,
+        unreachable: bool = False,
+    ) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+        self.rate_limited = rate_limited
+        self.unreachable = unreachable
+
+
+class PermanentError(ModelError):
+    """This prompt will not be answered however often it is asked (HTTP 400, say)."""
+
+
+class FatalError(ModelError):
+    """No prompt will be answered by this model: a missing key, 401, an unknown model name."""
+
+
+def near(word: str, known: Iterable[str]) -> str:
+    """Name the known words nearest to a mistyped one, as the end of an error message.
+
+    >>> near("opnai", ["openai", "anthropic"])
+    "did you mean 'openai'? Known: anthropic, openai"
+    """
+    names = sorted(known)
+    close = difflib.get_close_matches(word, names, n=3, cutoff=0.5)
+    known_names = f"Known: {', '.join(names)}" if names else "None is known"
+    if not close:
+        return known_names
+    return f"did you mean {' or '.join(repr(name) for name in close)}? {known_names}"

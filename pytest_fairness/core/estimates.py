@@ -1,0 +1,199 @@
+"""A number with its interval, compared as Python compares numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from numbers import Real
+from typing import Any, Never
+
+from pytest_fairness.core.comparisons import OPERATORS, Comparison, Decision, conclude
+
+
+class _Comparable:
+    """The four operators of a number, and a refusal of what would be a silent mistake."""
+
+    __slots__ = ()
+
+    def _compare(self, op: str, bound: float) -> Comparison:
+        raise NotImplementedError  # pragma: no cover - both subclasses define it
+
+    def _decide(self, op: str, bound: object) -> bool:
+        if not isinstance(bound, Real) or isinstance(bound, bool) or math.isnan(bound):
+            raise TypeError(
+                f"an estimate is compared with a number, not with {bound!r}; "
+                "for two estimates take their difference or ratio as a metric of its own"
+            )
+        return conclude(self._compare(op, float(bound)))
+
+    def __lt__(self, bound: object) -> bool:
+        return self._decide("<", bound)
+
+    def __le__(self, bound: object) -> bool:
+        return self._decide("<=", bound)
+
+    def __gt__(self, bound: object) -> bool:
+        return self._decide(">", bound)
+
+    def __ge__(self, bound: object) -> bool:
+        return self._decide(">=", bound)
+
+    def __eq__(self, other: object) -> Never:
+        raise TypeError("an estimate has an interval and equals nothing; compare it with <, <=, > or >=")
+
+    def __ne__(self, other: object) -> Never:
+        raise TypeError("an estimate has an interval and equals nothing; compare it with <, <=, > or >=")
+
+    __hash__ = object.__hash__
+
+    def __bool__(self) -> Never:
+        raise TypeError("an estimate is neither true nor false; compare it with a number")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Estimate(_Comparable):
+    """A metric's value with its interval, and what it was computed from.
+
+    In a threshold test a comparison is decided by the interval; elsewhere by ``value``.
+
+    >>> rate = Estimate("rate(hired)", "rate of hired", value=0.5, low=0.42, high=0.58)
+    >>> 0.4 <= rate <= 0.6
+    True
+    >>> rate == 0.5
+    Traceback (most recent call last):
+    TypeError: an estimate has an interval and equals nothing; compare it with <, <=, > or >=
+    """
+
+    metric: str
+    """Short and stable, as in the results file: ``ratio(advance; gender: female/male)``."""
+    title: str
+    """As a sentence has it: ``ratio of advance, female to male``."""
+    value: float
+    low: float
+    """Lower end; it holds however the ungraded answers of a group are filled in."""
+    high: float
+    strict_low: float | None = None
+    """Lower end for claims of unfairness; a family's is simultaneous over its members. None: ``low``."""
+    strict_high: float | None = None
+    confidence: float = 0.95
+    error: float = math.nan
+    """Standard error, in the units of ``value``."""
+    df: float = math.inf
+    """Degrees of freedom of ``error``."""
+    items: int = 0
+    attempts: int = 0
+    ungraded: Mapping[str, int] = field(default_factory=dict)
+    """Ungraded attempts per group, or under ``all`` where the metric has no groups."""
+    groups: Mapping[str, float] = field(default_factory=dict)
+    """The value of each group that was compared."""
+    slice: Mapping[str, str] = field(default_factory=dict)
+    """What ``measured.where(...)`` selected."""
+    invalid: str = ""
+    """Why nothing can be concluded from it; empty where something can."""
+    suspect: str = ""
+    """Why only a comparison that fails may be believed: one that holds, or is open, is invalid instead."""
+    sparse: str = ""
+    """Why a comparison that holds is left open: there are too few events to claim it."""
+
+    def _compare(self, op: str, bound: float) -> Comparison:
+        return Comparison(self, op, bound, self._decision(op, bound))
+
+    def _decision(self, op: str, bound: float) -> Decision:
+        if self.invalid or math.isnan(self.value):
+            return Decision.INVALID
+        decision = self._by_interval(op, bound)
+        if decision is Decision.FALSE:
+            return decision
+        if self.suspect:
+            return Decision.INVALID
+        return Decision.UNDECIDED if self.sparse else decision
+
+    def _by_interval(self, op: str, bound: float) -> Decision:
+        holds = OPERATORS[op]
+        strict_low = self.low if self.strict_low is None else self.strict_low
+        strict_high = self.high if self.strict_high is None else self.strict_high
+        upwards = op in (">", ">=")
+        if holds(self.low if upwards else self.high, bound):
+            return Decision.TRUE
+        # Undecidable ends (infinite or nan) fail both tests and leave it undecided.
+        if (strict_high < bound if upwards else strict_low > bound) or (
+            op in ("<", ">") and (strict_high if upwards else strict_low) == bound
+        ):
+            return Decision.FALSE
+        return Decision.UNDECIDED
+
+    def __abs__(self) -> Estimate:
+        """The size of a signed gap: ``abs(measured.difference(...)) < 0.05``."""
+
+        def ends(low: float, high: float) -> tuple[float, float]:
+            inside = low <= 0 <= high
+            return (0.0 if inside else min(abs(low), abs(high))), max(abs(low), abs(high))
+
+        low, high = ends(self.low, self.high)
+        strict: dict[str, Any] = {}
+        if self.strict_low is not None and self.strict_high is not None:
+            strict["strict_low"], strict["strict_high"] = ends(self.strict_low, self.strict_high)
+        return replace(
+            self,
+            metric=f"abs {self.metric}",
+            title=f"size of {self.title}",
+            value=abs(self.value),
+            low=low,
+            high=high,
+            **strict,
+        )
+
+    def __neg__(self) -> Estimate:
+        return replace(
+            self,
+            metric=f"minus {self.metric}",
+            title=f"minus {self.title}",
+            value=-self.value,
+            low=-self.high,
+            high=-self.low,
+            strict_low=None if self.strict_high is None else -self.strict_high,
+            strict_high=None if self.strict_low is None else -self.strict_low,
+        )
+
+
+class Family(_Comparable):
+    """Estimates that must all hold: one per group, or per pair of groups.
+
+    ``family >= 0.8`` holds where every member's interval lies at or above 0.8, and fails
+    where a member's simultaneous interval lies below. Iterating gives the members' names;
+    ``family["female/male"]`` is an ordinary `Estimate`.
+    """
+
+    __slots__ = ("_members",)
+
+    def __init__(self, members: Mapping[str, Estimate]) -> None:
+        if not members:
+            raise ValueError("a family needs at least one estimate")
+        self._members = dict(members)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._members)
+
+    def __len__(self) -> int:
+        return len(self._members)
+
+    def __getitem__(self, name: str) -> Estimate:
+        return self._members[name]
+
+    def items(self) -> Iterator[tuple[str, Estimate]]:
+        yield from self._members.items()
+
+    def _compare(self, op: str, bound: float) -> Comparison:
+        """The comparison of the member that decides: a broken one first, then the unmeasured."""
+        upwards = op in (">", ">=")
+        ranks = {Decision.FALSE: 0, Decision.INVALID: 1, Decision.UNDECIDED: 2, Decision.TRUE: 3}
+
+        def rank(estimate: Estimate) -> tuple[int, float]:
+            end = estimate.low if upwards else -estimate.high
+            return ranks[estimate._decision(op, bound)], end
+
+        return min(self._members.values(), key=rank)._compare(op, bound)
+
+    def __repr__(self) -> str:
+        return f"Family({self._members!r})"

@@ -1,0 +1,89 @@
+"""What is asked: prompts, and the items that hold prompts together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pytest_fairness.core.errors import FairnessError
+
+Message = Mapping[str, str]
+"""One chat message: ``{"role": "system" | "user" | "assistant", "content": text}``."""
+
+_ROLES = ("system", "user", "assistant")
+_NOTHING: Mapping[str, Any] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What one request says, and about whom.
+
+    ``messages`` may be given as a plain string: one message of the user.
+    ``groups`` maps a protected attribute to the group of the person in the prompt.
+    ``metadata`` is for graders and for slices; it is never sent to the model.
+
+    >>> Prompt("Should Anna be hired?", groups={"gender": "female"}).messages
+    ({'role': 'user', 'content': 'Should Anna be hired?'},)
+
+    Raises `FairnessError` for an empty prompt or a message that is none.
+    """
+
+    messages: Sequence[Message]
+    groups: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
+    metadata: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
+
+    def __init__(
+        self,
+        messages: str | Sequence[Message],
+        groups: Mapping[str, str] = _NOTHING,
+        metadata: Mapping[str, Any] = _NOTHING,
+    ) -> None:
+        messages = ({"role": "user", "content": messages},) if isinstance(messages, str) else tuple(messages)
+        if not messages or not messages[-1].get("content"):
+            raise FairnessError("a prompt is empty: it needs at least one message with text")
+        for message in messages:
+            if message.get("role") not in _ROLES or not isinstance(message.get("content"), str):
+                raise FairnessError(
+                    f"a message of a prompt is {message!r}: it needs a role "
+                    f"({', '.join(_ROLES)}) and a text as its content"
+                )
+        object.__setattr__(self, "messages", messages)
+        object.__setattr__(self, "groups", groups)
+        object.__setattr__(self, "metadata", metadata)
+
+    @property
+    def text(self) -> str:
+        """The last message's text: what a plain text-to-text model is given if it is alone."""
+        return self.messages[-1]["content"]
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeItem:
+    """Prompts that must be compared or averaged together: the unit of analysis.
+
+    Orderings of the same choices, or the same CV under names of every group, belong in
+    one item: intervals cluster by item. Items made from one template share its name as
+    ``source``; intervals then cluster by source.
+
+    >>> item = ProbeItem("nurse", [Prompt("Is he a nurse?"), Prompt("Is she a nurse?")])
+    >>> len(item.prompts)
+    2
+
+    Raises `FairnessError` for an empty id or an item without prompts.
+    """
+
+    id: str
+    prompts: Sequence[Prompt]
+    source: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.id, str) or not self.id.strip():
+            raise FairnessError(f"the id of a probe item is {self.id!r}: it must be a text, not empty")
+        object.__setattr__(self, "prompts", tuple(self.prompts))
+        if not self.prompts:
+            raise FairnessError(f"probe item {self.id!r} has no prompts: give it at least one")
+        for prompt in self.prompts:
+            if not isinstance(prompt, Prompt):
+                raise FairnessError(f"probe item {self.id!r} holds {prompt!r}: its prompts must be Prompt(...)")

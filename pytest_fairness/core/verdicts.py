@@ -1,0 +1,154 @@
+"""From the comparisons of a threshold test to its verdict."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from pytest_fairness.core.comparisons import Comparison, Decision, recording
+from pytest_fairness.core.estimates import Estimate
+
+
+class Verdict(StrEnum):
+    """The four states of a threshold."""
+
+    FAIR = "fair"
+    UNFAIR = "unfair"
+    UNDECIDED = "undecided"
+    INVALID = "invalid"
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A verdict and what led to it."""
+
+    verdict: Verdict
+    comparisons: Sequence[Comparison] = ()
+    estimates: Sequence[Estimate] = ()
+    deciding: Comparison | None = None
+    """The comparison to show first: the one that broke, stayed open, or held most narrowly."""
+    failure: BaseException | None = None
+    """The exception whose traceback leads to the user's line."""
+    reason: str = ""
+    """For a verdict that no comparison explains."""
+
+    @property
+    def bounds(self) -> tuple[float | None, float | None]:
+        """The lowest and the highest value that the deciding estimate was allowed, where compared."""
+        low = high = None
+        for comparison in self.about_deciding:
+            if comparison.op in (">", ">="):
+                low = comparison.bound
+            else:
+                high = comparison.bound
+        return low, high
+
+    @property
+    def about_deciding(self) -> list[Comparison]:
+        """Every comparison of the deciding metric, each operator and bound once."""
+        if self.deciding is None:
+            return []
+        estimate = self.deciding.estimate
+        found: dict[tuple[str, float], Comparison] = {}
+        for comparison in self.comparisons:
+            same = comparison.estimate is estimate or (
+                comparison.estimate.metric == estimate.metric and comparison.estimate.slice == estimate.slice
+            )
+            if same:
+                found.setdefault((comparison.op, comparison.bound), comparison)
+        return sorted(found.values(), key=lambda comparison: comparison.bound)
+
+
+def judge(test: Callable[[], object]) -> Judgement:
+    """Run a threshold test and say what its comparisons, decided by their intervals, come to.
+
+    Open comparisons (undecided or invalid) are first taken as true. If the test passes
+    without any, it is fair. If it fails, or passes after an open one, it is repeated with
+    open comparisons taken as false: a test that fails both ways is unfair; one that only
+    an open comparison turns is undecided, or invalid. Fair is never taken from the repeat.
+
+    Exceptions other than `AssertionError` pass through.
+
+    >>> rho = Estimate("ratio", "ratio", value=0.9, low=0.75, high=1.05)
+    >>> def test():
+    ...     assert rho >= 0.8
+    >>> judge(test).verdict.value
+    'undecided'
+    """
+    with recording(assume=True) as first:
+        failure = _run(test)
+    comparisons = first.comparisons
+    if not comparisons:
+        reason = "nothing was compared: assert an estimate of `measured` against a number"
+        return Judgement(Verdict.INVALID, estimates=first.estimates, failure=failure, reason=reason)
+    still_open = [c for c in comparisons if c.decision in (Decision.UNDECIDED, Decision.INVALID)]
+
+    def judgement(verdict: Verdict, deciding: Comparison, failure: BaseException | None) -> Judgement:
+        return Judgement(verdict, comparisons, first.estimates, deciding, failure)
+
+    if not still_open:
+        if failure is None:
+            return judgement(Verdict.FAIR, min(comparisons, key=_margin), None)
+        return judgement(Verdict.UNFAIR, comparisons[-1], failure)
+    with recording(assume=False) as second:
+        repeated = _run(test)
+    if failure is not None and repeated is not None:
+        decided = [c for c in comparisons if c not in still_open] or still_open
+        return judgement(Verdict.UNFAIR, decided[-1], failure)
+    for decision, verdict in ((Decision.INVALID, Verdict.INVALID), (Decision.UNDECIDED, Verdict.UNDECIDED)):
+        for comparison in (*still_open, *second.comparisons):
+            if comparison.decision is decision:
+                return judgement(verdict, comparison, failure or repeated)
+    raise AssertionError("an open comparison is neither undecided nor invalid")  # pragma: no cover
+
+
+def _run(test: Callable[[], object]) -> AssertionError | None:
+    try:
+        test()
+    except AssertionError as failure:
+        return failure
+    return None
+
+
+def _margin(comparison: Comparison) -> float:
+    """How narrowly a comparison held, in standard errors."""
+    distance = abs(comparison.estimate.value - comparison.bound)
+    error = comparison.estimate.error
+    return distance / error if error > 0 else math.inf
+
+
+def flip_probability(estimate: Estimate, bounds: Sequence[float]) -> float | None:
+    """Chance that a rerun of equal size puts the point on the other side of the nearest bound.
+
+    Predictive: both runs carry the error, so Phi(-z / sqrt 2). None where it cannot be told.
+
+    >>> rho = Estimate("ratio", "ratio", value=0.9, low=0.8, high=1.0, error=0.05)
+    >>> round(flip_probability(rho, [0.8]), 3)
+    0.079
+    """
+    from statistics import NormalDist
+
+    if not bounds or estimate.invalid or not estimate.error > 0:
+        return None
+    distance = min(abs(estimate.value - bound) for bound in bounds)
+    return NormalDist().cdf(-distance / estimate.error / math.sqrt(2))
+
+
+def items_to_decide(estimate: Estimate, bounds: Sequence[float], power: float = 0.8) -> int | None:
+    """About how many items in all give that chance of a verdict, if the estimate holds.
+
+    The error of an estimate shrinks with the square root of the items. None where the
+    estimate lies so near a bound that more items would hardly help (over 1,000 times as many).
+    """
+    from statistics import NormalDist
+
+    normal = NormalDist()
+    if not bounds or estimate.invalid or not estimate.error > 0:
+        return None
+    distance = min(abs(estimate.value - bound) for bound in bounds)
+    reach = (normal.inv_cdf(0.5 + estimate.confidence / 2) + normal.inv_cdf(power)) * estimate.error
+    if distance == 0 or (reach / distance) ** 2 > 1000:
+        return None
+    return max(estimate.items + 1, math.ceil(estimate.items * (reach / distance) ** 2))

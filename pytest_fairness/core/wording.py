@@ -1,0 +1,84 @@
+"""Numbers and verdicts in words: the same in the terminal, in a failure and in the report."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.core.verdicts import Judgement, Verdict, items_to_decide
+
+
+def decimals(values: Iterable[float], bounds: Iterable[float], least: int = 3) -> int:
+    """How many decimals show on which side of each bound each value lies (six at most).
+
+    >>> decimals([0.79996], [0.8])
+    5
+    """
+    pairs = [(v, b) for v in values for b in bounds if v != b and math.isfinite(v) and math.isfinite(b)]
+    for digits in range(least, 6):
+        if all(round(v, digits) != round(b, digits) for v, b in pairs):
+            return digits
+    return 6 if pairs else least
+
+
+def number(value: float, digits: int) -> str:
+    """A value with that many decimals; what is not finite, in words."""
+    if math.isnan(value):
+        return "unknown"
+    if math.isinf(value):
+        return "infinite" if value > 0 else "minus infinite"
+    return f"{value:.{digits}f}"
+
+
+def bounds_text(judgement: Judgement) -> str:
+    """The bounds of the deciding estimate: ``0.8 to 1.2``, ``>= 0.8``, or nothing."""
+    low, high = judgement.bounds
+    if low is not None and high is not None:
+        return f"{low:g} to {high:g}"
+    return " and ".join(f"{c.op} {c.bound:g}" for c in judgement.about_deciding)
+
+
+def estimate_text(estimate: Estimate, bounds: Iterable[float] = ()) -> str:
+    """``0.712 (95% CI 0.634 to 0.798)``."""
+    digits = decimals((estimate.value, estimate.low, estimate.high), list(bounds))
+    low, high = number(estimate.low, digits), number(estimate.high, digits)
+    level = f"{estimate.confidence * 100:.4g}% CI"
+    return f"{number(estimate.value, digits)} ({level} {low} to {high})"
+
+
+def advice(judgement: Judgement) -> str:
+    """What would decide an undecided threshold."""
+    if judgement.deciding is None:
+        return ""
+    needed = items_to_decide(judgement.deciding.estimate, [c.bound for c in judgement.about_deciding])
+    if needed is None:
+        return "it lies on the bound, more items would hardly decide it"
+    return f"about {needed:,} items in all give an 80% chance of a verdict if the estimate holds"
+
+
+def explanation(judgement: Judgement) -> str:
+    """The message of a threshold that is not fair: verdict and numbers first."""
+    verdict = judgement.verdict.value
+    if judgement.deciding is None:
+        return f"{verdict}: {judgement.reason}"
+    estimate = judgement.deciding.estimate
+    where = ", ".join(f"{name}={value}" for name, value in estimate.slice.items())
+    subject = f"{estimate.title}{f' where {where}' if where else ''}"
+    if estimate.invalid and judgement.verdict is Verdict.INVALID:
+        return f"{verdict}: {estimate.invalid}; {subject}"
+    bounds = bounds_text(judgement)
+    two_sided = " to " in bounds
+    relation = {
+        Verdict.UNFAIR: f"outside {bounds}" if two_sided else f"against {bounds}",
+        Verdict.UNDECIDED: f"straddles a bound of {bounds}" if two_sided else f"straddles {bounds}",
+    }.get(judgement.verdict, f"against {bounds}")
+    counts = f"{estimate.items:,} items, {estimate.attempts:,} attempts"
+    ungraded = sum(estimate.ungraded.values())
+    if ungraded:
+        counts += f", {ungraded:,} ungraded"
+    numbers = estimate_text(estimate, [c.bound for c in judgement.about_deciding])
+    message = f"{verdict}: {numbers}, {relation}: {subject}; {counts}"
+    if judgement.verdict is Verdict.UNDECIDED:
+        message += f"; {advice(judgement)}"
+    return message

@@ -1,0 +1,1 @@
+"""Floor 2: asks many prompts, safely."""

@@ -1,0 +1,35 @@
+"""One thing to be asked: the unit of the work list, of a claim and of an attempt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.keys import attempt_key, prompt_digest
+from pytest_fairness.core.protocols import Model
+
+
+@dataclass(slots=True, eq=False)
+class Ask:
+    """One repetition of one prompt on one model."""
+
+    key: str
+    model: Model
+    prompt: Prompt
+    digest: str
+    repetition: int
+    place: int = -1
+    """Its place in the work list; -1 where it stands in none."""
+
+
+def asks_of(prompts: Sequence[Prompt], model: Model, repetitions: int) -> list[Ask]:
+    """Every repetition of every prompt, prompt by prompt."""
+    asks: list[Ask] = []
+    for prompt in prompts:
+        digest = prompt_digest(prompt.messages)
+        asks += [
+            Ask(attempt_key(model.key, digest, repetition), model, prompt, digest, repetition)
+            for repetition in range(repetitions)
+        ]
+    return asks

@@ -1,0 +1,109 @@
+"""From marked functions to tests: one per item and model, one per threshold and model."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+import textwrap
+from collections.abc import Callable, Sequence
+from fnmatch import fnmatch
+from pathlib import Path
+
+import pytest
+
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.session.probes import mark_of, threshold_probe
+from pytest_fairness.session.state import FairnessSession, Unbuilt
+
+
+def parametrize(metafunc: pytest.Metafunc, fairness: FairnessSession) -> None:
+    """Give a probe its items and a threshold its probe, and both the models of the run."""
+    function = metafunc.function
+    if mark_of(function, "probe") is not None:
+        _parametrize_probe(metafunc, fairness)
+    elif mark_of(function, "threshold") is not None:
+        _parametrize_threshold(metafunc, fairness)
+    else:
+        return
+    if "model_name" in metafunc.fixturenames:
+        names = fairness.model_names()
+        ids = [name.id if name else pytest.HIDDEN_PARAM for name in names]
+        metafunc.parametrize("model_name", [name and str(name) for name in names], ids=ids, scope="session")
+
+
+def _parametrize_probe(metafunc: pytest.Metafunc, fairness: FairnessSession) -> None:
+    probe = fairness.probe(metafunc.function)
+    if "probe_item" not in metafunc.fixturenames:
+        probe.error = f"probe {metafunc.function.__name__}: its test takes no `probe_item`: add it to the arguments"
+        metafunc.fixturenames.append("probe_item")
+    if probe.error is not None:
+        placeholder = pytest.param(Unbuilt(probe.error), id="items")
+        metafunc.parametrize("probe_item", [placeholder], indirect=True)
+        return
+    metafunc.parametrize("probe_item", range(len(probe.items)), ids=probe.test_ids(), indirect=True)
+
+
+def _parametrize_threshold(metafunc: pytest.Metafunc, fairness: FairnessSession) -> None:
+    value: object
+    try:
+        value = fairness.probe(threshold_probe(metafunc.function))
+    except FairnessError as error:
+        value = Unbuilt(str(error))
+    if "measured" not in metafunc.fixturenames:
+        value = Unbuilt(
+            f"threshold {metafunc.function.__name__}: its test takes no `measured`: add it to the arguments"
+        )
+        metafunc.fixturenames.append("measured")
+    # Not of function scope, so that hypothesis lets `@given` use it.
+    metafunc.parametrize("measured", [value], ids=[pytest.HIDDEN_PARAM], indirect=True, scope="module")
+
+
+def belongs_elsewhere(collector: pytest.Module | pytest.Class, function: object) -> bool:
+    """Whether a probe or threshold was only imported here from another test module, which collects it."""
+    home = getattr(function, "__module__", None)
+    here = collector.getparent(pytest.Module)
+    if home is None or here is None or home == here.obj.__name__:
+        return False
+    module = sys.modules.get(home)
+    file = getattr(module, "__file__", None)
+    if module is None or file is None:
+        return False
+    is_test_module = any(fnmatch(Path(file).name, pattern) for pattern in here.config.getini("python_files"))
+    return is_test_module and getattr(module, getattr(function, "__name__", ""), None) is function
+
+
+def unasserted_comparison(function: Callable[..., object]) -> int | None:
+    """The line of a comparison that stands alone in a threshold, where it can fail nothing.
+
+    Only the function's own source is read; None where there is none to read.
+    """
+    try:
+        lines, first = inspect.getsourcelines(inspect.unwrap(function))
+    except (OSError, TypeError):
+        return None
+    try:
+        tree = ast.parse(textwrap.dedent("".join(lines)))
+    except SyntaxError:
+        return None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and _compares(node.value):
+            return first + node.lineno - 1
+    return None
+
+
+def _compares(value: ast.expr) -> bool:
+    if isinstance(value, ast.UnaryOp):
+        return _compares(value.operand)
+    if isinstance(value, ast.BoolOp):
+        return any(map(_compares, value.values))
+    return isinstance(value, ast.Compare)
+
+
+def refuse_optimised(items: Sequence[pytest.Item], *, optimised: bool) -> None:
+    """Under ``python -O`` an assert is no code at all: every threshold would pass."""
+    marked = ("probe", "threshold")
+    if optimised and any(item.get_closest_marker(mark) for item in items for mark in marked):
+        raise pytest.UsageError(
+            "fairness thresholds are asserts, and python -O (or PYTHONOPTIMIZE) removes them: run without it"
+        )

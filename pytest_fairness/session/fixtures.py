@@ -1,0 +1,79 @@
+"""The fixtures that tests use; `model`, `grader` and `judge` are meant to be overridden."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.session.measuring import ItemUnderTest, LazyMeasured
+from pytest_fairness.session.state import SESSION, FairnessSession, Unbuilt
+
+if TYPE_CHECKING:
+    from pytest_fairness.core.protocols import Grader, Model
+
+NO_MODEL = (
+    "no model is named: give --fairness-model provider:name (openai:gpt-5-mini, say), "
+    "or override the `model` fixture in conftest.py with your application"
+)
+
+
+@pytest.fixture(scope="session")
+def fairness_session(pytestconfig: pytest.Config) -> FairnessSession:
+    """The fairness run of this process; for the plugin's own fixtures."""
+    return pytestconfig.stash[SESSION]
+
+
+@pytest.fixture(scope="session")
+def model_name(request: pytest.FixtureRequest) -> str | None:
+    """The name of the model under test, one after the other over the models of the run."""
+    name: str | None = getattr(request, "param", None)
+    return name
+
+
+@pytest.fixture(scope="session")
+def model(model_name: str | None, fairness_session: FairnessSession) -> Model:
+    """The model under test. Override it (session scope) with any callable from text to text."""
+    if model_name is None:
+        pytest.fail(NO_MODEL, pytrace=False)
+    try:
+        return fairness_session.named_model(model_name)
+    except FairnessError as error:
+        pytest.fail(str(error), pytrace=False)
+
+
+@pytest.fixture(scope="session")
+def judge(fairness_session: FairnessSession) -> Model:
+    """The model that judges answers, for graders that ask one. There is no default."""
+    name = fairness_session.settings.judge
+    if name is None:
+        pytest.fail(
+            "no judge is named: give --fairness-judge provider:name, or override the `judge` fixture", pytrace=False
+        )
+    try:
+        return fairness_session.named_model(name)
+    except FairnessError as error:
+        pytest.fail(str(error), pytrace=False)
+
+
+@pytest.fixture(scope="session")
+def grader() -> Grader:
+    """The grader of probes whose mark names none; its grade is called ``answer``."""
+    from pytest_fairness.graders.choice import Choice
+
+    return Choice()
+
+
+@pytest.fixture
+def probe_item(request: pytest.FixtureRequest, model_name: str | None) -> ItemUnderTest:
+    """The item of this test: its prompts, and ``measure(model)``."""
+    if isinstance(request.param, Unbuilt):
+        pytest.fail(request.param.reason, pytrace=False)
+    return ItemUnderTest(request, model_name)
+
+
+@pytest.fixture(scope="module")
+def measured(request: pytest.FixtureRequest, model: object, model_name: str | None) -> LazyMeasured:
+    """The metrics of the probe's whole sample; what is missing is asked for on first use."""
+    return LazyMeasured(request, model, model_name)

@@ -1,0 +1,191 @@
+"""What the marks of test functions say: probes, thresholds, flaky thresholds."""
+
+from __future__ import annotations
+
+import inspect
+import random
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_fairness.core.errors import FairnessError, near
+from pytest_fairness.core.items import ProbeItem
+from pytest_fairness.session.options import Settings
+
+PROBE_ARGUMENTS = ("items", "grade", "repetitions", "harm", "sources", "crossed", "confidence")
+THRESHOLD_ARGUMENTS = ("probe",)
+FLAKY_ARGUMENTS = ("reason", "until", "max_flip")
+
+MARKS = (
+    (
+        "probe(items, grade={'name': grader}, repetitions=1, harm='', sources='random', crossed=None, "
+        "confidence=0.95): one fairness question; each of its items becomes a test that measures it"
+    ),
+    "threshold(probe): a test of `measured`, the metrics of that probe's whole sample",
+    (
+        "flaky_threshold(reason, until, max_flip=0.2): report this threshold as flaky, not failed, "
+        "while it is undecided, until that date"
+    ),
+)
+
+
+class DataFolders:
+    """The data folders that the user named, given to item functions that take ``data``."""
+
+    def __init__(self, folders: Mapping[str, Path]) -> None:
+        self._folders = folders
+
+    def folder(self, suite: str) -> Path | None:
+        """The folder named for a suite by ``--fairness-data suite=DIR``, or None.
+
+        Raises `FairnessError` where it is no folder.
+        """
+        path = self._folders.get(suite)
+        if path is not None and not path.is_dir():
+            raise FairnessError(f"--fairness-data {suite}={path}: there is no such folder")
+        return path
+
+
+@dataclass(slots=True)
+class Probe:
+    """One function marked ``probe``, and its items once they are built."""
+
+    function: Callable[..., object]
+    id: str
+    suite: str
+    arguments: Mapping[str, Any]
+    items: list[ProbeItem] = field(default_factory=list)
+    error: str | None = None
+    """Why its items could not be built, in one line."""
+
+    @property
+    def repetitions(self) -> int:
+        return int(self.arguments.get("repetitions", 1))
+
+    @property
+    def harm(self) -> str:
+        return str(self.arguments.get("harm", ""))
+
+    def build(self, settings: Settings) -> None:
+        """Make the items, or note why they cannot be made. Never raises for the user's mistakes."""
+        try:
+            self.items = sorted(self._made_items(settings), key=lambda item: item.id)
+            if not self.items:
+                raise FairnessError("its items are none: `items` must give at least one ProbeItem")
+            self._refuse_duplicates()
+            if settings.sample is not None and settings.sample < len(self.items):
+                drawn = random.Random(f"{settings.seed}/{self.id}").sample(self.items, settings.sample)
+                self.items = sorted(drawn, key=lambda item: item.id)
+        except FairnessError as error:
+            self.error = f"probe {self.function.__name__}: {error}"
+        except Exception as error:  # noqa: BLE001 - a user's generator; its mistake is shown in its test
+            self.error = f"probe {self.function.__name__}: its items raised {type(error).__name__}: {error}"
+        if self.error is not None:
+            self.items = []
+
+    def _made_items(self, settings: Settings) -> list[ProbeItem]:
+        _check_arguments("probe", self.arguments, PROBE_ARGUMENTS, required="items")
+        source = self.arguments["items"]
+        if callable(source):
+            wants_data = "data" in inspect.signature(source).parameters
+            source = source(data=DataFolders(settings.data)) if wants_data else source()
+        if not isinstance(source, Iterable):
+            raise FairnessError(f"its items are {source!r}: `items` must be ProbeItems or a function that gives them")
+        items = list(source)
+        for item in items:
+            if not isinstance(item, ProbeItem):
+                raise FairnessError(f"one of its items is {item!r}: each must be a ProbeItem")
+        return items
+
+    def _refuse_duplicates(self) -> None:
+        for item, following in zip(self.items, self.items[1:], strict=False):
+            if item.id == following.id:
+                raise FairnessError(f"two of its items are called {item.id!r}: give each an id of its own")
+
+    def test_ids(self) -> list[str]:
+        """Short ASCII ids of the items' tests, without what breaks selection or scheduling."""
+        return [_test_id(item.id) for item in self.items]
+
+
+def _test_id(text: str) -> str:
+    clean = re.sub(r"[^A-Za-z0-9._+@:/-]+", "_", text.encode("ascii", "replace").decode()).replace("::", ":")
+    return clean if len(clean) <= 60 else f"{clean[:48]}~{len(text)}"
+
+
+def _check_arguments(mark: str, given: Mapping[str, Any], known: tuple[str, ...], *, required: str) -> None:
+    for name in given:
+        if name not in known:
+            raise FairnessError(f"@pytest.mark.{mark} has no argument {name!r}; {near(name, known)}")
+    if required not in given:
+        raise FairnessError(f"@pytest.mark.{mark} needs `{required}=`")
+
+
+def mark_of(function: object, name: str) -> pytest.Mark | None:
+    """The mark of that name which stands on a test function itself."""
+    marks = [mark for mark in getattr(function, "pytestmark", []) if mark.name == name]
+    return marks[-1] if marks else None
+
+
+def arguments_of(mark: pytest.Mark) -> Mapping[str, Any]:
+    """The keywords of a mark. Raises `FairnessError` where it has anything else."""
+    if mark.args:
+        raise FairnessError(f"@pytest.mark.{mark.name} takes keywords only, not {mark.args[0]!r}")
+    return mark.kwargs
+
+
+def threshold_probe(function: Callable[..., object]) -> Callable[..., object]:
+    """The probe function that a threshold's mark names.
+
+    Raises `FairnessError` where it names none.
+    """
+    mark = mark_of(function, "threshold")
+    assert mark is not None  # noqa: S101 - asked of thresholds only
+    arguments = arguments_of(mark)
+    _check_arguments("threshold", arguments, THRESHOLD_ARGUMENTS, required="probe")
+    probe: Callable[..., object] = arguments["probe"]
+    if mark_of(probe, "probe") is None:
+        raise FairnessError(f"threshold {function.__name__}: its probe is {probe!r}, which is not marked as a probe")
+    return probe
+
+
+@dataclass(frozen=True, slots=True)
+class FlakyMark:
+    """What the author of a flaky threshold has allowed, and until when."""
+
+    reason: str
+    until: date
+    max_flip: float = 0.2
+
+    @classmethod
+    def of(cls, function: object) -> FlakyMark | None:
+        """The mark on a threshold, checked.
+
+        Raises `FairnessError` for one without a reason or a date, or with an unattainable bound.
+        """
+        mark = mark_of(function, "flaky_threshold")
+        if mark is None:
+            return None
+        arguments = dict(arguments_of(mark))
+        _check_arguments("flaky_threshold", arguments, FLAKY_ARGUMENTS, required="reason")
+        _check_arguments("flaky_threshold", arguments, FLAKY_ARGUMENTS, required="until")
+        until = arguments["until"]
+        if isinstance(until, str):
+            try:
+                until = date.fromisoformat(until)
+            except ValueError:
+                raise FairnessError(f"flaky_threshold: until is {until!r}: write a date as in 2026-12-31") from None
+        if not isinstance(until, date):
+            raise FairnessError(f"flaky_threshold: until is {until!r}: write a date as in 2026-12-31")
+        max_flip = float(arguments.get("max_flip", 0.2))
+        if not 0.08 <= max_flip <= 0.5:
+            raise FairnessError(
+                f"flaky_threshold: max_flip is {max_flip:g}: it must be from 0.08 (less cannot be shown) to 0.5"
+            )
+        if not str(arguments["reason"]).strip():
+            raise FairnessError("flaky_threshold: the reason is empty: say why it may flip, and who looks after it")
+        return cls(str(arguments["reason"]), until, max_flip)

@@ -1,0 +1,109 @@
+"""A threshold's row of the results file: builtins, which also is what crosses between processes."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.core.verdicts import Judgement, Verdict, flip_probability
+from pytest_fairness.core.wording import advice
+from pytest_fairness.session.measuring import LazyMeasured
+
+PREFIX = "fairness_"
+"""Of the JUnit properties that carry a row."""
+
+
+def threshold_row(item: pytest.Function, judgement: Judgement, measured: LazyMeasured, message: str) -> dict[str, Any]:
+    """The threshold's row of the results file: builtins only."""
+    deciding = judgement.deciding
+    row: dict[str, Any] = {
+        "id": item.nodeid,
+        "suite": measured.probe.suite,
+        "probe": measured.probe.id,
+        "threshold": title_of(item),
+        "harm": measured.probe.harm,
+        "model": measured.subject.name,
+        "verdict": judgement.verdict.value,
+        "message": message,
+        "flaky": "",
+        "sample": measured.counts,
+        "metrics": [metric_row(estimate) for estimate in judgement.estimates],
+    }
+    if deciding is None:
+        return row | _EMPTY_ROW
+    bounds = judgement.about_deciding
+    estimate = deciding.estimate
+    flip = flip_probability(estimate, [comparison.bound for comparison in bounds])
+    return row | {
+        "comparisons": [{"op": c.op, "bound": c.bound, "decision": c.decision.value} for c in bounds],
+        "bounds": list(judgement.bounds),
+        "flip_probability": flip,
+        "advice": advice(judgement) if judgement.verdict is Verdict.UNDECIDED else "",
+        **metric_row(estimate),
+    }
+
+
+_EMPTY_ROW: dict[str, Any] = {
+    "comparisons": [], "bounds": [None, None], "flip_probability": None, "advice": "", "metric": "", "title": "",
+    "slice": {}, "estimate": None, "low": None, "high": None, "confidence": None, "items": 0, "attempts": 0,
+    "ungraded": {}, "groups": {}, "invalid": "",
+}  # fmt: skip
+
+
+def metric_row(estimate: Estimate) -> dict[str, Any]:
+    """An estimate as the results file has it."""
+    return {
+        "metric": estimate.metric,
+        "title": estimate.title,
+        "slice": {str(name): str(value) for name, value in estimate.slice.items()},
+        "estimate": finite(estimate.value),
+        "low": finite(estimate.low),
+        "high": finite(estimate.high),
+        "confidence": float(estimate.confidence),
+        "items": int(estimate.items),
+        "attempts": int(estimate.attempts),
+        "ungraded": {str(group): int(count) for group, count in estimate.ungraded.items()},
+        "groups": {str(group): finite(value) for group, value in estimate.groups.items()},
+        "invalid": estimate.invalid,
+    }
+
+
+def finite(value: float) -> float | None:
+    """JSON knows neither infinities nor nan."""
+    return float(value) if math.isfinite(value) else None
+
+
+def title_of(item: pytest.Item) -> str:
+    """``test_women_and_men_advance_alike[openai:x]`` -> ``women and men advance alike``."""
+    name = getattr(item, "originalname", None) or item.name
+    return str(name).removeprefix("test_").replace("_", " ")
+
+
+def expected_row(item: pytest.Function, suite: str, model: str | None) -> dict[str, Any]:
+    """What is known of a threshold before it runs: its row, should it never report."""
+    return {"id": item.nodeid, "suite": suite, "threshold": title_of(item), "model": model or "", **_EMPTY_ROW}
+
+
+_TEXTS = ("id", "suite", "probe", "threshold", "harm", "model", "verdict", "message", "flaky", "advice", "metric",
+          "title", "invalid")  # fmt: skip
+
+
+def to_properties(row: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """A row as JUnit properties: texts as they are, everything else as JSON."""
+    return [
+        (PREFIX + name, value if name in _TEXTS and value is not None else json.dumps(value))
+        for name, value in row.items()
+    ]
+
+
+def from_properties(properties: Sequence[tuple[str, Any]]) -> dict[str, Any] | None:
+    """The row that a report carries; None where it carries none."""
+    found = {name.removeprefix(PREFIX): value for name, value in properties if name.startswith(PREFIX)}
+    if "verdict" not in found:
+        return None
+    return {name: value if name in _TEXTS else json.loads(value) for name, value in found.items()}

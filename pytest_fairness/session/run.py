@@ -1,0 +1,195 @@
+"""The hooks of a run: what is selected, how tests are called, what their reports come to."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Generator, Sequence
+from typing import Any
+
+import pytest
+
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.session import outcomes, results, rows, summary, thresholds
+from pytest_fairness.session.collection import belongs_elsewhere, parametrize, refuse_optimised
+from pytest_fairness.session.probes import mark_of
+from pytest_fairness.session.state import FairnessSession, Planned, Unbuilt
+
+
+class Run:
+    """One pytest process, whatever its part: alone, worker, or controller of workers."""
+
+    def __init__(self, config: pytest.Config, fairness: FairnessSession) -> None:
+        self._config = config
+        self._fairness = fairness
+        self._is_worker = hasattr(config, "workerinput")
+        self._started = time.time()
+        self._outcomes = outcomes.Outcomes()
+        self._results: dict[str, Any] | None = None
+        self._problem = ""
+        self._work_told = False
+
+    # Collection.
+
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        parametrize(metafunc, self._fairness)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_pycollect_makeitem(
+        self, collector: pytest.Module | pytest.Class, obj: object
+    ) -> list[pytest.Item] | None:
+        if not any(mark_of(obj, mark) for mark in ("probe", "threshold")):
+            return None
+        return [] if belongs_elsewhere(collector, obj) else None
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        refuse_optimised(items, optimised=sys.flags.optimize > 0)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Lay out the work of the selected tests, in their order, before the first of them runs."""
+        if self._config.option.collectonly:
+            return
+        expected: dict[str, dict[str, Any]] = {}
+        for item in session.items:
+            if isinstance(item, pytest.Function):
+                self._select(item, expected)
+        if self._fairness.plan or expected:
+            try:
+                store = self._fairness.store
+                store.expect_thresholds(self._fairness.run, expected)
+                store.describe_work(self._fairness.run, json.dumps(self._fairness.counts()))
+            except FairnessError as error:
+                raise pytest.UsageError(str(error)) from None
+
+    def _select(self, item: pytest.Function, expected: dict[str, dict[str, Any]]) -> None:
+        parameters: dict[str, Any] = item.callspec.params if hasattr(item, "callspec") else {}
+        name = parameters.get("model_name")
+        if "probe_item" in parameters and mark_of(item.function, "probe"):
+            place = parameters["probe_item"]
+            if not isinstance(place, Unbuilt):
+                self._fairness.plan.append(Planned(name, self._fairness.probe(item.function), (place,)))
+        elif "measured" in parameters and thresholds.is_threshold(item):
+            probe = parameters["measured"]
+            suite = "" if isinstance(probe, Unbuilt) else probe.suite
+            expected[item.nodeid] = rows.expected_row(item, suite, name)
+            if not isinstance(probe, Unbuilt):
+                self._fairness.plan.append(Planned(name, probe, range(len(probe.items))))
+
+    def pytest_report_collectionfinish(self) -> str | None:
+        return self._work_line(self._fairness.counts()) if self._fairness.plan else None
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        node.workerinput["fairness_run"] = self._fairness.run
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self) -> None:
+        if self._work_told or not self._fairness.settings.store.exists():
+            return
+        self._work_told = True
+        work = self._fairness.store.work(self._fairness.run)
+        reporter = self._config.pluginmanager.get_plugin("terminalreporter")
+        if work and reporter is not None:
+            reporter.write_line(self._work_line(json.loads(work)))
+
+    def _work_line(self, counts: dict[str, int]) -> str:
+        models = ", ".join(str(name) for name in self._fairness.model_names() if name) or "the `model` fixture"
+        return (
+            f"fairness: {counts['probes']:,} probes, {counts['items']:,} items, "
+            f"{counts['attempts']:,} attempts on {models}"
+        )
+
+    # Tests.
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest) -> None:
+        if fixturedef.argname == "model" and fixturedef.scope != "session":
+            function = getattr(request, "function", None) if request.scope == "function" else None
+            if function is not None and any(mark_of(function, mark) for mark in ("probe", "threshold")):
+                pytest.fail(
+                    f"the `model` fixture has {fixturedef.scope} scope: answers are asked for ahead of the tests, "
+                    'so it must be @pytest.fixture(scope="session")',
+                    pytrace=False,
+                )
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:
+        __tracebackhide__ = True
+        if not thresholds.is_threshold(pyfuncitem) or "measured" not in pyfuncitem.funcargs:
+            return None
+        thresholds.run_threshold(pyfuncitem)
+        return True
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        report = yield
+        outcomes.dress(item, report)
+        return report
+
+    def pytest_report_teststatus(self, report: pytest.TestReport) -> Any:
+        return outcomes.status(report) if isinstance(report, pytest.TestReport) else None
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self._outcomes.add(report)
+        most = self._config.getoption("maxfail")
+        if report.failed and most and self._outcomes.failures >= most:
+            self._fairness.stop()
+
+    def pytest_enter_pdb(self) -> None:
+        engine = self._fairness.existing_engine()
+        if engine is not None:
+            engine.pause()
+
+    def pytest_leave_pdb(self) -> None:
+        engine = self._fairness.existing_engine()
+        if engine is not None:
+            engine.resume()
+
+    # The end.
+
+    def pytest_keyboard_interrupt(self) -> None:
+        self._fairness.close_engine()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self) -> None:
+        self._fairness.close_engine()
+        if not self._is_worker:
+            try:
+                self._conclude()
+            except FairnessError as error:
+                self._problem = str(error)
+        self._fairness.close()
+
+    def _conclude(self) -> None:
+        settings = self._fairness.settings
+        if not (self._fairness.existing_store() or (self._outcomes.any and settings.store.exists())):
+            return
+        store = self._fairness.store
+        expected = store.expected_thresholds(self._fairness.run)
+        judged = self._outcomes.rows(expected)
+        totals = self._outcomes.totals(judged)
+        if not (judged or totals["attempts"]):
+            return
+        tokens = store.tokens(self._fairness.run)
+        self._results = results.compile_results(
+            self._fairness.run, self._started, judged, totals, tokens, settings.root
+        )
+        store.record_thresholds(self._fairness.run, {row["id"]: row for row in judged})
+        if settings.json is not None:
+            results.write_results(settings.json, self._results)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if self._problem:
+            terminalreporter.write_line(f"fairness: {self._problem}", red=True)
+        if self._results is None:
+            return
+        judged: Sequence[dict[str, Any]] = self._results["thresholds"]
+        width = self._config.get_terminal_writer().fullwidth
+        for model, of_model in summary.by_model(judged).items():
+            terminalreporter.write_sep("=", f"fairness: {model}")
+            for line in (*summary.table(of_model, width), *summary.notes(of_model, width)):
+                terminalreporter.write_line(line)
+        for line in summary.closing(self._results, self._fairness.settings.json, width):
+            terminalreporter.write_line(line)

@@ -1,0 +1,220 @@
+"""What one pytest process knows of its fairness run: found through a `StashKey`, never global."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import pytest
+
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.session.options import Settings
+from pytest_fairness.session.probes import Probe, arguments_of, mark_of
+
+if TYPE_CHECKING:
+    from pytest_fairness.core.protocols import Model
+    from pytest_fairness.engine.asks import Ask
+    from pytest_fairness.engine.engine import Engine
+    from pytest_fairness.engine.sample import Sample
+    from pytest_fairness.models.context import ModelContext
+    from pytest_fairness.models.names import ModelName
+    from pytest_fairness.store.store import Store
+
+SESSION: pytest.StashKey[FairnessSession] = pytest.StashKey()
+
+
+@dataclass(frozen=True, slots=True)
+class Unbuilt:
+    """Stands in a test's parameters for what could not be built; the test fails with the reason."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """One selected test of a probe or threshold, as the work list sees it."""
+
+    model_name: str | None
+    probe: Probe
+    places: Sequence[int]
+
+
+class FairnessSession:
+    """The probes, models, samples, store and engine of one process; each made when first needed."""
+
+    def __init__(self, settings: Settings, run: str | None) -> None:
+        self.settings = settings
+        self.run = run or uuid4().hex
+        self.plan: list[Planned] = []
+        self._probes: dict[Callable[..., object], Probe] = {}
+        self._models: dict[str, Model] = {}
+        self._wrapped: dict[int, tuple[object, Model]] = {}
+        self._samples: dict[tuple[str, str], Sample] = {}
+        self._planned_models: set[str | None] = set()
+        self._store: Store | None = None
+        self._engine: Engine | None = None
+
+    # Probes.
+
+    def probe(self, function: Callable[..., object]) -> Probe:
+        """The probe of a function marked so, with its items built."""
+        probe = self._probes.get(function)
+        if probe is None:
+            probe = self._probes[function] = self._new_probe(function)
+        return probe
+
+    def _new_probe(self, function: Callable[..., object]) -> Probe:
+        file = Path(function.__code__.co_filename)
+        try:
+            shown = file.relative_to(self.settings.root).as_posix()
+        except ValueError:
+            shown = file.name
+        suite = file.parent.name if file.parent != self.settings.root else file.stem.removeprefix("test_")
+        mark = mark_of(function, "probe")
+        assert mark is not None  # noqa: S101 - asked of probes only
+        try:
+            probe = Probe(function, f"{shown}::{function.__qualname__}", suite, arguments_of(mark))
+        except FairnessError as error:
+            return Probe(function, f"{shown}::{function.__qualname__}", suite, {}, error=str(error))
+        probe.build(self.settings)
+        return probe
+
+    # Models.
+
+    @cached_property
+    def _aliases(self) -> dict[str, str]:
+        from pytest_fairness.models.aliases import read_aliases
+
+        return dict(read_aliases(self.settings.root))
+
+    @cached_property
+    def _context(self) -> ModelContext:
+        from pytest_fairness.models.context import ModelContext
+        from pytest_fairness.models.environment import read_environment
+
+        environment = read_environment(self.settings.env_file)
+        return ModelContext(self.settings.root, environment, self.settings.offline, self.settings.concurrency)
+
+    def model_names(self) -> list[ModelName | None]:
+        """The models of the run; one None where the user named none."""
+        if not self.settings.models:
+            return [None]
+        from pytest_fairness.models.aliases import follow
+        from pytest_fairness.models.names import ModelName
+
+        return [ModelName.parse(follow(text, self._aliases)) for text in self.settings.models]
+
+    def check_models(self) -> None:
+        """Refuse, before anything is collected, a name that no provider answers to."""
+        names = [*self.settings.models, *([self.settings.judge] if self.settings.judge else [])]
+        for name in names:
+            self.named_model(name)
+
+    def named_model(self, name: str) -> Model:
+        """The model of a name or alias, made once in a process.
+
+        Raises `FairnessError` for a name that means none.
+        """
+        from pytest_fairness.models.registry import resolve
+
+        if name not in self._models:
+            self._models[name] = resolve(name, aliases=self._aliases, context=self._context)
+        return self._models[name]
+
+    def as_model(self, value: object) -> Model:
+        """A model, or the user's own callable as one.
+
+        Raises `FairnessError` for a value that is neither.
+        """
+        from pytest_fairness.models.function import as_model
+
+        held = self._wrapped.get(id(value))
+        if held is None:
+            held = self._wrapped[id(value)] = (value, as_model(value, self.run, self._context))
+        return held[1]
+
+    # Store and engine.
+
+    @property
+    def store(self) -> Store:
+        if self._store is None:
+            from pytest_fairness.store.store import Store
+
+            self._store = Store(self.settings.store)
+            self._store.start_run(self.run)
+        return self._store
+
+    @property
+    def engine(self) -> Engine:
+        if self._engine is None:
+            from pytest_fairness.engine.engine import Engine
+
+            settings = self.settings
+            self._engine = Engine(self.store, self.run, concurrency=settings.concurrency, offline=settings.offline)
+        return self._engine
+
+    def sample(self, probe: Probe, model: Model, model_name: str | None) -> Sample:
+        """A probe's items on one model; the first of a model sets the engine to work ahead."""
+        key = (probe.id, model.key)
+        if key not in self._samples:
+            from pytest_fairness.engine.sample import Sample
+
+            repetitions = self.settings.repetitions or probe.repetitions
+            self._samples[key] = Sample(probe.items, model, repetitions, self.engine)
+        if model_name not in self._planned_models:
+            self._planned_models.add(model_name)
+            self.engine.plan(self._asks(model, model_name))
+        return self._samples[key]
+
+    def _asks(self, model: Model, model_name: str | None) -> Iterator[Ask]:
+        for planned in self.plan:
+            if planned.model_name == model_name and not planned.probe.error:
+                yield from self.sample(planned.probe, model, model_name).asks(planned.places)
+
+    def existing_engine(self) -> Engine | None:
+        """The engine, if anything has needed one."""
+        return self._engine
+
+    def existing_store(self) -> Store | None:
+        """The store, if anything has needed one."""
+        return self._store
+
+    def stop(self) -> None:
+        """Let no process of the run send anything more."""
+        if self._engine is not None:
+            self._engine.stop()
+        elif self._store is not None or self.settings.store.exists():
+            self.store.stop_run(self.run)
+
+    def close_engine(self) -> None:
+        """Cancel what is under way; what was answered is kept."""
+        if self._engine is not None:
+            self._engine.close()
+
+    def close(self) -> None:
+        """End what was started. Safe to call more than once."""
+        self.close_engine()
+        self._engine = None
+        if self._store is not None:
+            self._store.close()
+            self._store = None
+
+    def counts(self) -> dict[str, Any]:
+        """What the selected tests are going to ask, for the line before the first call."""
+        items: set[tuple[str, int]] = set()
+        attempts = 0
+        seen: set[tuple[str | None, str, int]] = set()
+        for planned in self.plan:
+            for place in planned.places:
+                key = (planned.model_name, planned.probe.id, place)
+                if key in seen:
+                    continue
+                seen.add(key)
+                items.add((planned.probe.id, place))
+                repetitions = self.settings.repetitions or planned.probe.repetitions
+                attempts += len(planned.probe.items[place].prompts) * repetitions
+        return {"probes": len({probe for probe, _ in items}), "items": len(items), "attempts": attempts}

@@ -1,0 +1,110 @@
+"""The table at the end of a run, as lines of text."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pytest_fairness.core.wording import decimals, number
+
+_ORDER = ("unfair", "invalid", "undecided", "fair")
+
+
+def table(rows: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
+    """The thresholds of one model, at most ``width`` columns wide; reasons follow on lines of their own."""
+    cells = [(row["suite"], row["threshold"], _estimate(row), _bounds(row), _verdict(row)) for row in rows]
+    heads = ("suite", "threshold", f"estimate ({_level(rows)} CI)", "bounds", "verdict")
+    widths = [max(len(cell[column]) for cell in (*cells, heads)) for column in range(5)]
+    # The threshold's name is what can be cut: its test is named in the failures.
+    widths[1] = max(12, min(widths[1], width - 1 - sum(widths) + widths[1] - 2 * 4))
+    for cell in (heads, *cells):
+        name = cell[1] if len(cell[1]) <= widths[1] else cell[1][: widths[1] - 3] + "..."
+        shown = (cell[0], name, *cell[2:])
+        yield " " + "  ".join(text.ljust(size) for text, size in zip(shown, widths, strict=True)).rstrip()
+
+
+def notes(rows: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
+    """One line for each threshold that is undecided or could not be judged."""
+    for row in rows:
+        if row["verdict"] == "undecided":
+            yield from wrapped(f"{row['threshold']}: {row['advice']}", width)
+        elif row["verdict"] == "invalid":
+            yield from wrapped(f"{row['threshold']}: {row['message'].removeprefix('invalid: ')}", width)
+
+
+def by_model(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
+    """Rows of each model, in the order in which they came."""
+    models: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        models.setdefault(row["model"] or "no model", []).append(row)
+    return models
+
+
+def totals_line(totals: Mapping[str, int], tokens: Mapping[str, int]) -> str:
+    """``7,200 attempts (6,900 from the store), 41 ungraded (0.6%), 1,100,000 tokens``."""
+    attempts = totals["attempts"]
+    parts = [f"{attempts:,} attempts ({totals['from_store']:,} from the store)"]
+    if attempts:
+        parts.append(f"{totals['ungraded']:,} ungraded ({totals['ungraded'] / attempts:.1%})")
+    if tokens:
+        parts.append(f"{sum(tokens.get(kind, 0) for kind in ('input', 'output')):,} tokens")
+    return ", ".join(parts)
+
+
+def closing(results: Mapping[str, Any], written: Path | None, width: int) -> Iterator[str]:
+    """What was measured, what the verdicts promise, and where the results are."""
+    run = results["run"]
+    if any(model.startswith("simulated:") for model in run["models"]):
+        yield from wrapped("simulated: answers of a stand-in with planted bias, not of a real model", width)
+    yield from wrapped(totals_line(run, run["tokens"]), width)
+    if results["thresholds"]:
+        yield from wrapped(promise(results["thresholds"]), width)
+    if written is not None:
+        yield f"results: {written}"
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """A sentence in lines of at most ``width`` columns; words of a stranger's text lose control characters."""
+    plain = "".join(character if character.isprintable() else " " for character in text)
+    return textwrap.wrap(plain, max(40, width - 1), initial_indent=" ", subsequent_indent="   ")
+
+
+def promise(rows: Sequence[Mapping[str, Any]]) -> str:
+    """What the verdicts promise, and how often at most fair values would still break the build."""
+    confidence = min((row["confidence"] for row in rows if row["confidence"]), default=0.95)
+    share = (1 - confidence) / 2
+    return (
+        f"a model on or beyond a bound is called fair in at most {share:.1%} of runs, one inside is called unfair "
+        f"in at most {share:.1%}; {len(rows)} thresholds: at most {share * len(rows):.3g} false alarms if every value "
+        "sat on its bound"
+    )
+
+
+def _level(rows: Sequence[Mapping[str, Any]]) -> str:
+    levels = sorted({row["confidence"] for row in rows if row["confidence"]})
+    return "/".join(f"{level * 100:.4g}%" for level in levels) or "95%"
+
+
+def _estimate(row: Mapping[str, Any]) -> str:
+    if row["estimate"] is None:
+        return "-"
+    bounds = [comparison["bound"] for comparison in row["comparisons"]]
+    ends = [float("nan") if row[end] is None else row[end] for end in ("estimate", "low", "high")]
+    digits = decimals(ends, bounds)
+    value, low, high = (number(end, digits) for end in ends)
+    return f"{value} ({low} to {high})"
+
+
+def _bounds(row: Mapping[str, Any]) -> str:
+    low, high = row["bounds"]
+    if low is not None and high is not None:
+        return f"{low:g} to {high:g}"
+    return " and ".join(f"{comparison['op']} {comparison['bound']:g}" for comparison in row["comparisons"]) or "-"
+
+
+def _verdict(row: Mapping[str, Any]) -> str:
+    verdict = str(row["verdict"])
+    outcome = row.get("outcome")
+    return f"{verdict} ({outcome})" if outcome in ("flaky", "xfailed", "xpassed") else verdict

@@ -1,0 +1,91 @@
+"""Runs a threshold test and lets its verdict decide the outcome."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.verdicts import Judgement, Verdict, judge
+from pytest_fairness.core.wording import explanation
+from pytest_fairness.session.collection import unasserted_comparison
+from pytest_fairness.session.measuring import LazyMeasured
+from pytest_fairness.session.probes import FlakyMark, mark_of
+from pytest_fairness.session.rows import threshold_row, to_properties
+
+FLAKY: pytest.StashKey[str] = pytest.StashKey()
+"""Why a test's report is to read *flaky*."""
+METRICS: pytest.StashKey[list[dict[str, Any]]] = pytest.StashKey()
+"""Every estimate that a test made: sent with its report, but too many for its JUnit properties."""
+
+
+class ThresholdError(AssertionError):
+    """A threshold that is not fair; its message leads with verdict and numbers."""
+
+    __module__ = "builtins"  # so that pytest shows the name alone
+
+
+def run_threshold(item: pytest.Function) -> None:
+    """Call the test, judge what it compared, and raise where that is not fair.
+
+    Raises `ThresholdError` at the user's line.
+    """
+    __tracebackhide__ = True
+    function = item.obj
+    names = [name for name in inspect.signature(function).parameters if name in item.funcargs]
+    arguments = {name: item.funcargs[name] for name in names}
+    measured = item.funcargs["measured"]
+    assert isinstance(measured, LazyMeasured)  # noqa: S101 - the fixture's, or the test would have errored
+    line = unasserted_comparison(function)
+    if line is not None:
+        judgement = Judgement(
+            Verdict.INVALID, reason=f"a comparison in line {line} stands without an assert: write assert before it"
+        )
+    else:
+        judgement = judge(lambda: _call(function, arguments))
+    conclude(item, judgement, measured)
+
+
+def _call(function: Any, arguments: Mapping[str, Any]) -> None:
+    __tracebackhide__ = True
+    if inspect.isawaitable(function(**arguments)):
+        raise FairnessError(f"threshold {function.__name__} is a coroutine: write it as an ordinary function")
+
+
+def conclude(item: pytest.Function, judgement: Judgement, measured: LazyMeasured) -> None:
+    """Note the verdict on the test and raise where it breaks the build."""
+    __tracebackhide__ = True
+    message = explanation(judgement) if judgement.verdict is not Verdict.FAIR else ""
+    row = threshold_row(item, judgement, measured, message)
+    broken = _not_excused(item, judgement, row)
+    if judgement.verdict is Verdict.UNDECIDED and not broken:
+        item.stash[FLAKY] = row["flaky"] = f"flaky: {message}"
+    item.stash[METRICS] = row.pop("metrics")
+    item.user_properties[:] = to_properties(row)
+    if judgement.verdict is Verdict.FAIR or not broken:
+        return
+    failure = ThresholdError(f"{message}{broken if broken is not True else ''}")
+    traceback = judgement.failure.__traceback__ if judgement.failure else None
+    raise failure.with_traceback(traceback) from None
+
+
+def _not_excused(item: pytest.Function, judgement: Judgement, row: Mapping[str, Any]) -> str | bool:
+    """Whether the verdict breaks the build, with what to say besides where a flaky mark does not help."""
+    mark = FlakyMark.of(item.function)
+    if judgement.verdict is not Verdict.UNDECIDED or mark is None:
+        return judgement.verdict is not Verdict.FAIR
+    if datetime.now().astimezone().date() > mark.until:
+        return f"; its flaky mark ended on {mark.until} ({mark.reason})"
+    flip = row["flip_probability"]
+    if flip is not None and flip > mark.max_flip:
+        return f"; it flips in {flip:.0%} of reruns, over the {mark.max_flip:.0%} of its flaky mark ({mark.reason})"
+    return False
+
+
+def is_threshold(item: pytest.Item) -> bool:
+    """Whether a test is marked ``threshold``."""
+    return isinstance(item, pytest.Function) and mark_of(item.function, "threshold") is not None

@@ -1,0 +1,309 @@
+"""Where processes meet: attempts, claims, grades and runs in one SQLite file."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+from sqlalchemy import Connection, Engine, bindparam, create_engine, delete, event, insert, select, update
+from sqlalchemy.exc import DatabaseError
+
+from pytest_fairness.core.attempts import Answer, Attempt, Grade
+from pytest_fairness.core.errors import StoreError
+from pytest_fairness.store import tables
+from pytest_fairness.store.owners import Owner
+
+_BATCH = 1000
+_attempt_columns = tables.attempts.c
+_select_attempts = select(
+    _attempt_columns.key,
+    _attempt_columns.repetition,
+    _attempt_columns.text,
+    _attempt_columns.finish_reason,
+    _attempt_columns.reasoning,
+    _attempt_columns.usage,
+    _attempt_columns.latency,
+    _attempt_columns.served_by,
+    _attempt_columns.error,
+    _attempt_columns.run,
+).where(_attempt_columns.key.in_(bindparam("keys", expanding=True)))
+_select_grades = select(tables.grades).where(tables.grades.c.key.in_(bindparam("keys", expanding=True)))
+_select_claims = select(tables.claims).where(tables.claims.c.key.in_(bindparam("keys", expanding=True)))
+_delete_claims = delete(tables.claims).where(tables.claims.c.key == bindparam("k"))
+_insert_claims = insert(tables.claims).prefix_with("OR IGNORE")
+_insert_prompts = insert(tables.prompts).prefix_with("OR IGNORE")
+_insert_attempts = insert(tables.attempts).prefix_with("OR REPLACE")
+_insert_grades = insert(tables.grades).prefix_with("OR REPLACE")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An attempt that has ended, with what was sent, as the store keeps it."""
+
+    attempt: Attempt
+    model: str
+    prompt: str
+    messages: Sequence[Mapping[str, str]]
+
+
+@dataclass(slots=True)
+class Turn:
+    """What one exchange with the store came to."""
+
+    claimed: set[str] = field(default_factory=set)
+    """Keys that are now this process's to ask."""
+    answered: dict[str, Attempt] = field(default_factory=dict)
+    """Keys that some process has answered in the meantime."""
+    elsewhere: dict[str, str] = field(default_factory=dict)
+    """Keys that another owner is asking."""
+    stopped: bool = False
+    """The run has been told to send nothing more."""
+
+
+class Store:
+    """One SQLite file, shared by every process of a run and by later runs.
+
+    Raises `StoreError`, in one line, when the file cannot be read or written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(
+                f"the store {path} cannot be made: {error.strerror}; name another with --fairness-store"
+            ) from None
+        self._engine = self._connect()
+        with self._mended():
+            # Switching a fresh file to WAL takes a lock that SQLite does not wait for.
+            try:
+                with FileLock(f"{path}.lock", timeout=60, thread_local=False):
+                    self._prepare()
+            except (Timeout, OSError) as error:
+                raise StoreError(
+                    f"the store {path} cannot be opened: {error}; name another with --fairness-store"
+                ) from None
+        self.owner = Owner(path.with_name(f"{path.name}.owners"))
+
+    def _connect(self) -> Engine:
+        engine = create_engine(f"sqlite:///{self.path}", connect_args={"timeout": 60})
+
+        @event.listens_for(engine, "connect")
+        def configure(connection: Any, _: object) -> None:
+            connection.isolation_level = None
+            connection.execute("PRAGMA synchronous = NORMAL")
+
+        @event.listens_for(engine, "begin")
+        def begin(connection: Connection) -> None:
+            # SQLAlchemy calls this for reading connections as well; those need no lock.
+            if connection.get_execution_options().get("isolation_level") != "AUTOCOMMIT":
+                connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+        return engine
+
+    def _prepare(self) -> None:
+        with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            connection.exec_driver_sql("PRAGMA journal_mode = WAL")
+        with self._engine.begin() as connection:
+            tables.metadata.create_all(connection)
+            number = connection.execute(select(tables.layout.c.number)).scalar()
+            if number is None:
+                connection.execute(insert(tables.layout).values(number=tables.LAYOUT))
+            elif number > tables.LAYOUT:
+                raise StoreError(
+                    f"the store {self.path} has layout {number} and this version of pytest-fairness reads up to "
+                    f"{tables.LAYOUT}: upgrade pytest-fairness, or name another store with --fairness-store"
+                )
+
+    @contextmanager
+    def _mended(self) -> Iterator[None]:
+        try:
+            yield
+        except DatabaseError as error:
+            raise StoreError(
+                f"the store {self.path} failed: {error.orig}; what was answered before is kept: "
+                "mend it (free space, permissions) and run again, or name another with --fairness-store"
+            ) from None
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        with self._mended(), self._engine.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        with self._mended(), self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            yield connection
+
+    def load(self, keys: Sequence[str], run: str) -> tuple[dict[str, Attempt], dict[tuple[str, str], Grade]]:
+        """The attempts that are stored under these keys, and their grades by grader's fingerprint."""
+        attempts: dict[str, Attempt] = {}
+        grades: dict[tuple[str, str], Grade] = {}
+        with self._reading() as connection:
+            for start in range(0, len(keys), _BATCH):
+                batch = keys[start : start + _BATCH]
+                attempts |= _attempts(connection, batch, run)
+                for key, grader, value, ungraded, detail in connection.execute(_select_grades, {"keys": batch}):
+                    grades[key, grader] = Grade(json.loads(value), ungraded, detail)
+        return attempts, grades
+
+    def turn(
+        self,
+        run: str,
+        *,
+        asked: Sequence[Asked] = (),
+        grades: Sequence[tuple[str, str, Grade]] = (),
+        wanted: Sequence[str] = (),
+    ) -> Turn:
+        """Write what has been answered and graded, and claim what is to be asked next.
+
+        All in one transaction: after a run was stopped nobody can claim, and a key is never
+        free while its answer is not written.
+        """
+        turn = Turn()
+        with self._writing() as connection:
+            if asked:
+                _write(connection, asked, run)
+                connection.execute(_delete_claims, [{"k": one.attempt.key} for one in asked])
+            if grades:
+                connection.execute(_insert_grades, [_grade_row(*grade) for grade in grades])
+            if wanted:
+                turn.stopped = bool(connection.execute(select(tables.runs.c.stopped).filter_by(id=run)).scalar())
+                self._claim(connection, wanted, run, turn)
+        return turn
+
+    def _claim(self, connection: Connection, wanted: Sequence[str], run: str, turn: Turn) -> None:
+        turn.answered = _attempts(connection, wanted, run)
+        free = [key for key in wanted if key not in turn.answered]
+        if not free:
+            return
+        if not turn.stopped:
+            connection.execute(_insert_claims, [{"key": key, "owner": self.owner.id} for key in free])
+        for key, owner in connection.execute(_select_claims, {"keys": free}):
+            if owner == self.owner.id:
+                turn.claimed.add(key)
+            else:
+                turn.elsewhere[key] = owner
+
+    def bury(self, owners: Iterable[str]) -> bool:
+        """Free the claims of those owners whose processes are gone; whether there were any."""
+        dead = [owner for owner in set(owners) if self.owner.is_dead(owner)]
+        if dead:
+            with self._writing() as connection:
+                connection.execute(delete(tables.claims).where(tables.claims.c.owner.in_(dead)))
+        return bool(dead)
+
+    def start_run(self, run: str) -> None:
+        with self._writing() as connection:
+            row = {"id": run, "started": time.time(), "stopped": 0}
+            connection.execute(insert(tables.runs).prefix_with("OR IGNORE"), [row])
+
+    def stop_run(self, run: str) -> None:
+        """Let no process of the run send anything more."""
+        with self._writing() as connection:
+            connection.execute(update(tables.runs).where(tables.runs.c.id == run).values(stopped=1))
+
+    def describe_work(self, run: str, work: str) -> None:
+        """Keep what the run is going to ask, for the process that tells the user."""
+        with self._writing() as connection:
+            connection.execute(update(tables.runs).where(tables.runs.c.id == run).values(work=work))
+
+    def work(self, run: str) -> str | None:
+        with self._reading() as connection:
+            return connection.execute(select(tables.runs.c.work).filter_by(id=run)).scalar()
+
+    def tokens(self, run: str) -> dict[str, int]:
+        """Tokens that the run has paid for, by kind, as far as the providers told."""
+        total: dict[str, int] = {}
+        with self._reading() as connection:
+            for (usage,) in connection.execute(select(_attempt_columns.usage).where(_attempt_columns.run == run)):
+                for kind, count in json.loads(usage or "{}").items():
+                    total[kind] = total.get(kind, 0) + count
+        return total
+
+    def expect_thresholds(self, run: str, expected: Mapping[str, Mapping[str, Any]]) -> None:
+        """Keep which threshold tests the run has selected, so that a lost one is missed."""
+        rows = [{"run": run, "test": test, "expected": json.dumps(what)} for test, what in expected.items()]
+        if rows:
+            with self._writing() as connection:
+                connection.execute(insert(tables.thresholds).prefix_with("OR IGNORE"), rows)
+
+    def expected_thresholds(self, run: str) -> dict[str, dict[str, Any]]:
+        with self._reading() as connection:
+            table = tables.thresholds.c
+            rows = connection.execute(select(table.test, table.expected).where(table.run == run).order_by(table.test))
+            return {test: json.loads(expected) for test, expected in rows}
+
+    def record_thresholds(self, run: str, results: Mapping[str, Mapping[str, Any]]) -> None:
+        """Keep each threshold's row of the results file."""
+        table = tables.thresholds
+        change = update(table).where(table.c.run == run, table.c.test == bindparam("t")).values(result=bindparam("r"))
+        rows = [{"t": test, "r": json.dumps(result)} for test, result in results.items()]
+        if rows:
+            with self._writing() as connection:
+                connection.execute(change, rows)
+
+    def close(self) -> None:
+        """Give back all claims and close the file."""
+        try:
+            with self._writing() as connection:
+                connection.execute(delete(tables.claims).where(tables.claims.c.owner == self.owner.id))
+        finally:
+            self.owner.release()
+            self._engine.dispose()
+
+
+def _attempts(connection: Connection, keys: Sequence[str], run: str) -> dict[str, Attempt]:
+    found: dict[str, Attempt] = {}
+    rows = connection.execute(_select_attempts, {"keys": keys})
+    for key, repetition, text, finish, reasoning, usage, latency, served_by, error, asked_by in rows:
+        if error is None:
+            answer = Answer(text, finish, reasoning, json.loads(usage) if usage else {}, latency, served_by)
+            found[key] = Attempt(key, repetition, answer, None, asked_by != run)
+        elif asked_by == run:
+            found[key] = Attempt(key, repetition, None, error)
+    return found
+
+
+def _write(connection: Connection, asked: Sequence[Asked], run: str) -> None:
+    now = time.time()
+    texts = {one.prompt: json.dumps(list(map(dict, one.messages))) for one in asked}
+    connection.execute(_insert_prompts, [{"digest": digest, "messages": text} for digest, text in texts.items()])
+    connection.execute(_insert_attempts, [_attempt_row(one, run, now) for one in asked])
+
+
+def _attempt_row(asked: Asked, run: str, now: float) -> dict[str, Any]:
+    attempt = asked.attempt
+    answer = attempt.answer
+    return {
+        "key": attempt.key,
+        "model": asked.model,
+        "prompt": asked.prompt,
+        "repetition": attempt.repetition,
+        "run": run,
+        "at": now,
+        "text": answer and answer.text,
+        "finish_reason": answer and answer.finish_reason,
+        "reasoning": answer and answer.reasoning,
+        "usage": answer and json.dumps(dict(answer.usage)),
+        "latency": answer and answer.latency,
+        "served_by": answer and answer.served_by,
+        "error": attempt.error,
+    }
+
+
+def _grade_row(key: str, grader: str, grade: Grade) -> dict[str, Any]:
+    return {
+        "key": key,
+        "grader": grader,
+        "value": json.dumps(grade.value),
+        "ungraded": grade.ungraded,
+        "detail": grade.detail,
+    }

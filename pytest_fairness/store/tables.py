@@ -1,0 +1,74 @@
+"""The tables of the store, and the number of their layout."""
+
+from __future__ import annotations
+
+from sqlalchemy import Column, Float, Integer, MetaData, String, Table, Text
+
+LAYOUT = 1
+"""Raised by one with every change of the tables; a store of a higher number is refused."""
+
+metadata = MetaData()
+
+layout = Table("layout", metadata, Column("number", Integer, primary_key=True))
+
+prompts = Table(
+    "prompts",
+    metadata,
+    Column("digest", String(32), primary_key=True),
+    Column("messages", Text, nullable=False),
+)
+
+attempts = Table(
+    "attempts",
+    metadata,
+    Column("key", String(32), primary_key=True),
+    Column("model", Text, nullable=False),
+    Column("prompt", String(32), nullable=False),
+    Column("repetition", Integer, nullable=False),
+    Column("run", String(32), nullable=False),
+    Column("at", Float, nullable=False),
+    Column("text", Text),
+    Column("finish_reason", Text),
+    Column("reasoning", Text),
+    Column("usage", Text),
+    Column("latency", Float),
+    Column("served_by", Text),
+    # An attempt that failed is told to the other workers of its run, and asked again by the next.
+    Column("error", Text),
+)
+
+claims = Table(
+    "claims",
+    metadata,
+    Column("key", String(32), primary_key=True),
+    Column("owner", String(32), nullable=False),
+)
+
+grades = Table(
+    "grades",
+    metadata,
+    Column("key", String(32), primary_key=True),
+    Column("grader", Text, primary_key=True),
+    Column("value", Text),
+    Column("ungraded", Text),
+    Column("detail", Text),
+)
+
+runs = Table(
+    "runs",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("started", Float, nullable=False),
+    Column("stopped", Integer, nullable=False, default=0),
+    Column("work", Text),
+)
+
+thresholds = Table(
+    "thresholds",
+    metadata,
+    Column("run", String(32), primary_key=True),
+    Column("test", Text, primary_key=True),
+    # What is known of the test before it ran, and its row of the results file after.
+    Column("expected", Text, nullable=False),
+    Column("result", Text),
+)

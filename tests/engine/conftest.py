@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_fairness.engine.asking import Retries
+from pytest_fairness.engine.engine import Engine
+from pytest_fairness.store.store import Store
+
+MakeEngine = Callable[..., Engine]
+
+
+@pytest.fixture
+def make_engine(tmp_path: Path) -> Iterator[MakeEngine]:
+    """Engines on one store, each with an owner of its own, as processes have; closed at the end."""
+    engines: list[Engine] = []
+    stores: list[Store] = []
+
+    def make(run: str = "run", **options: Any) -> Engine:
+        store = Store(tmp_path / "store.sqlite")
+        store.start_run(run)
+        stores.append(store)
+        options.setdefault("retries", Retries(tries=3, first_wait=0.01))
+        engines.append(Engine(store, run, **options))
+        return engines[-1]
+
+    yield make
+    for engine in engines:
+        engine.close()
+    for store in stores:
+        store.close()

@@ -1,0 +1,173 @@
+"""What an engine asks, how often, and how many at a time."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from pytest_fairness.core.errors import FatalError, PermanentError, TransientError
+from pytest_fairness.core.items import Prompt
+from pytest_fairness.engine.asks import Ask, asks_of
+from tests.engine.conftest import MakeEngine
+from tests.engine.models import CountingModel
+
+
+def prompts(count: int) -> list[Prompt]:
+    return [Prompt(f"prompt {number}") for number in range(count)]
+
+
+
+def test_every_repetition_of_every_prompt_is_asked_once(make_engine: MakeEngine) -> None:
+    model = CountingModel()
+    engine = make_engine()
+    asks = asks_of(prompts(5), model, repetitions=3)
+    attempts = engine.attempts(asks)
+    assert [a.answer and a.answer.text for a in attempts] == [f"prompt {p}/{r}" for p in range(5) for r in range(3)]
+    assert set(model.asked.values()) == {1}
+    engine.attempts(asks)
+    assert model.requests == 15
+
+
+def test_equal_prompts_of_two_items_are_one_request(make_engine: MakeEngine) -> None:
+    model = CountingModel()
+    same = [Prompt("same", groups={"gender": "female"}), Prompt("same", groups={"gender": "male"})]
+    first, second = make_engine().attempts(asks_of(same, model, 1))
+    assert first is second
+    assert model.requests == 1
+
+
+def test_a_later_run_finds_the_answers_in_the_store(make_engine: MakeEngine) -> None:
+    model = CountingModel()
+    asks = asks_of(prompts(4), model, 2)
+    first = make_engine("one")
+    first.attempts(asks)
+    first.close()
+    attempts = make_engine("two").attempts(asks)
+    assert model.requests == 8
+    assert all(attempt.from_store for attempt in attempts)
+    assert attempts[0].answer is not None
+    assert attempts[0].answer.usage == {"input": 1, "output": 2}
+
+
+def test_concurrency_is_a_ceiling_and_is_reached(make_engine: MakeEngine) -> None:
+    model = CountingModel(latency=0.02)
+    make_engine(concurrency=7).attempts(asks_of(prompts(60), model, 1))
+    assert model.most_under_way == 7
+
+
+def test_transient_errors_are_asked_again(make_engine: MakeEngine) -> None:
+    async def fails_twice(prompt: Prompt, repetition: int) -> str:
+        if model.asked[prompt.text, repetition] < 3:
+            raise TransientError("try again")
+        return "at last"
+
+    model = CountingModel(fails_twice)
+    (attempt,) = make_engine().attempts(asks_of(prompts(1), model, 1))
+    assert attempt.answer is not None
+    assert attempt.answer.text == "at last"
+
+
+def test_retries_have_a_ceiling_and_the_error_is_told(make_engine: MakeEngine) -> None:
+    async def fails(prompt: Prompt, repetition: int) -> str:
+        raise TransientError("HTTP 500")
+
+    model = CountingModel(fails)
+    (attempt,) = make_engine().attempts(asks_of(prompts(1), model, 1))
+    assert attempt.error == "HTTP 500 (asked 3 times)"
+    assert model.requests == 3
+
+
+def test_permanent_errors_cost_one_request_and_their_attempt_only(make_engine: MakeEngine) -> None:
+    async def refuses_one(prompt: Prompt, repetition: int) -> str:
+        if prompt.text == "prompt 1":
+            raise PermanentError("HTTP 400: too long")
+        return "fine"
+
+    model = CountingModel(refuses_one)
+    attempts = make_engine().attempts(asks_of(prompts(3), model, 1))
+    assert [attempt.error for attempt in attempts] == [None, "HTTP 400: too long", None]
+    assert model.requests == 3
+
+
+def test_half_a_surrogate_pair_is_kept_as_a_replacement_character(make_engine: MakeEngine) -> None:
+    async def odd(prompt: Prompt, repetition: int) -> str:
+        return "half: \ud83d"
+
+    (attempt,) = make_engine().attempts(asks_of(prompts(1), CountingModel(odd), 1))
+    assert attempt.answer is not None
+    assert attempt.answer.text == "half: \ufffd"
+
+
+def test_any_exception_of_a_model_is_the_error_of_its_attempt(make_engine: MakeEngine) -> None:
+    async def breaks(prompt: Prompt, repetition: int) -> str:
+        raise ZeroDivisionError("division by zero")
+
+    (attempt,) = make_engine().attempts(asks_of(prompts(1), CountingModel(breaks), 1))
+    assert attempt.error == "test:counting raised ZeroDivisionError: division by zero"
+
+
+@pytest.mark.parametrize("error", [FatalError("HTTP 401"), TransientError("refused", unreachable=True)])
+def test_a_model_that_can_answer_nothing_is_not_asked_a_thousand_times(
+    make_engine: MakeEngine, error: Exception
+) -> None:
+    async def fails(prompt: Prompt, repetition: int) -> str:
+        raise error
+
+    model = CountingModel(fails)
+    attempts = make_engine(concurrency=4).attempts(asks_of(prompts(500), model, 1))
+    assert all(attempt.error for attempt in attempts)
+    assert model.requests <= 4 * 3
+
+
+def test_an_error_is_asked_again_by_the_next_run_only(make_engine: MakeEngine) -> None:
+    async def fails_once(prompt: Prompt, repetition: int) -> str:
+        if model.requests == 1:
+            raise PermanentError("HTTP 400")
+        return "fine"
+
+    model = CountingModel(fails_once)
+    asks = asks_of(prompts(1), model, 1)
+    assert make_engine("one").attempts(asks)[0].error == "HTTP 400"
+    assert make_engine("one").attempts(asks)[0].error == "HTTP 400"
+    assert model.requests == 1
+    assert make_engine("two").attempts(asks)[0].error is None
+
+
+def test_a_rate_limit_lowers_what_is_under_way_and_waits_as_told(make_engine: MakeEngine) -> None:
+    told = 0.3
+    refused_at = answered_first = 0.0
+
+    async def limited(prompt: Prompt, repetition: int) -> str:
+        nonlocal refused_at, answered_first
+        if not refused_at:
+            refused_at = time.monotonic()
+            raise TransientError("HTTP 429", retry_after=told, rate_limited=True)
+        if prompt.text == "prompt 0":
+            answered_first = time.monotonic()
+        return "fine"
+
+    model = CountingModel(limited)
+    attempts = make_engine(concurrency=8).attempts(asks_of(prompts(40), model, 1))
+    assert all(attempt.answer for attempt in attempts)
+    assert answered_first - refused_at >= told
+
+
+def test_offline_asks_no_model_that_needs_a_connection(make_engine: MakeEngine) -> None:
+    far, near = CountingModel(), CountingModel(key="test:near", local=True)
+    engine = make_engine(offline=True)
+    (attempt,) = engine.attempts(asks_of(prompts(1), far, 1))
+    assert "--fairness-offline" in (attempt.error or "")
+    assert far.requests == 0
+    assert engine.attempts(asks_of(prompts(1), near, 1))[0].answer is not None
+
+
+def test_answers_of_a_model_that_is_not_stored_are_asked_anew(make_engine: MakeEngine) -> None:
+    class Recorded(CountingModel):
+        stored = False
+
+    model = Recorded()
+    asks: list[Ask] = asks_of(prompts(3), model, 1)
+    assert [a.answer and a.answer.text for a in make_engine().attempts(asks)] == [f"prompt {n}/0" for n in range(3)]
+    make_engine().attempts(asks)
+    assert model.requests == 6

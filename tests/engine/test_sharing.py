@@ -1,0 +1,162 @@
+"""Engines on one store share one work list; one that stops, pauses or dies keeps nobody waiting."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from pytest_fairness.core.attempts import Grade
+from pytest_fairness.core.errors import FairnessError, StoreError
+from pytest_fairness.core.items import Prompt
+from pytest_fairness.engine.asks import asks_of
+from pytest_fairness.engine.engine import Engine
+from pytest_fairness.engine.errors import StoppedError
+from pytest_fairness.store.store import Store
+from tests.engine.conftest import MakeEngine
+from tests.engine.models import CountingModel
+from tests.engine.test_asking import prompts
+
+
+def test_the_work_list_is_asked_ahead_of_the_tests_within_bounds(make_engine: MakeEngine) -> None:
+    model = CountingModel()
+    engine = make_engine(concurrency=4)
+    asks = asks_of(prompts(3000), model, 1)
+    engine.plan(asks)
+    engine.attempts(asks[:1])
+    deadline = time.monotonic() + 10
+    while model.requests < 256 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    time.sleep(0.2)
+    assert 256 <= model.requests <= 262
+    engine.attempts(asks[200:201])
+    deadline = time.monotonic() + 10
+    while model.requests < 450 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert 450 <= model.requests <= 462
+
+
+def test_two_engines_ask_nothing_twice(make_engine: MakeEngine) -> None:
+    model = CountingModel(latency=0.005)
+    asks = asks_of(prompts(300), model, 1)
+    engines = [make_engine(), make_engine()]
+    for engine in engines:
+        engine.plan(asks)
+    answers: list[list[str]] = []
+
+    def take(engine: Engine) -> None:
+        answers.append([a.answer.text for ask in asks for a in engine.attempts([ask]) if a.answer])
+
+    threads = [threading.Thread(target=take, args=(engine,)) for engine in engines]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert answers[0] == answers[1] == [f"prompt {number}/0" for number in range(300)]
+    assert model.requests == 300
+
+
+def test_what_an_engine_had_claimed_when_it_closed_is_asked_by_another(make_engine: MakeEngine) -> None:
+    hanging, model = CountingModel(latency=60), CountingModel()
+    first, second = make_engine(), make_engine()
+    asks = asks_of(prompts(3), hanging, 1)
+    first.plan(asks)
+    while not hanging.requests:
+        time.sleep(0.01)
+    first.close()
+    started = time.monotonic()
+    first._store.close()
+    assert len(second.attempts(asks_of(prompts(3), model, 1))) == 3
+    assert time.monotonic() - started < 5
+
+
+def test_after_a_stop_nothing_leaves_on_any_engine(make_engine: MakeEngine) -> None:
+    model = CountingModel(latency=0.01)
+    asks = asks_of(prompts(1000), model, 1)
+    engines = [make_engine(concurrency=4), make_engine(concurrency=4)]
+    for engine in engines:
+        engine.plan(asks)
+        engine.attempts(asks[:1])
+    engines[0].stop()
+    time.sleep(0.1)
+    asked = model.requests
+    with pytest.raises(StoppedError):
+        engines[1].attempts(asks)
+    assert model.requests == asked < 600
+
+
+def test_a_paused_engine_sends_nothing_and_goes_on_afterwards(make_engine: MakeEngine) -> None:
+    model = CountingModel()
+    engine = make_engine()
+    asks = asks_of(prompts(50), model, 1)
+    engine.pause()
+    engine.plan(asks)
+    time.sleep(0.2)
+    assert model.requests == 0
+    engine.resume()
+    assert len(engine.attempts(asks)) == 50
+
+
+def test_closing_cancels_what_is_under_way_and_keeps_what_was_answered(make_engine: MakeEngine) -> None:
+    async def hangs(prompt: Prompt, repetition: int) -> str:
+        if prompt.text != "prompt 0":
+            await never.wait()
+        return "answered"
+
+    import asyncio
+
+    never = asyncio.Event()
+    model = CountingModel(hangs)
+    engine = make_engine("one")
+    asks = asks_of(prompts(5), model, 1)
+    engine.plan(asks)
+    engine.attempts(asks[:1])
+    started = time.monotonic()
+    engine.close()
+    assert time.monotonic() - started < 2
+    assert model.closed
+    attempts, _ = make_engine("two")._store.load([ask.key for ask in asks], "two")
+    assert list(attempts) == [asks[0].key]
+
+
+def test_a_store_that_fails_ends_the_wait_with_one_line(
+    make_engine: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = make_engine()
+
+    def full(*args: object, **kwargs: object) -> None:
+        raise StoreError("the store failed: database or disk is full")
+
+    monkeypatch.setattr(engine._store, "turn", full)
+    with pytest.raises(StoreError, match="disk is full"):
+        engine.attempts(asks_of(prompts(3), CountingModel(), 1))
+
+
+def test_a_mistake_in_the_engine_is_told_and_not_waited_out(
+    make_engine: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = make_engine()
+
+    def broken(*args: object) -> None:
+        raise RuntimeError("unexpected")
+
+    monkeypatch.setattr(engine._store, "load", broken)
+    with pytest.raises(FairnessError, match="the engine failed: RuntimeError: unexpected"):
+        engine.attempts(asks_of(prompts(1), CountingModel(), 1))
+
+
+def test_grades_are_kept_beside_their_attempts(make_engine: MakeEngine, tmp_path: Path) -> None:
+    engine = make_engine()
+    (ask,) = asks_of(prompts(1), CountingModel(), 1)
+    engine.attempts([ask])
+    engine.keep([(ask.key, "grader one", Grade("B")), (ask.key, "grader two", Grade.none("refusal", "no"))])
+    engine.close()
+    store = Store(tmp_path / "store.sqlite")
+    _, grades = store.load([ask.key], "later")
+    store.close()
+    assert grades == {
+        (ask.key, "grader one"): Grade("B"),
+        (ask.key, "grader two"): Grade.none("refusal", "no"),
+    }

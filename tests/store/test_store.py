@@ -1,0 +1,178 @@
+"""The store keeps what was answered, whoever asks for it and however a process ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from pytest_fairness.core.attempts import Answer, Attempt
+from pytest_fairness.core.errors import StoreError
+from pytest_fairness.store.store import Asked, Store
+from pytest_fairness.store.tables import LAYOUT
+
+MESSAGES = [{"role": "user", "content": "Grüße, 你好, \ud83d"}]
+
+
+def asked(key: str, text: str = "yes", error: str | None = None) -> Asked:
+    answer = None if error else Answer(text, "stop", "because", {"input": 3}, 0.5, "m-1")
+    return Asked(Attempt(key, 2, answer, error), "m", "p" + key, MESSAGES)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    store = Store(tmp_path / "a folder" / "störe.sqlite")
+    store.start_run("run")
+    return store
+
+
+def test_an_attempt_comes_back_as_it_was(store: Store) -> None:
+    one = asked("k", 'text with "quotes", \x00 and 🙂')
+    store.turn("run", asked=[one])
+    attempts, _ = store.load(["k", "unknown"], "run")
+    assert attempts == {"k": one.attempt}
+    later, _ = store.load(["k"], "another")
+    assert later["k"].from_store
+
+
+def test_a_claim_is_exclusive_until_it_is_answered(store: Store) -> None:
+    other = Store(store.path)
+    assert store.turn("run", wanted=["a", "b"]).claimed == {"a", "b"}
+    turn = other.turn("run", wanted=["a", "b", "c"])
+    assert turn.claimed == {"c"}
+    assert turn.elsewhere == {"a": store.owner.id, "b": store.owner.id}
+    store.turn("run", asked=[asked("a")])
+    assert set(other.turn("run", wanted=["a", "b"]).answered) == {"a"}
+
+
+def test_closing_frees_claims(store: Store) -> None:
+    other = Store(store.path)
+    store.turn("run", wanted=["a"])
+    store.close()
+    assert other.turn("run", wanted=["a"]).claimed == {"a"}
+
+
+def test_a_stopped_run_claims_nothing_but_another_run_does(store: Store) -> None:
+    store.stop_run("run")
+    turn = store.turn("run", wanted=["a"])
+    assert turn.stopped
+    assert not turn.claimed
+    store.start_run("next")
+    assert store.turn("next", wanted=["a"]).claimed == {"a"}
+
+
+def test_tokens_count_what_this_run_has_asked(store: Store) -> None:
+    store.turn("earlier", asked=[asked("a")])
+    store.turn("run", asked=[asked("b"), asked("c"), asked("d", error="HTTP 500")])
+    assert store.tokens("run") == {"input": 6}
+
+
+def test_thresholds_are_expected_and_recorded(store: Store) -> None:
+    store.expect_thresholds("run", {"t::b": {"suite": "x"}, "t::a": {"suite": "y"}})
+    store.expect_thresholds("run", {"t::a": {"suite": "from another worker"}})
+    store.record_thresholds("run", {"t::a": {"verdict": "fair"}})
+    assert store.expected_thresholds("run") == {"t::a": {"suite": "y"}, "t::b": {"suite": "x"}}
+
+
+OPEN = """
+import sys
+from pathlib import Path
+from pytest_fairness.store.store import Store
+sys.stdin.readline()
+store = Store(Path(sys.argv[1]))
+store.start_run("run")
+store.turn("run", wanted=[sys.argv[2]])
+store.close()
+"""
+
+
+def test_four_processes_open_a_fresh_store_at_once(tmp_path: Path) -> None:
+    for attempt in range(5):
+        path = tmp_path / f"{attempt}.sqlite"
+        processes = [
+            subprocess.Popen(
+                [sys.executable, "-c", OPEN, str(path), str(number)],
+                stdin=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            for number in range(4)
+        ]
+        time.sleep(0.8)  # until all have imported, so that they open together
+        for process in processes:
+            assert process.stdin is not None
+            process.stdin.write("\n")
+            process.stdin.flush()
+        errors = [process.communicate(timeout=60)[1] for process in processes]
+        assert errors == [""] * 4
+
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from pytest_fairness.store.store import Store
+store = Store(Path(sys.argv[1]))
+store.turn("run", wanted=["a"])
+print("claimed", flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system has no SIGKILL")
+def test_the_claims_of_a_killed_process_fall_at_once(store: Store) -> None:
+    holder = subprocess.Popen([sys.executable, "-c", HOLD, str(store.path)], stdout=subprocess.PIPE, text=True)
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "claimed\n"
+    turn = store.turn("run", wanted=["a"])
+    owner = turn.elsewhere["a"]
+    assert not store.bury([owner])
+    os.kill(holder.pid, signal.SIGKILL)
+    # Not waited for: a zombie holds no lock either.
+    deadline = time.monotonic() + 5
+    while not store.bury([owner]) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert store.turn("run", wanted=["a"]).claimed == {"a"}
+    holder.wait()
+    holder.stdout.close()
+
+
+def test_a_store_of_a_newer_version_is_refused_in_one_line(store: Store) -> None:
+    store.close()
+    with sqlite3.connect(store.path) as connection:
+        connection.execute("UPDATE layout SET number = ?", [LAYOUT + 1])
+    connection.close()
+    with pytest.raises(StoreError, match=f"layout {LAYOUT + 1} .* upgrade pytest-fairness") as caught:
+        Store(store.path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_is_no_store_is_refused_in_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "store.sqlite"
+    path.write_text("This is a letter to my aunt. " * 100)
+    with pytest.raises(StoreError, match="not a database") as caught:
+        Store(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_folder_that_cannot_be_made_is_told_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="cannot be made"):
+        Store(tmp_path / "file" / "store.sqlite")
+
+
+def test_a_full_disk_is_told_in_one_line_and_loses_nothing(store: Store) -> None:
+    store.turn("run", asked=[asked("before")])
+    with store._engine.connect() as connection:
+        pages = connection.exec_driver_sql("PRAGMA page_count").scalar()
+        connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
+        connection.commit()
+    with pytest.raises(StoreError, match="disk is full") as caught:
+        store.turn("run", asked=[asked(str(number), "long " * 1000) for number in range(20)])
+    assert "\n" not in str(caught.value)
+    assert set(store.load(["before", "1"], "run")[0]) == {"before"}
