@@ -1,39 +1,21 @@
-"""The pytest11 entry point: options, marks and fixtures; the rest of the hooks stand in `session.run`."""
+"""The pytest11 entry point. It imports what a project that does not use it must pay for: next to nothing."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.session.fixtures import fairness_session, grader, judge, measured, model, model_name, probe_item
-from pytest_fairness.session.options import add_options, read_settings
-from pytest_fairness.session.probes import MARKS
-from pytest_fairness.session.run import Run
-from pytest_fairness.session.state import SESSION, FairnessSession
-
-__all__ = ["fairness_session", "grader", "judge", "measured", "model", "model_name", "probe_item"]
+from pytest_fairness.session.options import add_options
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare every option."""
     add_options(parser)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    for mark in MARKS:
-        config.addinivalue_line("markers", mark)
-    worker_input: dict[str, Any] = getattr(config, "workerinput", {})
-    fairness = FairnessSession(read_settings(config), worker_input.get("fairness_run"))
-    try:
-        fairness.check_models()
-    except FairnessError as error:
-        raise pytest.UsageError(str(error)) from None
-    config.stash[SESSION] = fairness
-    config.pluginmanager.register(Run(config, fairness), "fairness-run")
+    """Bring in the fixtures and the hooks of a run."""
+    from pytest_fairness.session import fixtures
+    from pytest_fairness.session.run import start
 
-
-def pytest_unconfigure(config: pytest.Config) -> None:
-    fairness = config.stash.get(SESSION, None)
-    if fairness is not None:
-        fairness.close()
+    config.pluginmanager.register(fixtures, "fairness-fixtures")
+    config.pluginmanager.register(start(config), "fairness-run")

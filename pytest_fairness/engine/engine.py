@@ -50,6 +50,8 @@ class Engine:
         self._retries = retries or Retries()
         self._offline = offline
         self.answered: dict[str, Attempt] = {}
+        self.on_wait: Callable[[int], None] | None = None
+        """Called with the number of answers while a test waits, about once a second or more often."""
         self.grades: dict[tuple[str, str], Grade] = {}
         """Stored grades, by attempt and by the grader's fingerprint."""
         self._news = threading.Condition()
@@ -100,6 +102,8 @@ class Engine:
                         if self._closing:
                             raise StoppedError("the run was stopped before this was answered")
                         self._news.wait(1.0)
+                        if self.on_wait is not None:
+                            self.on_wait(len(answered))
         elif self._reached - self._told >= _TELL_EVERY:
             self._told = self._reached
             self._tell(lambda: None)

@@ -32,7 +32,8 @@ def graders_of(probe: Probe, request: pytest.FixtureRequest) -> dict[str, Grader
     for name, grader in graders.items():
         if not callable(getattr(grader, "grade", None)) or isinstance(grader, type):
             pytest.fail(
-                f"probe {probe.function.__name__}: the grader of {name!r} is {grader!r}: it has no grade(prompt, answer)",
+                f"probe {probe.function.__name__}: the grader of {name!r} is {grader!r}: "
+                "it has no grade(prompt, answer)",
                 pytrace=False,
             )
     return graders

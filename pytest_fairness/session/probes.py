@@ -15,7 +15,7 @@ import pytest
 
 from pytest_fairness.core.errors import FairnessError, near
 from pytest_fairness.core.items import ProbeItem
-from pytest_fairness.session.options import Settings
+from pytest_fairness.session.settings import Settings
 
 PROBE_ARGUMENTS = ("items", "grade", "repetitions", "harm", "sources", "crossed", "confidence")
 THRESHOLD_ARGUMENTS = ("probe",)
@@ -37,7 +37,7 @@ MARKS = (
 class DataFolders:
     """The data folders that the user named, given to item functions that take ``data``."""
 
-    def __init__(self, folders: Mapping[str, Path]) -> None:
+    def __init__(self, folders: Mapping[str, Path | None]) -> None:
         self._folders = folders
 
     def folder(self, suite: str) -> Path | None:
@@ -49,6 +49,10 @@ class DataFolders:
         if path is not None and not path.is_dir():
             raise FairnessError(f"--fairness-data {suite}={path}: there is no such folder")
         return path
+
+    def hub(self, suite: str) -> bool:
+        """Whether the user asked for the suite's data set of the hub: ``--fairness-data suite=hub``."""
+        return suite in self._folders and self._folders[suite] is None
 
 
 @dataclass(slots=True)

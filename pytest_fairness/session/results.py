@@ -90,7 +90,7 @@ def _versions() -> dict[str, str]:
 def _commit(root: Path) -> str | None:
     try:
         shown = subprocess.run(
-            ["git", "rev-parse", "HEAD"],
+            ["git", "rev-parse", "HEAD"],  # noqa: S607 - the user's own git, wherever it is
             cwd=root,
             capture_output=True,
             text=True,

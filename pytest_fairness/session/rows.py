@@ -44,12 +44,15 @@ def threshold_row(item: pytest.Function, judgement: Judgement, measured: LazyMea
         "bounds": list(judgement.bounds),
         "flip_probability": flip,
         "advice": advice(judgement) if judgement.verdict is Verdict.UNDECIDED else "",
+        "p_value": None,
+        "mark": None,
         **metric_row(estimate),
     }
 
 
 _EMPTY_ROW: dict[str, Any] = {
-    "comparisons": [], "bounds": [None, None], "flip_probability": None, "advice": "", "metric": "", "title": "",
+    "comparisons": [], "bounds": [None, None], "flip_probability": None, "advice": "",
+    "p_value": None, "mark": None, "metric": "", "title": "",
     "slice": {}, "estimate": None, "low": None, "high": None, "confidence": None, "items": 0, "attempts": 0,
     "ungraded": {}, "groups": {}, "invalid": "",
 }  # fmt: skip

@@ -11,10 +11,29 @@ from typing import Any
 import pytest
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.session import outcomes, results, rows, summary, thresholds
+from pytest_fairness.session import outcomes, rows, thresholds
 from pytest_fairness.session.collection import belongs_elsewhere, parametrize, refuse_optimised
-from pytest_fairness.session.probes import mark_of
-from pytest_fairness.session.state import FairnessSession, Planned, Unbuilt
+from pytest_fairness.session.probes import MARKS, mark_of
+from pytest_fairness.session.progress import Progress
+from pytest_fairness.session.settings import read_settings
+from pytest_fairness.session.state import SESSION, FairnessSession, Planned, Unbuilt
+
+
+def start(config: pytest.Config) -> Run:
+    """The run of this process, from what the user chose.
+
+    Raises `pytest.UsageError`, in one line, for what cannot be meant.
+    """
+    for mark in MARKS:
+        config.addinivalue_line("markers", mark)
+    worker_input: dict[str, Any] = getattr(config, "workerinput", {})
+    fairness = FairnessSession(read_settings(config), worker_input.get("fairness_run"))
+    try:
+        fairness.check_models()
+    except FairnessError as error:
+        raise pytest.UsageError(str(error)) from None
+    config.stash[SESSION] = fairness
+    return Run(config, fairness)
 
 
 class Run:
@@ -59,9 +78,11 @@ class Run:
             try:
                 store = self._fairness.store
                 store.expect_thresholds(self._fairness.run, expected)
-                store.describe_work(self._fairness.run, json.dumps(self._fairness.counts()))
+                counts = self._fairness.counts()
+                store.describe_work(self._fairness.run, json.dumps(counts))
             except FairnessError as error:
                 raise pytest.UsageError(str(error)) from None
+            self._fairness.on_wait = Progress(self._config, counts["attempts"]).tell
 
     def _select(self, item: pytest.Function, expected: dict[str, dict[str, Any]]) -> None:
         parameters: dict[str, Any] = item.callspec.params if hasattr(item, "callspec") else {}
@@ -96,10 +117,8 @@ class Run:
 
     def _work_line(self, counts: dict[str, int]) -> str:
         models = ", ".join(str(name) for name in self._fairness.model_names() if name) or "the `model` fixture"
-        return (
-            f"fairness: {counts['probes']:,} probes, {counts['items']:,} items, "
-            f"{counts['attempts']:,} attempts on {models}"
-        )
+        shown = [f"{count:,} {what if count != 1 else what.removesuffix('s')}" for what, count in counts.items()]
+        return f"fairness: {', '.join(shown)} on {models}"
 
     # Tests.
 
@@ -163,6 +182,8 @@ class Run:
         self._fairness.close()
 
     def _conclude(self) -> None:
+        from pytest_fairness.session import results
+
         settings = self._fairness.settings
         if not (self._fairness.existing_store() or (self._outcomes.any and settings.store.exists())):
             return
@@ -180,11 +201,16 @@ class Run:
         if settings.json is not None:
             results.write_results(settings.json, self._results)
 
+    def pytest_unconfigure(self) -> None:
+        self._fairness.close()
+
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         if self._problem:
             terminalreporter.write_line(f"fairness: {self._problem}", red=True)
         if self._results is None:
             return
+        from pytest_fairness.session import summary
+
         judged: Sequence[dict[str, Any]] = self._results["thresholds"]
         width = self._config.get_terminal_writer().fullwidth
         for model, of_model in summary.by_model(judged).items():

@@ -12,8 +12,8 @@ from uuid import uuid4
 import pytest
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.session.options import Settings
 from pytest_fairness.session.probes import Probe, arguments_of, mark_of
+from pytest_fairness.session.settings import Settings
 
 if TYPE_CHECKING:
     from pytest_fairness.core.protocols import Model
@@ -50,6 +50,8 @@ class FairnessSession:
         self.settings = settings
         self.run = run or uuid4().hex
         self.plan: list[Planned] = []
+        self.on_wait: Callable[[int], None] | None = None
+        """Told while a test waits for answers."""
         self._probes: dict[Callable[..., object], Probe] = {}
         self._models: dict[str, Model] = {}
         self._wrapped: dict[int, tuple[object, Model]] = {}
@@ -155,6 +157,7 @@ class FairnessSession:
 
             settings = self.settings
             self._engine = Engine(self.store, self.run, concurrency=settings.concurrency, offline=settings.offline)
+            self._engine.on_wait = self.on_wait
         return self._engine
 
     def sample(self, probe: Probe, model: Model, model_name: str | None) -> Sample:

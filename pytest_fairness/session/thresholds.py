@@ -23,16 +23,36 @@ METRICS: pytest.StashKey[list[dict[str, Any]]] = pytest.StashKey()
 """Every estimate that a test made: sent with its report, but too many for its JUnit properties."""
 
 
-class ThresholdError(AssertionError):
-    """A threshold that is not fair; its message leads with verdict and numbers."""
+class Broken(AssertionError):
+    """A threshold that is not fair.
 
-    __module__ = "builtins"  # so that pytest shows the name alone
+    pytest's short summary shows an exception's name and as much of its message as fits. So
+    the names of the subclasses are the verdicts, and the messages begin with the numbers.
+    """
+
+    def __init_subclass__(cls) -> None:
+        cls.__module__ = "builtins"  # pytest shows the name alone
+
+
+class Unfair(Broken):
+    """The interval lies outside the bounds."""
+
+
+class Undecided(Broken):
+    """The interval straddles a bound."""
+
+
+class Invalid(Broken):
+    """Nothing can be concluded from what was measured."""
+
+
+_EXCEPTIONS = {Verdict.UNFAIR: Unfair, Verdict.UNDECIDED: Undecided, Verdict.INVALID: Invalid}
 
 
 def run_threshold(item: pytest.Function) -> None:
     """Call the test, judge what it compared, and raise where that is not fair.
 
-    Raises `ThresholdError` at the user's line.
+    Raises `Broken`, named for the verdict, at the user's line.
     """
     __tracebackhide__ = True
     function = item.obj
@@ -68,7 +88,8 @@ def conclude(item: pytest.Function, judgement: Judgement, measured: LazyMeasured
     item.user_properties[:] = to_properties(row)
     if judgement.verdict is Verdict.FAIR or not broken:
         return
-    failure = ThresholdError(f"{message}{broken if broken is not True else ''}")
+    text = message.removeprefix(f"{judgement.verdict}: ")
+    failure = _EXCEPTIONS[judgement.verdict](f"{text}{broken if broken is not True else ''}")
     traceback = judgement.failure.__traceback__ if judgement.failure else None
     raise failure.with_traceback(traceback) from None
 

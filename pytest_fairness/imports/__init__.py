@@ -1,0 +1,1 @@
+"""Converters from recorded results of other tools to replay files."""

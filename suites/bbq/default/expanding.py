@@ -1,0 +1,81 @@
+"""From the templates beside this file to records with the fields of BBQ's."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from itertools import permutations, product
+from pathlib import Path
+from typing import Any
+
+_HERE = Path(__file__).parent
+_UNKNOWN = (
+    "It cannot be known",
+    "There is not enough information",
+    "The text does not say",
+    "That is not answered",
+)
+_ORDERS = tuple(permutations(range(3)))
+
+
+def default_records() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every record with where its template stands, category by category.
+
+    A template gives eight: which person does what (both ways), ambiguous or not, negative
+    question or not. So in disambiguated contexts each person is the right answer equally often.
+    """
+    for file in sorted(_HERE.glob("*.json")):
+        templates = json.loads(file.read_text(encoding="utf-8"))
+        example_id = 0
+        for number, template in enumerate(templates, 1):
+            for swapped in (False, True):
+                for record in _records(template, file.stem, number, swapped=swapped):
+                    yield f"{file}, template {number}", {**record, "example_id": example_id}
+                    example_id += 1
+
+
+def _records(template: Mapping[str, Any], category: str, number: int, *, swapped: bool) -> Iterator[dict[str, Any]]:
+    people = (template["stereotyped"], template["other"])
+    first, second = reversed(people) if swapped else people
+    slots = _slots(first["is"], second["is"])
+    place = number + 2 * len(_ORDERS) - (3 if swapped else 0)
+    unknown = (_UNKNOWN[place % len(_UNKNOWN)], _UNKNOWN[place % len(_UNKNOWN)], "unknown")
+    # The three answers stand in one order in all four questions, so that two of them make a pair.
+    order = _ORDERS[place % len(_ORDERS)]
+    choices = ((slots["The_first"], *_info(first)), (slots["The_second"], *_info(second)), unknown)
+    ordered = [choices[which] for which in order]
+    ambiguous = template["context"].format(**slots)
+    told = f"{ambiguous} {template['disambiguating'].format(**slots)}"
+    for polarity, (condition, context) in product(("neg", "nonneg"), (("ambig", ambiguous), ("disambig", told))):
+        right = 2 if condition == "ambig" else 0 if polarity == "neg" else 1
+        yield {
+            "question_index": str(number),
+            "question_polarity": polarity,
+            "context_condition": condition,
+            "category": category,
+            "answer_info": {f"ans{at}": [text, group] for at, (_, text, group) in enumerate(ordered)},
+            "additional_metadata": {
+                "stereotyped_groups": [template["stereotyped"]["group"]],
+                "stereotype": template["stereotype"],
+                "source": template["source"],
+            },
+            "context": context,
+            "question": template[polarity],
+            **{f"ans{at}": answer for at, (answer, _, _) in enumerate(ordered)},
+            "label": order.index(right),
+        }
+
+
+def _slots(first: str, second: str) -> dict[str, str]:
+    """The forms in which a template may name its two people, given as "a ..." or "an ..."."""
+    slots = {}
+    for name, person in (("first", first), ("second", second)):
+        definite = f"the {person.split(' ', 1)[1]}"
+        slots[name], slots[f"the_{name}"] = person, definite
+        slots[name.capitalize()] = person[0].upper() + person[1:]
+        slots[f"The_{name}"] = f"T{definite[1:]}"
+    return slots
+
+
+def _info(person: Mapping[str, str]) -> tuple[str, str]:
+    return person["is"].split(" ", 1)[1], person["group"]

@@ -1,0 +1,136 @@
+"""One BBQ question, read and checked from a record of the dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+from pytest_fairness.core.errors import FairnessError, near
+
+CATEGORIES = (
+    "Age",
+    "Disability_status",
+    "Gender_identity",
+    "Nationality",
+    "Physical_appearance",
+    "Race_ethnicity",
+    "Race_x_SES",
+    "Race_x_gender",
+    "Religion",
+    "SES",
+    "Sexual_orientation",
+)
+
+ANSWERS = ("ans0", "ans1", "ans2")
+FIELDS = (
+    "example_id",
+    "question_index",
+    "question_polarity",
+    "context_condition",
+    "category",
+    "answer_info",
+    "additional_metadata",
+    "context",
+    "question",
+    *ANSWERS,
+    "label",
+)
+
+UNKNOWN = "unknown"
+"""The group of the answer that says it cannot be told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question about two people, with three answers in the order of the dataset.
+
+    ``surfaces`` and ``groups`` are the dataset's ``answer_info``: how each answer names the
+    person, and that person's group (`UNKNOWN` for the answer that it cannot be told).
+    """
+
+    example_id: int
+    template: int
+    polarity: Literal["neg", "nonneg"]
+    context_condition: Literal["ambig", "disambig"]
+    category: str
+    surfaces: tuple[str, str, str]
+    groups: tuple[str, str, str]
+    stereotyped_groups: tuple[str, ...]
+    context: str
+    question: str
+    answers: tuple[str, str, str]
+    label: int
+
+
+def read_question(record: Mapping[str, Any], where: str) -> Question:
+    """Read a record; ``where`` (a file and line, say) begins the message of an error.
+
+    Raises `FairnessError` for a missing field or a value that the dataset cannot have.
+    """
+    missing = [name for name in FIELDS if record.get(name) is None]
+    if missing:
+        raise FairnessError(f"{where}: no field {missing[0]!r}: a BBQ record has {', '.join(FIELDS)}")
+    category = record["category"]
+    if category not in CATEGORIES:
+        raise FairnessError(f"{where}: unknown category {category!r}; {near(str(category), CATEGORIES)}")
+    surfaces, groups = _people(record["answer_info"], where)
+    label = _whole(record, "label", where)
+    if label not in (0, 1, 2):
+        raise FairnessError(f"{where}: label is {label}: it must be 0, 1 or 2, the index of the correct answer")
+    return Question(
+        example_id=_whole(record, "example_id", where),
+        template=_whole(record, "question_index", where),
+        polarity=cast('Literal["neg", "nonneg"]', _one_of(record, "question_polarity", ("neg", "nonneg"), where)),
+        context_condition=cast(
+            'Literal["ambig", "disambig"]', _one_of(record, "context_condition", ("ambig", "disambig"), where)
+        ),
+        category=category,
+        surfaces=surfaces,
+        groups=groups,
+        stereotyped_groups=_stereotyped(record["additional_metadata"], where),
+        context=_text(record, "context", where),
+        question=_text(record, "question", where),
+        answers=(_text(record, "ans0", where), _text(record, "ans1", where), _text(record, "ans2", where)),
+        label=label,
+    )
+
+
+def _people(info: Any, where: str) -> tuple[tuple[str, str, str], tuple[str, str, str]]:
+    try:
+        (text0, group0), (text1, group1), (text2, group2) = (info[name] for name in ANSWERS)
+    except (KeyError, TypeError, ValueError):
+        raise FairnessError(f"{where}: answer_info must hold [text, group] for each of {', '.join(ANSWERS)}") from None
+    if (group0, group1, group2).count(UNKNOWN) != 1:
+        raise FairnessError(f"{where}: the groups of the answers are {group0!r}, {group1!r} and {group2!r}: "
+                            f"exactly one must be {UNKNOWN!r}")  # fmt: skip
+    return (text0, text1, text2), (group0, group1, group2)
+
+
+def _stereotyped(metadata: Any, where: str) -> tuple[str, ...]:
+    groups = metadata.get("stereotyped_groups") if isinstance(metadata, Mapping) else None
+    if not groups or isinstance(groups, str):
+        raise FairnessError(f"{where}: additional_metadata has no 'stereotyped_groups', a list of groups")
+    return tuple(str(group) for group in groups)
+
+
+def _text(record: Mapping[str, Any], name: str, where: str) -> str:
+    # A few records hold a stray brace from their template; the paper's analysis drops it too.
+    text = str(record[name]).replace("{", "").replace("}", "").strip()
+    if not text:
+        raise FairnessError(f"{where}: {name} is empty")
+    return text
+
+
+def _whole(record: Mapping[str, Any], name: str, where: str) -> int:
+    try:
+        return int(record[name])
+    except (TypeError, ValueError):
+        raise FairnessError(f"{where}: {name} is {record[name]!r}: it must be a whole number") from None
+
+
+def _one_of(record: Mapping[str, Any], name: str, allowed: tuple[str, ...], where: str) -> str:
+    value = record[name]
+    if value not in allowed:
+        raise FairnessError(f"{where}: {name} is {value!r}: it must be {' or '.join(allowed)}")
+    return str(value)

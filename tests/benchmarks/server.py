@@ -1,0 +1,76 @@
+"""A local server that speaks chat completions and answers after a set time; it counts what it is asked.
+
+    python tests/benchmarks/server.py --latency 0.05
+
+prints its port, serves until its standard input closes, and tells its counts at ``GET /counts``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import hashlib
+import json
+import sys
+import time
+from collections import Counter
+
+from aiohttp import web
+
+
+class Server:
+    """Answers yes or no by a hash of the prompt, so that every run is told the same."""
+
+    def __init__(self, latency: float) -> None:
+        self.latency = latency
+        self.asked: Counter[str] = Counter()
+        self.most = 0
+        self.under_way = 0
+
+    async def complete(self, request: web.Request) -> web.Response:
+        self.under_way += 1
+        self.most = max(self.most, self.under_way)
+        try:
+            body = await request.json()
+            prompt = json.dumps(body["messages"], sort_keys=True)
+            self.asked[prompt] += 1
+            await asyncio.sleep(self.latency)
+        finally:
+            self.under_way -= 1
+        text = "Yes." if hashlib.sha256(prompt.encode()).digest()[0] % 2 else "No."
+        return web.json_response(
+            {
+                "id": "x",
+                "object": "chat.completion",
+                "created": int(time.time()),
+                "model": body["model"],
+                "choices": [
+                    {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
+                ],
+                "usage": {"prompt_tokens": 20, "completion_tokens": 2, "total_tokens": 22},
+            }
+        )
+
+    async def counts(self, _: web.Request) -> web.Response:
+        counts = {"requests": sum(self.asked.values()), "prompts": len(self.asked), "most": self.most}
+        return web.json_response(counts)
+
+
+async def serve(latency: float) -> None:
+    server = Server(latency)
+    application = web.Application()
+    application.router.add_post("/v1/chat/completions", server.complete)
+    application.router.add_get("/counts", server.counts)
+    runner = web.AppRunner(application, access_log=None)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    print(runner.addresses[0][1], flush=True)
+    await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
+    await runner.cleanup()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--latency", type=float, default=0.05, help="seconds")
+    asyncio.run(serve(parser.parse_args().latency))

@@ -1,0 +1,123 @@
+"""The house as DESIGN describes it: imports go down, and heavy libraries stay inside functions."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import pytest_fairness
+
+PACKAGE = Path(pytest_fairness.__file__).parent
+
+MAY_IMPORT = {
+    "core": {"core"},
+    "models": {"core", "models"},
+    "graders": {"core", "graders"},
+    "store": {"core", "store"},
+    "engine": {"core", "store", "engine"},
+    "stats": {"core", "stats"},
+    "imports": {"core", "imports"},
+    "session": {"core", "models", "graders", "store", "engine", "stats", "session"},
+    "cli": {"core", "models", "graders", "store", "engine", "stats", "imports", "session"},
+    "plugin": {"core", "session"},
+}
+ANYWHERE = {
+    "core": set[str](),
+    "models": set[str](),
+    "graders": set[str](),
+    "imports": set[str](),
+    "store": {"sqlalchemy", "filelock"},
+    "engine": {"tenacity"},
+    "stats": {"numpy"},
+    "session": {"pytest"},
+    "cli": set[str](),
+    "plugin": {"pytest"},
+}
+"""What each part may import when it is loaded, besides the standard library and ours."""
+
+
+def sources() -> Iterator[tuple[str, Path, ast.Module]]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        part = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+        if part != "__init__":
+            yield part, path, ast.parse(path.read_text(encoding="utf-8"))
+
+
+def imported(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+        return [node.module]
+    return []
+
+
+def on_load(tree: ast.Module) -> Iterator[ast.AST]:
+    """Every statement that runs when the module is loaded, but for what only type checkers read."""
+    waiting: list[ast.AST] = list(tree.body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            continue
+        yield node
+        waiting.extend(ast.iter_child_nodes(node))
+
+
+@pytest.mark.parametrize("part", sorted(MAY_IMPORT))
+def test_imports_of_ours_go_down(part: str) -> None:
+    for found, path, tree in sources():
+        if found != part:
+            continue
+        for node in ast.walk(tree):
+            for name in imported(node):
+                if name.startswith("pytest_fairness."):
+                    assert name.split(".")[1] in MAY_IMPORT[part], f"{path} imports {name}"
+
+
+def test_every_part_has_its_floor() -> None:
+    assert {part for part, _, _ in sources()} == set(MAY_IMPORT) == set(ANYWHERE)
+
+
+def test_nothing_heavy_is_imported_on_load() -> None:
+    for part, path, tree in sources():
+        for node in on_load(tree):
+            for name in imported(node):
+                top = name.split(".")[0]
+                known = top in sys.stdlib_module_names or top == "pytest_fairness" or top in ANYWHERE[part]
+                assert known, f"{path} imports {name} when it is loaded"
+
+
+def test_modules_load_in_no_circle() -> None:
+    names = {".".join(("pytest_fairness", *path.relative_to(PACKAGE).with_suffix("").parts)) for _, path, _ in sources()}
+    loads = {
+        ".".join(("pytest_fairness", *path.relative_to(PACKAGE).with_suffix("").parts)): {
+            name for node in on_load(tree) for name in imported(node) if name in names
+        }
+        for _, path, tree in sources()
+    }
+    while loads:
+        leaves = {name for name, needs in loads.items() if not needs & loads.keys()}
+        assert leaves, f"these load each other in a circle: {sorted(loads)}"
+        for name in leaves:
+            del loads[name]
+
+
+def test_files_stay_small() -> None:
+    for _, path, _ in sources():
+        assert len(path.read_text(encoding="utf-8").splitlines()) <= 400, path
+
+
+def test_loading_the_plugin_imports_pytest_and_the_standard_library_only() -> None:
+    code = (
+        "import sys, pytest; before = set(sys.modules); import pytest_fairness.plugin; "
+        "new = {name.split('.')[0] for name in set(sys.modules) - before}; "
+        "print(*sorted(new - sys.stdlib_module_names - {'pytest_fairness', '_pytest', 'pytest'}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""
