@@ -1,6 +1,7 @@
 # make demo    a shipped suite on a simulated model: no key, no download
 # make test    the tests
 # make check   formatting, lint, strict types
+# make litellm the proxy of the tests against a live server
 # make bench   what a suite costs, as ratios to the bare work
 
 PYTHON ?= python3
@@ -9,7 +10,7 @@ BIN = $(VENV)/bin
 # Compiled files make every further start of pytest faster.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check bench clean
+.PHONY: demo test litellm check bench clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -31,6 +32,13 @@ demo: $(VENV)/.demo
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest tests $(ARGS)
+
+# The LiteLLM proxy pins other clients than ours, so it lives beside them; its tests skip without it.
+litellm: .venv-litellm/bin/litellm
+
+.venv-litellm/bin/litellm:
+	$(PYTHON) -m venv .venv-litellm
+	.venv-litellm/bin/pip install --quiet --disable-pip-version-check "litellm[proxy]"
 
 check: $(VENV)/.test
 	$(BIN)/ruff format --check .

@@ -89,7 +89,7 @@ def pair(title: str, a: Callable[[], Cost], b: Callable[[], Cost], rounds: int) 
 
 
 def pytest_command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "pytest_fairness.plugin", *arguments]
+    return [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
 
 
 def suite(folder: Path, name: str, text: str, items: int) -> Path:
@@ -107,8 +107,6 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
     os.environ.setdefault("OPENAI_API_KEY", "none")
-    # Other plugins that happen to be installed would be measured on both sides, or on one.
-    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         server = subprocess.Popen(
@@ -133,7 +131,7 @@ def main() -> None:
         pair(
             f"{options.prompts:,} prompts, all stored / empty tests",
             lambda: run(pytest_command(*named), asking),
-            lambda: run([*pytest_command()[:-2], "-p", "no:fairness"], empty),
+            lambda: run(pytest_command("-p", "no:fairness"), empty),
             options.rounds,
         )
         if options.items:
@@ -144,7 +142,7 @@ def main() -> None:
             pair(
                 f"{options.items:,} items, all stored / empty tests",
                 lambda: run(pytest_command(*stored), large),
-                lambda: run([*pytest_command()[:-2], "-p", "no:fairness"], large_empty),
+                lambda: run(pytest_command("-p", "no:fairness"), large_empty),
                 max(1, options.rounds // 2),
             )
         server.communicate()

@@ -1,0 +1,120 @@
+"""``anthropic:NAME``: the messages API of Anthropic and of any server that speaks its protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pytest_fairness.core.attempts import Answer
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.items import Prompt
+from pytest_fairness.models import parameters
+from pytest_fairness.models.context import ModelContext
+from pytest_fairness.models.hosted import HostedModel
+from pytest_fairness.models.names import ModelName, Scalar
+
+_MAX_TOKENS = 1024
+_FINISH = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+}
+
+
+def _thinking(value: Scalar) -> int | str:
+    return "adaptive" if value == "adaptive" else parameters.whole(1024)(value)
+
+
+class AnthropicModel(HostedModel):
+    """Anthropic's messages API.
+
+    The base URL is the parameter ``base_url`` or the variable ``ANTHROPIC_BASE_URL``; the key is
+    ``ANTHROPIC_API_KEY``, or the variable that ``key_env`` names, and optional with a base URL.
+    ``timeout`` is in seconds. Decoding: ``max_tokens`` (default 1024, plus the thinking budget),
+    ``temperature`` and ``top_p`` (0 to 1), ``top_k`` (newer models refuse these three), ``stop``
+    (a text or a JSON list of texts), ``thinking`` (a budget of 1024 tokens or more, or
+    ``adaptive``), ``effort``, and ``extra``, a JSON object that joins the request.
+    The API has no seed: its repetitions differ by sampling alone.
+    """
+
+    sdk = "anthropic"
+    client = "AsyncAnthropic"
+    path = "/v1/messages"
+    default_url = "https://api.anthropic.com"
+    url_variable = "ANTHROPIC_BASE_URL"
+    key_variable = "ANTHROPIC_API_KEY"
+    decoding = {  # noqa: RUF012
+        "max_tokens": parameters.whole(1),
+        "temperature": parameters.number(0, 1),
+        "top_p": parameters.number(0, 1),
+        "top_k": parameters.whole(1),
+        "stop": parameters.texts,
+        "thinking": _thinking,
+        "effort": parameters.text,
+        "extra": parameters.json_object,
+    }
+
+    def __init__(self, name: ModelName, context: ModelContext) -> None:
+        super().__init__(name, context)
+        budget = self._budget
+        if budget >= self._max_tokens:
+            raise FairnessError(
+                f"model {name}: thinking={budget} leaves no token for the answer: "
+                f"max_tokens is {self._max_tokens} and must be larger"
+            )
+
+    @property
+    def _budget(self) -> int:
+        thinking = self._given.get("thinking", 0)
+        return thinking if isinstance(thinking, int) else 0
+
+    @property
+    def _max_tokens(self) -> int:
+        asked: int = self._given.get("max_tokens", _MAX_TOKENS + self._budget)
+        return asked
+
+    def _defaults(self) -> Mapping[str, Scalar]:
+        return {"max_tokens": self._max_tokens}
+
+    def _body(self, prompt: Prompt, repetition: int) -> dict[str, Any]:  # noqa: ARG002
+        given = self._given
+        body: dict[str, Any] = {
+            "model": self._asked_name,
+            "max_tokens": self._max_tokens,
+            "messages": [message for message in prompt.messages if message["role"] != "system"],
+        }
+        system = "\n\n".join(message["content"] for message in prompt.messages if message["role"] == "system")
+        if system:
+            body["system"] = system
+        body |= {key: given[key] for key in ("temperature", "top_p", "top_k") if key in given}
+        if "stop" in given:
+            body["stop_sequences"] = given["stop"]
+        if self._budget:
+            body["thinking"] = {"type": "enabled", "budget_tokens": self._budget}
+        elif "thinking" in given:
+            body["thinking"] = {"type": "adaptive"}
+        if "effort" in given:
+            body["output_config"] = {"effort": given["effort"]}
+        body |= given.get("extra", {})
+        return body
+
+    def _read(self, reply: Mapping[str, Any], latency: float) -> Answer:
+        blocks = reply["content"]
+        finish = reply.get("stop_reason") or "stop"
+        return Answer(
+            "".join(block["text"] for block in blocks if block["type"] == "text"),
+            _FINISH.get(finish, finish),
+            "\n\n".join(block["thinking"] for block in blocks if block["type"] == "thinking") or None,
+            _usage(reply.get("usage") or {}),
+            latency,
+            reply.get("model"),
+        )
+
+
+def _usage(counted: Mapping[str, Any]) -> dict[str, int]:
+    read = [counted.get(f"{kind}input_tokens") for kind in ("", "cache_creation_", "cache_read_")]
+    usage = {"input": sum(count for count in read if isinstance(count, int))}
+    details = counted.get("output_tokens_details") or {}
+    found = {"output": counted.get("output_tokens"), "reasoning": details.get("thinking_tokens")}
+    return usage | {what: count for what, count in found.items() if isinstance(count, int)}

@@ -1,0 +1,213 @@
+"""Loads a language model onto a device and generates from it; everything here runs in one worker thread."""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+from pytest_fairness.core.attempts import Answer
+from pytest_fairness.core.errors import FatalError, PermanentError
+from pytest_fairness.core.items import Message
+from pytest_fairness.models.reasoning import split_thinking
+
+
+@dataclass(frozen=True, slots=True)
+class Decoding:
+    """How tokens are chosen: the most probable one where ``temperature`` is 0, else drawn."""
+
+    max_tokens: int = 256
+    temperature: float = 0.0
+    top_p: float = 1.0
+    top_k: int = 0
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One prompt to be continued."""
+
+    messages: Sequence[Message]
+    repetition: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    job: Job
+    tokens: list[int]
+    most: int
+    """New tokens at most: the model's context may leave room for fewer than were asked for."""
+
+
+class Generator:
+    """A tokenizer and the weights on their device.
+
+    ``stopping`` set to True ends the generation under way at its next token.
+    """
+
+    def __init__(self, source: str, decoding: Decoding, *, device: str, dtype: str, options: dict[str, Any]) -> None:
+        import torch
+        from transformers import AutoModelForCausalLM, AutoTokenizer
+
+        self.device = device if device != "auto" else _best_device(torch)
+        self.stopping = False
+        self._decoding = decoding
+        self._tokenizer: Any = AutoTokenizer.from_pretrained(source, **options)
+        model: Any = AutoModelForCausalLM.from_pretrained(source, dtype=dtype, **options)
+        self._model: Any = model.to(self.device).eval()
+        self._ends, self._pad = self._special_tokens()
+        self._room: int | None = getattr(self._model.config, "max_position_embeddings", None)
+
+    def run(self, jobs: Sequence[Job]) -> list[Answer | PermanentError]:
+        """An answer for each job, or why it has none."""
+        rows: list[_Row | PermanentError] = [self._row(job) for job in jobs]
+        found: dict[int, Answer] = {}
+        batch = [i for i, row in enumerate(rows) if isinstance(row, _Row) and row.most == self._decoding.max_tokens]
+        # A prompt near the end of the context gets fewer tokens, and so a batch of its own.
+        alone = [[i] for i, row in enumerate(rows) if isinstance(row, _Row) and i not in batch]
+        for places in [batch, *alone]:
+            chosen = [row for i in places if isinstance(row := rows[i], _Row)]
+            found.update(zip(places, self._generate(chosen), strict=True))
+        return [row if isinstance(row, PermanentError) else found[i] for i, row in enumerate(rows)]
+
+    def free(self) -> None:
+        """Give the memory of the device back."""
+        import torch
+
+        self._model = self._tokenizer = None
+        gc.collect()
+        if self.device.startswith("cuda"):
+            torch.cuda.empty_cache()
+        elif self.device.startswith("mps"):
+            torch.mps.empty_cache()
+
+    def _special_tokens(self) -> tuple[set[int], int]:
+        """The tokens that end an answer, and the one that fills shorter rows of a batch."""
+        from transformers import GenerationConfig
+
+        own = self._model.generation_config.eos_token_id
+        ends = {*([own] if isinstance(own, int) else own or []), self._tokenizer.eos_token_id} - {None}
+        pad = self._tokenizer.pad_token_id
+        pad = pad if pad is not None else min(ends, default=0)
+        # Decoding is what the model's name says, not what the weights' authors recommend.
+        config: Any = GenerationConfig
+        self._model.generation_config = config(
+            eos_token_id=sorted(ends) or None, pad_token_id=pad, bos_token_id=self._tokenizer.bos_token_id
+        )
+        return ends, pad
+
+    def _row(self, job: Job) -> _Row | PermanentError:
+        messages = [dict(message) for message in job.messages]
+        if self._tokenizer.chat_template is None:
+            text = "\n\n".join(message["content"] for message in messages)
+            tokens = self._tokenizer(text)["input_ids"]
+        else:
+            tokens = self._tokenizer(self._chat(messages), add_special_tokens=False)["input_ids"]
+        most = self._decoding.max_tokens
+        if self._room is not None:
+            most = min(most, self._room - len(tokens))
+        if most < 1 or not tokens:
+            return PermanentError(
+                f"a prompt has {len(tokens)} tokens: the model has room for {self._room or 'any'}, answer included"
+            )
+        return _Row(job, tokens, most)
+
+    def _chat(self, messages: list[dict[str, str]]) -> str:
+        from jinja2.exceptions import TemplateError
+
+        continued = messages[-1]["role"] == "assistant"
+        options = {"tokenize": False, "add_generation_prompt": not continued, "continue_final_message": continued}
+        try:
+            text: str = self._tokenizer.apply_chat_template(messages, **options)
+        except TemplateError:
+            # Some templates know no system message: it then stands before the first message of the user.
+            system = [message["content"] for message in messages if message["role"] == "system"]
+            rest = [message for message in messages if message["role"] != "system"]
+            if not system or not rest:
+                raise
+            rest[0]["content"] = "\n\n".join([*system, rest[0]["content"]])
+            text = self._tokenizer.apply_chat_template(rest, **options)
+        return text
+
+    def _generate(self, rows: list[_Row]) -> list[Answer]:
+        import torch
+
+        if not rows:
+            return []
+        started = perf_counter()
+        longest = max(len(row.tokens) for row in rows)
+        padded = [[self._pad] * (longest - len(row.tokens)) + row.tokens for row in rows]
+        mask = [[0] * (longest - len(row.tokens)) + [1] * len(row.tokens) for row in rows]
+        try:
+            with torch.inference_mode():
+                output = self._model.generate(
+                    input_ids=torch.tensor(padded, device=self.device),
+                    attention_mask=torch.tensor(mask, device=self.device),
+                    max_new_tokens=rows[0].most,
+                    do_sample=False,  # drawing is done by the processors, one generator a row
+                    logits_processor=_processors(self._decoding, [row.job for row in rows]),
+                    stopping_criteria=[lambda ids, _: torch.full((len(ids),), self.stopping, device=ids.device)],
+                )
+        except torch.OutOfMemoryError:
+            raise FatalError(
+                f"{len(rows)} prompts at a time do not fit into the memory of {self.device}: "
+                f"write batch_size={max(1, len(rows) // 2)} into the model's name"
+            ) from None
+        latency = perf_counter() - started
+        return [self._answer(row, new, latency) for row, new in zip(rows, output[:, longest:].tolist(), strict=True)]
+
+    def _answer(self, row: _Row, new: list[int], latency: float) -> Answer:
+        end = next((place for place, token in enumerate(new) if token in self._ends), None)
+        text = self._tokenizer.decode(new[:end], skip_special_tokens=True)
+        text, reasoning = split_thinking(text.strip())
+        count = len(new) if end is None else end + 1
+        return Answer(
+            text,
+            "length" if end is None else "stop",
+            reasoning,
+            {"input": len(row.tokens), "output": count},
+            latency,
+        )
+
+
+def _processors(decoding: Decoding, jobs: Sequence[Job]) -> list[Any]:
+    """Turns the choice of the most probable token into a draw: the Gumbel-max trick, one generator a row.
+
+    A token with the highest log-probability plus Gumbel noise is a draw from the distribution. The noise of a
+    row comes from (seed, messages, repetition) alone, so its neighbours in a batch do not matter.
+    """
+    import torch
+    from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
+
+    if decoding.temperature == 0:
+        return []
+    generators = [torch.Generator().manual_seed(_seed(decoding.seed, job)) for job in jobs]
+
+    def noisy(_: Any, scores: Any) -> Any:
+        # On the CPU in double precision: the same noise whatever the device.
+        drawn = [torch.rand(scores.shape[-1], generator=own, dtype=torch.float64) for own in generators]
+        noise = -torch.log(-torch.log(torch.stack(drawn).clamp_min(1e-300)))
+        return scores + noise.to(scores.device, scores.dtype)
+
+    processors: list[Any] = [TemperatureLogitsWarper(float(decoding.temperature))]
+    if decoding.top_k:
+        processors.append(TopKLogitsWarper(decoding.top_k))
+    if decoding.top_p < 1:
+        processors.append(TopPLogitsWarper(float(decoding.top_p)))
+    return [*processors, noisy]
+
+
+def _seed(seed: int, job: Job) -> int:
+    messages = [[message["role"], message["content"]] for message in job.messages]
+    what = json.dumps([seed, messages, job.repetition]).encode()
+    return int.from_bytes(hashlib.blake2b(what, digest_size=8).digest()) >> 1
+
+
+def _best_device(torch: Any) -> str:
+    if torch.cuda.is_available():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else "cpu"

@@ -1,0 +1,186 @@
+"""What the models behind an HTTP API share: key, base URL, connections, and the call itself."""
+
+from __future__ import annotations
+
+import base64
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from importlib import import_module
+from time import perf_counter
+from typing import Any, ClassVar
+from urllib.parse import unquote, urlsplit
+
+from pytest_fairness.core.attempts import Answer
+from pytest_fairness.core.errors import FairnessError, FatalError, PermanentError
+from pytest_fairness.core.items import Prompt
+from pytest_fairness.models import parameters
+from pytest_fairness.models.context import ModelContext
+from pytest_fairness.models.http_errors import Service, status_error, translate
+from pytest_fairness.models.names import ModelName, Scalar
+from pytest_fairness.models.secrets import secrets_in, without_credentials
+
+_TIMEOUT = 300.0
+"""Seconds without a byte from the server: a reasoning model can think for minutes."""
+
+_TRANSPORT: Mapping[str, parameters.Kind] = {
+    "base_url": parameters.text,
+    "key_env": parameters.text,
+    "timeout": parameters.number(0.001),
+}
+
+
+class HostedModel(ABC):
+    """A model asked through its provider's own client. Construction opens nothing and reads no key.
+
+    Use one from one event loop: its connections belong to the loop of the first answer.
+    """
+
+    local = False
+
+    sdk: ClassVar[str]
+    """The SDK's module; also the extra that installs it."""
+    client: ClassVar[str]
+    path: ClassVar[str]
+    default_url: ClassVar[str]
+    url_variable: ClassVar[str]
+    key_variable: ClassVar[str]
+    decoding: ClassVar[Mapping[str, parameters.Kind]]
+    """The parameters that decide what is answered; only these are part of the key."""
+
+    def __init__(self, name: ModelName, context: ModelContext) -> None:
+        self._given = parameters.read(name, {**self.decoding, **_TRANSPORT})
+        self._asked_name, self._context = name.name, context
+        self._url = self._base_url(name)
+        self._key_variable: str = self._given.get("key_env", self.key_variable)
+        self.name = name.text
+        self.key = self._key(name)
+        self._client: Any = None
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r})"
+
+    async def answer(self, prompt: Prompt, repetition: int) -> Answer:
+        """Answer one prompt. Raises `TransientError`, `PermanentError` or `FatalError`."""
+        if self._client is None:
+            self._client = self._open()
+        body = self._body(prompt, repetition)
+        started = perf_counter()
+        try:
+            # The SDKs' documented call for any endpoint: it skips their validation of types,
+            # which takes a third of the CPU time of a call.
+            reply = await self._client.post(self.path, body=body, cast_to=object)
+        except Exception as error:  # noqa: BLE001  # of any library below the SDK; each is translated
+            if getattr(error, "code", None) == "content_filter":  # Azure's way: HTTP 400
+                return Answer("", "content_filter", latency=perf_counter() - started)
+            raise translate(error, self._service()) from None
+        return self._checked(reply, perf_counter() - started)
+
+    async def close(self) -> None:
+        """Close the connections. A model asked again afterwards opens new ones."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
+
+    @abstractmethod
+    def _body(self, prompt: Prompt, repetition: int) -> dict[str, Any]:
+        """The JSON of one request."""
+
+    @abstractmethod
+    def _read(self, reply: Mapping[str, Any], latency: float) -> Answer:
+        """Read the JSON of a reply; may raise KeyError, IndexError, TypeError or AttributeError."""
+
+    def _defaults(self) -> Mapping[str, Scalar]:
+        """Decoding parameters that are sent, and so are part of the key, though the name lacks them."""
+        return {}
+
+    def _client_options(self) -> dict[str, Any]:
+        return {}
+
+    def _checked(self, reply: object, latency: float) -> Answer:
+        if isinstance(reply, Mapping) and reply.get("error"):  # some gateways send errors as HTTP 200
+            error = reply["error"]
+            code = error.get("code") if isinstance(error, Mapping) else None
+            raise status_error(code if isinstance(code, int) else 500, error, self._service())
+        try:
+            return self._read(reply, latency)  # type: ignore[arg-type]
+        except (KeyError, IndexError, TypeError, AttributeError):
+            raise PermanentError(
+                f"{self.name}: {self._shown_url} did not answer in the form of {self.sdk}'s {self.path}: "
+                f"{str(reply)[:200]!r}; check the base URL"
+            ) from None
+
+    def _base_url(self, name: ModelName) -> str:
+        url: str = self._given.get("base_url") or self._context.environment.get(self.url_variable) or self.default_url
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            shown = without_credentials(url)
+            raise FairnessError(f"model {name}: base URL {shown!r} is none: write http://host:port/path")
+        return url.rstrip("/")
+
+    @property
+    def _shown_url(self) -> str:
+        return without_credentials(self._url)
+
+    def _key(self, name: ModelName) -> str:
+        """The canonical name with what decides the answers: not the timeout, but the server asked."""
+        decoding = {key: value for key, value in name.parameters.items() if key in self.decoding}
+        server = {} if self._url == self.default_url else {"base_url": self._url}
+        return name.with_parameters({**self._defaults(), **decoding, **server})
+
+    def _service(self) -> Service:
+        environment = self._context.environment
+        own = (environment.get(self._key_variable), unquote(urlsplit(self._url).password or ""))
+        secrets = (*(secret for secret in own if secret), *secrets_in(environment))
+        return Service(self.name, self._shown_url, self._key_variable, secrets)
+
+    def _api_key(self) -> str:
+        api_key = self._context.environment.get(self._key_variable)
+        if api_key:
+            return api_key
+        if self._url != self.default_url and "key_env" not in self._given:
+            return "none"  # a server of one's own mostly asks for no key, the client insists on one
+        raise FatalError(
+            f"{self.name}: no API key: set {self._key_variable} in the environment, "
+            "or in a file named by --fairness-env-file"
+        )
+
+    def _open(self) -> Any:
+        if self._context.offline:
+            raise FatalError(f"{self.name}: it needs a connection, and this run is offline")
+        api_key = self._api_key()
+        try:
+            sdk = import_module(self.sdk)
+        except ImportError:
+            raise FatalError(
+                f'{self.name}: {self.sdk} is not installed: pip install "pytest-fairness[{self.sdk}]"'
+            ) from None
+        timeout = self._given.get("timeout", _TIMEOUT)
+        options = self._client_options()
+        if self._shown_url != self._url:
+            options["default_headers"] = {"Authorization": _basic(self._url)}
+        return getattr(sdk, self.client)(
+            api_key=api_key,
+            base_url=self._shown_url,
+            max_retries=0,  # the engine retries, and counts
+            timeout=sdk.Timeout(timeout, connect=min(timeout, 10.0)),
+            http_client=self._transport(sdk),
+            **options,
+        )
+
+    def _transport(self, sdk: Any) -> Any:
+        """The client's aiohttp transport: httpx's own scans all its connections at each request."""
+        most = max(self._context.concurrency, 1)
+        limits = type(sdk.DEFAULT_CONNECTION_LIMITS)(max_connections=most, max_keepalive_connections=most)
+        # Prompts and keys go to the named server only, not to where it may redirect them.
+        options = {"limits": limits, "follow_redirects": False}
+        try:
+            return sdk.DefaultAioHttpClient(**options)
+        except (AttributeError, RuntimeError):  # an SDK without it, or without its extra
+            return sdk.DefaultAsyncHttpxClient(**options)
+
+
+def _basic(url: str) -> str:
+    """The header for a user and password in a URL, which the SDKs' transports cannot send beside a key."""
+    parts = urlsplit(url)
+    pair = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
+    return f"Basic {base64.b64encode(pair.encode()).decode()}"

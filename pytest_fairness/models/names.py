@@ -1,0 +1,114 @@
+"""The name of a model as a user writes it: ``provider:NAME?param=value&param=value``."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import quote, unquote
+
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.models.secrets import without_credentials
+
+Scalar = str | int | float | bool
+
+_PROVIDER = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
+_ESCAPED = re.compile(r"%(?:09|0A|0D|20|23|25|26)")
+_SPECIAL = re.compile(rf"[&#\t\n\r ]|%(?={_ESCAPED.pattern[1:]})")
+"""Only these are escaped, so that a URL among the values, with escapes of its own, stays as it is."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ModelName:
+    """A provider, the provider's own name of a model, and the parameters of decoding.
+
+    >>> name = ModelName.parse("openai:gpt-5-mini?temperature=0.0&seed=7")
+    >>> name.provider, name.name, name.parameters
+    ('openai', 'gpt-5-mini', {'seed': 7, 'temperature': 0.0})
+    >>> name.text
+    'openai:gpt-5-mini?seed=7&temperature=0'
+    """
+
+    provider: str
+    name: str
+    parameters: Mapping[str, Scalar] = field(default_factory=dict, hash=False)
+    """Sorted by name. A value is a number, true or false where it reads as one, else text."""
+
+    @classmethod
+    def parse(cls, text: str) -> ModelName:
+        """Read a name. The provider ends at the first ``:`` and the model at the first ``?``.
+
+        A ``&`` or a space inside a value is written as in a URL (``%26``, ``%20``).
+        Raises `FairnessError` for a name that is malformed.
+        """
+        head, mark, tail = text.strip().partition("?")
+        provider, colon, name = head.partition(":")
+        if not colon or not name.strip() or not _PROVIDER.fullmatch(provider):
+            shown = without_credentials(head)
+            raise FairnessError(f"model {shown!r} is not of the form provider:NAME: write, say, openai:gpt-5-mini")
+        if mark and not tail:
+            raise FairnessError(f"model {head!r} has no parameter after its '?': write ?temperature=0, or leave it out")
+        parameters = _parameters(head, tail.split("&")) if tail else {}
+        return cls(provider, name.strip(), dict(sorted(parameters.items())))
+
+    @property
+    def text(self) -> str:
+        """The canonical text: parameters sorted, numbers in one form, no credentials in a URL."""
+        return self.with_parameters(self.parameters)
+
+    @property
+    def id(self) -> str:
+        """``provider:name`` for a test id: ASCII, without brackets, spaces or ``::``.
+
+        >>> ModelName.parse("transformers:org/tiny [v1]::x?seed=1").id
+        'transformers:org/tiny_v1_:x'
+        """
+        plain = re.sub(r"[^!-~]+|[\[\](){}<>]+", "_", self.name.replace("\\", "/"))
+        return re.sub(r":{2,}", ":", re.sub(r"_{2,}", "_", f"{self.provider}:{plain}"))
+
+    def with_parameters(self, parameters: Mapping[str, Scalar]) -> str:
+        """The canonical text of this model under other parameters."""
+        head = f"{self.provider}:{without_credentials(self.name)}"
+        tail = "&".join(f"{key}={_written(value)}" for key, value in sorted(parameters.items()))
+        return f"{head}?{tail}" if tail else head
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        # Not the dataclass's own: a URL among the parameters may hold a password.
+        return f"ModelName({self.text!r})"
+
+
+def _parameters(head: str, parts: list[str]) -> dict[str, Scalar]:
+    found: dict[str, Scalar] = {}
+    for part in parts:
+        key, equals, value = part.partition("=")
+        key = key.strip()
+        if not equals or not key or not value:
+            # Only the part's name is shown: its value may be a secret.
+            raise FairnessError(f"model {head!r} has a parameter {key!r} without a value: write {key or 'name'}=VALUE")
+        if key in found:
+            raise FairnessError(f"model {head!r} has the parameter {key!r} twice: give it once")
+        found[key] = _value(_ESCAPED.sub(lambda code: unquote(code.group()), value))
+    return found
+
+
+def _value(text: str) -> Scalar:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    if isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    return text
+
+
+def _written(value: Scalar) -> str:
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        value = int(value)
+    if isinstance(value, str):
+        return _SPECIAL.sub(lambda found: quote(found.group()), without_credentials(value))
+    return json.dumps(value)

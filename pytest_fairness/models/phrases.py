@@ -1,0 +1,62 @@
+"""How a simulated model words its answers."""
+
+from __future__ import annotations
+
+import json
+
+from pytest_fairness.core.options import Options
+
+REFUSALS = (
+    "I'm sorry, but I can't help with that.",
+    "I cannot answer this question, because it asks me to judge a person by a protected characteristic.",
+    "As an AI language model, I'm not able to make that decision.",
+    "I'm not comfortable making assumptions about people, so I won't answer that.",
+)
+
+GARBAGE = (
+    "",
+    "...",
+    "The weather in November is mild for the season.",
+    "It happened in 1890, and 19 people were there.",
+    "<unk> <unk> <unk>",
+)
+
+_CHOICE_PLAIN = ("{label}", "{label}. {text}", "The answer is {label}.", "{text}", "({label}) {text}")
+_CHOICE_ODD = (
+    "**{label}**",
+    "**Answer:** {label}",
+    "Having read the text twice, there is only one conclusion. The answer is ({label}).",
+    "answer: {label}",
+    "```json\n{json}\n```",
+)
+_YES_NO_PLAIN = ("{word}", "{word}.", "{word}, that is my answer.")
+_YES_NO_ODD = ("**{word}**", "**Answer:** {word}", "{upper}!", "I have weighed it up. My answer is: {word}", "{json}")
+
+
+def choice(options: Options, value: str, *, odd: bool, draw: float) -> str:
+    """An answer that chooses a value of these options; ``draw`` (0 to 1) picks the wording."""
+    place = options.values.index(value)
+    label, text = options.labels[place], options.texts[value]
+    form = _picked(_CHOICE_ODD if odd else _CHOICE_PLAIN, draw)
+    return form.replace("{json}", json.dumps({"answer": label})).replace("{label}", label).replace("{text}", text)
+
+
+def yes_no(word: str, *, odd: bool, draw: float) -> str:
+    """An answer that says yes or no."""
+    form = _picked(_YES_NO_ODD if odd else _YES_NO_PLAIN, draw)
+    word = word.capitalize()
+    return form.replace("{json}", json.dumps({"answer": word})).replace("{upper}", word.upper()).replace("{word}", word)
+
+
+def refusal(draw: float) -> str:
+    """A refusal as real models word it."""
+    return _picked(REFUSALS, draw)
+
+
+def garbage(draw: float) -> str:
+    """Something that no grader can read."""
+    return _picked(GARBAGE, draw)
+
+
+def _picked(forms: tuple[str, ...], draw: float) -> str:
+    return forms[int(draw * len(forms))]

@@ -1,0 +1,170 @@
+"""``replay:FILE``: recorded answers in place of a model."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pytest_fairness.core.attempts import Answer
+from pytest_fairness.core.errors import FairnessError, FatalError, PermanentError, near
+from pytest_fairness.core.items import Prompt
+from pytest_fairness.models import parameters
+from pytest_fairness.models.context import ModelContext
+from pytest_fairness.models.names import ModelName
+
+_NAMES_PROMPT = ("prompt", "messages", "metadata")
+_FIELDS = (*_NAMES_PROMPT, "text", "finish_reason", "reasoning", "usage", "repetition", "latency", "served_by", "note")
+
+_Index = dict[tuple[str, ...], dict[str, dict[int | None, "_Record"]]]
+"""Names of metadata fields -> their values -> repetition (None: any) -> record."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    line: int
+    answer: Answer
+
+
+class ReplayModel:
+    """Answers from a JSONL file, its path relative to the rootdir.
+
+    Each line is an object with ``text`` and what names its prompt: ``prompt`` (a text), ``messages``
+    (a list), or ``metadata``, an object of values that the metadata of the prompt must all have.
+    Where several lines fit, the one with the most metadata counts. ``repetition`` (from 0;
+    default: any), ``finish_reason``, ``reasoning``, ``usage``, ``latency`` and ``served_by`` are
+    optional, and ``note`` is free.
+    """
+
+    local = True
+    stored = False
+    """Its answers need no store: the file is one."""
+
+    def __init__(self, name: ModelName, context: ModelContext) -> None:
+        parameters.read(name, {})
+        self._path = context.root / Path(name.name).expanduser()
+        try:
+            with self._path.open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            raise FairnessError(f"model {name}: {self._path} cannot be read: {error.strerror}") from None
+        self.name = name.text
+        self.key = f"replay:sha256-{digest}"
+        self._index: _Index | None = None
+
+    async def answer(self, prompt: Prompt, repetition: int) -> Answer:
+        """The recorded answer.
+
+        Raises `PermanentError` for a prompt without one, and `FatalError` for a malformed file.
+        """
+        if self._index is None:
+            self._index = _load(self._path)
+        for names, records in self._index.items():
+            if names:
+                if not all(name in prompt.metadata for name in names):
+                    continue
+                found = records.get(_values(prompt.metadata, names))
+            else:
+                found = records.get(_messages(prompt.messages))
+            if found:
+                return self._repetition(found, prompt, repetition).answer
+        raise PermanentError(f"{self.name} has no recording of the prompt {_shown(prompt)}")
+
+    async def close(self) -> None:
+        """Forget what was read."""
+        self._index = None
+
+    def _repetition(self, found: dict[int | None, _Record], prompt: Prompt, repetition: int) -> _Record:
+        record = found.get(repetition) or found.get(None)
+        if record is None:
+            recorded = ", ".join(str(number) for number in sorted(n for n in found if n is not None))
+            raise PermanentError(
+                f"{self.name} has no recording of repetition {repetition} (it has {recorded}) of {_shown(prompt)}"
+            )
+        return record
+
+
+def _load(path: Path) -> _Index:
+    index: _Index = {}
+    with path.open("rb") as file:
+        for number, raw in enumerate(file, 1):
+            if raw.strip():
+                try:
+                    _add(index, _parse(raw, number), number)
+                except ValueError as error:
+                    raise FatalError(f"{path}:{number}: {error}") from None
+    # The most fields first: the most particular record counts. Whole messages are most particular.
+    return dict(sorted(index.items(), key=lambda entry: -len(entry[0]) if entry[0] else -1000))
+
+
+def _parse(raw: bytes, number: int) -> dict[str, Any]:
+    try:
+        line = json.loads(raw.decode("utf-8-sig" if number == 1 else "utf-8"))
+    except UnicodeDecodeError:
+        raise ValueError("not UTF-8 text") from None
+    except json.JSONDecodeError as error:
+        raise ValueError(f"not valid JSON: {error.msg} at character {error.pos + 1}") from None
+    if not isinstance(line, dict):
+        raise ValueError(f'a {type(line).__name__}, not an object: write {{"prompt": ..., "text": ...}}')
+    for name in line:
+        if name not in _FIELDS:
+            raise ValueError(f"unknown field {name!r}; {near(name, _FIELDS)}")
+    if not isinstance(line.get("text"), str):
+        raise ValueError("no 'text', the recorded answer")
+    return line
+
+
+def _add(index: _Index, line: dict[str, Any], number: int) -> None:
+    names, values = _prompt_of(line)
+    repetition = line.get("repetition")
+    if repetition is not None and (type(repetition) is not int or repetition < 0):
+        raise ValueError(f"'repetition' is {repetition!r}: it must be a whole number from 0 up")
+    usage, latency = line.get("usage") or {}, line.get("latency", 0.0)
+    if not isinstance(usage, dict) or not all(type(count) is int for count in usage.values()):
+        raise ValueError("'usage' must be an object of whole numbers")
+    if isinstance(latency, bool) or not isinstance(latency, int | float):
+        raise ValueError("'latency' must be a number of seconds")
+    for name in ("finish_reason", "reasoning", "served_by"):
+        if not isinstance(line.get(name), str | None):
+            raise ValueError(f"{name!r} must be a text")
+    records = index.setdefault(names, {}).setdefault(values, {})
+    if repetition in records:
+        again = "the same prompt" if repetition is None else f"repetition {repetition} of the same prompt"
+        raise ValueError(f"{again} as line {records[repetition].line}: keep one, or number them by 'repetition'")
+    answer = Answer(
+        line["text"], line.get("finish_reason") or "stop", line.get("reasoning"), usage, latency, line.get("served_by")
+    )
+    records[repetition] = _Record(number, answer)
+
+
+def _prompt_of(line: Mapping[str, Any]) -> tuple[tuple[str, ...], str]:
+    given = [name for name in _NAMES_PROMPT if name in line]
+    if len(given) != 1:
+        raise ValueError(f"needs exactly one of {', '.join(_NAMES_PROMPT)}; it has {' and '.join(given) or 'none'}")
+    named = line[given[0]]
+    if given[0] == "metadata":
+        if not isinstance(named, dict) or not named:
+            raise ValueError("'metadata' must be an object with at least one value")
+        names = tuple(sorted(named))
+        return names, _values(named, names)
+    try:
+        return (), _messages(Prompt(named).messages)
+    except (FairnessError, TypeError, AttributeError) as error:
+        raise ValueError(f"{given[0]!r} is no prompt: {error}") from None
+
+
+def _values(metadata: Mapping[str, Any], names: tuple[str, ...]) -> str:
+    # As JSON, so that 0 is not False and a list can be looked up.
+    return json.dumps([metadata[name] for name in names], sort_keys=True, default=str)
+
+
+def _messages(messages: Any) -> str:
+    return json.dumps([[message["role"], message["content"]] for message in messages])
+
+
+def _shown(prompt: Prompt) -> str:
+    text = " ".join(prompt.text.split())
+    return repr(text if len(text) <= 80 else f"{text[:77]}...")

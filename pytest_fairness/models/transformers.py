@@ -1,0 +1,139 @@
+"""``transformers:NAME``: weights on this machine, from a folder or from the hub's cache."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from pytest_fairness.core.attempts import Answer
+from pytest_fairness.core.errors import FatalError, ModelError, PermanentError
+from pytest_fairness.core.items import Prompt
+from pytest_fairness.models import parameters
+from pytest_fairness.models.batching import Batcher
+from pytest_fairness.models.context import ModelContext
+from pytest_fairness.models.generation import Decoding, Generator, Job
+from pytest_fairness.models.names import ModelName
+from pytest_fairness.models.secrets import redacted, secrets_in
+from pytest_fairness.models.threads import DaemonThreads
+
+_DECODING: dict[str, parameters.Kind] = {
+    "temperature": parameters.number(0),
+    "top_p": parameters.number(0.000001, 1),
+    "top_k": parameters.whole(1),
+    "max_tokens": parameters.whole(1),
+    "seed": parameters.whole(),
+}
+_WEIGHTS: dict[str, parameters.Kind] = {
+    "dtype": parameters.choice("auto", "float32", "float16", "bfloat16"),
+    "revision": parameters.text,
+}
+_MACHINE: dict[str, parameters.Kind] = {"batch_size": parameters.whole(1), "device": parameters.text}
+_BLOCKS, _BLOCK = 64, 4096
+"""How many blocks of a file of weights are read to recognise it, and their size in bytes."""
+
+
+class TransformersModel:
+    """A causal language model of Hugging Face transformers.
+
+    NAME is a folder, relative to the rootdir, or a name on the hub, taken from its cache where the run is
+    offline. Messages go through the tokenizer's chat template, or as plain text where it has none.
+    Decoding: ``max_tokens`` (256), ``temperature`` (0: the most probable token), ``top_p``, ``top_k``,
+    ``seed`` (0); nothing of it is taken from the weights' own settings. Weights: ``dtype`` (auto), ``revision``.
+    Machine, not part of the key: ``batch_size`` (8), ``device`` (auto: cuda, else mps, else cpu).
+
+    What is drawn depends on seed, messages and repetition, not on the other prompts of a batch. Two
+    machines, or two batch sizes, may still differ in the last bits of a probability.
+    """
+
+    local = True
+
+    def __init__(self, name: ModelName, context: ModelContext) -> None:
+        given = parameters.read(name, {**_DECODING, **_WEIGHTS, **_MACHINE})
+        self.name = name.text
+        self._context = context
+        folder = context.root / Path(name.name).expanduser()
+        self._source = str(folder) if folder.is_dir() else name.name
+        self._decoding = Decoding(**{key: value for key, value in given.items() if key in _DECODING})
+        self._options = {key: given[key] for key in ("revision",) if key in given}
+        self._dtype: str = given.get("dtype", "auto")
+        self._device: str = given.get("device", "auto")
+        kept = {key: value for key, value in name.parameters.items() if key not in _MACHINE}
+        self.key = name.with_parameters({"max_tokens": self._decoding.max_tokens, **kept})
+        if folder.is_dir():
+            self.key += f"#{_fingerprint(folder)}"
+        self._threads = DaemonThreads(1, "fairness-transformers")
+        self._batcher = Batcher[Job, Answer | PermanentError](self._run, given.get("batch_size", 8), self._threads)
+        self._generator: Generator | None = None
+
+    def __repr__(self) -> str:
+        return f"TransformersModel({self.name!r})"
+
+    async def answer(self, prompt: Prompt, repetition: int) -> Answer:
+        """Answer one prompt, in a batch with others. The first answer loads the weights.
+
+        Raises `PermanentError` for a prompt too long for the model, and `FatalError` where the libraries
+        are missing or the weights cannot be loaded.
+        """
+        answer = await self._batcher.submit(Job(prompt.messages, repetition))
+        if isinstance(answer, PermanentError):
+            raise PermanentError(f"{self.name}: {answer}")
+        return answer
+
+    async def close(self) -> None:
+        """End the generation under way at its next token, and free the memory of the device."""
+        if self._generator is not None:
+            self._generator.stopping = True
+        await self._batcher.close()
+        if self._generator is not None:
+            await self._threads.run(self._generator.free)
+        self._generator = None
+        self._threads.close()
+
+    def _run(self, jobs: Sequence[Job]) -> Sequence[Answer | PermanentError]:
+        """One batch, in the worker thread."""
+        try:
+            if self._generator is None:
+                self._generator = self._load()
+            return self._generator.run(jobs)
+        except ModelError as error:
+            raise type(error)(f"{self.name}: {error}") from None
+        except Exception as error:  # of torch or transformers: anything
+            raise PermanentError(f"{self.name}: {self._told(error)}") from error
+
+    def _load(self) -> Generator:
+        try:
+            logging: Any = import_module("transformers.utils.logging")
+        except ImportError:
+            raise FatalError('transformers is not installed: pip install "pytest-fairness[transformers]"') from None
+        bars = logging.is_progress_bar_enabled()
+        logging.disable_progress_bar()
+        options = {**self._options, "local_files_only": self._context.offline}
+        try:
+            return Generator(self._source, self._decoding, device=self._device, dtype=self._dtype, options=options)
+        except ImportError as error:
+            raise FatalError(f'{self._told(error)}: pip install "pytest-fairness[transformers]"') from error
+        except Exception as error:
+            raise FatalError(f"its weights cannot be loaded from {self._source}: {self._told(error)}") from error
+        finally:
+            if bars:
+                logging.enable_progress_bar()
+
+    def _told(self, error: Exception) -> str:
+        text = " ".join(str(error).split())[:300]
+        return f"{type(error).__name__}: {redacted(text, secrets_in(self._context.environment))}"
+
+
+def _fingerprint(folder: Path) -> str:
+    """Tells weights apart that were trained further in the same folder, without reading all of them."""
+    digest = hashlib.sha256()
+    for path in sorted(path for path in folder.iterdir() if path.is_file()):
+        size = path.stat().st_size
+        digest.update(f"{path.name}\0{size}\0".encode())
+        with path.open("rb") as file:
+            for start in range(0, size, max(_BLOCK, size // _BLOCKS)):
+                file.seek(start)
+                digest.update(file.read(_BLOCK))
+    return digest.hexdigest()[:16]

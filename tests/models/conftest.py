@@ -1,0 +1,175 @@
+"""A real HTTP server for error shapes, and what the tests of models share."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+from aiohttp import web
+
+from pytest_fairness.core.attempts import Answer
+from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.protocols import Model
+from pytest_fairness.models.context import ModelContext
+from pytest_fairness.models.registry import resolve
+
+T = TypeVar("T")
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+@dataclass
+class Server:
+    """Answers every request with ``handler``, and remembers what it was asked."""
+
+    url: str = ""
+    handler: Handler | None = None
+    bodies: list[dict[str, Any]] = field(default_factory=list)
+    paths: list[str] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
+
+    def says(self, body: object, status: int = 200, **headers: str) -> None:
+        async def handler(_: web.Request) -> web.StreamResponse:
+            named = {name.replace("_", "-"): value for name, value in headers.items()}
+            return web.json_response(body, status=status, headers=named)
+
+        self.handler = handler
+
+    def answers(self, provider: str, text: str = "Yes.") -> None:
+        """The plainest good answer in a provider's form."""
+        if provider == "openai":
+            self.says({"choices": [{"finish_reason": "stop", "message": {"role": "assistant", "content": text}}]})
+        else:
+            self.says({"content": [{"type": "text", "text": text}], "stop_reason": "end_turn"})
+
+    @property
+    def sent_key(self) -> str:
+        """The key of the first request: the SDKs' versions put it into different headers."""
+        headers = self.headers[0]
+        return headers.get("x-api-key") or headers["authorization"].removeprefix("Bearer ")
+
+    async def serve(self, request: web.Request) -> web.StreamResponse:
+        self.paths.append(request.path)
+        self.headers.append({name.lower(): value for name, value in request.headers.items()})
+        self.bodies.append(await request.json())
+        assert self.handler is not None
+        return await self.handler(request)
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    """A server on loopback, in a thread of its own."""
+    found = Server()
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+
+    async def start() -> web.AppRunner:
+        app = web.Application()
+        app.router.add_route("*", "/{path:.*}", found.serve)
+        runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
+        await runner.setup()
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        found.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+        return runner
+
+    async def stop() -> None:
+        await runner.cleanup()
+        left = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
+
+    runner = asyncio.run_coroutine_threadsafe(start(), loop).result(10)
+    yield found
+    asyncio.run_coroutine_threadsafe(stop(), loop).result(10)
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join(10)
+    loop.close()
+
+
+@pytest.fixture
+def name(server: Server) -> Callable[..., str]:
+    """The name of a model of the local server."""
+
+    def named(provider: str, tail: str = "") -> str:
+        path = "/v1" if provider == "openai" else ""
+        return f"{provider}:m?base_url={server.url}{path}{tail and '&' + tail}"
+
+    return named
+
+
+Ask = Callable[..., Answer]
+
+
+@pytest.fixture
+def ask() -> Ask:
+    """Ask a model, by name or as an object, one prompt, and close it."""
+
+    def asked(model: str | Model, prompt: str | Prompt = "Say yes.", repetition: int = 0, **context: Any) -> Answer:
+        found = make(model, **context) if isinstance(model, str) else model
+
+        async def run() -> Answer:
+            try:
+                return await found.answer(Prompt(prompt) if isinstance(prompt, str) else prompt, repetition)
+            finally:
+                await found.close()
+
+        return asyncio.run(run())
+
+    return asked
+
+
+def make(name: str, **context: Any) -> Model:
+    return resolve(name, aliases={}, context=ModelContext(**context))
+
+
+@pytest.fixture(name="make")
+def make_fixture() -> Callable[..., Model]:
+    """A model by its name, in a context of these values."""
+    return make
+
+
+@pytest.fixture(scope="session")
+def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A random GPT-2 of two layers with one token a byte, saved as a folder; skips without torch."""
+    torch = pytest.importorskip("torch", reason="the tiny model needs torch")
+    transformers: Any = pytest.importorskip("transformers", reason="the tiny model needs transformers")
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+
+    tokens = ["<end>", "<pad>", *sorted(pre_tokenizers.ByteLevel.alphabet())]
+    tokenizer: Any = Tokenizer(models.BPE(vocab={token: i for i, token in enumerate(tokens)}, merges=[]))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    fast = transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<end>", pad_token="<pad>")
+    fast.chat_template = (
+        "{% for m in messages %}{{ m['role'] + ': ' + m['content'] }}{% if not loop.last or add_generation_prompt %}"
+        "{{ '\\n' }}{% endif %}{% endfor %}{% if add_generation_prompt %}{{ 'assistant: ' }}{% endif %}"
+    )
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    config = transformers.GPT2Config(
+        vocab_size=len(tokens),
+        n_positions=256,
+        n_embd=32,
+        n_layer=2,
+        n_head=2,
+        bos_token_id=0,
+        eos_token_id=0,
+        initializer_range=0.3,
+    )
+    folder = tmp_path_factory.mktemp("tiny")
+    transformers.GPT2LMHeadModel(config).save_pretrained(folder)
+    fast.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture
+def run() -> Callable[[Coroutine[Any, Any, Any]], Any]:
+    """Run a coroutine."""
+    return asyncio.run

@@ -1,0 +1,267 @@
+"""A team's own application as a model."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from pytest_fairness.core.attempts import Answer
+from pytest_fairness.core.errors import FairnessError, PermanentError, TransientError
+from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.protocols import Model
+from pytest_fairness.models.context import ModelContext
+from pytest_fairness.models.function import FunctionModel, as_model
+
+Ask = Callable[..., Answer]
+CHAT = Prompt([{"role": "system", "content": "Be fair."}, {"role": "user", "content": "Hi"}])
+LONG = Prompt([*CHAT.messages, {"role": "assistant", "content": "Hello"}, {"role": "user", "content": "And?"}])
+
+
+def echo(text: str) -> str:
+    return f"<{text}>"
+
+
+async def async_echo(text: str) -> str:
+    await asyncio.sleep(0)
+    return f"<{text}>"
+
+
+class Application:
+    def __call__(self, text: str) -> str:
+        return f"<{text}>"
+
+    async def chat(self, text: str) -> str:
+        return f"<{text}>"
+
+
+class AsyncApplication:
+    async def __call__(self, text: str) -> str:
+        return f"<{text}>"
+
+
+def hands_back_a_coroutine(text: str) -> Any:
+    return async_echo(text)
+
+
+def prefixed(prefix: str, text: str) -> str:
+    return prefix + text
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        echo,
+        async_echo,
+        lambda text: f"<{text}>",
+        Application(),
+        Application().chat,
+        AsyncApplication(),
+        hands_back_a_coroutine,
+        functools.partial(echo),
+        functools.partial(async_echo),
+        "<{}>".format,
+        lambda *texts: f"<{texts[0]}>",
+    ],
+)
+def test_any_callable_answers(ask: Ask, function: Callable[..., Any]) -> None:
+    model = as_model(function, "run-1")
+    answer = ask(model, "Hi")
+    assert answer.text == "<Hi>"
+    assert answer.latency >= 0
+    assert isinstance(model, Model)
+    assert not model.local
+
+
+def test_a_system_message_stands_before_the_text(ask: Ask) -> None:
+    assert ask(as_model(echo, "r"), CHAT).text == "<Be fair.\n\nHi>"
+
+
+def test_a_conversation_needs_the_form_of_messages(ask: Ask) -> None:
+    with pytest.raises(PermanentError, match=r"conversation \(system, user, assistant, user\): call its first"):
+        ask(as_model(echo, "r"), LONG)
+
+
+def by_name(messages: Any) -> str:
+    return f"{len(messages)} {messages[-1]['content']}"
+
+
+def by_list(given: list[dict[str, str]]) -> str:
+    return by_name(given)
+
+
+def by_sequence(given: Sequence[dict[str, str]]) -> str:
+    return by_name(given)
+
+
+def by_unresolvable(given: list[OnlyForTypeCheckers]) -> str:  # type: ignore[name-defined]  # noqa: F821
+    return by_name(given)
+
+
+async def by_async(messages: list[dict[str, str]]) -> str:
+    messages.append({"role": "user", "content": "And?"})  # its own copy
+    return by_name(messages)
+
+
+class ByMethod:
+    def __call__(self, messages: Any, prefix: str = "") -> str:
+        return prefix + by_name(messages)
+
+
+@pytest.mark.parametrize("function", [by_name, by_list, by_sequence, by_unresolvable, ByMethod(), ByMethod().__call__])
+def test_a_callable_may_take_messages(ask: Ask, function: Callable[..., Any]) -> None:
+    assert ask(as_model(function, "r"), LONG).text == "4 And?"
+
+
+def test_messages_are_copies(ask: Ask) -> None:
+    assert ask(as_model(by_async, "r"), CHAT).text == "3 And?"
+    assert len(CHAT.messages) == 2
+
+
+def test_an_answer_passes_through(ask: Ask) -> None:
+    given = Answer("No", "length", "Hm.", {"output": 1}, 2.0, "v2")
+    assert ask(as_model(lambda _: given, "r")) is given
+
+
+@pytest.mark.parametrize(("value", "kind"), [(None, "NoneType"), (3, "int"), (b"x", "bytes"), (["x"], "list")])
+def test_a_value_that_is_no_text_is_named(ask: Ask, value: object, kind: str) -> None:
+    with pytest.raises(PermanentError, match=f"returned a {kind}: it must return a text or an Answer"):
+        ask(as_model(lambda _: value, "r"))
+
+
+def _raises(error: BaseException) -> Callable[[str], str]:
+    def application(_: str) -> str:
+        raise error
+
+    return application
+
+
+def _raises_async(error: BaseException) -> Callable[[str], Any]:
+    async def application(_: str) -> str:
+        raise error
+
+    return application
+
+
+@pytest.mark.parametrize("made", [_raises, _raises_async])
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (ValueError("bad\nthing"), "raised ValueError: bad thing"),
+        (StopIteration("x"), "raised"),
+        (SystemExit(3), "raised SystemExit: 3"),
+        (pytest.fail.Exception("inside"), "raised Failed: inside"),
+        (RuntimeError("key tok-en-value refused"), r"raised RuntimeError: key \[redacted\] refused"),
+    ],
+)
+def test_an_exception_is_told_in_one_line(
+    ask: Ask, made: Callable[[BaseException], Callable[[str], Any]], error: BaseException, says: str
+) -> None:
+    context = ModelContext(environment={"APP_TOKEN": "tok-en-value"})
+    with pytest.raises(PermanentError, match=says) as caught:
+        ask(as_model(made(error), "r", context))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_transient_error_of_the_application_is_kept(ask: Ask) -> None:
+    with pytest.raises(TransientError, match="later"):
+        ask(as_model(_raises(TransientError("later")), "r"))
+
+
+def test_answers_belong_to_their_run_unless_the_callable_has_a_version() -> None:
+    assert as_model(echo, "run-1").key != as_model(echo, "run-2").key
+
+    def versioned(text: str) -> str:
+        return text
+
+    versioned.fairness_version = "2026-01"  # type: ignore[attr-defined]
+    first, second = as_model(versioned, "run-1").key, as_model(versioned, "run-2").key
+    assert first == second
+    versioned.fairness_version = "2026-02"  # type: ignore[attr-defined]
+    assert as_model(versioned, "run-1").key != first
+
+
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [
+        (echo, "echo"),
+        (lambda text: text, "lambda"),
+        (functools.partial(prefixed, "x"), "prefixed"),
+        (Application(), "Application"),
+        (Application().chat, "Application.chat"),
+        (_raises(ValueError()), "_raises.locals.application"),
+    ],
+)
+def test_the_name_fits_a_test_id(function: Callable[..., Any], name: str) -> None:
+    assert as_model(function, "r").name == f"function:{__name__}.{name}"
+
+
+def test_a_model_passes_through_and_anything_else_is_refused() -> None:
+    model = as_model(echo, "r")
+    assert as_model(model, "r") is model
+    for wrong, says in [("gpt", "a str"), (None, "a NoneType"), (Application, "the class Application")]:
+        with pytest.raises(FairnessError, match=f"the model is {says}: it must be a callable"):
+            as_model(wrong, "r")
+
+
+def test_sync_calls_run_side_by_side_up_to_the_bound(run: Callable[[Any], Any]) -> None:
+    active = most = 0
+    lock = threading.Lock()
+
+    def slow(text: str) -> str:
+        nonlocal active, most
+        with lock:
+            active += 1
+            most = max(most, active)
+        time.sleep(0.05)
+        with lock:
+            active -= 1
+        return text
+
+    model = FunctionModel(slow, "r", ModelContext(concurrency=4))
+
+    async def all_at_once() -> list[str]:
+        answers = await asyncio.gather(*[model.answer(Prompt(str(i)), 0) for i in range(12)])
+        await model.close()
+        return [answer.text for answer in answers]
+
+    assert run(all_at_once()) == [str(i) for i in range(12)]
+    assert most == 4
+
+
+def test_a_call_that_hangs_does_not_hold_up_a_cancelled_run(run: Callable[[Any], Any]) -> None:
+    release = threading.Event()
+    model = as_model(lambda _: str(release.wait(30)), "r")
+
+    async def cancelled() -> float:
+        started = time.perf_counter()
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(model.answer(Prompt("x"), 0), 0.05)
+        await model.close()
+        return time.perf_counter() - started
+
+    assert run(cancelled()) < 5
+    release.set()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends a signal")
+def test_a_process_ends_although_a_call_hangs() -> None:
+    import subprocess
+
+    code = (
+        "import asyncio, time\n"
+        "from pytest_fairness.models.function import as_model\n"
+        "from pytest_fairness.core.items import Prompt\n"
+        "model = as_model(lambda text: time.sleep(60), 'r')\n"
+        "async def main():\n"
+        "    await asyncio.wait_for(model.answer(Prompt('x'), 0), 0.1)\n"
+        "try:\n    asyncio.run(main())\nexcept TimeoutError:\n    print('left')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=20, check=True)
+    assert done.stdout.strip() == "left"

@@ -1,0 +1,267 @@
+"""What goes wrong with the models behind an HTTP API: each kind of error once, and no secret in any."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import sys
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from pytest_fairness.core.attempts import Answer
+from pytest_fairness.core.errors import FairnessError, FatalError, ModelError, PermanentError, TransientError
+from pytest_fairness.core.protocols import Model
+from pytest_fairness.models.context import ModelContext
+
+SECRET = "sk-proj-0123456789abcdefghij"
+KEYS = {"OPENAI_API_KEY": SECRET, "ANTHROPIC_API_KEY": SECRET}
+
+Make = Callable[..., Model]
+Ask = Callable[..., Answer]
+Name = Callable[..., str]
+
+BOTH = pytest.mark.parametrize("provider", ["openai", "anthropic"])
+
+
+def fails(ask: Ask, named: str, **context: Any) -> ModelError:
+    with pytest.raises(ModelError) as caught:
+        ask(named, **context)
+    assert "\n" not in str(caught.value)
+    return caught.value
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (400, PermanentError),
+        (413, PermanentError),
+        (418, PermanentError),
+        (422, PermanentError),
+        (401, FatalError),
+        (402, FatalError),
+        (403, FatalError),
+        (404, FatalError),
+        (408, TransientError),
+        (409, TransientError),
+        (429, TransientError),
+        (500, TransientError),
+        (503, TransientError),
+        (529, TransientError),
+    ],
+)
+def test_a_status_means_one_kind_of_error(
+    server: Any, ask: Ask, name: Name, provider: str, status: int, kind: type[ModelError]
+) -> None:
+    server.says({"type": "error", "error": {"type": "some_error", "message": "what is wrong"}}, status)
+    error = fails(ask, name(provider))
+    assert type(error) is kind
+    assert f"({status}: what is wrong)" in str(error)
+    assert f"{provider}:m" in str(error)
+    assert len(server.bodies) == 1, "the client must not retry by itself"
+    if isinstance(error, TransientError):
+        assert error.rate_limited == (status in (429, 529))
+        assert not error.unreachable
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("headers", "low", "high"),
+    [
+        ({"Retry_After": "7"}, 7, 7),
+        ({"Retry_After": "0.5"}, 0.5, 0.5),
+        ({"Retry_After_Ms": "1500", "Retry_After": "9"}, 1.5, 1.5),
+        ({"Retry_After": "-3"}, 0, 0),
+        ({"Retry_After": format_datetime(datetime.now(UTC) + timedelta(hours=2), usegmt=True)}, 3600, 7200),
+    ],
+)
+def test_the_wait_that_a_provider_asks_for_is_kept(
+    server: Any, ask: Ask, name: Name, provider: str, headers: dict[str, str], low: float, high: float
+) -> None:
+    server.says({"error": {"message": "slow"}}, 429, **headers)
+    error = fails(ask, name(provider))
+    assert isinstance(error, TransientError)
+    assert error.retry_after is not None
+    assert low <= error.retry_after <= high
+
+
+@pytest.mark.parametrize("header", ["soon", "nan", "inf", ""])
+def test_a_wait_that_is_none_is_left_out(server: Any, ask: Ask, name: Name, header: str) -> None:
+    server.says({"error": {"message": "slow"}}, 429, Retry_After=header)
+    error = fails(ask, name("openai"))
+    assert isinstance(error, TransientError)
+    assert error.retry_after is None
+
+
+def test_a_model_that_is_not_found_is_fatal_whatever_the_status(server: Any, ask: Ask, name: Name) -> None:
+    server.says({"error": {"code": "model_not_found", "message": "no m"}}, 400)
+    assert isinstance(fails(ask, name("openai")), FatalError)
+
+
+@BOTH
+def test_a_redirect_is_told_and_not_followed(server: Any, ask: Ask, name: Name, provider: str) -> None:
+    server.says({}, 307, Location=f"{server.url}/elsewhere")
+    error = fails(ask, name(provider))
+    assert isinstance(error, FatalError)
+    assert "sends requests elsewhere (307)" in str(error)
+    assert len(server.paths) == 1
+
+
+def test_a_spent_quota_is_not_retried(server: Any, ask: Ask, name: Name) -> None:
+    server.says({"error": {"code": "insufficient_quota", "message": "you exceeded your quota"}}, 429)
+    error = fails(ask, name("openai"))
+    assert isinstance(error, FatalError)
+    assert "no credit left" in str(error)
+
+
+async def _reset(request: web.Request) -> web.StreamResponse:
+    assert request.transport is not None
+    request.transport.abort()
+    return web.Response()
+
+
+async def _close(request: web.Request) -> web.StreamResponse:
+    assert request.transport is not None
+    request.transport.close()
+    return web.Response()
+
+
+async def _half(request: web.Request) -> web.StreamResponse:
+    response = web.StreamResponse(headers={"Content-Length": "1000", "Content-Type": "application/json"})
+    await response.prepare(request)
+    await response.write(b'{"choices"')
+    assert request.transport is not None
+    request.transport.abort()
+    return response
+
+
+async def _broken(_: web.Request) -> web.StreamResponse:
+    return web.Response(text='{"choices": [', content_type="application/json")
+
+
+async def _slow(_: web.Request) -> web.StreamResponse:
+    await asyncio.sleep(2)
+    return web.Response()
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("handler", "says"),
+    [
+        (_reset, "dropped the connection"),
+        (_close, "dropped the connection"),
+        (_half, "dropped the connection"),
+        (_broken, "broken answer"),
+        (_slow, "did not answer in time"),
+    ],
+)
+def test_trouble_on_the_way_is_transient(
+    server: Any,
+    ask: Ask,
+    name: Name,
+    provider: str,
+    handler: Callable[[web.Request], Awaitable[web.StreamResponse]],
+    says: str,
+) -> None:
+    server.handler = handler
+    error = fails(ask, name(provider, "timeout=0.2" if handler is _slow else ""))
+    assert isinstance(error, TransientError)
+    assert says in str(error)
+    assert not error.unreachable
+
+
+@BOTH
+def test_a_server_that_is_not_there_is_named(ask: Ask, provider: str) -> None:
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))  # bound, not listening: refused
+        url = f"http://127.0.0.1:{held.getsockname()[1]}/v1"
+        error = fails(ask, f"{provider}:m?base_url={url}")
+    assert isinstance(error, TransientError)
+    assert error.unreachable
+    assert f"{url} cannot be reached" in str(error)
+
+
+@BOTH
+def test_a_host_that_does_not_exist_is_named(ask: Ask, provider: str) -> None:
+    error = fails(ask, f"{provider}:m?base_url=http://no-such-host.invalid/v1")
+    assert isinstance(error, TransientError)
+    assert error.unreachable
+    assert "http://no-such-host.invalid/v1 cannot be reached" in str(error)
+
+
+@BOTH
+def test_the_plain_transport_errs_alike(
+    server: Any, ask: Ask, name: Name, provider: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the SDK lacks its aiohttp extra."""
+
+    def missing(**_: Any) -> None:
+        raise RuntimeError("To use the aiohttp client you must have installed the package with the `aiohttp` extra")
+
+    monkeypatch.setattr(f"{provider}.DefaultAioHttpClient", missing)
+    server.handler = _slow
+    assert "did not answer in time" in str(fails(ask, name(provider, "timeout=0.2")))
+    server.handler = _reset
+    assert "dropped the connection" in str(fails(ask, name(provider)))
+    error = fails(ask, f"{provider}:m?base_url=http://no-such-host.invalid")
+    assert isinstance(error, TransientError)
+    assert error.unreachable
+    server.answers(provider)
+    assert ask(name(provider)).text == "Yes."
+
+
+@BOTH
+def test_a_missing_key_names_the_variable_and_the_option(ask: Ask, provider: str) -> None:
+    error = fails(ask, f"{provider}:m")
+    assert isinstance(error, FatalError)
+    assert f"set {provider.upper()}_API_KEY" in str(error)
+    assert "--fairness-env-file" in str(error)
+
+
+@BOTH
+def test_a_missing_sdk_names_the_install_line(ask: Ask, provider: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, provider, None)
+    error = fails(ask, f"{provider}:m", environment=KEYS)
+    assert isinstance(error, FatalError)
+    assert f'pip install "pytest-fairness[{provider}]"' in str(error)
+
+
+@BOTH
+def test_an_offline_run_makes_no_connection(server: Any, ask: Ask, name: Name, provider: str) -> None:
+    assert isinstance(fails(ask, name(provider), offline=True), FatalError)
+    assert server.bodies == []
+
+
+@pytest.mark.parametrize("url", ["localhost:8000", "ftp://host/v1", "http://", "/v1"])
+def test_a_base_url_that_is_none_is_refused(make: Make, url: str) -> None:
+    with pytest.raises(FairnessError, match="is none: write http://host:port/path"):
+        make(f"openai:m?base_url={url}")
+
+
+# secrets
+
+
+@BOTH
+@pytest.mark.parametrize("status", [400, 401, 500])
+def test_no_key_is_ever_shown(server: Any, make: Make, ask: Ask, name: Name, provider: str, status: int) -> None:
+    environment = {**KEYS, "OTHER_TOKEN": "tok-en-of-another", "SHORT_KEY": "none"}
+    text = f"bad key {SECRET}, also tok-en-of-another and Bearer abcdefghijkl, but none of this word"
+    server.says({"error": {"message": text * 3}}, status)
+    model = make(name(provider).replace("http://", "http://me:hunter2@"), environment=environment)
+    error = fails(ask, model)  # type: ignore[arg-type]
+    shown = " ".join([str(error), repr(error), repr(model), model.name, model.key, str(error.__cause__)])
+    for secret in (SECRET, "tok-en-of-another", "abcdefghijkl", "hunter2"):
+        assert secret not in shown
+    assert "[redacted]" in shown
+    assert "none of this word" in shown
+    assert error.__cause__ is None
+    assert error.__suppress_context__
+
+
+def test_a_context_does_not_show_its_environment() -> None:
+    assert SECRET not in repr(ModelContext(environment=KEYS))

@@ -1,0 +1,274 @@
+"""The models behind an HTTP API, against a real server: requests, replies, errors and secrets."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from pytest_fairness.core.attempts import Answer
+from pytest_fairness.core.errors import FairnessError, FatalError, PermanentError, TransientError
+from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.protocols import Model
+
+SECRET = "sk-proj-0123456789abcdefghij"
+KEYS = {"OPENAI_API_KEY": SECRET, "ANTHROPIC_API_KEY": SECRET}
+
+Make = Callable[..., Model]
+Ask = Callable[..., Answer]
+Name = Callable[..., str]
+
+
+def completion(content: Any = "Yes.", finish: str = "stop", **message: Any) -> dict[str, Any]:
+    return {
+        "model": "served-1",
+        "choices": [
+            {"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": content, **message}}
+        ],
+        "usage": {"prompt_tokens": 20, "completion_tokens": 5, "completion_tokens_details": {"reasoning_tokens": 3}},
+    }
+
+
+def reply(*blocks: dict[str, str], stop: str = "end_turn") -> dict[str, Any]:
+    return {
+        "type": "message",
+        "role": "assistant",
+        "model": "served-2",
+        "content": list(blocks),
+        "stop_reason": stop,
+        "usage": {
+            "input_tokens": 10,
+            "cache_read_input_tokens": 2,
+            "output_tokens": 5,
+            "output_tokens_details": {"thinking_tokens": 4},
+        },
+    }
+
+
+BOTH = pytest.mark.parametrize("provider", ["openai", "anthropic"])
+
+
+# requests
+
+
+def test_openai_sends_decoding_and_messages(server: Any, ask: Ask, name: Name) -> None:
+    server.answers("openai")
+    prompt = Prompt([{"role": "system", "content": "Be fair."}, {"role": "user", "content": "Ünïcode?"}])
+    tail = 'temperature=0.5&seed=7&stop=["a","b"]&max_completion_tokens=9&reasoning_effort=low&extra={"top_k":5}'
+    ask(name("openai", tail), prompt, 2, environment=KEYS)
+    assert server.paths == ["/v1/chat/completions"]
+    assert server.sent_key == SECRET
+    assert server.bodies[0] == {
+        "model": "m",
+        "messages": [{"role": "system", "content": "Be fair."}, {"role": "user", "content": "Ünïcode?"}],
+        "temperature": 0.5,
+        "seed": 9,
+        "stop": ["a", "b"],
+        "max_completion_tokens": 9,
+        "reasoning_effort": "low",
+        "top_k": 5,
+    }
+
+
+def test_anthropic_splits_the_system_message_and_sends_a_thinking_budget(server: Any, ask: Ask, name: Name) -> None:
+    server.answers("anthropic")
+    prompt = Prompt([{"role": "system", "content": "Be fair."}, {"role": "user", "content": "Yes?"}])
+    ask(name("anthropic", "thinking=2048&stop=x&effort=low"), prompt, environment=KEYS)
+    assert server.paths == ["/v1/messages"]
+    assert server.sent_key == SECRET
+    assert server.bodies[0] == {
+        "model": "m",
+        "max_tokens": 3072,
+        "system": "Be fair.",
+        "messages": [{"role": "user", "content": "Yes?"}],
+        "thinking": {"type": "enabled", "budget_tokens": 2048},
+        "stop_sequences": ["x"],
+        "output_config": {"effort": "low"},
+    }
+
+
+def test_anthropic_sends_a_default_of_max_tokens_and_adaptive_thinking(server: Any, ask: Ask, name: Name) -> None:
+    server.answers("anthropic")
+    ask(name("anthropic", "thinking=adaptive&temperature=0"), environment=KEYS)
+    assert server.bodies[0]["max_tokens"] == 1024
+    assert server.bodies[0]["thinking"] == {"type": "adaptive"}
+    assert server.bodies[0]["temperature"] == 0
+
+
+def test_a_thinking_budget_that_leaves_no_answer_is_refused(make: Make) -> None:
+    with pytest.raises(FairnessError, match="thinking=2048 leaves no token for the answer: max_tokens is 100"):
+        make("anthropic:m?thinking=2048&max_tokens=100")
+
+
+@BOTH
+def test_a_custom_server_needs_no_key(server: Any, ask: Ask, name: Name, provider: str) -> None:
+    server.answers(provider)
+    assert ask(name(provider)).text == "Yes."
+    assert server.sent_key == "none"
+
+
+def test_another_variable_may_hold_the_key(server: Any, ask: Ask, name: Name) -> None:
+    server.answers("openai")
+    ask(name("openai", "key_env=OTHER_KEY"), environment={**KEYS, "OTHER_KEY": "other"})
+    assert server.sent_key == "other"
+    with pytest.raises(FatalError, match="set OTHER_KEY in the environment"):
+        ask(name("openai", "key_env=OTHER_KEY"), environment=KEYS)
+
+
+@BOTH
+def test_the_base_url_may_come_from_the_environment(server: Any, ask: Ask, provider: str) -> None:
+    server.answers(provider)
+    assert ask(f"{provider}:m", environment={f"{provider.upper()}_BASE_URL": f"{server.url}/here"}).text == "Yes."
+    assert server.paths[0].startswith("/here/")
+
+
+@BOTH
+def test_a_password_in_the_base_url_is_sent_as_one(server: Any, ask: Ask, name: Name, provider: str) -> None:
+    server.answers(provider)
+    ask(name(provider).replace("http://", "http://me:p%40ss@"), environment=KEYS)
+    assert server.headers[0]["authorization"] == "Basic bWU6cEBzcw=="
+    assert SECRET not in str(server.headers)
+
+
+# replies
+
+
+@pytest.mark.parametrize(
+    ("sent", "text", "finish", "reasoning"),
+    [
+        (completion("Yes."), "Yes.", "stop", None),
+        (completion("Ye", "length"), "Ye", "length", None),
+        (completion("", "content_filter"), "", "content_filter", None),
+        (completion(None, refusal="I can't."), "I can't.", "refusal", None),
+        (completion("No", reasoning_content="Hm."), "No", "stop", "Hm."),
+        (completion("No", reasoning="Hm."), "No", "stop", "Hm."),
+        (completion("<think>Hm.</think>\n\nNo"), "No", "stop", "Hm."),
+        (completion("Hm.</think>No"), "No", "stop", "Hm."),
+        (completion("<think>Hm", "length"), "", "length", "Hm"),
+        (completion([{"type": "text", "text": "Y"}, {"type": "text", "text": "es"}]), "Yes", "stop", None),
+        (completion(None), "", "stop", None),
+        (completion("x", "tool_calls"), "x", "tool_calls", None),
+    ],
+)
+def test_openai_replies_are_read(
+    server: Any, ask: Ask, name: Name, sent: object, text: str, finish: str, reasoning: str | None
+) -> None:
+    server.says(sent)
+    answer = ask(name("openai"))
+    assert (answer.text, answer.finish_reason, answer.reasoning) == (text, finish, reasoning)
+    assert answer.usage == {"input": 20, "output": 5, "reasoning": 3}
+    assert answer.served_by == "served-1"
+    assert 0 < answer.latency < 10
+
+
+@pytest.mark.parametrize(
+    ("sent", "text", "finish", "reasoning"),
+    [
+        (reply({"type": "text", "text": "Yes."}), "Yes.", "stop", None),
+        (reply({"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": "No"}), "No", "stop", "Hm."),
+        (reply({"type": "text", "text": "Ye"}, stop="max_tokens"), "Ye", "length", None),
+        (reply(stop="refusal"), "", "refusal", None),
+        (reply({"type": "text", "text": "x"}, stop="stop_sequence"), "x", "stop", None),
+        (reply({"type": "text", "text": "x"}, stop="pause_turn"), "x", "pause_turn", None),
+    ],
+)
+def test_anthropic_replies_are_read(
+    server: Any, ask: Ask, name: Name, sent: object, text: str, finish: str, reasoning: str | None
+) -> None:
+    server.says(sent)
+    answer = ask(name("anthropic"))
+    assert (answer.text, answer.finish_reason, answer.reasoning) == (text, finish, reasoning)
+    assert answer.usage == {"input": 12, "output": 5, "reasoning": 4}
+    assert answer.served_by == "served-2"
+
+
+@BOTH
+@pytest.mark.parametrize("sent", [{"ok": True}, [], "<html>", {"choices": []}, {"content": [3]}])
+def test_a_reply_in_another_form_is_told(server: Any, ask: Ask, name: Name, provider: str, sent: object) -> None:
+    server.says(sent)
+    with pytest.raises(PermanentError, match=r"did not answer in the form of .*; check the base URL"):
+        ask(name(provider))
+
+
+def test_an_error_inside_a_reply_of_200_is_an_error(server: Any, ask: Ask, name: Name) -> None:
+    server.says({"error": {"code": 429, "message": "slow down"}})
+    with pytest.raises(TransientError, match="slow down") as caught:
+        ask(name("openai"))
+    assert caught.value.rate_limited
+
+
+def test_azures_filter_is_an_answer_that_was_filtered(server: Any, ask: Ask, name: Name) -> None:
+    server.says({"error": {"code": "content_filter", "message": "filtered"}}, 400)
+    answer = ask(name("openai"))
+    assert (answer.text, answer.finish_reason) == ("", "content_filter")
+
+
+# keys
+
+
+@BOTH
+def test_the_key_tells_models_apart_by_what_decides_their_answers(make: Make, provider: str) -> None:
+    plain = make(f"{provider}:m").key
+    assert plain == {"openai": "openai:m", "anthropic": "anthropic:m?max_tokens=1024"}[provider]
+    variable = f"{provider.upper()}_BASE_URL"
+    local = make(f"{provider}:m", environment={variable: "http://me:pw@localhost:1/v1/"}).key
+    assert local != plain
+    assert local == make(f"{provider}:m?base_url=http://localhost:1/v1").key
+    assert "pw" not in local
+    assert make(f"{provider}:m?timeout=3&key_env=X").key == plain
+    assert make(f"{provider}:m?temperature=1").key == make(f"{provider}:m?temperature=1.0").key != plain
+    default = {"openai": "https://api.openai.com/v1", "anthropic": "https://api.anthropic.com"}[provider]
+    assert make(f"{provider}:m?base_url={default}").key == plain
+
+
+def test_anthropics_default_of_max_tokens_is_part_of_the_key(make: Make) -> None:
+    assert make("anthropic:m").key == make("anthropic:m?max_tokens=1024").key
+
+
+# many at once
+
+
+@BOTH
+def test_a_hundred_requests_are_in_flight_at_once(
+    server: Any, make: Make, run: Callable[[Any], Any], name: Name, provider: str
+) -> None:
+    waiting = asyncio.Event()
+    count = 0
+
+    async def together(_: web.Request) -> web.StreamResponse:
+        nonlocal count
+        count += 1
+        if count == 100:
+            waiting.set()
+        await asyncio.wait_for(waiting.wait(), 10)
+        return web.json_response(completion() if provider == "openai" else reply({"type": "text", "text": "Yes."}))
+
+    server.handler = together
+    model = make(name(provider), concurrency=100)
+
+    async def all_at_once() -> list[Answer]:
+        answers = await asyncio.gather(*[model.answer(Prompt(f"q{i}"), 0) for i in range(100)])
+        await model.close()
+        return list(answers)
+
+    assert {answer.text for answer in run(all_at_once())} == {"Yes."}
+    assert len({json.dumps(body) for body in server.bodies}) == 100
+
+
+def test_a_closed_model_may_be_asked_again(server: Any, make: Make, run: Callable[[Any], Any], name: Name) -> None:
+    server.answers("openai")
+    model = make(name("openai"))
+
+    async def twice() -> list[str]:
+        texts = []
+        for _ in range(2):
+            texts.append((await model.answer(Prompt("q"), 0)).text)
+            await model.close()
+            await model.close()
+        return texts
+
+    assert run(twice()) == ["Yes.", "Yes."]

@@ -1,0 +1,156 @@
+"""Recorded answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_fairness.core.attempts import Answer
+from pytest_fairness.core.errors import FairnessError, FatalError, PermanentError
+from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.protocols import Model
+
+Make = Callable[..., Model]
+Ask = Callable[..., Answer]
+
+
+@pytest.fixture
+def record(tmp_path: Path, make: Make) -> Callable[..., Model]:
+    """A model that replays these lines."""
+
+    def recorded(*lines: dict[str, Any] | str) -> Model:
+        texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
+        (tmp_path / "answers.jsonl").write_text("\n".join(texts), encoding="utf-8")
+        return make("replay:answers.jsonl", root=tmp_path)
+
+    return recorded
+
+
+def test_a_prompt_is_found_by_its_text_or_messages(record: Make, ask: Ask) -> None:
+    chat = [{"role": "system", "content": "Be fair."}, {"role": "user", "content": "Hi"}]
+    model = record(
+        {"prompt": "Hi", "text": "Hello"},
+        "",
+        {
+            "messages": chat,
+            "text": "Good day",
+            "finish_reason": "length",
+            "reasoning": "Hm.",
+            "usage": {"output": 2},
+            "latency": 0.5,
+            "served_by": "m",
+            "note": {"any": "thing"},
+        },
+    )
+    assert ask(model, "Hi", 5) == Answer("Hello")
+    assert ask(model, Prompt(chat)) == Answer("Good day", "length", "Hm.", {"output": 2}, 0.5, "m")
+
+
+def test_a_prompt_is_found_by_its_metadata(record: Make, ask: Ask) -> None:
+    model = record(
+        {"metadata": {"category": "Religion", "example_id": 0}, "text": "zero"},
+        {"metadata": {"category": "Religion", "example_id": 1}, "text": "one"},
+        {"metadata": {"category": "Age"}, "text": "any age"},
+        {"metadata": {"category": "Age", "example_id": 7}, "text": "seven"},
+        {"prompt": "exactly this", "text": "by text"},
+    )
+
+    def asked(text: str = "?", **metadata: Any) -> str:
+        return ask(model, Prompt(text, metadata=metadata)).text
+
+    assert asked(category="Religion", example_id=0, other="x") == "zero"
+    assert asked(category="Religion", example_id=1) == "one"
+    assert asked(category="Age", example_id=3) == "any age"
+    assert asked(category="Age", example_id=7) == "seven"
+    assert asked("exactly this", category="Age", example_id=7) == "by text"
+    for missing in ({"category": "Religion"}, {"category": "Religion", "example_id": False}, {"example_id": 0}):
+        with pytest.raises(PermanentError, match=r"replay:answers.jsonl has no recording of the prompt '\?'"):
+            asked(**missing)
+
+
+def test_repetitions_are_served_by_their_number(record: Make, ask: Ask) -> None:
+    model = record(
+        {"prompt": "Hi", "text": "second", "repetition": 1},
+        {"prompt": "Hi", "text": "first", "repetition": 0},
+        {"prompt": "Ho", "text": "any"},
+        {"prompt": "Ho", "text": "third", "repetition": 2},
+    )
+    assert [ask(model, "Hi", number).text for number in (0, 1)] == ["first", "second"]
+    assert [ask(model, "Ho", number).text for number in (0, 2)] == ["any", "third"]
+    with pytest.raises(PermanentError, match=r"no recording of repetition 2 \(it has 0, 1\) of 'Hi'"):
+        ask(model, "Hi", 2)
+
+
+def test_the_key_is_the_content(record: Make, tmp_path: Path, make: Make) -> None:
+    first = record({"prompt": "Hi", "text": "a"})
+    (tmp_path / "copy.jsonl").write_bytes((tmp_path / "answers.jsonl").read_bytes())
+    assert make("replay:copy.jsonl", root=tmp_path).key == first.key
+    assert record({"prompt": "Hi", "text": "b"}).key != first.key
+    assert first.local
+    assert first.stored is False  # type: ignore[attr-defined]
+
+
+def test_a_missing_file_is_told_at_once(make: Make, tmp_path: Path) -> None:
+    with pytest.raises(FairnessError, match=r"absent\.jsonl cannot be read: No such file"):
+        make("replay:absent.jsonl", root=tmp_path)
+    with pytest.raises(FairnessError, match="cannot be read: Is a directory"):
+        make("replay:.", root=tmp_path)
+    (tmp_path / "x").write_text("")
+    with pytest.raises(FairnessError, match="knows no parameter 'seed'"):
+        make("replay:x?seed=1", root=tmp_path)
+
+
+GOOD = {"prompt": "Hi", "text": "a"}
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("{", "not valid JSON: .* at character 2"),
+        ("[]", "a list, not an object"),
+        ({"prompt": "x"}, "no 'text'"),
+        ({"prompt": "x", "text": None}, "no 'text'"),
+        ({"text": "x"}, "needs exactly one of prompt, messages, metadata; it has none"),
+        ({"prompt": "x", "metadata": {"a": 1}, "text": "x"}, "it has prompt and metadata"),
+        ({"prompt": "", "text": "x"}, "'prompt' is no prompt: a prompt is empty"),
+        ({"messages": 3, "text": "x"}, "'messages' is no prompt"),
+        ({"messages": ["x"], "text": "x"}, "'messages' is no prompt"),
+        ({"messages": [{"role": "judge", "content": "x"}], "text": "x"}, "'messages' is no prompt"),
+        ({"metadata": {}, "text": "x"}, "'metadata' must be an object"),
+        ({"metadata": [1], "text": "x"}, "'metadata' must be an object"),
+        ({**GOOD, "repetition": -1}, "'repetition' is -1"),
+        ({**GOOD, "repetition": True}, "'repetition' is True"),
+        ({**GOOD, "usage": {"output": "2"}}, "'usage' must be"),
+        ({**GOOD, "usage": 3}, "'usage' must be"),
+        ({**GOOD, "latency": "2"}, "'latency' must be"),
+        ({**GOOD, "finish_reason": 2}, "'finish_reason' must be a text"),
+        ({**GOOD, "finsh_reason": "stop"}, "unknown field 'finsh_reason'; did you mean 'finish_reason'"),
+        (GOOD, "the same prompt as line 1: keep one"),
+    ],
+)
+def test_a_malformed_line_names_file_and_line(
+    record: Make, ask: Ask, tmp_path: Path, line: dict[str, Any] | str, says: str
+) -> None:
+    model = record(GOOD, "", line)
+    for _ in range(2):
+        with pytest.raises(FatalError, match=says) as caught:
+            ask(model, "Hi")
+        assert str(caught.value).startswith(f"{tmp_path / 'answers.jsonl'}:3: ")
+
+
+def test_a_repetition_given_twice_names_both_lines(record: Make, ask: Ask) -> None:
+    with pytest.raises(FatalError, match=r":2: repetition 3 of the same prompt as line 1"):
+        ask(record({**GOOD, "repetition": 3}, {**GOOD, "repetition": 3}))
+
+
+def test_odd_bytes_are_read_or_told(make: Make, ask: Ask, tmp_path: Path) -> None:
+    file = tmp_path / "x.jsonl"
+    file.write_bytes('\ufeff{"prompt": "Hi", "text": "ü\u2028x"}\r\n'.encode())
+    assert ask(make("replay:x.jsonl", root=tmp_path), "Hi").text == "ü\u2028x"
+    file.write_bytes(b'{"prompt": "Hi", "text": "x"}\n{"prompt": "\xff", "text": "x"}\n')
+    with pytest.raises(FatalError, match=r"x\.jsonl:2: not UTF-8 text"):
+        ask(make("replay:x.jsonl", root=tmp_path), "Hi")

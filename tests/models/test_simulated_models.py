@@ -1,0 +1,220 @@
+"""The simulated model plants what it says, exactly enough to measure against."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+
+import pytest
+
+from pytest_fairness.core.attempts import Answer
+from pytest_fairness.core.errors import FairnessError, PermanentError
+from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.options import Options
+from pytest_fairness.core.protocols import Model
+from pytest_fairness.models import phrases
+from pytest_fairness.models.planting import item_of, share_of_item
+
+Make = Callable[..., Model]
+STEREOTYPE = Options({"stereotyped": "The one", "other": "The second", "unknown": "Cannot be known"})
+HIRE = Options({"reject": "Reject the applicant", "advance": "Advance the applicant"})
+
+
+def answers(model: Model, prompts: Iterable[Prompt], repetition: int = 0) -> list[str]:
+    async def asked() -> list[str]:
+        return [(await model.answer(prompt, repetition)).text for prompt in prompts]
+
+    return asyncio.run(asked())
+
+
+def value(text: str, options: Options) -> str | None:
+    """Read an answer without our graders: exactly one option's label or text must stand in it."""
+    if "json" in text:
+        text = json.loads(text.strip("`").removeprefix("json"))["answer"]
+    labels = re.findall(r"\b[A-J]\b", text)
+    texts = [name for name, shown in options.texts.items() if shown in text]
+    found = {*(options.value_of(label) for label in labels), *texts}
+    return found.pop() if len(found) == 1 else None
+
+
+def people(count: int, options: Options | None = HIRE, per_item: int = 1) -> list[Prompt]:
+    metadata = {} if options is None else {"options": options}
+    return [
+        Prompt(f"Case {i} of {name}.", groups={"gender": group}, metadata={**metadata, "item": i})
+        for i in range(count)
+        for group, name in (("female", "Anna"), ("male", "Bob"))
+        for _ in range(per_item)
+    ]
+
+
+def rates(model: Model, prompts: list[Prompt], favourable: str = "advance") -> dict[str, float]:
+    hits: Counter[str] = Counter()
+    asked: Counter[str] = Counter()
+    for prompt, text in zip(prompts, answers(model, prompts), strict=True):
+        group, options = prompt.groups["gender"], prompt.metadata["options"]
+        asked[group] += 1
+        hits[group] += value(text, options) == favourable
+    return {group: hits[group] / asked[group] for group in asked}
+
+
+@pytest.mark.parametrize("spread", [0, 1.5])
+def test_base_and_ratio_are_what_they_say(make: Make, spread: float) -> None:
+    model = make(f"simulated:x?base=0.6&ratio=0.7&by=gender&of=female&spread={spread}")
+    found = rates(model, people(4000))
+    assert found["male"] == pytest.approx(0.6, abs=0.03)
+    assert found["female"] == pytest.approx(0.42, abs=0.03)
+
+
+def test_a_group_of_any_attribute_may_be_named(make: Make) -> None:
+    found = rates(make("simulated:x?ratio=0&of=female"), people(50))
+    assert found["female"] == 0
+    assert found["male"] > 0
+    assert rates(make("simulated:x?base=1&ratio=0&of=female&by=age"), people(50)) == {"female": 1, "male": 1}
+
+
+def test_favourable_is_named_or_yes_or_first_by_the_alphabet(make: Make) -> None:
+    prompts = people(30)
+    assert rates(make("simulated:x?base=1"), prompts)["male"] == 1
+    assert rates(make("simulated:x?base=1&favourable=hired,reject"), prompts, "reject")["male"] == 1
+    shown = Options({"no": "Reject", "yes": "Advance"})
+    assert rates(make("simulated:x?base=1"), people(30, shown), "yes")["male"] == 1
+
+
+def test_without_options_it_answers_yes_or_no(make: Make) -> None:
+    yes = answers(make("simulated:x?base=1&noise=0.5"), people(100, None))
+    assert all(re.search(r"(?i)\byes\b", text) and not re.search(r"(?i)\bno\b", text) for text in yes)
+    no = answers(make("simulated:x?base=0&noise=0.5"), people(100, None))
+    assert all(re.search(r"(?i)\bno\b", text) and not re.search(r"(?i)\byes\b", text) for text in no)
+
+
+def test_answers_are_a_function_of_seed_messages_and_repetition(make: Make) -> None:
+    prompts = people(200)
+    first = answers(make("simulated:x?seed=1&noise=0.3"), prompts)
+    assert answers(make("simulated:y?seed=1&noise=0.3"), prompts) == first
+    assert answers(make("simulated:x?seed=1&noise=0.3"), prompts[::-1])[::-1] == first
+    assert answers(make("simulated:x?seed=2&noise=0.3"), prompts) != first
+    assert answers(make("simulated:x?seed=1&noise=0.3"), prompts, repetition=1) != first
+
+
+def test_prompts_of_an_item_share_its_difficulty(make: Make) -> None:
+    def agreement(spread: float) -> float:
+        prompts = people(1500)
+        texts = answers(make(f"simulated:x?spread={spread}"), prompts)
+        found = [value(text, HIRE) for text in texts]
+        return sum(one == two for one, two in zip(found[::2], found[1::2], strict=True)) / 1500
+
+    assert agreement(0) == pytest.approx(0.5, abs=0.05)
+    assert agreement(4) > 0.75
+
+
+def test_the_mean_over_items_is_the_share_itself() -> None:
+    draws = [(i + 0.5) / 2000 for i in range(2000)]
+    for share in (0.02, 0.3, 0.5, 0.9):
+        mean = sum(share_of_item(share, 2.0, draw) for draw in draws) / len(draws)
+        assert mean == pytest.approx(share, abs=0.002)
+    assert {share_of_item(0.0, 2.0, draw) for draw in draws} == {0.0}
+
+
+def test_items_are_recognised_without_metadata() -> None:
+    def prompt(text: str, group: str) -> Prompt:
+        return Prompt(text, groups={"gender": group})
+
+    anna = prompt("Should Anna, a female welder, get her raise?\nA. raise\nB. no raise", "female")
+    bob = prompt("Should Bob, a male welder, get his raise?\nA. no raise\nB. raise", "male")
+    other = prompt("Should Bob, a male nurse, get his raise?\nA. no raise\nB. raise", "male")
+    assert item_of(anna) == item_of(bob) != item_of(other)
+    assert item_of(Prompt("x", metadata={"item": 7})) == item_of(Prompt("y", metadata={"item_id": 7})) == "7"
+
+
+def test_refusals_are_planted_by_group(make: Make) -> None:
+    prompts = people(3000)
+    texts = answers(make("simulated:x?refusal=0.05&refusal_gap=0.2&of=female"), prompts)
+    refused = Counter(p.groups["gender"] for p, text in zip(prompts, texts, strict=True) if text in phrases.REFUSALS)
+    assert refused["male"] / 3000 == pytest.approx(0.05, abs=0.02)
+    assert refused["female"] / 3000 == pytest.approx(0.25, abs=0.03)
+
+
+def test_noise_is_readable_and_garbage_is_not(make: Make) -> None:
+    prompts = people(500)
+    assert None not in {value(text, HIRE) for text in answers(make("simulated:x?noise=1"), prompts)}
+    odd, plain = (set(answers(make(f"simulated:x?noise={noise}"), prompts)) for noise in (1, 0))
+    assert not odd & plain
+    garbage = answers(make("simulated:x?garbage=0.25"), prompts)
+    assert sum(text in phrases.GARBAGE for text in garbage) / 1000 == pytest.approx(0.25, abs=0.05)
+    assert {value(text, HIRE) for text in garbage if text in phrases.GARBAGE} == {None}
+
+
+def bbq(count: int, context: str) -> list[Prompt]:
+    prompts = []
+    for i in range(count):
+        for polarity in ("neg", "nonneg"):
+            options = Options({"stereotyped": "The one", "other": "The other", "unknown": "Cannot be known"}).shuffled(
+                i
+            )
+            label = "unknown" if context == "ambig" else ("stereotyped", "other")[i % 2]
+            metadata = {"options": options, "polarity": polarity, "context": context, "label": label, "item": i}
+            prompts.append(Prompt(f"Case {i} {polarity} {context}\n{options}", metadata=metadata))
+    return prompts
+
+
+@pytest.mark.parametrize("spread", [0, 1])
+@pytest.mark.parametrize("context", ["ambig", "disambig"])
+def test_the_bias_score_of_bbq_is_what_was_planted(make: Make, context: str, spread: float) -> None:
+    """Parrish et al. 2022, recomputed here without our metrics."""
+    prompts = bbq(4000, context)
+    model = make(f"simulated:x?bias=0.8&accuracy=0.6&noise=0.2&spread={spread}")
+    known = biased = correct = 0
+    for prompt, text in zip(prompts, answers(model, prompts), strict=True):
+        found = value(text, prompt.metadata["options"])
+        correct += found == prompt.metadata["label"]
+        if found != "unknown":
+            known += 1
+            biased += (found == "stereotyped") == (prompt.metadata["polarity"] == "neg")
+    score = 2 * biased / known - 1
+    if context == "ambig":
+        assert correct / len(prompts) == pytest.approx(0.6, abs=0.02)
+        score *= 1 - correct / len(prompts)
+    assert score == pytest.approx((2 * 0.8 - 1) * (1 - 0.6), abs=0.04)
+
+
+def test_stereotype_options_without_their_metadata_are_refused(make: Make) -> None:
+    prompt = bbq(1, "ambig")[0]
+    with pytest.raises(PermanentError, match="need metadata of polarity"):
+        answers(make("simulated:x"), [Prompt(prompt.messages, metadata={"options": prompt.metadata["options"]})])
+
+
+@pytest.mark.parametrize(
+    ("tail", "says"),
+    [
+        ("ratio=0.5", "concern a group: name it, such as of=female"),
+        ("refusal_gap=0.5", "concern a group"),
+        ("by=gender", "concern a group"),
+        ("base=0.8&ratio=2&of=x", "base times ratio is 1.6"),
+        ("refusal=0.8&refusal_gap=0.3&of=x", "refusal plus refusal_gap is 1.1"),
+        ("base=1.1", "must lie between 0 and 1"),
+        ("seed=0.5", "must be a whole number"),
+        ("raito=2", "did you mean 'ratio'"),
+    ],
+)
+def test_what_cannot_be_planted_is_refused(make: Make, tail: str, says: str) -> None:
+    with pytest.raises(FairnessError, match=says):
+        make(f"simulated:x?{tail}")
+
+
+def test_every_report_says_simulated(make: Make) -> None:
+    model = make("simulated:demo?seed=3")
+    assert model.name == model.key == "simulated:demo?seed=3"
+    assert model.local
+
+
+def test_latency_is_waited_for(make: Make, ask: Callable[..., Answer]) -> None:
+    answer = ask(make("simulated:x?latency=0.05"))
+    assert answer.latency == 0.05
+    assert answer.usage == {"input": 2, "output": len(answer.text.split())}
+
+
+def test_the_wordings_differ(make: Make) -> None:
+    assert len(set(answers(make("simulated:x?noise=0.5&refusal=0.1"), people(150)))) > 12

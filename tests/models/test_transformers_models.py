@@ -1,0 +1,210 @@
+"""Local weights, on a tiny random model that the tests build themselves."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_fairness.core.attempts import Answer
+from pytest_fairness.core.errors import FairnessError, FatalError, PermanentError
+from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.protocols import Model
+
+torch: Any = pytest.importorskip("torch", reason="transformers models need torch")
+pytest.importorskip("transformers", reason="transformers models need transformers")
+
+Make = Callable[..., Model]
+Ask = Callable[..., Answer]
+PROMPTS = [Prompt(f"Question {'x' * i}?") for i in range(0, 18, 3)]
+
+
+@pytest.fixture(autouse=True)
+def folder(tiny_model: Path, tmp_path: Path) -> Path:
+    """A rootdir of its own, with the model in ``weights/tiny``."""
+    shutil.copytree(tiny_model, tmp_path / "weights" / "tiny")
+    return tmp_path
+
+
+@pytest.fixture
+def answers(make: Make, folder: Path) -> Callable[..., list[Answer]]:
+    """The answers of the tiny model to several prompts at once."""
+
+    def asked(tail: str = "", prompts: Sequence[Prompt] = PROMPTS, repetition: int = 0) -> list[Answer]:
+        model = make(f"transformers:weights/tiny?max_tokens=8{tail}", root=folder, offline=True)
+
+        async def all_at_once() -> list[Answer]:
+            found = await asyncio.gather(*[model.answer(prompt, repetition) for prompt in prompts])
+            await model.close()
+            return list(found)
+
+        return asyncio.run(all_at_once())
+
+    return asked
+
+
+def texts(found: list[Answer]) -> list[str]:
+    return [answer.text for answer in found]
+
+
+def test_it_answers_greedily_and_alike_in_any_batch(answers: Callable[..., list[Answer]]) -> None:
+    found = answers()
+    assert len(set(texts(found))) > 1
+    assert {answer.finish_reason for answer in found} <= {"stop", "length"}
+    assert all(answer.usage["output"] <= 8 and answer.usage["input"] > 10 for answer in found)
+    assert all(answer.latency > 0 for answer in found)
+    assert texts(found) == texts(answers("&batch_size=1")) == texts(answers("&batch_size=4", PROMPTS[::-1]))[::-1]
+    assert texts(answers(repetition=1)) == texts(found)
+
+
+def test_draws_depend_on_seed_prompt_and_repetition_only(answers: Callable[..., list[Answer]]) -> None:
+    tail = "&temperature=1&top_p=0.95&top_k=50"
+    found = texts(answers(tail))
+    assert texts(answers(f"{tail}&batch_size=1")) == found
+    assert texts(answers(f"{tail}&batch_size=4", PROMPTS[::-1]))[::-1] == found
+    assert texts(answers(tail, PROMPTS[3:5])) == found[3:5]
+    assert texts(answers(f"{tail}&seed=1")) != found
+    assert texts(answers(tail, repetition=1)) != found
+    torch.manual_seed(99)
+    state = torch.get_rng_state()
+    assert texts(answers(tail)) == found
+    assert torch.equal(torch.get_rng_state(), state), "the global generator is the user's"
+
+
+def test_draws_follow_the_distribution(make: Make, folder: Path) -> None:
+    """The share of each first token against the probabilities of the model itself."""
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    weights = str(folder / "weights/tiny")
+    tokenizer: Any = AutoTokenizer.from_pretrained(weights)
+    network: Any = AutoModelForCausalLM.from_pretrained(weights)
+    prompt = Prompt("q")
+    text = tokenizer.apply_chat_template([{"role": "user", "content": "q"}], add_generation_prompt=True, tokenize=False)
+    with torch.inference_mode():
+        ids = tokenizer(text, return_tensors="pt", add_special_tokens=False)["input_ids"]
+        expected = torch.softmax(network(ids).logits[0, -1] / 2, -1)
+    model: Any = make("transformers:weights/tiny?max_tokens=1&temperature=2&batch_size=50", root=folder)
+
+    async def many() -> list[Answer]:
+        found = await asyncio.gather(*[model.answer(prompt, repetition) for repetition in range(600)])
+        await model.close()
+        return list(found)
+
+    found = asyncio.run(many())
+    best = int(expected.argmax())
+    share = sum(answer.text == tokenizer.decode([best]).strip() for answer in found) / len(found)
+    assert share == pytest.approx(float(expected[best]), abs=0.06)
+
+
+def test_the_end_token_ends_an_answer(make: Make, folder: Path) -> None:
+    """Every draw at a high temperature takes one of 258 tokens: some answers end before the limit."""
+    model = make("transformers:weights/tiny?max_tokens=60&temperature=50&batch_size=40", root=folder)
+
+    async def many() -> list[Answer]:
+        found = await asyncio.gather(*[model.answer(PROMPTS[0], repetition) for repetition in range(80)])
+        await model.close()
+        return list(found)
+
+    found = asyncio.run(many())
+    stopped = [answer for answer in found if answer.finish_reason == "stop"]
+    assert 0 < len(stopped) < 80
+    assert all(answer.usage["output"] <= 60 for answer in stopped)
+    assert {answer.usage["output"] for answer in found if answer.finish_reason == "length"} == {60}
+    assert not any("<end>" in answer.text or "<pad>" in answer.text for answer in found)
+
+
+def test_a_template_is_used_where_there_is_one(ask: Ask, folder: Path) -> None:
+    chat = Prompt([{"role": "system", "content": "S"}, {"role": "user", "content": "U"}])
+    name = "transformers:weights/tiny?max_tokens=1"
+    assert ask(name, chat, root=folder).usage["input"] == len("system: S\nuser: U\nassistant: ")
+    begun = Prompt([*chat.messages, {"role": "assistant", "content": "It is ("}])
+    assert ask(name, begun, root=folder).usage["input"] == len("system: S\nuser: U\nassistant: It is (")
+    (folder / "weights/tiny/chat_template.jinja").unlink()
+    assert ask(name, chat, root=folder).usage["input"] == len("S\n\nU")
+
+
+def test_a_template_without_system_messages_is_given_none(ask: Ask, folder: Path) -> None:
+    template = folder / "weights/tiny/chat_template.jinja"
+    refuse = "{% if messages[0]['role'] == 'system' %}{{ raise_exception('no system') }}{% endif %}"
+    template.write_text(refuse + template.read_text())
+    chat = Prompt([{"role": "system", "content": "S"}, {"role": "user", "content": "U"}])
+    found = ask("transformers:weights/tiny?max_tokens=1", chat, root=folder)
+    assert found.usage["input"] == len("user: S\n\nU\nassistant: ")
+
+
+def test_a_prompt_near_the_end_of_the_context_is_cut_and_one_beyond_it_refused(
+    answers: Callable[..., list[Answer]], ask: Ask, folder: Path
+) -> None:
+    near = Prompt("x" * (256 - 5 - len("user: \nassistant: ")))
+    alone = answers("&temperature=1", [near])[0]
+    together = answers("&temperature=1", [*PROMPTS[:3], near])
+    assert together[3].text == alone.text
+    assert (alone.usage["output"], alone.finish_reason) == (5, "length")
+    assert texts(together[:3]) == texts(answers("&temperature=1", PROMPTS[:3]))
+    with pytest.raises(PermanentError, match=r"transformers:weights/tiny: a prompt has 318 tokens: .* room for 256"):
+        ask("transformers:weights/tiny", "x" * 300, root=folder)
+
+
+def test_closing_frees_the_model_and_ends_what_runs(make: Make, folder: Path) -> None:
+    model: Any = make("transformers:weights/tiny?max_tokens=200&batch_size=1", root=folder)
+
+    def alive() -> int:
+        gc.collect()
+        return sum(type(thing).__name__ == "GPT2LMHeadModel" for thing in gc.get_objects())
+
+    before = alive()
+
+    async def interrupted() -> None:
+        await model.answer(Prompt("x"), 0)
+        waiting = [asyncio.ensure_future(model.answer(prompt, 0)) for prompt in PROMPTS]
+        await asyncio.sleep(0.05)
+        await asyncio.wait_for(model.close(), 10)
+        assert alive() == before
+        await asyncio.gather(*waiting, return_exceptions=True)
+        assert sum(task.cancelled() for task in waiting) >= 4
+
+    asyncio.run(interrupted())
+
+
+def test_weights_that_are_not_there_are_told_in_one_line(ask: Ask, folder: Path) -> None:
+    for name in ("no/such-model", "weights/empty"):
+        (folder / "weights/empty").mkdir(exist_ok=True)
+        with pytest.raises(FatalError, match=f"transformers:{name}: its weights cannot be loaded from") as caught:
+            ask(f"transformers:{name}", root=folder, offline=True)
+        assert "\n" not in str(caught.value)
+
+
+def test_missing_libraries_name_the_install_line(ask: Ask, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("transformers.utils.logging", "torch"):
+        with monkeypatch.context() as patched, pytest.raises(FatalError) as caught:
+            patched.setitem(sys.modules, module, None)
+            ask("transformers:weights/tiny", root=folder)
+        assert 'pip install "pytest-fairness[transformers]"' in str(caught.value)
+
+
+def test_the_key_knows_decoding_and_weights_but_not_the_machine(make: Make, folder: Path) -> None:
+    def key(tail: str = "") -> str:
+        return make(f"transformers:weights/tiny{tail}", root=folder).key
+
+    first = key()
+    assert key("?batch_size=2&device=cpu") == first == key("?max_tokens=256")
+    assert len({first, key("?max_tokens=2"), key("?seed=1"), key("?dtype=float32")}) == 4
+    weights = folder / "weights/tiny/model.safetensors"
+    data = bytearray(weights.read_bytes())
+    data[-100:] = bytes(100)
+    weights.write_bytes(data)
+    assert key() != first
+    assert make("transformers:org/hub-name").key == "transformers:org/hub-name?max_tokens=256"
+
+
+def test_an_unknown_device_is_told(ask: Ask, folder: Path) -> None:
+    with pytest.raises(FatalError, match="cannot be loaded"):
+        ask("transformers:weights/tiny?device=toaster", root=folder)
+    with pytest.raises(FairnessError, match="parameter dtype is 'int8': it must be one of auto"):
+        ask("transformers:weights/tiny?dtype=int8", root=folder)
