@@ -11,7 +11,7 @@ from pytest_fairness.core.errors import FairnessError
 LETTERS = "ABCDEFGHIJ"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Options:
     """The options of one prompt: what is shown, under which label, and what it means.
 
@@ -44,6 +44,16 @@ class Options:
             folded = [name.strip().casefold() for name in names]
             if len(set(folded)) < count or not all(folded):
                 raise FairnessError(f"each option needs a {what} of its own, not {list(names)!r}")
+
+    def __eq__(self, other: object) -> bool:
+        """Mappings in another order are equal to Python; options in another order are another question."""
+        return isinstance(other, Options) and self._identity() == other._identity()
+
+    def __hash__(self) -> int:
+        return hash(self._identity())
+
+    def _identity(self) -> tuple[object, ...]:
+        return tuple(self.texts.items()), tuple(self.labels), self.form
 
     def __str__(self) -> str:
         lines = zip(self.labels, self.texts.values(), strict=True)

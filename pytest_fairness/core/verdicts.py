@@ -90,6 +90,10 @@ def judge(test: Callable[[], object]) -> Judgement:
 
     if not still_open:
         if failure is None:
+            for comparison in comparisons:  # a negated one that failed: `not rho < 0.8`
+                if comparison.estimate.suspect or comparison.estimate.sparse:
+                    verdict = Verdict.INVALID if comparison.estimate.suspect else Verdict.UNDECIDED
+                    return judgement(verdict, comparison, None)
             return judgement(Verdict.FAIR, min(comparisons, key=_margin), None)
         return judgement(Verdict.UNFAIR, comparisons[-1], failure)
     with recording(assume=False) as second:

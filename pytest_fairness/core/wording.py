@@ -65,8 +65,8 @@ def explanation(judgement: Judgement) -> str:
     estimate = judgement.deciding.estimate
     where = ", ".join(f"{name}={value}" for name, value in estimate.slice.items())
     subject = f"{estimate.title}{f' where {where}' if where else ''}"
-    if estimate.invalid and judgement.verdict is Verdict.INVALID:
-        return f"{verdict}: {estimate.invalid}; {subject}"
+    if judgement.verdict is Verdict.INVALID and (estimate.invalid or estimate.suspect):
+        return f"{verdict}: {estimate.invalid or estimate.suspect}; {subject}"
     bounds = bounds_text(judgement)
     two_sided = " to " in bounds
     relation = {

@@ -1,0 +1,132 @@
+"""The places of a text where an answer is given, and which option each of them names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from pytest_fairness.graders import cues
+from pytest_fairness.graders.reading import bare
+from pytest_fairness.graders.sentences import (
+    clause_before,
+    is_denied,
+    is_supposed,
+    last_ones,
+    lines_of,
+    sentence_end,
+    sentence_start,
+    sentences_of,
+)
+from pytest_fairness.graders.vocabulary import Found, Vocabulary
+
+_BRIEF = 60
+"""Up to this length what follows "Answer:" is the answer, though it names no option."""
+
+
+def values_of(found: Iterable[Found]) -> frozenset[Any]:
+    """Every value that is named at one of these places."""
+    return frozenset[Any]().union(*(one.values for one in found))
+
+
+def headers(text: str, words: Vocabulary, statements: list[Found]) -> Iterator[Found]:
+    """ "Answer: B" at the start of a line, and a first line that is an answer while no other line is another.
+
+    "Answer: none of them" and "Answer: undetermined" claim that it is none, whatever follows.
+    """
+    lines = lines_of(text)
+    named = [words.exactly(text[start:end]) for start, end in lines]
+    if len(lines) > 1 and named[0] and set(named) <= {named[0], frozenset()}:
+        yield Found(named[0], *lines[0])
+    for match in last_ones(cues.HEADER, text):
+        if (found := stated(text, match.end(), words)) is not None:
+            yield Found(found.values, match.start(), found.end)
+            continue
+        end = next((end for start, end in lines if end > match.end()), len(text))
+        brief = 0 < len(bare(text[match.end() : end])) <= _BRIEF
+        elsewhere = any(one.end > match.end() and one.start < end for one in statements)
+        if cues.NONE_OF_THEM.match(text, match.end()) or (brief and not elsewhere):
+            yield Found(frozenset(), match.start(), end)
+
+
+def statements(text: str, words: Vocabulary, *, cut: bool) -> Iterator[Found]:
+    """ "The answer is B", "I choose B", "Therefore, B", "B is correct"."""
+    # Where the end is missing, what sounds like a conclusion may be a step on the way.
+    for cue in (cues.ANNOUNCED,) if cut else (cues.ANNOUNCED, cues.CHOSEN, cues.CONCLUDING):
+        for match in last_ones(cue, text):
+            supposed = cue is not cues.CONCLUDING and is_supposed(text, match.start())
+            if not supposed and (found := stated(text, match.end(), words)):
+                yield Found(found.values, match.start(), found.end)
+    yield from _right_ones(text, words)
+
+
+def stated(text: str, position: int, words: Vocabulary) -> Found | None:
+    """The option that a cue leads to: right there, after "not A but", or alone in the rest of the sentence."""
+    there = words.at(text, position)
+    if there is not None:
+        return None if cues.IS_WRONG.match(text, there.end) else there
+    if either := cues.EITHER.match(text, position):
+        there = words.at(text, either.end())
+        return there if there and len(there.values) > 1 else None
+    end = sentence_end(text, position)
+    rest = text[position:end]
+    if cues.NOT_BUT.match(rest) and (turn := cues.TURNS_TO.search(rest)):
+        return words.at(text, position + turn.end())
+    values = values_of(one for one in mentions(rest, words) if not is_denied(rest, one))
+    return Found(values, position, end) if len(values) == 1 else None
+
+
+def mentions(text: str, words: Vocabulary) -> list[Found]:
+    """Every option named, with ways of saying that it is unknown as names of the option that says so."""
+    found = words.mentions(text)
+    if words.unknown is not None:
+        found += [Found(frozenset({words.unknown}), m.start(), m.end()) for m in last_ones(cues.UNKNOWN, text)]
+    return found
+
+
+def _right_ones(text: str, words: Vocabulary) -> Iterator[Found]:
+    """ "B is the correct answer"."""
+    for match in last_ones(cues.IS_RIGHT, text):
+        begin = sentence_start(text, match.start())
+        named = [one for one in words.mentions(text[begin : match.start()]) if begin + one.end == match.start()]
+        opening = words.at(text, begin)
+        if opening and opening.end >= match.start() - 1:
+            named.append(Found(opening.values, opening.start - begin, opening.end - begin))
+        if named and not cues.NEGATED.search(clause_before(text, begin + named[-1].start)):
+            yield Found(named[-1].values, begin + named[-1].start, match.end())
+
+
+def own_lines(text: str, words: Vocabulary, *, cut: bool) -> Iterator[Found]:
+    """Lines and sentences that are an answer and nothing else, and an option that begins or ends the text."""
+    lines = lines_of(text)
+    if not lines or is_list(text, words):
+        return
+    for start, end in dict.fromkeys([lines[0]] if cut else [lines[0], lines[-1], *sentences_of(text)]):
+        if values := words.exactly(text[start:end]):
+            yield Found(values, start, end)
+    for match in last_ones(cues.BEGINS, text):
+        opening = words.at(text, match.end())
+        if opening and cues.OPENS.match(text, opening.end) and not cues.IS_WRONG.match(text, opening.end):
+            yield Found(opening.values, match.start(), opening.end)
+    if not cut:
+        yield from _closing(text, words)
+
+
+def _closing(text: str, words: Vocabulary) -> Iterator[Found]:
+    """ "Based on her CV, no."."""
+    start, end = sentences_of(text)[-1]
+    comma = cues.CLOSES.search(text, start, end)
+    if comma is None or is_supposed(text, comma.start()):
+        return
+    named = words.at(text, comma.end())
+    before = bare(text[start : comma.start()]).split()[-1:]
+    listed = bool(before) and before[0] in words.labels
+    if named is None or listed or bare(text[named.end : end]):
+        return
+    if values_of(words.mentions(text[start:end])) <= named.values:
+        yield Found(named.values, start, named.end)
+
+
+def is_list(text: str, words: Vocabulary) -> bool:
+    """Whether lines go through several labels, or are numbered steps: then none of them is an answer."""
+    labels = {bare(match[1]) for match in cues.ENUMERATED.finditer(text)}
+    return len(labels & set(words.labels)) > 1 or len(labels) > 2

@@ -1,0 +1,200 @@
+"""What every grader of text does first: drop the thinking, level the spelling, find what is marked up.
+
+Nothing here knows what an answer means; `vocabulary` and `claims` do.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+HEAD, TAIL = 4_000, 12_000
+"""How much of the start and of the end of an answer is read. An answer stands at one of its ends;
+a longer text is cut in its middle, so that reading is never slow."""
+
+_THINKING = re.compile(
+    r"<(?P<closes>/)?(?P<name>think|thinking|thought|reasoning|scratchpad|reflection|analysis)>"
+    r"|<\|channel\|>(?:analysis|final)<\|message\|>",
+    re.IGNORECASE,
+)
+_LEVEL = str.maketrans(
+    dict.fromkeys("\u2018\u2019\u201b\u02bc\u2032\u00b4`", "'")
+    | dict.fromkeys("\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033", '"')
+    | dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad", "")
+    | dict.fromkeys("\u2010\u2011", "-")
+    | {"\u2013": "\u2014", "\r": "\n"}
+)
+_MARKDOWN = re.compile(
+    r"\*+|~~|(?<!\w)_{1,3}(?=\w)|(?<=\w)_{1,3}(?!\w)"  # emphasis
+    r"|^[ \t]{0,9}(?:#{1,6}|>)[ \t]{1,9}"  # headings and quotes
+    r"|\\[()\[\]]|\$(?=\\?[A-Za-z{]{1,8}\}?\$)|(?<=[A-Za-z}])\$"  # the marks of a formula around a label
+    r"|[\u2600-\u27bf\u2b50-\u2b55\ufe0f\U0001f000-\U0001faff]",  # pictures
+    re.MULTILINE,
+)
+_LATEX_TEXT = re.compile(r"\\(?:text|textbf|mathrm|mathbf|operatorname)\{([^{}]{0,200})\}")
+_SPELLINGS = (
+    (re.compile(r"\bcan(?:'t|t| not)\b", re.IGNORECASE), "cannot"),
+    (re.compile(r"\bwon't\b", re.IGNORECASE), "will not"),
+    (re.compile(r"(?<=\w)n't\b", re.IGNORECASE), " not"),
+    (re.compile(r"\binfo\b", re.IGNORECASE), "information"),
+)
+_EDGES = " \t\n\"'.,;:!?()[]{}<>*_#|\\/=\u2014-"
+
+
+def final_text(text: str) -> str:
+    """The answer without the thinking blocks that open models print before it, cut to what is read.
+
+    >>> final_text("<think>It could be A.</think>B")
+    'B'
+    >>> final_text("<think>It could be A, but then")
+    ''
+    """
+    kept: list[str] = []
+    thinking, position = False, 0
+    for tag in _THINKING.finditer(text):
+        if not thinking:
+            kept.append(text[position : tag.start()])
+        opens = tag["closes"] is None and "final" not in tag[0].casefold()
+        if not opens and not thinking:
+            kept.clear()  # the opening tag stood in the chat template: all before this was thinking
+        thinking, position = opens, tag.end()
+    if not thinking:
+        kept.append(text[position:])
+    return _ends("".join(kept).strip())
+
+
+def _ends(text: str) -> str:
+    return text if len(text) <= HEAD + TAIL else f"{text[:HEAD]}\n\n{text[-TAIL:]}"
+
+
+def level(text: str) -> str:
+    """One spelling for quotes, dashes, widths and invisible characters; markup stays."""
+    # One character can become eighteen.
+    return _ends(unicodedata.normalize("NFKC", text.translate(_LEVEL)).translate(_LEVEL))
+
+
+def plain(text: str) -> str:
+    """A text as it is compared: levelled, without markdown, with one spelling of "can't".
+
+    >>> plain("**Can\u2019t** be determined")
+    'cannot be determined'
+    """
+    text = _MARKDOWN.sub("", _LATEX_TEXT.sub(r"\1", level(text)))
+    for pattern, spelling in _SPELLINGS:
+        text = pattern.sub(spelling, text)
+    return text
+
+
+def trimmed(text: str) -> str:
+    """A plain text without spacing and punctuation around it; its case stays."""
+    return " ".join(text.strip(_EDGES).split())
+
+
+def bare(text: str) -> str:
+    """What is left of a plain text without case, spacing and the punctuation around it.
+
+    >>> bare(' "The  Muslim one". ')
+    'the muslim one'
+    """
+    return trimmed(text).casefold()
+
+
+class Structured(NamedTuple):
+    """An answer in a place made for it: its text or JSON value, and where it stood."""
+
+    value: Any
+    start: int
+    end: int
+
+
+_ANSWER_KEYS = (
+    *("finalanswer", "answer", "finalchoice", "choice", "chosenoption", "selectedoption", "option", "selection"),
+    *("selected", "finaldecision", "decision", "verdict", "label", "letter", "response", "result", "prediction"),
+    *("conclusion", "output"),
+)
+"""Names under which models put their answer, by their letters alone; the first that is there counts."""
+
+_REASONING_KEYS = (
+    *("reason", "explan", "rational", "thought", "think", "justif", "analys", "why", "confiden", "comment", "note"),
+    *("question", "context", "step", "evidence"),
+)
+_BROKEN_JSON = re.compile(
+    r"(?:[\"']|(?<=[{,])\s{0,9})(final[ _]?answer|answer|final[ _]?choice|choice|option|selection|decision|verdict)"
+    r"\s{0,9}[\"']?\s{0,9}:\s{0,9}"
+    r"(?:\"((?:[^\"\\]|\\.){0,500})|'((?:[^'\\]|\\.|'(?=\w)){0,500})|([^\s,}\"'\n][^,}\n]{0,200}))",
+    re.IGNORECASE,
+)
+_TAGGED = re.compile(r"<(final_?answer|answer|choice|option)>(.{0,2000}?)</\1>", re.IGNORECASE | re.DOTALL)
+_BOXED = re.compile(
+    r"\\f?boxed\s{0,3}\{([^{}]{0,300}(?:\{[^{}]{0,300}\}[^{}]{0,300}){0,3})\}|\[\[([^\[\]\n]{1,200})\]\]"
+)
+_MOST_OBJECTS = 50
+
+
+def structured(text: str) -> list[Structured]:
+    r"""Every answer that stands in JSON, in tags, in ``\boxed{}`` or in double brackets.
+
+    >>> [found.value for found in structured('{"reasoning": "Either A or C", "answer": "B"}')]
+    ['B']
+    """
+    # Broken or cut JSON still says what its answer is; whole JSON is not read twice.
+    found = list(_json_answers(text)) or list(_broken_json_answers(text))
+    found += [Structured(match[2], match.start(), match.end()) for match in _TAGGED.finditer(text)]
+    found += [Structured(match[1] or match[2] or "", match.start(), match.end()) for match in _BOXED.finditer(text)]
+    return sorted(found, key=lambda one: one.start)
+
+
+def _json_answers(text: str) -> Iterator[Structured]:
+    decoder = json.JSONDecoder(strict=False)
+    position, tried = text.find("{"), 0
+    while position >= 0 and tried < _MOST_OBJECTS:
+        tried += 1
+        end = position + 1
+        try:
+            loaded, end = decoder.raw_decode(text, position)
+        except (ValueError, RecursionError):
+            loaded = None
+        if isinstance(loaded, dict) and (entry := _answer_entry(loaded)) is not None:
+            yield Structured(entry[0], position, end)
+        position = text.find("{", end)
+
+
+def _answer_entry(loaded: dict[str, Any], depth: int = 0) -> tuple[Any] | None:
+    """The answer of a JSON object, in a tuple as it may be null: by its name, or all there is beside the reasoning."""
+    by_name = {re.sub(r"[\W_]", "", key).casefold(): value for key, value in loaded.items()}
+    named = [by_name[key] for key in _ANSWER_KEYS if key in by_name]
+    others = [value for key, value in by_name.items() if not key.startswith(_REASONING_KEYS)]
+    if not named and len(others) != 1:
+        return None
+    value = named[0] if named else others[0]
+    inner = _answer_entry(value, depth + 1) if isinstance(value, dict) and depth < 3 else None
+    return inner or (value,)
+
+
+def _broken_json_answers(text: str) -> Iterator[Structured]:
+    for match in _BROKEN_JSON.finditer(text):
+        value = next(group for group in match.groups()[1:] if group is not None)
+        yield Structured(_unescaped(value), match.start(), match.end())
+
+
+def _unescaped(value: str) -> str:
+    try:
+        return str(json.loads(f'"{value}"', strict=False))
+    except ValueError:
+        return re.sub(r"\\(.)", r"\1", value)
+
+
+def as_text(value: Any) -> str:
+    """A JSON value as the text to be read: ``["B"]`` as B, true as "true", null as nothing."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, dict):
+        return " ".join(as_text(part) for part in list(value.values())[:5] if isinstance(part, (str, int)))
+    if isinstance(value, list):
+        return ", ".join(as_text(part) for part in value[:5] if isinstance(part, (str, int)))
+    if isinstance(value, int):
+        return str(value) if abs(value) < 10**15 else ""  # Python refuses to print an integer of 5,000 digits
+    return value[:2000] if isinstance(value, str) else ""

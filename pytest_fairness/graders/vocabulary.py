@@ -1,0 +1,182 @@
+"""The words by which the values of one question are named, and finding them in a text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from pytest_fairness.core.options import Options
+from pytest_fairness.graders import cues
+from pytest_fairness.graders.reading import bare, plain, trimmed
+
+# "19" in COVID-19 and "one" in "one-sided" are no words of their own.
+_START = r"(?<!\w)(?<!\w[-.,'@])"
+_ANY_ARTICLE = r"(?:(?:the|a|an)\s{1,3})?"
+_END = r"(?!\w)(?![-.'@:]\w)(?!,\d)"
+_ARTICLE = re.compile(r"^(?:the|a|an)\s+(?=\S)", re.IGNORECASE)
+_NOTHING: frozenset[Any] = frozenset()
+
+
+class Found(NamedTuple):
+    """The values named at one place: one as a rule, several where the place is torn between them."""
+
+    values: frozenset[Any]
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Labels ("B") are only read where an answer is given; texts ("The Muslim one") in a sentence as well."""
+
+    labels: Mapping[str, frozenset[Any]]
+    texts: Mapping[str, frozenset[Any]]
+    label_pattern: re.Pattern[str]
+    text_pattern: re.Pattern[str]
+    unknown: Any = None
+    """The value of the only option that says that it cannot be told, if one does."""
+
+    def exactly(self, text: str) -> frozenset[Any]:
+        """What a plain text names that says nothing else, whatever its dress."""
+        key = bare(text)
+        if hit := self.labels.get(key, _NOTHING) | self.texts.get(_without_article(key), _NOTHING):
+            return hit
+        found = self.at(text, 0) if key else None
+        return found.values if found and not bare(text[found.end :]) else _NOTHING
+
+    def at(self, text: str, position: int) -> Found | None:
+        """What is named at this place; a list ("A, B or C") is torn between its members."""
+        found = self._one_at(text, position)
+        if found is None:
+            return None
+        values, end = found.values, found.end
+        for _ in range(len(self.texts)):
+            joint = cues.CONNECTOR.match(text, end)
+            other = self._one_at(text, joint.end()) if joint else None
+            if other is None:
+                break
+            values, end = values | other.values, other.end
+        return Found(values, found.start, end)
+
+    def _one_at(self, text: str, position: int) -> Found | None:
+        before = cues.BEFORE_NAME.match(text, position)
+        if before is None or before.end() == position:
+            return self._name(text, position)
+        called = bool(bare(before[0]))
+        return self._name(text, before.end(), called=called) or self._name(text, position)
+
+    def _name(self, text: str, start: int, *, called: bool = False) -> Found | None:
+        """The text or the label at this very place; ``called`` says that "option" stands before it."""
+        by_text = self.text_pattern.match(text, start)
+        # "No" in front of a word is mostly no answer ("no one", "no evidence"): it must stand as a label stands.
+        if by_text and _key(by_text[0]) in cues.OPEN_WORDS and not _is_label(by_text[0], text, by_text.end()):
+            by_text = None
+        label = self.label_pattern.match(text, start)
+        if by_text and (label is None or by_text.end() > label.end()):
+            return Found(self._meant(by_text[0]), start, by_text.end())
+        if label is None:
+            return None
+        values = self.labels.get(bare(label[0]), _NOTHING)
+        if by_text:
+            return Found(values | self._meant(by_text[0]), start, label.end())
+        between = cues.BETWEEN.match(text, label.end())
+        own = self.text_pattern.match(text, between.end()) if between else None
+        if own:  # "B. The Catholic one" is torn where B is the Muslim one
+            return Found(values | self._meant(own[0]), start, own.end())
+        listed = cues.CONNECTOR.match(text, label.end())
+        if listed and (self.label_pattern.match(text, listed.end()) or self.text_pattern.match(text, listed.end())):
+            return Found(values, start, label.end())  # "A/B" or "I or B", of which `at` then says that it is torn
+        named = _is_label(label[0], text, label.end(), called=called)
+        return Found(values, start, label.end()) if named else None
+
+    def _meant(self, words: str) -> frozenset[Any]:
+        return self.texts.get(_key(words), _NOTHING)
+
+    def mentions(self, text: str) -> list[Found]:
+        """Every option's text in a sentence, and every label that is called one: "option B", "(B)"."""
+        matches = [match for match in self.text_pattern.finditer(text) if _speaks(match[0])]
+        found = [Found(self._meant(match[0]), match.start(), match.end()) for match in matches]
+        for called in cues.CALLED_LABEL.finditer(text):
+            label = self.label_pattern.match(text, called.end())
+            if label and (called[0] == "(" or _is_label(label[0], text, label.end(), called=True)):
+                found.append(Found(self.labels.get(bare(label[0]), _NOTHING), called.start(), label.end()))
+        return sorted(found, key=lambda one: one.start)
+
+
+def _speaks(words: str) -> bool:
+    """Whether these words in the middle of a sentence can be the answer: "no", "he" and "19" cannot."""
+    key = _key(words)
+    return " " in key or (len(key) >= 4 and not key.isdigit() and key not in cues.FUNCTION_WORDS)
+
+
+def _is_label(label: str, text: str, end: int, *, called: bool = False) -> bool:
+    """Whether what follows lets it be a label rather than a word: "I was", "A person", "2 people" are none."""
+    rest = text[end : end + 40]
+    pronoun = label.casefold() == "i" and not called and cues.PRONOUN.match(rest)
+    if pronoun or cues.NO_LABEL.match(rest):
+        return False
+    # A capital that is no word of English is a label whatever follows: "the answer is B obviously".
+    return cues.AFTER_LABEL.match(rest) is not None or (len(label) == 1 and label.isupper() and label not in "AI")
+
+
+def _without_article(key: str) -> str:
+    return _ARTICLE.sub("", key)
+
+
+def _key(words: str) -> str:
+    return _without_article(bare(words))
+
+
+def vocabulary(
+    labels: Sequence[tuple[str, Any]], texts: Sequence[tuple[str, Any]], *, unknown: Any = None
+) -> Vocabulary:
+    """The vocabulary of these labels and texts, each with the value that it names."""
+    return Vocabulary(
+        _by_name(labels, trimmed),
+        _by_name(texts, _shortened),
+        _pattern([trimmed(plain(name)) or name for name, _ in labels], _START, r"(?!\w)"),
+        _pattern([_shortened(plain(name)) or name for name, _ in texts], _START + _ANY_ARTICLE, _END),
+        unknown,
+    )
+
+
+def _shortened(name: str) -> str:
+    return _without_article(trimmed(name))
+
+
+def _by_name(names: Sequence[tuple[str, Any]], shorten: Callable[[str], str]) -> Mapping[str, frozenset[Any]]:
+    found: dict[str, frozenset[Any]] = {}
+    for name, value in names:
+        # A name of punctuation alone has nothing left when trimmed, and is then not read.
+        key = (shorten(plain(name)) or name).casefold()
+        found[key] = found.get(key, _NOTHING) | {value}
+    return found
+
+
+def _says_unknown(name: str) -> bool:
+    return len(name) <= 60 and (cues.UNKNOWN.search(name) or cues.CANNOT_ANSWER.match(name)) is not None
+
+
+def _pattern(names: Sequence[str], before: str, after: str) -> re.Pattern[str]:
+    longest_first = sorted(names, key=len, reverse=True)
+    words = "|".join(r"\s{1,9}".join(re.escape(word) for word in name.split()) for name in longest_first)
+    return re.compile(f"{before}(?:{words}){after}", re.IGNORECASE)
+
+
+def of_options(options: Options) -> Vocabulary:
+    """The vocabulary of the options of a prompt."""
+    return _of_options(tuple(options.labels), tuple(options.texts.items()))
+
+
+@lru_cache(maxsize=1024)
+def _of_options(labels: tuple[str, ...], texts: tuple[tuple[str, str], ...]) -> Vocabulary:
+    values = [value for value, _ in texts]
+    unknown = [value for value, text in texts if _says_unknown(plain(text))]
+    return vocabulary(
+        list(zip(labels, values, strict=True)),
+        [(text, value) for value, text in texts],
+        unknown=unknown[0] if len(unknown) == 1 else None,
+    )
