@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -151,7 +151,14 @@ class LazyMeasured:
             for name in ("confidence", "sources", "crossed")
             if name in self.probe.arguments
         }
-        extremes = {
-            name: grader.extremes_for for name, grader in self._graders.items() if hasattr(grader, "extremes_for")
-        }
-        return Measured(attempts, extremes=extremes, **arguments)
+        extremes = {name: _extremes(grader) for name, grader in self._graders.items()}
+        return Measured(attempts, extremes={name: of for name, of in extremes.items() if of}, **arguments)
+
+
+def _extremes(grader: Any) -> Callable[[Prompt], Sequence[Any]] | None:
+    """What an ungraded attempt could have been graded, as far as its grader says."""
+    if hasattr(grader, "extremes_for"):
+        of: Callable[[Prompt], Sequence[Any]] = grader.extremes_for
+        return of
+    values = getattr(grader, "extremes", None)
+    return None if values is None else lambda _: values

@@ -1,0 +1,1 @@
+"""Floor 2: from graded attempts to estimates with intervals."""

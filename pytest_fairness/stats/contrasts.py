@@ -1,0 +1,141 @@
+"""Estimates of groups: of one, and of one against another."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.stats.fillings import Group, hull
+from pytest_fairness.stats.intervals import (
+    FEWEST_EVENTS,
+    Ends,
+    Spread,
+    difference_interval,
+    difference_spread,
+    mean_interval,
+    mean_spread,
+    ratio_interval,
+    ratio_spread,
+)
+from pytest_fairness.stats.naming import Name
+from pytest_fairness.stats.quantiles import t_quantile
+from pytest_fairness.stats.validity import invalid_reason, suspect_reason
+
+NO_VARIATION = "all outcomes are equal and their range is not known: no variation to judge by"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What all estimates of one sample share."""
+
+    confidence: float
+    slice: Mapping[str, str]
+
+    @property
+    def tail(self) -> float:
+        return (1 - self.confidence) / 2
+
+    def estimate(self, name: Name, value: float, ends: Ends, **more: Any) -> Estimate:
+        low, high = ends
+        return Estimate(*name, value, low, high, confidence=self.confidence, slice=self.slice, **more)
+
+    def invalid(self, name: Name, reason: str, **more: Any) -> Estimate:
+        return self.estimate(name, math.nan, (math.nan, math.nan), invalid=reason, **more)
+
+
+def counted(groups: Sequence[Group], items: int) -> dict[str, Any]:
+    """What an estimate says of its groups, whatever it came to."""
+    return {
+        "items": items,
+        "attempts": sum(group.attempts for group in groups),
+        "ungraded": {group.name: group.ungraded for group in groups},
+        "groups": {} if len(groups) == 1 else {group.name: group.graded.value for group in groups},
+    }
+
+
+def mean_estimate(setting: Setting, name: Name, group: Group, items: int) -> Estimate:
+    """A rate, or a mean."""
+    counts = counted([group], items)
+    if reason := invalid_reason([group]):
+        return setting.invalid(name, reason, **counts)
+    ends = hull(mean_interval, [group], setting.tail)
+    found = mean_spread(group.graded)
+    return _finished(setting, name, group.graded.value, ends, found, [group], **counts)
+
+
+def difference_estimate(setting: Setting, name: Name, first: Group, second: Group, items: int) -> Estimate:
+    """The rate or mean of one group less that of another."""
+    counts = counted([first, second], items)
+    if reason := invalid_reason([first, second]):
+        return setting.invalid(name, reason, **counts)
+    value = first.graded.value - second.graded.value
+    ends = hull(difference_interval, [first, second], setting.tail)
+    found = difference_spread(first.graded, second.graded)
+    return _finished(setting, name, value, ends, found, [first, second], **counts)
+
+
+def ratio_reason(first: Group, second: Group) -> str:
+    """Why two groups have no ratio; empty where they have."""
+    if reason := invalid_reason([first, second]):
+        return reason
+    binary = first.graded.binary and second.graded.binary
+    if not binary and min(first.lowest.value, second.lowest.value, first.graded.value, second.graded.value) <= 0:
+        return (
+            f"a mean of {first.name} or {second.name} is not above zero: their ratio is not defined, take a difference"
+        )
+    if first.graded.value == 0 and second.graded.value == 0:
+        return f"no events of {first.name} nor of {second.name}: their ratio is not defined"
+    return ""
+
+
+def ratio_estimate(
+    setting: Setting,
+    name: Name,
+    first: Group,
+    second: Group,
+    items: int,
+    strict_tail: float | None = None,
+) -> Estimate:
+    """A ratio; as a member of a family it has wider ends, at ``strict_tail``, for claims of unfairness."""
+    counts = counted([first, second], items)
+    if reason := ratio_reason(first, second):
+        return setting.invalid(name, reason, **counts)
+    one, other = first.graded, second.graded
+    ends = hull(ratio_interval, [first, second], setting.tail)
+    if strict_tail is not None:
+        low, high = hull(ratio_interval, [first, second], strict_tail)
+        counts |= {"strict_low": low, "strict_high": high}
+    for group in (first, second):
+        if group.graded.binary and group.graded.effective * group.graded.value < FEWEST_EVENTS:
+            counts["sparse"] = f"fewer than {FEWEST_EVENTS} effective events of {group.name}"
+    if one.value == 0 or other.value == 0:
+        error = ends[1] / 2 / t_quantile(setting.tail, math.inf) if other.value else math.nan
+        value = 0.0 if one.value == 0 else math.inf
+        return setting.estimate(
+            name, value, ends, error=error, suspect=suspect_reason([first, second], setting.tail), **counts
+        )
+    value = one.value / other.value
+    log = ratio_spread(one, other)
+    found = Spread(value * log.error, log.df)
+    return _finished(setting, name, value, ends, found, [first, second], **counts)
+
+
+def _finished(
+    setting: Setting,
+    name: Name,
+    value: float,
+    ends: Ends,
+    found: Spread,
+    of: Sequence[Group],
+    **counts: Any,
+) -> Estimate:
+    if math.isinf(ends[0]) and math.isinf(ends[1]):
+        return setting.invalid(name, NO_VARIATION, **counts)
+    error = found.error
+    if error == 0:  # what the interval gives away
+        error = (ends[1] - ends[0]) / 2 / t_quantile(setting.tail, found.df)
+    suspect = suspect_reason(of, setting.tail)
+    return setting.estimate(name, value, ends, error=error, df=found.df, suspect=suspect, **counts)

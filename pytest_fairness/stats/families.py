@@ -1,0 +1,147 @@
+"""Ratios that are judged together: the wider ends that their claims of unfairness need."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+
+from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.stats.columns import Floats
+from pytest_fairness.stats.contrasts import Setting, counted, ratio_estimate, ratio_reason
+from pytest_fairness.stats.fillings import Group
+from pytest_fairness.stats.intervals import ratio_spread
+from pytest_fairness.stats.naming import Name
+from pytest_fairness.stats.quantiles import t_tail
+from pytest_fairness.stats.sums import Part
+
+DRAWS = 20_000
+SEED = 20_240_229
+
+
+Naming = Callable[[str, str], Name]
+"""From two groups to the name of their ratio."""
+
+
+def ratio_family(
+    setting: Setting, groups: Sequence[Group], naming: Naming, items: Callable[[Sequence[Group]], int], to: str | None
+) -> Mapping[str, Estimate]:
+    """One estimate per pair: all pairs, the smaller rate over the larger, or each group over ``to``."""
+    if to is None:
+        pairs = [_ordered(first, second) for first, second in combinations(groups, 2)]
+    else:
+        reference = next(group for group in groups if group.name == to)
+        pairs = [(group, reference) for group in groups if group is not reference]
+    sound = [(first.graded, second.graded) for first, second in pairs if not ratio_reason(first, second)]
+    tail = strict_tail(sound, setting.tail)
+    found = {}
+    for first, second in pairs:
+        name = naming(first.name, second.name)
+        number = items((first, second))
+        estimate = ratio_estimate(setting, name, first, second, number, tail)
+        found[f"{first.name}/{second.name}"] = estimate if to is not None or estimate.invalid else _folded(estimate)
+    return found
+
+
+def worst_estimate(
+    setting: Setting,
+    name: Name,
+    groups: Sequence[Group],
+    members: Mapping[str, Estimate],
+    items: int,
+) -> Estimate:
+    """The smallest ratio of a family. Its point is biased low: the smallest of many errs downwards.
+
+    Lower end: the smallest pointwise lower end. Upper end: the smallest simultaneous upper
+    end; by simulation the interval covers in 96 to 99.9% of samples at 95%. A pair that
+    could not be measured leaves the others able to show the model unfair, and nothing else.
+    """
+    counts = counted(groups, items)
+    sound = [member for member in members.values() if not member.invalid]
+    broken = next((member.invalid for member in members.values() if member.invalid), "")
+    if not sound:
+        return setting.invalid(name, broken or "fewer than two groups", **counts)
+    worst = min(sound, key=lambda member: member.value)
+    low = 0.0 if broken else min(member.low for member in sound)
+    high = min(member.high if member.strict_high is None else member.strict_high for member in sound)
+    suspect = broken or next((member.suspect for member in sound if member.suspect), "")
+    sparse = next((member.sparse for member in sound if member.sparse), "")
+    return replace(
+        worst,
+        metric=name.metric,
+        title=name.title,
+        low=low,
+        high=max(high, low, worst.value),
+        strict_low=None,
+        strict_high=None,
+        suspect=suspect,
+        sparse=sparse,
+        **counts,
+    )
+
+
+def _folded(estimate: Estimate) -> Estimate:
+    """A ratio's interval as that of the smaller over the larger, whichever group that is in truth.
+
+    Which rate is smaller was seen, not known: a filling, or chance, may turn them round.
+    """
+    strict_low = estimate.low if estimate.strict_low is None else estimate.strict_low
+    strict_high = estimate.high if estimate.strict_high is None else estimate.strict_high
+    return replace(
+        estimate,
+        low=min(estimate.low, 1 / estimate.high),
+        high=min(estimate.high, 1.0),
+        strict_low=min(strict_low, 1 / strict_high),
+        strict_high=min(strict_high, 1.0),
+    )
+
+
+def _ordered(first: Group, second: Group) -> tuple[Group, Group]:
+    one, other = first.graded.value, second.graded.value
+    swapped = not math.isnan(one) and not math.isnan(other) and other < one
+    return (second, first) if swapped else (first, second)
+
+
+def strict_tail(pairs: Sequence[tuple[Part, Part]], tail: float) -> float:
+    """The tail at which all pairs' log-ratio intervals hold together with probability ``1 - 2 * tail``.
+
+    The maximum of a multivariate t (Hothorn, Bretz and Westfall 2008), with the pairs'
+    correlations as the clusters show them, by seeded simulation; no family pays more than Bonferroni asks.
+    Pairs with a rate of zero have no logarithm: where there is one, Bonferroni's tail is taken.
+    """
+    bonferroni = tail / max(len(pairs), 1)
+    if len(pairs) < 2:
+        return tail
+    if any(first.value <= 0 or second.value <= 0 for first, second in pairs):
+        return bonferroni
+    spreads = [ratio_spread(first, second) for first, second in pairs]
+    df = min(spread.df for spread in spreads)
+    parts = list({id(part): part for pair in pairs for part in pair}.values())
+    place = {id(part): number for number, part in enumerate(parts)}
+    # By source and by crossed factor; what they share is left in, which keeps the matrix definite.
+    stacked = np.vstack([np.concatenate(part.log_deviations[:2]) for part in parts])
+    contrast = np.zeros((len(pairs), len(parts)))
+    for number, (first, second) in enumerate(pairs):
+        contrast[number, place[id(first)]] += 1
+        contrast[number, place[id(second)]] -= 1
+    covariance = contrast @ (stacked @ stacked.T) @ contrast.T
+    errors = np.sqrt(np.diag(covariance))
+    if np.any(errors <= 0):
+        return bonferroni
+    largest = _largest(covariance / np.outer(errors, errors), df)
+    return float(np.clip(t_tail(float(np.quantile(largest, 1 - 2 * tail)), df), bonferroni, tail))
+
+
+def _largest(correlation: Floats, df: float) -> Floats:
+    """Draws of the largest absolute value of a multivariate t."""
+    generator = np.random.default_rng(SEED)
+    values, vectors = np.linalg.eigh(correlation)
+    kept = values > 1e-12
+    root = vectors[:, kept] * np.sqrt(values[kept])
+    largest: Floats = np.abs(generator.standard_normal((DRAWS, root.shape[1])) @ root.T).max(axis=1)
+    if np.isfinite(df):
+        largest = largest / np.sqrt(generator.chisquare(df, DRAWS) / df)
+    return largest

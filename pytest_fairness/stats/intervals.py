@@ -1,0 +1,190 @@
+"""Intervals of a rate or mean, of a difference and of a ratio of two parts.
+
+Each takes ``tail``: the probability to err on either side (0.025 for a 95% interval).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from pytest_fairness.stats.columns import Floats
+from pytest_fairness.stats.jackknife import combined, degrees, negligible, observed_degrees, sparse_factor
+from pytest_fairness.stats.quantiles import exact_ends, t_quantile, wilson_ends
+from pytest_fairness.stats.skewness import STRAIGHT, Skew, linear_skew, log_ratio_skew
+from pytest_fairness.stats.sums import Part
+
+FEWEST_EVENTS = 5
+"""Effective events, and others, of each group from which the jackknife alone is trusted."""
+
+LARGEST_SHIFT = 0.5
+"""Of an end for skewness, in standard errors: beyond, the correction is not to be trusted."""
+
+Ends = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """The error of an estimate on the scale its interval is made on."""
+
+    error: float
+    df: float
+    skew: Skew = STRAIGHT
+
+    def ends(self, value: float, tail: float) -> Ends:
+        """Student's t; the end on the side of the longer tail is moved outwards, the other one is not moved in."""
+        quantile = t_quantile(tail, self.df)
+        reach = quantile * self.error
+        most = LARGEST_SHIFT * self.error
+        shift = min(max(self.skew.shift(quantile), -most), most)
+        return value - reach + min(shift, 0.0), value + reach + max(shift, 0.0)
+
+
+def mean_spread(part: Part) -> Spread:
+    """The error of a rate or mean."""
+    return _spread([part], part.deviations, [1.0], linear_skew(part.deviations[0]))
+
+
+def difference_spread(first: Part, second: Part) -> Spread:
+    """The error of ``first - second``."""
+    deviations = [a - b for a, b in zip(first.deviations, second.deviations, strict=True)]
+    return _spread([first, second], deviations, [first.variance, second.variance], linear_skew(deviations[0]))
+
+
+def ratio_spread(first: Part, second: Part) -> Spread:
+    """The error of the logarithm of ``first / second``."""
+    deviations = [a - b for a, b in zip(first.log_deviations, second.log_deviations, strict=True)]
+    known = first.effective * first.value + second.effective * second.value if _binary(first, second) else math.inf
+    weights = [part.variance / part.value**2 for part in (first, second)]
+    skew = log_ratio_skew(first.log_deviations[0], second.log_deviations[0])
+    return _spread([first, second], deviations, weights, skew, known)
+
+
+def mean_interval(part: Part, tail: float) -> Ends:
+    """Of a rate: Wilson's with the effective number of attempts; of a mean: Student's t."""
+    if part.binary:
+        return _rate_ends(part, tail)
+    error = mean_spread(part)
+    if error.error == 0:
+        return _stretched(part.value, [part], tail)
+    return error.ends(part.value, tail)
+
+
+def difference_interval(first: Part, second: Part, tail: float) -> Ends:
+    """Of ``first - second``: Student's t; with few events also Newcombe's 1998 hybrid of exact intervals."""
+    error = difference_spread(first, second)
+    value = first.value - second.value
+    ends = error.ends(value, tail) if error.error > 0 else _stretched(value, [first, second], tail)
+    if not _few(first, second):
+        return ends
+    (low1, high1), (low2, high2) = _exact(first, tail), _exact(second, tail)
+    low = value - math.hypot(first.value - low1, high2 - second.value)
+    high = value + math.hypot(high1 - first.value, second.value - low2)
+    return min(ends[0], low), max(ends[1], high)
+
+
+def ratio_interval(first: Part, second: Part, tail: float) -> Ends:
+    """Of ``first / second``: Student's t on the logarithm; with few events also a hybrid of exact intervals.
+
+    The hybrid is Donner and Zou's 2012 (MOVER), which a rate of zero does not break.
+    """
+    if first.value == 0 and second.value == 0:
+        return 0.0, math.inf
+    exact = _hybrid_ratio(first, second, tail) if _few(first, second) else None
+    if (first.value == 0 or second.value == 0) and exact is not None:
+        return exact
+    error = ratio_spread(first, second)
+    if error.error > 0:
+        low, high = error.ends(math.log(first.value / second.value), tail)
+    else:
+        reach = _unseen(min(first.sources, second.sources), tail) / min(first.value, second.value)
+        low, high = (math.log(first.value / second.value) + sign * reach for sign in (-1, 1))
+    ends = math.exp(low), math.exp(high)
+    return ends if exact is None else (min(ends[0], exact[0]), max(ends[1], exact[1]))
+
+
+def _spread(
+    parts: list[Part], deviations: list[Floats], weights: list[float], skew: Skew, known: float = math.inf
+) -> Spread:
+    """The error of a contrast of parts, from its clusters' deviations (one array per clustering)."""
+    sources = int(np.count_nonzero(sum(part.counts[0] for part in parts)))
+    variance = combined([float(np.square(each).sum()) for each in deviations])
+    if negligible(variance, sources):
+        return Spread(0.0, max(sources - 1.0, 1.0))
+    dfs = _degrees(parts, weights)
+    return Spread(math.sqrt(variance * sparse_factor(deviations[0], dfs[0], known)), min(dfs), skew)
+
+
+def _degrees(parts: list[Part], weights: list[float]) -> list[float]:
+    """Of the sources by their sizes, and of the crossed factor: a cluster's share squared, weighted by its part."""
+    found = []
+    for clustering in range(len(parts[0].counts))[:2]:
+        contributions = np.zeros(len(parts[0].counts[clustering]))
+        for part, weight in zip(parts, weights, strict=True):
+            squares = np.square(part.shares[clustering])
+            contributions += (weight or 1e-12) * squares / squares.sum()
+        found.append(degrees(contributions))
+    if len(found) > 1:
+        found.append(max(sum(part.levels for part in parts) - len(parts), 1.0))
+    return found
+
+
+def _rate_ends(part: Part, tail: float) -> Ends:
+    df = min(_degrees([part], [1.0]))
+    if part.count > part.sources:
+        df = min(df, observed_degrees(part.deviations[0], part.sources))
+    quantile = t_quantile(tail, df)
+    ends = wilson_ends(part.value, part.effective, quantile)
+    if part.events >= FEWEST_EVENTS:
+        return ends
+    exact = _exact(part, tail)
+    if part.value in (0.0, 1.0):
+        return exact
+    return min(ends[0], exact[0]), max(ends[1], exact[1])
+
+
+def _exact(part: Part, tail: float) -> Ends:
+    """Exact ends; the fewer events, the less they tell how alike a source's attempts are, down to its sources alone."""
+    known = min(part.events / FEWEST_EVENTS, 1.0) ** 2
+    count = part.effective - max(part.effective - part.sources, 0.0) * (1 - known)
+    return exact_ends(part.value, count, tail)
+
+
+def _binary(first: Part, second: Part) -> bool:
+    return first.binary and second.binary
+
+
+def _few(first: Part, second: Part) -> bool:
+    return _binary(first, second) and min(first.events, second.events) < FEWEST_EVENTS
+
+
+def _hybrid_ratio(first: Part, second: Part, tail: float) -> Ends:
+    (low1, high1), (low2, high2) = _exact(first, tail), _exact(second, tail)
+    rate1, rate2 = first.value, second.value
+    product = rate1 * rate2
+    lower = low1 * (2 * rate1 - low1)
+    low = lower / (product + math.sqrt(product**2 - lower * high2 * (2 * rate2 - high2))) if lower > 0 else 0.0
+    upper = low2 * (2 * rate2 - low2)
+    if upper <= 0:
+        return low, math.inf
+    return low, (product + math.sqrt(product**2 - upper * high1 * (2 * rate1 - high1))) / upper
+
+
+def _unseen(clusters: int, tail: float) -> float:
+    """The largest share of clusters that could differ when none of those seen did."""
+    return 1 - math.exp(math.log(tail) / clusters)
+
+
+def _stretched(value: float, parts: list[Part], tail: float) -> Ends:
+    """Ends for clusters that all agree: what an unseen share of them could add."""
+    share = _unseen(min(part.sources for part in parts), tail)
+    spans = [part.span for part in parts]
+    if any(span is None for span in spans):
+        return -math.inf, math.inf
+    width = max(high - low for low, high in filter(None, spans))
+    if len(parts) > 1:
+        return value - share * width, value + share * width
+    low, high = spans[0] or (value, value)
+    return value - share * (value - low), value + share * (high - value)

@@ -1,0 +1,57 @@
+"""What an estimate is called: short for the results file, as a sentence for a reader."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Name(NamedTuple):
+    """The two names of one estimate."""
+
+    metric: str
+    title: str
+
+
+def mean_name(kind: str, outcome: str) -> Name:
+    """Of a "rate" or a "mean".
+
+    >>> mean_name("rate", "hired")
+    Name(metric='rate(hired)', title='rate of hired')
+    """
+    return Name(f"{kind}({outcome})", f"{kind} of {outcome}")
+
+
+def difference_name(outcome: str, by: str, of: str, to: str) -> Name:
+    """Of one group less another."""
+    return Name(f"difference({outcome}; {by}: {of}-{to})", f"difference of {outcome}, {of} minus {to}")
+
+
+def ratio_name(outcome: str, by: str, of: str, to: str) -> Name:
+    """Of one group over another.
+
+    >>> ratio_name("hired", "gender", "female", "male").metric
+    'ratio(hired; gender: female/male)'
+    """
+    return Name(f"ratio({outcome}; {by}: {of}/{to})", f"ratio of {outcome}, {of} to {to}")
+
+
+def family_name(outcome: str, by: str) -> Name:
+    """Of ratios of which there are none."""
+    return Name(f"ratio({outcome}; {by})", f"ratio of {outcome} between groups of {by}")
+
+
+def worst_name(outcome: str, by: str) -> Name:
+    """Of the smallest ratio."""
+    return Name(
+        f"worst_ratio({outcome}; {by})", f"worst ratio of {outcome} between groups of {by} (its value is biased low)"
+    )
+
+
+def correlation_name(first: str, second: str) -> Name:
+    """Of two outcomes."""
+    return Name(f"correlation({first}, {second})", f"correlation of {first} with {second}")
+
+
+def metric_name(function: str) -> Name:
+    """Of a metric of the user's own."""
+    return Name(function, function.replace("_", " "))

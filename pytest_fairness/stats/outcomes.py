@@ -1,0 +1,280 @@
+"""What an attempt came to, as a number; and what it could have come to where it is ungraded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from pytest_fairness.core.attempts import Grade, GradedAttempt
+from pytest_fairness.core.errors import FairnessError, UngradedError, near
+from pytest_fairness.core.items import Prompt
+from pytest_fairness.stats.columns import Columns, Floats, Rows
+
+Outcome = str | Callable[[GradedAttempt], Any]
+"""The name of a grade, or a function of a graded attempt that gives true, false or a number."""
+
+Extremes = Mapping[str, Callable[[Prompt], Sequence[Any]]]
+"""Per grade: from a prompt to the extreme values that an ungraded answer to it could have had."""
+
+MOST_HYPOTHESES = 16
+"""Of one attempt with several ungraded grades; 16 are four grades of two values each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """An outcome of every attempt of a sample.
+
+    ``values`` are nan where ungraded. ``lowest`` and ``highest`` equal them elsewhere;
+    there they are the extremes that the outcome could have had. ``span`` is the range
+    that any attempt's outcome can have, or None where nobody has said.
+    """
+
+    name: str
+    values: Floats
+    lowest: Floats
+    highest: Floats
+    span: tuple[float, float] | None
+
+    @property
+    def binary(self) -> bool:
+        graded = self.values[~np.isnan(self.values)]
+        return bool(np.all((graded == 0) | (graded == 1)))
+
+
+class _NeedsError(UngradedError):
+    """A function asked for the value of a grade that has none yet."""
+
+    def __init__(self, grade: str) -> None:
+        super().__init__(f"{grade} is ungraded")
+        self.grade = grade
+
+
+class _Hypothetical(GradedAttempt):
+    """An attempt as it would have been, had some of its grades been others."""
+
+    __slots__ = ("assumed", "forget")
+    assumed: Mapping[str, Any]
+    forget: bool
+    """Whether the values of its graded grades are asked anew as well."""
+
+    def __getitem__(self, grade: str) -> Any:
+        if grade in self.assumed:
+            return self.assumed[grade]
+        found = self.grades.get(grade, Grade.none("error"))
+        if self.forget or found.ungraded is not None:
+            raise _NeedsError(grade)
+        return found.value
+
+
+class Reader:
+    """Reads outcomes from the attempts of a sample."""
+
+    def __init__(self, columns: Columns, extremes: Extremes) -> None:
+        self._columns = columns
+        self._extremes = extremes
+        self._grades: dict[str, list[Any]] = {}
+        self._defaults: dict[str, tuple[Any, ...]] = {}
+        self._named: dict[tuple[str, Any], Reading] = {}
+
+    def named(self, grade: str, equals: Any = None) -> Reading:
+        """A grade of every attempt of the whole sample; with ``equals``, whether it has that value.
+
+        Raises `FairnessError` for an unknown grade, for a text without ``equals`` and for
+        a value that the grader says it never gives.
+        """
+        key = (grade, equals)
+        if key not in self._named:
+            self._named[key] = self._read_named(grade, equals)
+        return self._named[key]
+
+    def computed(self, functions: Sequence[Callable[[GradedAttempt], Any]], rows: Rows) -> Floats:
+        """Functions of these attempts, shape (rows, functions); nan in a whole row that is ungraded in one."""
+        flat: list[float] = []
+        ungraded = [np.nan] * len(functions)
+        attempts = self._columns.attempts
+        for row in rows.tolist():
+            attempt = attempts[row]
+            try:
+                flat += [_number(function, function(attempt)) for function in functions]
+            except UngradedError:
+                flat += ungraded
+            except KeyError as error:
+                # An attempt that failed may lack a grade altogether: that is ungraded as well.
+                missing = error.args[0] if error.args else None
+                if missing not in self._columns.known_grades or missing in attempt.grades:
+                    raise
+                flat += ungraded
+        values = np.array(flat, dtype=np.float64).reshape(len(rows), len(functions))
+        values[np.isnan(values).any(axis=1)] = np.nan
+        return values
+
+    def hypotheses(
+        self, functions: Sequence[Callable[[GradedAttempt], Any]], row: int, *, forget: bool = False
+    ) -> list[list[float]]:
+        """What the functions would be of one attempt, for each way in which it could have been graded.
+
+        With ``forget`` its true grades are forgotten as well. An empty list where no way leads to a number.
+        """
+        attempt = self._columns.attempts[row]
+        found = islice(self._suppose(functions, attempt, {}, forget=forget), MOST_HYPOTHESES)
+        return [values for values in found if not any(np.isnan(values))]
+
+    def computed_reading(self, function: Callable[[GradedAttempt], Any], rows: Rows) -> Reading:
+        """A function of an attempt as a reading of the whole sample; nan outside ``rows``."""
+        if self._columns.arrays:
+            raise FairnessError("this sample holds no attempts to compute an outcome from: name a grade")
+        values = np.full(self._columns.count, np.nan)
+        values[rows] = self.computed([function], rows)[:, 0]
+        low, high = _around(values)
+        lowest, highest = values.copy(), values.copy()
+        for row in rows[np.isnan(values[rows])]:
+            ends = [found[0] for found in self.hypotheses([function], row)]
+            lowest[row], highest[row] = min(ends, default=low), max(ends, default=high)
+        return Reading(outcome_name(function), values, lowest, highest, _span(values))
+
+    def function(self, outcome: Outcome, equals: Any = None) -> Callable[[GradedAttempt], Any]:
+        """The outcome as a function of an attempt."""
+        if not isinstance(outcome, str):
+            return outcome
+        self._check(outcome)
+        grade = outcome
+        return (lambda attempt: attempt[grade]) if equals is None else (lambda attempt: _same(attempt[grade], equals))
+
+    def _read_named(self, grade: str, equals: Any) -> Reading:
+        self._check(grade)
+        name = grade if equals is None else f"{grade}={equals}"
+        if grade in self._columns.arrays:
+            values = self._columns.arrays[grade]
+            values = values if equals is None else np.where(np.isnan(values), np.nan, values == equals)
+            low, high = (0.0, 1.0) if equals is not None else _around(values)
+            empty = np.isnan(values)
+            return Reading(name, values, np.where(empty, low, values), np.where(empty, high, values), _span(values))
+        raw = self._values(grade)
+        if equals is not None:
+            self._check_value(grade, equals)
+        values = np.array([_grade_number(grade, value, equals) for value in raw], dtype=np.float64)
+        lowest, highest = values.copy(), values.copy()
+        for row in np.flatnonzero(np.isnan(values)).tolist():
+            ends = [
+                _grade_number(grade, value, equals) for value in self._of(grade, self._columns.attempts[row].prompt)
+            ]
+            lowest[row], highest[row] = min(ends), max(ends)
+        span: tuple[float, float] | None = (0.0, 1.0)
+        if equals is None:
+            span = self._declared_span(grade) or _span(values)
+        return Reading(name, values, lowest, highest, span)
+
+    def _declared_span(self, grade: str) -> tuple[float, float] | None:
+        if grade not in self._extremes or not self._columns.count:
+            return None
+        ends = [float(value) for value in self._of(grade, self._columns.attempts[0].prompt)]
+        return min(ends), max(ends)
+
+    def _check(self, grade: str) -> None:
+        known = self._columns.known_grades
+        if known and grade not in known:
+            raise FairnessError(f"no attempt has a grade {grade!r}: {near(grade, known)}")
+
+    def _check_value(self, grade: str, equals: Any) -> None:
+        """A value that can never be has a rate of zero, which must not pass for a result."""
+        if grade not in self._extremes:
+            return
+        seen = {str(value) for value in self._values(grade) if value is not None}
+        for attempt in self._columns.attempts:
+            if str(equals) in seen:
+                return
+            seen.update(str(value) for value in self._of(grade, attempt.prompt))
+        if self._columns.count and str(equals) not in seen:
+            raise FairnessError(f"{grade} is never {equals!r}: {near(str(equals), seen)}")
+
+    def _values(self, grade: str) -> list[Any]:
+        """The values of a grade, None where ungraded."""
+        if grade not in self._grades:
+            missing = Grade.none("error")
+            self._grades[grade] = [attempt.grades.get(grade, missing).value for attempt in self._columns.attempts]
+        return self._grades[grade]
+
+    def _of(self, grade: str, prompt: Prompt) -> tuple[Any, ...]:
+        """The extreme values that a grade of an answer to this prompt could have had."""
+        if grade in self._extremes:
+            given = tuple(self._extremes[grade](prompt))
+            if given:
+                return given
+        if grade not in self._defaults:
+            self._defaults[grade] = _default_extremes(self._values(grade))
+        return self._defaults[grade]
+
+    def _suppose(
+        self,
+        functions: Sequence[Callable[[GradedAttempt], Any]],
+        attempt: GradedAttempt,
+        assumed: Mapping[str, Any],
+        *,
+        forget: bool,
+    ) -> Iterator[list[float]]:
+        supposed = _Hypothetical(attempt.item, attempt.prompt, attempt.attempt, attempt.grades)
+        object.__setattr__(supposed, "assumed", assumed)
+        object.__setattr__(supposed, "forget", forget)
+        try:
+            yield [_number(function, function(supposed)) for function in functions]
+        except _NeedsError as needs:
+            for value in self._of(needs.grade, attempt.prompt):
+                yield from self._suppose(functions, attempt, {**assumed, needs.grade: value}, forget=forget)
+        except UngradedError:
+            return
+
+
+def outcome_name(outcome: Outcome, equals: Any = None) -> str:
+    """An outcome as reports name it: ``advance``, ``answer=unknown``, or a function's name."""
+    if isinstance(outcome, str):
+        return outcome if equals is None else f"{outcome}={equals}"
+    return str(getattr(outcome, "__name__", type(outcome).__name__)).strip("<>")
+
+
+def _default_extremes(values: Sequence[Any]) -> tuple[Any, ...]:
+    """Without word from the grader: 0 and 1, and all that was seen."""
+    seen = list({repr(value): value for value in values if value is not None and value == value}.values())
+    if all(isinstance(value, bool | np.bool_) for value in seen):
+        return False, True
+    if all(isinstance(value, Real) for value in seen):
+        return min(0.0, *seen), max(1.0, *seen)
+    return tuple(sorted(seen, key=str))
+
+
+def _grade_number(grade: str, value: Any, equals: Any) -> float:
+    if value is None:
+        return np.nan
+    if equals is not None:
+        return float(_same(value, equals))
+    if isinstance(value, Real | np.bool_):
+        return float(value)
+    raise FairnessError(f"the grade {grade!r} holds {value!r}, which is no number: say which value counts, equals=...")
+
+
+def _number(function: Callable[..., Any], value: Any) -> float:
+    if type(value) in (bool, int, float):
+        return value  # type: ignore[no-any-return]
+    if value is None:
+        return np.nan
+    if isinstance(value, Real | np.bool_):
+        return float(value)
+    name = outcome_name(function)
+    raise FairnessError(f"the outcome {name} gave {value!r}: it must give true, false or a number")
+
+
+def _same(value: Any, equals: Any) -> bool:
+    return bool(value == equals) or str(value) == str(equals)
+
+
+def _around(values: Floats) -> tuple[float, float]:
+    graded = values[~np.isnan(values)]
+    return float(min(0.0, graded.min(initial=0.0))), float(max(1.0, graded.max(initial=1.0)))
+
+
+def _span(values: Floats) -> tuple[float, float] | None:
+    return (0.0, 1.0) if _around(values) == (0.0, 1.0) else None

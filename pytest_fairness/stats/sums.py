@@ -1,0 +1,106 @@
+"""Sums over clusters: all that a rate, a mean, a difference or a ratio is computed from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from pytest_fairness.stats.columns import Clustering, Floats
+from pytest_fairness.stats.jackknife import combined, negligible
+
+
+class Part:
+    """The graded attempts of one group (or of all): their sums over clusters, and their mean.
+
+    ``values`` are numbers per attempt, none nan; ``clusterings`` say to which source each
+    belongs, then (with a crossed factor) to which level of it and to which cell of the two.
+    """
+
+    def __init__(self, values: Floats, clusterings: Sequence[Clustering], span: tuple[float, float] | None) -> None:
+        self.count = len(values)
+        self.span = span
+        self.binary = bool(np.all((values == 0) | (values == 1)))
+        self.totals: list[Floats] = [
+            np.bincount(c.codes, weights=values, minlength=c.size).astype(np.float64) for c in clusterings
+        ]
+        self.counts: list[Floats] = [np.bincount(c.codes, minlength=c.size).astype(np.float64) for c in clusterings]
+        self.value = float(values.mean()) if self.count else float("nan")
+
+    @cached_property
+    def sources(self) -> int:
+        """How many sources have an attempt in this part."""
+        return int(np.count_nonzero(self.counts[0]))
+
+    @cached_property
+    def levels(self) -> int:
+        """How many levels of the crossed factor have an attempt in this part."""
+        return int(np.count_nonzero(self.counts[1])) if len(self.counts) > 1 else 0
+
+    @cached_property
+    def deviations(self) -> list[Floats]:
+        """What each cluster adds to the mean's error, per clustering: the squares sum to the jackknife variance.
+
+        The jackknife of Tukey 1958 with clusters left out whole; zero for a cluster without attempts here.
+        """
+        return [
+            _scaled(self._without(total, count), count) for total, count in zip(self.totals, self.counts, strict=True)
+        ]
+
+    @cached_property
+    def log_deviations(self) -> list[Floats]:
+        """As `deviations`, of the logarithm of a positive mean."""
+        found = []
+        for total, count, deviations in zip(self.totals, self.counts, self.deviations, strict=True):
+            without = self._without(total, count)
+            if np.all(without > 0):
+                found.append(_scaled(np.log(without), count))
+            else:  # one cluster holds every event: its logarithm without it is not finite, the slope is
+                found.append(deviations / self.value)
+        return found
+
+    @cached_property
+    def variance(self) -> float:
+        """Of the mean."""
+        return combined([float(np.square(deviations).sum()) for deviations in self.deviations])
+
+    @cached_property
+    def effective(self) -> float:
+        """How many independent attempts would tell as much about a rate; at most those made.
+
+        Where all outcomes are equal nothing tells how alike the attempts of a source are: then it is its sources.
+        """
+        spread = self.value * (1 - self.value)
+        if spread <= 0:
+            return float(min(self.levels, self.sources) if self.levels else self.sources)
+        if negligible(self.variance, self.sources):
+            return float(self.count)
+        return min(spread / self.variance, float(self.count))
+
+    @property
+    def events(self) -> float:
+        """The effective number of events or of others, whichever are fewer."""
+        return self.effective * min(self.value, 1 - self.value)
+
+    @cached_property
+    def shares(self) -> list[Floats]:
+        """What share of the attempts each cluster holds, per clustering."""
+        return [count / self.count for count in self.counts]
+
+    def _without(self, total: Floats, count: Floats) -> Floats:
+        """The mean without each cluster in turn."""
+        left = self.count - count
+        with np.errstate(all="ignore"):
+            without: Floats = np.where(left > 0, (self.value * self.count - total) / left, self.value)
+        return np.where(count > 0, without, self.value)
+
+
+def _scaled(without: Floats, count: Floats) -> Floats:
+    present = count > 0
+    number = np.count_nonzero(present)
+    if number < 2:
+        return np.zeros_like(without)
+    centred = without[present].mean() - without
+    scaled: Floats = np.where(present, centred * np.sqrt((number - 1) / number), 0.0)
+    return scaled

@@ -1,0 +1,52 @@
+"""When an estimate says nothing, or only what is against the model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+from pytest_fairness.stats.fillings import Group
+from pytest_fairness.stats.intervals import difference_interval
+
+FEWEST_SOURCES = 5
+MOST_UNGRADED = 0.10
+"""Of a group's attempts."""
+LARGEST_GAP = 0.05
+"""In the share that is ungraded, between two groups: an interval beyond it is another metric's finding."""
+
+
+def invalid_reason(groups: Sequence[Group]) -> str:
+    """Why nothing can be said of these groups; empty where something can."""
+    for group in groups:
+        of = f" of {group.name}" if len(groups) > 1 else ""
+        if not group.attempts:
+            return f"no attempts{of}"
+        if not group.graded.count:
+            return f"all {group.attempts:,} attempts{of} are ungraded"
+        if group.graded.sources < FEWEST_SOURCES:
+            return (
+                f"only {group.graded.sources} independent items or sources{of}: "
+                f"an interval needs at least {FEWEST_SOURCES}"
+            )
+        if 0 < group.graded.levels < 2:
+            return f"only one level of the crossed factor{of}: an interval needs at least two"
+    return ""
+
+
+def suspect_reason(groups: Sequence[Group], tail: float) -> str:
+    """Why nothing good can be said of these groups; empty where it can."""
+    for group in groups:
+        share = group.ungraded / group.attempts
+        if share > MOST_UNGRADED:
+            of = f" of {group.name}" if len(groups) > 1 else ""
+            return f"{share:.1%} of the attempts{of} are ungraded, over {MOST_UNGRADED:.0%}"
+    for first, second in combinations(groups, 2):
+        if not first.ungraded and not second.ungraded:
+            continue
+        low, high = difference_interval(first.missing, second.missing, tail)
+        if low > LARGEST_GAP or high < -LARGEST_GAP:
+            return (
+                f"{first.ungraded / first.attempts:.1%} of the attempts of {first.name} are ungraded and "
+                f"{second.ungraded / second.attempts:.1%} of {second.name}: a gap above {LARGEST_GAP:.0%}"
+            )
+    return ""

@@ -1,0 +1,211 @@
+"""What `Measured` can be asked, how its estimates are named, and what it refuses."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
+from pytest_fairness.core.comparisons import recording
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.stats.measured import Measured
+
+Rows = list[dict[str, Any]]
+Make = Callable[..., Measured]
+Draw = Callable[..., Rows]
+
+RATES = {"female": 0.4, "male": 0.5, "other": 0.45}
+
+
+def graded() -> list[GradedAttempt]:
+    """Two contexts of one category, with texts as grades."""
+    attempts = []
+    for number in range(40):
+        context = "ambig" if number % 2 else "disambig"
+        prompts = [
+            Prompt(f"{name}?", groups={"gender": gender}, metadata={"name": name, "order": order})
+            for order, (gender, name) in enumerate([("female", "Ann"), ("male", "Bob")])
+        ]
+        item = ProbeItem(f"item {number}", prompts, metadata={"context": context, "category": "Age"})
+        for place, prompt in enumerate(prompts):
+            answer = ["unknown", "biased", "other"][(number + place) % 3]
+            grades = {"answer": Grade(answer), "score": Grade(number % 7 + place)}
+            attempts.append(GradedAttempt(item, prompt, Attempt("key", 0), grades))
+    return attempts
+
+
+def test_the_estimates_are_named_as_the_results_file_has_them(of_rows: Make, draw: Draw) -> None:
+    measured = of_rows(draw(RATES))
+    pair = {"by": "group", "of": "female", "to": "male"}
+    texts = Measured(graded())
+    named = {
+        measured.rate("yes"): ("rate(yes)", "rate of yes"),
+        measured.mean("yes"): ("mean(yes)", "mean of yes"),
+        texts.rate("answer", equals="unknown"): ("rate(answer=unknown)", "rate of answer=unknown"),
+        measured.ratio("yes", **pair): ("ratio(yes; group: female/male)", "ratio of yes, female to male"),
+        measured.difference("yes", **pair): (
+            "difference(yes; group: female-male)",
+            "difference of yes, female minus male",
+        ),
+        measured.worst_ratio("yes", by="group"): (
+            "worst_ratio(yes; group)",
+            "worst ratio of yes between groups of group (its value is biased low)",
+        ),
+        texts.correlation("score", lambda attempt: attempt["answer"] == "biased"): (
+            "correlation(score, lambda)",
+            "correlation of score with lambda",
+        ),
+    }
+    for estimate, (metric, title) in named.items():
+        assert (estimate.metric, estimate.title) == (metric, title)
+
+
+def test_an_estimate_says_what_it_was_computed_from(of_rows: Make, draw: Draw) -> None:
+    rows = draw(RATES, refused={"female": 0.05})
+    estimate = of_rows(rows).ratio("yes", by="group", of="female", to="male")
+    females = [row["yes"] for row in rows if row["group"] == "female"]
+    answered = [yes for yes in females if yes is not None]
+    assert estimate.items == 60
+    assert estimate.attempts == 360
+    assert estimate.ungraded == {"female": len(females) - len(answered), "male": 0}
+    assert estimate.groups["female"] == pytest.approx(sum(answered) / len(answered))
+    assert estimate.value == pytest.approx(estimate.groups["female"] / estimate.groups["male"])
+    assert estimate.low < estimate.value < estimate.high
+    assert estimate.error > 0
+    assert 50 < estimate.df < 60
+    assert estimate.confidence == 0.95
+    assert not estimate.invalid
+
+
+def test_every_estimate_is_noted_once(of_rows: Make, draw: Draw) -> None:
+    measured = of_rows(draw(RATES))
+    asked: list[tuple[Callable[[], object], int]] = [
+        (lambda: measured.rate("yes"), 1),
+        (lambda: measured.mean("yes"), 1),
+        (lambda: measured.ratio("yes", by="group", of="female", to="male"), 1),
+        (lambda: measured.difference("yes", by="group", of="female", to="male"), 1),
+        (lambda: measured.ratios("yes", by="group"), 3),
+        (lambda: measured.ratios("yes", by="group", to="male"), 2),
+        (lambda: measured.worst_ratio("yes", by="group"), 1),
+        (lambda: measured.metric(lambda s: s.yes / s.all, yes="yes", all=lambda attempt: 1), 1),  # noqa: ARG005
+        (lambda: measured.where(group="female"), 0),
+    ]
+    for ask, times in asked:
+        with recording(assume=True) as record:
+            ask()
+        assert len(record.estimates) == times
+
+
+def test_a_slice_by_item_and_prompt_attributes() -> None:
+    measured = Measured(graded())
+    assert measured.where(context="ambig").items == 20
+    assert measured.where(context="ambig", gender="female").attempts == 20
+    assert measured.where(name=("Ann", "Bob")).attempts == 80
+    assert measured.where(order=1).attempts == 40
+    estimate = measured.where(context="ambig").where(category="Age").rate("answer", equals="unknown")
+    assert estimate.slice == {"context": "ambig", "category": "Age"}
+    assert measured.where(gender="female").groups("gender") == ("female",)
+    assert measured.where(name={"Bob", "Ann"}).rate("answer", equals="biased").slice == {"name": "Ann or Bob"}
+
+
+def test_a_slice_without_attempts_is_invalid_and_not_an_error() -> None:
+    measured = Measured(graded()).where(context="nowhere")
+    for estimate in (
+        measured.rate("answer", equals="unknown"),
+        measured.mean("score"),
+        measured.ratio("score", by="gender", of="female", to="male"),
+        measured.worst_ratio("score", by="gender"),
+        measured.correlation("score", "score"),
+        measured.metric(lambda s: s.score, score="score"),
+        *(measured.ratios("score", by="gender")[name] for name in measured.ratios("score", by="gender")),
+    ):
+        assert estimate.invalid
+        assert estimate.slice == {"context": "nowhere"}
+
+
+def test_no_attempts_at_all_are_invalid() -> None:
+    measured = Measured([])
+    assert measured.items == measured.attempts == 0
+    assert measured.rate("hired").invalid == "no attempts"
+    assert measured.ratio("hired", by="gender", of="a", to="b").invalid == "no attempts of a"
+    assert "0 groups" in next(iter(measured.ratios("hired", by="gender").items()))[1].invalid
+    assert measured.metric(lambda s: s.x, x="hired").invalid == "no attempts"
+
+
+@pytest.mark.parametrize(
+    ("ask", "words"),
+    [
+        (lambda m: m.rate("anser"), "did you mean 'answer'"),
+        (lambda m: m.rate("answer"), "equals="),
+        (lambda m: m.rate("score"), "numbers other than 0 and 1"),
+        (lambda m: m.metric(lambda s: s.x, x="scor"), "did you mean 'score'"),
+        (lambda m: m.metric(lambda s: 1), "needs sums"),  # noqa: ARG005
+        (lambda m: m.where(contxt="ambig"), "did you mean 'context'"),
+        (lambda m: m.groups("gendr"), "did you mean 'gender'"),
+        (lambda m: m.ratio("score", by="gender", of="femal", to="male"), "did you mean 'female'"),
+        (lambda m: m.ratio("score", by="gender", of="male", to="male"), "compared with itself"),
+        (lambda m: m.ratios("score", by="gender", to="mal"), "did you mean 'male'"),
+        (lambda m: m.rate(lambda attempt: attempt["answer"]), "true, false or a number"),
+        (lambda m: m.rate(lambda attempt: True, equals=1), "equals= goes with"),  # noqa: ARG005
+    ],
+)
+def test_a_mistake_is_named_with_the_way_out(ask: Callable[[Measured], object], words: str) -> None:
+    with pytest.raises(FairnessError, match=words):
+        ask(Measured(graded()))
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"confidence": 1.5}, "between 0 and 1"),
+        ({"sources": "some"}, "'random' or 'fixed'"),
+        ({"crossed": "nme"}, "did you mean 'name'"),
+    ],
+)
+def test_an_option_out_of_range_is_refused(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(FairnessError, match=words):
+        Measured(graded(), **options)
+
+
+def test_a_value_that_the_grader_never_gives_is_refused() -> None:
+    extremes = {"answer": lambda _: ("biased", "other", "unknown")}
+    with pytest.raises(FairnessError, match="did you mean 'unknown'"):
+        Measured(graded(), extremes=extremes).rate("answer", equals="unkown")
+
+
+def test_a_group_that_is_elsewhere_in_the_sample_is_invalid_here() -> None:
+    measured = Measured(graded()).where(gender="female")
+    assert measured.ratio("score", by="gender", of="female", to="male").invalid.startswith("no attempts of male")
+    members = measured.ratios("score", by="gender", to="male")
+    assert members["female/male"].invalid.startswith("no attempts of male")
+
+
+def test_a_function_as_outcome_reads_the_attempt() -> None:
+    measured = Measured(graded())
+    by_name = measured.rate("answer", equals="biased")
+    by_function = measured.rate(lambda attempt: attempt["answer"] == "biased")
+    assert (by_name.value, by_name.low, by_name.high) == (by_function.value, by_function.low, by_function.high)
+    ages = measured.rate(lambda attempt: attempt.item.metadata["category"] == "Age" and attempt["answer"] == "biased")
+    assert ages.value == by_name.value
+
+
+def test_fewer_than_five_sources_are_invalid_unless_they_are_fixed(of_rows: Make, draw: Draw) -> None:
+    rows = draw(RATES, items=40, per_source=10)
+    assert "only 4 independent" in of_rows(rows, source=True).rate("yes").invalid
+    fixed = of_rows(rows, source=True, sources="fixed").rate("yes")
+    assert not fixed.invalid
+    assert fixed.low == of_rows(rows).rate("yes").low
+
+
+def test_importing_it_loads_neither_scipy_nor_pytest() -> None:
+    script = (
+        "import sys, pytest_fairness.stats.measured\n"
+        "heavy = {name.partition('.')[0] for name in sys.modules} & {'scipy', 'pytest', 'pandas', 'pyarrow'}\n"
+        "assert not heavy, heavy"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
