@@ -355,7 +355,8 @@ def _bias_score(items: int, each: int, answered: float, biased: float, runs: int
         )
         grades = {"answered": answers, "biased": stereotyped, "correct": ~answers, "asked": np.ones(len(item))}
         measured = Measured.from_columns(columns.regraded({name: each.astype(float) for name, each in grades.items()}))
-        estimate = measured.metric(bias_score, **{name: name for name in grades})
+        sums: dict[str, Any] = {name: name for name in grades}
+        estimate = measured.metric(bias_score, **sums)
         invalid += bool(estimate.invalid)
         low += truth < estimate.low
         high += truth > estimate.high
