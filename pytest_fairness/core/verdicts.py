@@ -8,7 +8,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from pytest_fairness.core.comparisons import Comparison, Decision, recording
+from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
+
+NOTHING_COMPARED = "nothing was compared: assert an estimate of `measured` against a number"
+_OPEN = (Decision.UNDECIDED, Decision.INVALID)
 
 
 class Verdict(StrEnum):
@@ -69,7 +73,7 @@ def judge(test: Callable[[], object]) -> Judgement:
     open comparisons taken as false: a test that fails both ways is unfair; one that only
     an open comparison turns is undecided, or invalid. Fair is never taken from the repeat.
 
-    Exceptions other than `AssertionError` pass through.
+    A `FairnessError` (an unknown group, say) makes it invalid; other exceptions pass through.
 
     >>> rho = Estimate("ratio", "ratio", value=0.9, low=0.75, high=1.05)
     >>> def test():
@@ -80,39 +84,57 @@ def judge(test: Callable[[], object]) -> Judgement:
     with recording(assume=True) as first:
         failure = _run(test)
     comparisons = first.comparisons
-    if not comparisons:
-        reason = "nothing was compared: assert an estimate of `measured` against a number"
-        return Judgement(Verdict.INVALID, estimates=first.estimates, failure=failure, reason=reason)
-    still_open = [c for c in comparisons if c.decision in (Decision.UNDECIDED, Decision.INVALID)]
 
     def judgement(verdict: Verdict, deciding: Comparison, failure: BaseException | None) -> Judgement:
         return Judgement(verdict, comparisons, first.estimates, deciding, failure)
 
+    if isinstance(failure, FairnessError) or not comparisons:
+        reason = str(failure) if isinstance(failure, FairnessError) else NOTHING_COMPARED
+        return Judgement(Verdict.INVALID, comparisons, first.estimates, failure=failure, reason=reason)
+    still_open = [comparison for comparison in comparisons if comparison.decision in _OPEN]
     if not still_open:
-        if failure is None:
-            for comparison in comparisons:  # a negated one that failed: `not rho < 0.8`
-                if comparison.estimate.suspect or comparison.estimate.sparse:
-                    verdict = Verdict.INVALID if comparison.estimate.suspect else Verdict.UNDECIDED
-                    return judgement(verdict, comparison, None)
-            return judgement(Verdict.FAIR, min(comparisons, key=_margin), None)
-        return judgement(Verdict.UNFAIR, comparisons[-1], failure)
+        return _judge_decided(comparisons, failure, judgement)
     with recording(assume=False) as second:
         repeated = _run(test)
     if failure is not None and repeated is not None:
-        decided = [c for c in comparisons if c not in still_open] or still_open
+        decided = [comparison for comparison in comparisons if comparison.decision not in _OPEN] or still_open
         return judgement(Verdict.UNFAIR, decided[-1], failure)
-    for decision, verdict in ((Decision.INVALID, Verdict.INVALID), (Decision.UNDECIDED, Verdict.UNDECIDED)):
-        for comparison in (*still_open, *second.comparisons):
-            if comparison.decision is decision:
-                return judgement(verdict, comparison, failure or repeated)
-    raise AssertionError("an open comparison is neither undecided nor invalid")  # pragma: no cover
+    turning = [*still_open, *(comparison for comparison in second.comparisons if comparison.decision in _OPEN)]
+    invalid = [comparison for comparison in turning if comparison.decision is Decision.INVALID]
+    verdict = Verdict.INVALID if invalid else Verdict.UNDECIDED
+    return judgement(verdict, (invalid or turning)[0], failure or repeated)
 
 
-def _run(test: Callable[[], object]) -> AssertionError | None:
+def _judge_decided(
+    comparisons: Sequence[Comparison],
+    failure: BaseException | None,
+    judgement: Callable[[Verdict, Comparison, BaseException | None], Judgement],
+) -> Judgement:
+    """Every comparison was decided by its interval."""
+    if failure is not None:
+        return judgement(Verdict.UNFAIR, comparisons[-1], failure)
+    for comparison in comparisons:  # a negated one that failed: `not rho < 0.8`
+        if comparison.estimate.suspect:
+            return judgement(Verdict.INVALID, comparison, None)
+        if comparison.estimate.sparse:
+            return judgement(Verdict.UNDECIDED, comparison, None)
+    return judgement(Verdict.FAIR, min(comparisons, key=_margin), None)
+
+
+def _run(test: Callable[[], object]) -> Exception | None:
+    """The assertion that failed or the mistake in what was asked of `measured`; else None."""
     try:
         test()
-    except AssertionError as failure:
+    except (AssertionError, FairnessError) as failure:
         return failure
+    except ExceptionGroup as group:  # hypothesis has found several failures
+        ours, others = group.split((AssertionError, FairnessError))
+        if ours is None or others is not None:
+            raise
+        first: Exception = ours
+        while isinstance(first, ExceptionGroup):
+            first = first.exceptions[0]
+        return first
     return None
 
 

@@ -43,13 +43,13 @@ class Asker:
         try:
             attempt: Attempt = await self._retrying()(self._once, ask)
         except FatalError as error:
-            self.fatal = str(error)
+            self.fatal = _line(error)
         except TransientError as error:
             if error.unreachable and not self._has_answered:
-                self.fatal = str(error)
-            return Attempt(ask.key, ask.repetition, error=f"{error} (asked {self._tries_for(error)} times)")
+                self.fatal = _line(error)
+            return Attempt(ask.key, ask.repetition, error=f"{_line(error)} (asked {self._tries_for(error)} times)")
         except ModelError as error:
-            return Attempt(ask.key, ask.repetition, error=str(error))
+            return Attempt(ask.key, ask.repetition, error=_line(error))
         else:
             return attempt
         return Attempt(ask.key, ask.repetition, error=self.fatal)
@@ -86,6 +86,11 @@ class Asker:
     def _wait(self, state: RetryCallState) -> float:
         told = _transient(state).retry_after
         return self._backoff(state) if told is None else min(told, _LONGEST_WAIT)
+
+
+def _line(error: Exception) -> str:
+    """An error's message in one line; a server may answer with a whole page."""
+    return " ".join(str(error).split())[:1000]
 
 
 def _storable(answer: Answer) -> Answer:

@@ -31,15 +31,26 @@ class FunctionModel:
 
     Its answers belong to the run that made them, since nobody can see whether an application changed;
     an attribute ``fairness_version`` on the callable lets them be kept until that version changes.
+    ``made_by`` tells callables apart that one function has made; ``title`` is the model that it wraps.
     """
 
     local = False
 
-    def __init__(self, function: Callable[..., Any], run: str, context: ModelContext | None = None) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        run: str,
+        context: ModelContext | None = None,
+        *,
+        made_by: str = "",
+        title: str | None = None,
+    ) -> None:
         context = context or ModelContext()
-        self.name = f"function:{_title(function)}"
+        named = f"function:{_title(function)}"
+        self.name = named if title is None else f"{title} through {named}"
         version = getattr(function, "fairness_version", None)
-        self.key = f"{self.name}?run={run}" if version is None else f"{self.name}?version={version}"
+        key = f"{named}?run={run}" if version is None else f"{named}?version={version}"
+        self.key = f"{key}&made_by={made_by}" if made_by else key
         self._function = function
         self._wants_messages = _wants_messages(function)
         self._is_async = _is_async(function)
@@ -92,7 +103,9 @@ class FunctionModel:
         return "\n\n".join(message["content"] for message in prompt.messages)
 
 
-def as_model(value: object, run: str, context: ModelContext | None = None) -> Model:
+def as_model(
+    value: object, run: str, context: ModelContext | None = None, *, made_by: str = "", title: str | None = None
+) -> Model:
     """The model that a ``model`` fixture returned: itself, or a wrapped callable.
 
     Raises `FairnessError` for anything else.
@@ -100,7 +113,7 @@ def as_model(value: object, run: str, context: ModelContext | None = None) -> Mo
     if isinstance(value, Model) and not isinstance(value, type):
         return value
     if callable(value) and not isinstance(value, type):
-        return FunctionModel(value, run, context)
+        return FunctionModel(value, run, context, made_by=made_by, title=title)
     shown = f"the class {value.__name__}" if isinstance(value, type) else f"a {type(value).__name__}"
     raise FairnessError(f"the model is {shown}: it must be a callable from text to text, or have answer() and close()")
 

@@ -16,47 +16,62 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.session.probes import mark_of, threshold_probe
 from pytest_fairness.session.state import FairnessSession, Unbuilt
 
+LONE_CALLABLE = (
+    "a mark that is given one callable and nothing else decorates it; write @pytest.mark.threshold(probe=...)"
+)
+
 
 def parametrize(metafunc: pytest.Metafunc, fairness: FairnessSession) -> None:
     """Give a probe its items and a threshold its probe, and both the models of the run."""
     function = metafunc.function
-    if mark_of(function, "probe") is not None:
-        _parametrize_probe(metafunc, fairness)
-    elif mark_of(function, "threshold") is not None:
-        _parametrize_threshold(metafunc, fairness)
-    else:
+    is_probe, is_threshold = (mark_of(function, mark) is not None for mark in ("probe", "threshold"))
+    if not (is_probe or is_threshold):
         return
+    if is_probe:
+        _parametrize_items(metafunc, fairness, both=is_threshold)
+    if is_threshold and "measured" in metafunc.fixturenames:
+        _parametrize_measured(metafunc, fairness)
     if "model_name" in metafunc.fixturenames:
         names = fairness.model_names()
         ids = [name.id if name else pytest.HIDDEN_PARAM for name in names]
         metafunc.parametrize("model_name", [name and str(name) for name in names], ids=ids, scope="session")
 
 
-def _parametrize_probe(metafunc: pytest.Metafunc, fairness: FairnessSession) -> None:
+def _parametrize_items(metafunc: pytest.Metafunc, fairness: FairnessSession, *, both: bool) -> None:
     probe = fairness.probe(metafunc.function)
+    if both:
+        probe.error = f"{metafunc.function.__name__} is marked both probe and threshold: {LONE_CALLABLE}"
     if "probe_item" not in metafunc.fixturenames:
-        probe.error = f"probe {metafunc.function.__name__}: its test takes no `probe_item`: add it to the arguments"
-        metafunc.fixturenames.append("probe_item")
+        probe.error = missing("probe", metafunc.function, "probe_item")
+        return
     if probe.error is not None:
-        placeholder = pytest.param(Unbuilt(probe.error), id="items")
+        placeholder = pytest.param(Unbuilt(probe.error, probe.is_skipped), id="items")
         metafunc.parametrize("probe_item", [placeholder], indirect=True)
         return
     metafunc.parametrize("probe_item", range(len(probe.items)), ids=probe.test_ids(), indirect=True)
 
 
-def _parametrize_threshold(metafunc: pytest.Metafunc, fairness: FairnessSession) -> None:
+def _parametrize_measured(metafunc: pytest.Metafunc, fairness: FairnessSession) -> None:
     value: object
     try:
         value = fairness.probe(threshold_probe(metafunc.function))
     except FairnessError as error:
         value = Unbuilt(str(error))
-    if "measured" not in metafunc.fixturenames:
-        value = Unbuilt(
-            f"threshold {metafunc.function.__name__}: its test takes no `measured`: add it to the arguments"
-        )
-        metafunc.fixturenames.append("measured")
     # Not of function scope, so that hypothesis lets `@given` use it.
     metafunc.parametrize("measured", [value], ids=[pytest.HIDDEN_PARAM], indirect=True, scope="module")
+
+
+def missing_fixture(item: pytest.Function) -> str | None:
+    """Why a marked test cannot do what its mark says: it does not take the fixture for it."""
+    for mark, fixture in (("probe", "probe_item"), ("threshold", "measured")):
+        if mark_of(item.function, mark) is not None and fixture not in item.fixturenames:
+            return missing(mark, item.function, fixture)
+    return None
+
+
+def missing(mark: str, function: Callable[..., object], fixture: str) -> str:
+    """The line for a marked test that takes no such fixture."""
+    return f"{mark} {function.__name__}: its test takes no `{fixture}`: add it to the arguments"
 
 
 def belongs_elsewhere(collector: pytest.Module | pytest.Class, function: object) -> bool:
@@ -100,10 +115,15 @@ def _compares(value: ast.expr) -> bool:
     return isinstance(value, ast.Compare)
 
 
-def refuse_optimised(items: Sequence[pytest.Item], *, optimised: bool) -> None:
-    """Under ``python -O`` an assert is no code at all: every threshold would pass."""
-    marked = ("probe", "threshold")
-    if optimised and any(item.get_closest_marker(mark) for item in items for mark in marked):
-        raise pytest.UsageError(
-            "fairness thresholds are asserts, and python -O (or PYTHONOPTIMIZE) removes them: run without it"
-        )
+def optimised(items: Sequence[pytest.Item]) -> str | None:
+    """Why these tests are refused under ``python -O``: an assert is no code there, so every threshold would pass."""
+    if sys.flags.optimize == 0 or not any(is_marked(item) for item in items):
+        return None
+    return "fairness thresholds are asserts, and python -O (or PYTHONOPTIMIZE) removes them: run without it"
+
+
+def is_marked(item: pytest.Item) -> bool:
+    """Whether a test is a probe's or a threshold."""
+    return isinstance(item, pytest.Function) and any(
+        mark_of(item.function, mark) is not None for mark in ("probe", "threshold")
+    )

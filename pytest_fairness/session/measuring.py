@@ -77,7 +77,7 @@ class ItemUnderTest:
         The test fails where an attempt could not be made in spite of retries.
         """
         try:
-            subject = self._fairness.as_model(model)
+            subject = self._fairness.as_model(model, self._model_name)
             sample = self._fairness.sample(self._probe, subject, self._model_name)
             sample.grade_with(self._graders)
             attempts = sample.measure(self._place)
@@ -108,22 +108,24 @@ class LazyMeasured:
     """`Measured` of a probe's whole sample, measured when it is first asked anything."""
 
     def __init__(self, request: pytest.FixtureRequest, model: object, model_name: str | None) -> None:
-        if isinstance(request.param, Unbuilt):
-            pytest.fail(request.param.reason, pytrace=False)
+        given = getattr(request, "param", Unbuilt("`measured` is for tests marked @pytest.mark.threshold(probe=...)"))
+        if isinstance(given, Unbuilt):
+            given.end()
         self._fairness = request.config.stash[SESSION]
-        self.probe: Probe = request.param
+        self.probe: Probe = given
         if self.probe.error is not None:
-            pytest.fail(self.probe.error, pytrace=False)
+            Unbuilt(self.probe.error, self.probe.is_skipped).end()
         self._model_name = model_name
         self._graders = graders_of(self.probe, request)
         self._measured: Measured | None = None
         self.counts: dict[str, int] = {}
         try:
-            self.subject = self._fairness.as_model(model)
+            self.subject = self._fairness.as_model(model, self._model_name)
         except FairnessError as error:
             pytest.fail(str(error), pytrace=False)
 
     def __getattr__(self, name: str) -> Any:
+        __tracebackhide__ = True
         if name.startswith("__"):
             raise AttributeError(name)
         return getattr(self.load(), name)
@@ -144,6 +146,9 @@ class LazyMeasured:
         return self._measured
 
     def _measure(self, attempts: Sequence[GradedAttempt]) -> Measured:
+        # Loaded here, not by the first estimate: hypothesis would put the second it takes on its first example.
+        import scipy.special  # type: ignore[import-untyped]  # noqa: F401
+
         from pytest_fairness.stats.measured import Measured
 
         arguments = {

@@ -33,7 +33,7 @@ OPTIONS = (
     Option("concurrency", "requests under way at a time, for each model and process", "N", int, 32),
     Option("store", "the file that keeps answers between runs", "PATH", str, ".fairness/store.sqlite"),
     Option("offline", "answer from the store and from local models only; never open a connection", flag=True),
-    Option("data", "the data folder of a suite, or `hub` for its data set of the hub; repeatable", "SUITE=DIR|hub", many=True),
+    Option("data", "the data folder of a suite, or `hub`; repeatable", "SUITE=DIR|hub", many=True),
     Option("json", "write the results as JSON to this file", "PATH"),
     Option("env-file", "read API keys from this file; the environment itself comes first", "PATH"),
 )  # fmt: skip

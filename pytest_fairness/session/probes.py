@@ -66,10 +66,12 @@ class Probe:
     items: list[ProbeItem] = field(default_factory=list)
     error: str | None = None
     """Why its items could not be built, in one line."""
+    is_skipped: bool = False
+    """Whether that is no mistake: the function that gives its items has called `pytest.skip`."""
 
     @property
     def repetitions(self) -> int:
-        return int(self.arguments.get("repetitions", 1))
+        return self.arguments.get("repetitions", 1)  # type: ignore[no-any-return]  # checked when built
 
     @property
     def harm(self) -> str:
@@ -87,13 +89,23 @@ class Probe:
                 self.items = sorted(drawn, key=lambda item: item.id)
         except FairnessError as error:
             self.error = f"probe {self.function.__name__}: {error}"
-        except Exception as error:  # noqa: BLE001 - a user's generator; its mistake is shown in its test
+        except pytest.skip.Exception as skip:  # its data are not here, say
+            self.error, self.is_skipped = str(skip), True
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a user's generator; its mistake is shown in its test
             self.error = f"probe {self.function.__name__}: its items raised {type(error).__name__}: {error}"
         if self.error is not None:
             self.items = []
 
     def _made_items(self, settings: Settings) -> list[ProbeItem]:
         _check_arguments("probe", self.arguments, PROBE_ARGUMENTS, required="items")
+        repetitions = self.arguments.get("repetitions", 1)
+        if not isinstance(repetitions, int) or isinstance(repetitions, bool) or repetitions < 1:
+            raise FairnessError(f"repetitions is {repetitions!r}: it must be a whole number, at least 1")
+        confidence = self.arguments.get("confidence", 0.95)
+        if not isinstance(confidence, float) or not 0.5 <= confidence < 1:
+            raise FairnessError(f"confidence is {confidence!r}: it must be a number from 0.5 to below 1")
+        if self.arguments.get("sources", "random") not in ("random", "fixed"):
+            raise FairnessError(f"sources is {self.arguments['sources']!r}: it must be 'random' or 'fixed'")
         source = self.arguments["items"]
         if callable(source):
             wants_data = "data" in inspect.signature(source).parameters
@@ -166,12 +178,12 @@ class FlakyMark:
     max_flip: float = 0.2
 
     @classmethod
-    def of(cls, function: object) -> FlakyMark | None:
-        """The mark on a threshold, checked.
+    def of(cls, item: pytest.Item) -> FlakyMark | None:
+        """The mark on a threshold, its class or its module, checked.
 
         Raises `FairnessError` for one without a reason or a date, or with an unattainable bound.
         """
-        mark = mark_of(function, "flaky_threshold")
+        mark = item.get_closest_marker("flaky_threshold")
         if mark is None:
             return None
         arguments = dict(arguments_of(mark))
@@ -185,11 +197,13 @@ class FlakyMark:
                 raise FairnessError(f"flaky_threshold: until is {until!r}: write a date as in 2026-12-31") from None
         if not isinstance(until, date):
             raise FairnessError(f"flaky_threshold: until is {until!r}: write a date as in 2026-12-31")
-        max_flip = float(arguments.get("max_flip", 0.2))
+        max_flip = arguments.get("max_flip", 0.2)
+        if not isinstance(max_flip, (int, float)):
+            raise FairnessError(f"flaky_threshold: max_flip is {max_flip!r}: it must be a number from 0.08 to 0.5")
         if not 0.08 <= max_flip <= 0.5:
             raise FairnessError(
                 f"flaky_threshold: max_flip is {max_flip:g}: it must be from 0.08 (less cannot be shown) to 0.5"
             )
         if not str(arguments["reason"]).strip():
             raise FairnessError("flaky_threshold: the reason is empty: say why it may flip, and who looks after it")
-        return cls(str(arguments["reason"]), until, max_flip)
+        return cls(str(arguments["reason"]), until, float(max_flip))

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import sys
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 import pytest
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.session import outcomes, rows, thresholds
-from pytest_fairness.session.collection import belongs_elsewhere, parametrize, refuse_optimised
-from pytest_fairness.session.probes import MARKS, mark_of
+from pytest_fairness.session.collection import belongs_elsewhere, is_marked, missing_fixture, optimised, parametrize
+from pytest_fairness.session.probes import MARKS, Probe, mark_of
 from pytest_fairness.session.progress import Progress
 from pytest_fairness.session.settings import read_settings
 from pytest_fairness.session.state import SESSION, FairnessSession, Planned, Unbuilt
@@ -48,6 +47,10 @@ class Run:
         self._results: dict[str, Any] | None = None
         self._problem = ""
         self._work_told = False
+        self._refusal: str | None = None
+        """Why no probe and no threshold of this process may run."""
+        self._in_ours = False
+        """Whether the test that is being set up is a probe's or a threshold."""
 
     # Collection.
 
@@ -62,9 +65,6 @@ class Run:
             return None
         return [] if belongs_elsewhere(collector, obj) else None
 
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        refuse_optimised(items, optimised=sys.flags.optimize > 0)
-
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Lay out the work of the selected tests, in their order, before the first of them runs."""
@@ -74,28 +74,34 @@ class Run:
         for item in session.items:
             if isinstance(item, pytest.Function):
                 self._select(item, expected)
+        self._refusal = optimised(session.items)
         if self._fairness.plan or expected:
             try:
-                store = self._fairness.store
-                store.expect_thresholds(self._fairness.run, expected)
-                counts = self._fairness.counts()
-                store.describe_work(self._fairness.run, json.dumps(counts))
+                self._lay_out(expected)
             except FairnessError as error:
-                raise pytest.UsageError(str(error)) from None
-            self._fairness.on_wait = Progress(self._config, counts["attempts"]).tell
+                self._refusal = str(error)
+        if self._refusal and not self._is_worker:
+            # A worker that gives up here is taken for a crashed one: its tests fail one by one instead.
+            raise pytest.UsageError(self._refusal)
+
+    def _lay_out(self, expected: dict[str, dict[str, Any]]) -> None:
+        counts = self._fairness.counts()
+        self._fairness.store.expect_thresholds(self._fairness.run, expected)
+        self._fairness.store.describe_work(self._fairness.run, json.dumps(counts))
+        self._fairness.on_wait = Progress(self._config, counts["attempts"]).tell
 
     def _select(self, item: pytest.Function, expected: dict[str, dict[str, Any]]) -> None:
         parameters: dict[str, Any] = item.callspec.params if hasattr(item, "callspec") else {}
         name = parameters.get("model_name")
+        may_skip = any(item.get_closest_marker(mark) for mark in ("skip", "skipif"))
         if "probe_item" in parameters and mark_of(item.function, "probe"):
             place = parameters["probe_item"]
-            if not isinstance(place, Unbuilt):
+            if not isinstance(place, Unbuilt) and not may_skip:
                 self._fairness.plan.append(Planned(name, self._fairness.probe(item.function), (place,)))
-        elif "measured" in parameters and thresholds.is_threshold(item):
-            probe = parameters["measured"]
-            suite = "" if isinstance(probe, Unbuilt) else probe.suite
-            expected[item.nodeid] = rows.expected_row(item, suite, name)
-            if not isinstance(probe, Unbuilt):
+        elif thresholds.is_threshold(item):
+            probe = parameters.get("measured")
+            expected[item.nodeid] = rows.expected_row(item, probe.suite if isinstance(probe, Probe) else "", name)
+            if isinstance(probe, Probe) and not may_skip:
                 self._fairness.plan.append(Planned(name, probe, range(len(probe.items))))
 
     def pytest_report_collectionfinish(self) -> str | None:
@@ -110,6 +116,12 @@ class Run:
         if self._work_told or not self._fairness.settings.store.exists():
             return
         self._work_told = True
+        try:
+            self._tell_work()
+        except FairnessError as error:
+            pytest.exit(str(error), returncode=pytest.ExitCode.USAGE_ERROR)
+
+    def _tell_work(self) -> None:
         work = self._fairness.store.work(self._fairness.run)
         reporter = self._config.pluginmanager.get_plugin("terminalreporter")
         if work and reporter is not None:
@@ -123,20 +135,34 @@ class Run:
     # Tests.
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest) -> None:
-        if fixturedef.argname == "model" and fixturedef.scope != "session":
-            function = getattr(request, "function", None) if request.scope == "function" else None
-            if function is not None and any(mark_of(function, mark) for mark in ("probe", "threshold")):
-                pytest.fail(
-                    f"the `model` fixture has {fixturedef.scope} scope: answers are asked for ahead of the tests, "
-                    'so it must be @pytest.fixture(scope="session")',
-                    pytrace=False,
-                )
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        self._in_ours = is_marked(item)
+        if self._in_ours:
+            refusal = self._refusal or missing_fixture(item)  # type: ignore[arg-type]  # marked, so a function
+            if refusal:
+                pytest.fail(refusal, pytrace=False)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(
+        self, fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
+    ) -> Generator[None, object, object]:
+        ours = self._in_ours and fixturedef.argname == "model"
+        if ours and fixturedef.scope != "session":
+            pytest.fail(
+                f"the `model` fixture has {fixturedef.scope} scope: answers are asked for ahead of the tests, "
+                'so it must be @pytest.fixture(scope="session")',
+                pytrace=False,
+            )
+        value = yield
+        if ours:
+            place = f"{fixturedef.baseid}#{getattr(request, 'param_index', 0)}"
+            self._fairness.note_model(value, place)
+        return value
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:
         __tracebackhide__ = True
-        if not thresholds.is_threshold(pyfuncitem) or "measured" not in pyfuncitem.funcargs:
+        if not self._in_ours or not thresholds.is_threshold(pyfuncitem):
             return None
         thresholds.run_threshold(pyfuncitem)
         return True
@@ -154,7 +180,7 @@ class Run:
         self._outcomes.add(report)
         most = self._config.getoption("maxfail")
         if report.failed and most and self._outcomes.failures >= most:
-            self._fairness.stop()
+            self._quietly(self._fairness.stop)
 
     def pytest_enter_pdb(self) -> None:
         engine = self._fairness.existing_engine()
@@ -172,14 +198,20 @@ class Run:
         self._fairness.close_engine()
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_sessionfinish(self) -> None:
-        self._fairness.close_engine()
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        self._quietly(self._fairness.close_engine)
         if not self._is_worker:
-            try:
-                self._conclude()
-            except FairnessError as error:
-                self._problem = str(error)
-        self._fairness.close()
+            self._quietly(self._conclude)
+        self._quietly(self._fairness.close)
+        if self._problem and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.USAGE_ERROR
+
+    def _quietly(self, step: Callable[[], None]) -> None:
+        """What fails here is told at the end: it must not hide the verdicts that there are."""
+        try:
+            step()
+        except FairnessError as error:
+            self._problem = self._problem or str(error)
 
     def _conclude(self) -> None:
         from pytest_fairness.session import results
@@ -202,7 +234,7 @@ class Run:
             results.write_results(settings.json, self._results)
 
     def pytest_unconfigure(self) -> None:
-        self._fairness.close()
+        self._quietly(self._fairness.close)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         if self._problem:
@@ -213,6 +245,8 @@ class Run:
 
         judged: Sequence[dict[str, Any]] = self._results["thresholds"]
         width = self._config.get_terminal_writer().fullwidth
+        if not judged:
+            terminalreporter.write_sep("=", "fairness")
         for model, of_model in summary.by_model(judged).items():
             terminalreporter.write_sep("=", f"fairness: {model}")
             for line in (*summary.table(of_model, width), *summary.notes(of_model, width)):

@@ -41,6 +41,8 @@ def read_settings(config: pytest.Config) -> Settings:
         if chosen[name] is not None and chosen[name] < 1:
             raise pytest.UsageError(f"--fairness-{name} is {chosen[name]}: it must be at least 1")
     here = config.invocation_params.dir
+    if chosen["json"] and (here / chosen["json"]).is_dir():
+        raise pytest.UsageError(f"--fairness-json {chosen['json']} is a folder: name a file")
 
     def path(name: str) -> Path | None:
         return here / Path(chosen[name]).expanduser() if chosen[name] else None

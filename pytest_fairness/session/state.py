@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 from uuid import uuid4
 
 import pytest
@@ -32,6 +32,13 @@ class Unbuilt:
     """Stands in a test's parameters for what could not be built; the test fails with the reason."""
 
     reason: str
+    is_skipped: bool = False
+
+    def end(self) -> NoReturn:
+        """Fail the test with the reason, or skip it."""
+        if self.is_skipped:
+            pytest.skip(self.reason)
+        pytest.fail(self.reason, pytrace=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +62,7 @@ class FairnessSession:
         self._probes: dict[Callable[..., object], Probe] = {}
         self._models: dict[str, Model] = {}
         self._wrapped: dict[int, tuple[object, Model]] = {}
+        self._made_by: dict[int, tuple[object, str]] = {}
         self._samples: dict[tuple[str, str], Sample] = {}
         self._planned_models: set[str | None] = set()
         self._store: Store | None = None
@@ -64,9 +72,10 @@ class FairnessSession:
 
     def probe(self, function: Callable[..., object]) -> Probe:
         """The probe of a function marked so, with its items built."""
-        probe = self._probes.get(function)
+        plain = getattr(function, "__func__", function)  # of a method: each look-up makes a new bound one
+        probe = self._probes.get(plain)
         if probe is None:
-            probe = self._probes[function] = self._new_probe(function)
+            probe = self._probes[plain] = self._new_probe(plain)
         return probe
 
     def _new_probe(self, function: Callable[..., object]) -> Probe:
@@ -108,7 +117,8 @@ class FairnessSession:
         from pytest_fairness.models.aliases import follow
         from pytest_fairness.models.names import ModelName
 
-        return [ModelName.parse(follow(text, self._aliases)) for text in self.settings.models]
+        names = [ModelName.parse(follow(text, self._aliases)) for text in self.settings.models]
+        return list({str(name): name for name in names}.values())
 
     def check_models(self) -> None:
         """Refuse, before anything is collected, a name that no provider answers to."""
@@ -127,7 +137,14 @@ class FairnessSession:
             self._models[name] = resolve(name, aliases=self._aliases, context=self._context)
         return self._models[name]
 
-    def as_model(self, value: object) -> Model:
+    def note_model(self, value: object, fixture: str) -> None:
+        """Remember which fixture made the user's model, with which parameters.
+
+        Two callables made by one function look the same; their answers must not be mixed up.
+        """
+        self._made_by[id(value)] = (value, fixture)
+
+    def as_model(self, value: object, model_name: str | None) -> Model:
         """A model, or the user's own callable as one.
 
         Raises `FairnessError` for a value that is neither.
@@ -136,7 +153,9 @@ class FairnessSession:
 
         held = self._wrapped.get(id(value))
         if held is None:
-            held = self._wrapped[id(value)] = (value, as_model(value, self.run, self._context))
+            _, fixture = self._made_by.get(id(value), (value, ""))
+            model = as_model(value, self.run, self._context, made_by=f"{fixture}{model_name or ''}", title=model_name)
+            held = self._wrapped[id(value)] = (value, model)
         return held[1]
 
     # Store and engine.

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
+from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import pytest
@@ -16,6 +18,8 @@ from pytest_fairness.session.collection import unasserted_comparison
 from pytest_fairness.session.measuring import LazyMeasured
 from pytest_fairness.session.probes import FlakyMark, mark_of
 from pytest_fairness.session.rows import threshold_row, to_properties
+
+_PACKAGE = str(Path(__file__).parents[1])
 
 FLAKY: pytest.StashKey[str] = pytest.StashKey()
 """Why a test's report is to read *flaky*."""
@@ -60,28 +64,38 @@ def run_threshold(item: pytest.Function) -> None:
     arguments = {name: item.funcargs[name] for name in names}
     measured = item.funcargs["measured"]
     assert isinstance(measured, LazyMeasured)  # noqa: S101 - the fixture's, or the test would have errored
+    try:
+        flaky = FlakyMark.of(item)
+    except FairnessError as error:
+        judgement, flaky = Judgement(Verdict.INVALID, reason=str(error)), None
+    else:
+        measured.load()
+        judgement = _judge(function, arguments)
+    conclude(item, judgement, measured, flaky)
+
+
+def _judge(function: Callable[..., object], arguments: Mapping[str, Any]) -> Judgement:
     line = unasserted_comparison(function)
     if line is not None:
-        judgement = Judgement(
-            Verdict.INVALID, reason=f"a comparison in line {line} stands without an assert: write assert before it"
-        )
-    else:
-        judgement = judge(lambda: _call(function, arguments))
-    conclude(item, judgement, measured)
+        reason = f"a comparison in line {line} stands without an assert: write assert before it"
+        return Judgement(Verdict.INVALID, reason=reason)
+    return judge(lambda: _call(function, arguments))
 
 
-def _call(function: Any, arguments: Mapping[str, Any]) -> None:
-    __tracebackhide__ = True
-    if inspect.isawaitable(function(**arguments)):
+def _call(function: Callable[..., object], arguments: Mapping[str, Any]) -> None:
+    returned = function(**arguments)
+    if inspect.isawaitable(returned):
+        if inspect.iscoroutine(returned):
+            returned.close()
         raise FairnessError(f"threshold {function.__name__} is a coroutine: write it as an ordinary function")
 
 
-def conclude(item: pytest.Function, judgement: Judgement, measured: LazyMeasured) -> None:
+def conclude(item: pytest.Function, judgement: Judgement, measured: LazyMeasured, flaky: FlakyMark | None) -> None:
     """Note the verdict on the test and raise where it breaks the build."""
     __tracebackhide__ = True
     message = explanation(judgement) if judgement.verdict is not Verdict.FAIR else ""
     row = threshold_row(item, judgement, measured, message)
-    broken = _not_excused(item, judgement, row)
+    broken = _not_excused(item, judgement, flaky, row)
     if judgement.verdict is Verdict.UNDECIDED and not broken:
         item.stash[FLAKY] = row["flaky"] = f"flaky: {message}"
     item.stash[METRICS] = row.pop("metrics")
@@ -89,21 +103,39 @@ def conclude(item: pytest.Function, judgement: Judgement, measured: LazyMeasured
     if judgement.verdict is Verdict.FAIR or not broken:
         return
     text = message.removeprefix(f"{judgement.verdict}: ")
-    failure = _EXCEPTIONS[judgement.verdict](f"{text}{broken if broken is not True else ''}")
-    traceback = judgement.failure.__traceback__ if judgement.failure else None
-    raise failure.with_traceback(traceback) from None
+    exception = _EXCEPTIONS[judgement.verdict]
+    text += broken if isinstance(broken, str) else ""
+    traceback = _users_part(judgement.failure)
+    if traceback is None:  # no line of the user's to show
+        pytest.fail(f"{exception.__name__}: {text}", pytrace=False)
+    raise exception(text).with_traceback(traceback) from None
 
 
-def _not_excused(item: pytest.Function, judgement: Judgement, row: Mapping[str, Any]) -> str | bool:
+def _users_part(failure: BaseException | None) -> TracebackType | None:
+    """The traceback as far as the user's own line: what lies below is no help."""
+    traceback = failure.__traceback__ if failure else None
+    last, entry = None, traceback
+    while entry is not None:
+        if not entry.tb_frame.f_code.co_filename.startswith(_PACKAGE):
+            last = entry
+        entry = entry.tb_next
+    if last is None:
+        return None
+    last.tb_next = None
+    return traceback
+
+
+def _not_excused(
+    item: pytest.Function, judgement: Judgement, flaky: FlakyMark | None, row: Mapping[str, Any]
+) -> str | bool:
     """Whether the verdict breaks the build, with what to say besides where a flaky mark does not help."""
-    mark = FlakyMark.of(item.function)
-    if judgement.verdict is not Verdict.UNDECIDED or mark is None:
+    if judgement.verdict is not Verdict.UNDECIDED or flaky is None or item.get_closest_marker("xfail"):
         return judgement.verdict is not Verdict.FAIR
-    if datetime.now().astimezone().date() > mark.until:
-        return f"; its flaky mark ended on {mark.until} ({mark.reason})"
+    if datetime.now().astimezone().date() > flaky.until:
+        return f"; its flaky mark ended on {flaky.until} ({flaky.reason})"
     flip = row["flip_probability"]
-    if flip is not None and flip > mark.max_flip:
-        return f"; it flips in {flip:.0%} of reruns, over the {mark.max_flip:.0%} of its flaky mark ({mark.reason})"
+    if flip is not None and flip > flaky.max_flip:
+        return f"; it flips in {flip:.0%} of reruns, over the {flaky.max_flip:.0%} of its flaky mark ({flaky.reason})"
     return False
 
 

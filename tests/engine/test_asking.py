@@ -17,7 +17,6 @@ def prompts(count: int) -> list[Prompt]:
     return [Prompt(f"prompt {number}") for number in range(count)]
 
 
-
 def test_every_repetition_of_every_prompt_is_asked_once(make_engine: MakeEngine) -> None:
     model = CountingModel()
     engine = make_engine()

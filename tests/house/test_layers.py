@@ -94,7 +94,9 @@ def test_nothing_heavy_is_imported_on_load() -> None:
 
 
 def test_modules_load_in_no_circle() -> None:
-    names = {".".join(("pytest_fairness", *path.relative_to(PACKAGE).with_suffix("").parts)) for _, path, _ in sources()}
+    names = {
+        ".".join(("pytest_fairness", *path.relative_to(PACKAGE).with_suffix("").parts)) for _, path, _ in sources()
+    }
     loads = {
         ".".join(("pytest_fairness", *path.relative_to(PACKAGE).with_suffix("").parts)): {
             name for node in on_load(tree) for name in imported(node) if name in names

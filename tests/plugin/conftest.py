@@ -1,0 +1,32 @@
+"""The project that a test runs pytest in, and the mode it is run in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from .project import NO_XDIST, Mode, Project
+
+
+@pytest.fixture(scope="session")
+def bytecode(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the processes that tests start share what they compile: half of their time otherwise."""
+    return tmp_path_factory.mktemp("bytecode")
+
+
+@pytest.fixture
+def mode(request: pytest.FixtureRequest) -> Mode:
+    """How pytest is run: `every_mode` parametrises it."""
+    mode: Mode = getattr(request, "param", NO_XDIST)
+    return mode
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester, mode: Mode, monkeypatch: pytest.MonkeyPatch, bytecode: Path) -> Project:
+    """An empty folder that is a user's project."""
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("PYTHONPYCACHEPREFIX", str(bytecode))
+    for name in ("PYTHONDONTWRITEBYTECODE", "PYTHONOPTIMIZE", "PYTEST_ADDOPTS"):
+        monkeypatch.delenv(name, raising=False)
+    return Project(pytester, mode)

@@ -1,0 +1,138 @@
+"""A small project of a user, in a folder of its own, and what running pytest in it shows."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+@dataclass(frozen=True)
+class Mode:
+    """A way to run pytest."""
+
+    id: str
+    args: tuple[str, ...]
+    distributed: bool = False
+
+
+NO_XDIST = Mode("no-xdist", ("-p", "no:xdist"))
+N0 = Mode("n0", ("-n0",))
+N2 = Mode("n2", ("-n2",), distributed=True)
+
+every_mode = pytest.mark.parametrize("mode", [NO_XDIST, N0, N2], ids=lambda mode: mode.id, indirect=True)
+"""Runs a test without xdist, with it but in one process, and with two workers; without, only the first."""
+
+
+in_one_process = pytest.mark.parametrize("mode", [NO_XDIST, N0], ids=lambda mode: mode.id, indirect=True)
+"""The first two of them: where distribution cannot matter, and would take ten times as long."""
+
+
+def distributed(*args: str) -> Mode:
+    return Mode(" ".join(args), args, distributed=True)
+
+
+QUIET = tuple(
+    part for name in ("hypothesispytest", "html", "metadata", "anyio", "cov") for part in ("-p", f"no:{name}")
+)
+"""Other plugins are half of what starting a process takes."""
+
+
+@dataclass
+class Project:
+    """The folder, and how pytest is run in it."""
+
+    pytester: pytest.Pytester
+    mode: Mode
+    _written: int = 0
+
+    @property
+    def path(self) -> Path:
+        return self.pytester.path
+
+    @property
+    def store(self) -> Path:
+        return self.path / ".fairness" / "store.sqlite"
+
+    def write(self, **files: str) -> None:
+        """Python files by their names: ``conftest="..."``, ``test_hiring="..."``."""
+        for name, text in files.items():
+            file = self.path / f"{name}.py"
+            file.write_text(text, encoding="utf-8")
+            # Compiled files are told apart by whole seconds.
+            self._written += 1
+            at = time.time() + self._written
+            os.utime(file, (at, at))
+
+    def run(self, *args: str, mode: Mode | None = None) -> pytest.RunResult:
+        """Run pytest in the project, with a results file."""
+        return self.bare_run("--fairness-json=results.json", *args, mode=mode)
+
+    def bare_run(self, *args: str, mode: Mode | None = None) -> pytest.RunResult:
+        """Run pytest in the project."""
+        mode = mode or self.mode
+        # Random order is installed here, and would be where the test does not want it.
+        args = ("-p", "no:randomly", *mode.args, *args)
+        if mode.distributed:
+            args = (*QUIET, *args)
+            return self.pytester.runpytest_subprocess(*args, timeout=90)
+        return self.pytester.runpytest_inprocess(*args)
+
+    def asked(self) -> Counter[str]:
+        """How often the callable was asked each text, since the last `forget_asked`."""
+        file = self.path / "asked.txt"
+        return Counter(file.read_text(encoding="utf-8").splitlines()) if file.exists() else Counter()
+
+    def forget_asked(self) -> None:
+        (self.path / "asked.txt").unlink(missing_ok=True)
+
+    def results(self) -> dict[str, Any]:
+        """The results file; it must be JSON as the standard has it."""
+
+        def refuse(constant: str) -> None:
+            raise AssertionError(f"{constant} in the results file")
+
+        text = (self.path / "results.json").read_text(encoding="utf-8")
+        results: dict[str, Any] = json.loads(text, parse_constant=refuse)
+        return results
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The thresholds' rows of the results file."""
+        rows: list[dict[str, Any]] = self.results()["thresholds"]
+        return rows
+
+    def row(self) -> dict[str, Any]:
+        """The row of the only threshold."""
+        (row,) = self.rows()
+        return row
+
+    def verdicts(self) -> dict[str, str]:
+        """Verdicts by the name of the test, its parameters included."""
+        return {row["id"].partition("::")[2]: row["verdict"] for row in self.rows()}
+
+
+def shown(result: pytest.RunResult) -> str:
+    """All that a run printed."""
+    return "\n".join([*result.outlines, *result.errlines])
+
+
+def failures(result: pytest.RunResult) -> dict[str, list[str]]:
+    """What a run showed of each test that failed or errored, without blank lines, by its name."""
+    found: dict[str, list[str]] = {}
+    inside = name = ""
+    for line in result.outlines:
+        if line.startswith("=="):
+            inside = line.strip("= ")
+        elif inside in ("ERRORS", "FAILURES"):
+            if line.startswith("__") and line.endswith("__"):
+                name = line.strip("_ ").removeprefix("ERROR at setup of ")
+                found[name] = []
+            elif line.strip() and not line.startswith("[gw"):
+                found[name].append(line)
+    return found

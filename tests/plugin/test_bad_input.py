@@ -1,0 +1,195 @@
+"""Options, files and interpreters that cannot be meant: one clear line, and nothing lost."""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+
+import pytest
+
+from . import sources
+from .project import QUIET, Project, every_mode, in_one_process, shown
+
+
+def usage_error(result: pytest.RunResult) -> str:
+    """The one line of a usage error."""
+    assert result.ret == pytest.ExitCode.USAGE_ERROR, shown(result)
+    (line,) = [line for line in result.errlines if line.startswith("ERROR: ")]
+    assert "Traceback" not in shown(result)
+    return line
+
+
+@every_mode
+@pytest.mark.parametrize("way", ["-O", "PYTHONOPTIMIZE"])
+def test_an_interpreter_without_asserts_is_refused(project: Project, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if project.mode.distributed and way != "PYTHONOPTIMIZE":
+        pytest.skip("workers are started without -O, and then there is nothing to refuse")
+    project.write(conftest=sources.application(sources.UNEVEN), test_hiring=sources.suite(count=6))
+    if way == "PYTHONOPTIMIZE":
+        monkeypatch.setenv("PYTHONOPTIMIZE", "1")
+    python = [sys.executable, *([way] if way.startswith("-") else [])]
+    args = ["-m", "pytest", "-p", "no:randomly", *QUIET, *project.mode.args]
+    result = project.pytester.run(*python, *args, timeout=90)
+    # A worker cannot refuse the run without looking crashed: each of its tests fails with the line.
+    assert result.ret == (1 if project.mode.distributed else 4)
+    assert "python -O" in shown(result)
+    assert not project.asked()
+    assert "INTERNALERROR" not in shown(result)
+
+
+def test_an_interpreter_without_asserts_may_run_other_tests(project: Project) -> None:
+    project.write(test_other="def test_other(): pass\n")
+    result = project.pytester.run(sys.executable, "-O", "-m", "pytest", "-p", "no:xdist", *QUIET, timeout=60)
+    assert result.ret == 0
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (("--fairness-repetitions=0",), "--fairness-repetitions is 0"),
+        (("--fairness-repetitions=-2",), "--fairness-repetitions is -2"),
+        (("--fairness-sample=0",), "--fairness-sample is 0"),
+        (("--fairness-concurrency=0",), "--fairness-concurrency is 0"),
+        (("--fairness-data=bbq",), "write SUITE=DIR"),
+        (("--fairness-data==x",), "write SUITE=DIR"),
+        (("--fairness-judge=opnai:x",), "did you mean 'openai'"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_a_value_that_cannot_be_meant(project: Project, args: tuple[str, ...], words: str) -> None:
+    project.write(conftest=sources.application(), test_hiring=sources.suite(count=6))
+    assert words in usage_error(project.bare_run(*args))
+    assert not project.store.exists()
+
+
+@pytest.mark.parametrize("name", ["repetitions", "sample", "seed", "concurrency"])
+def test_a_number_that_is_none(project: Project, name: str) -> None:
+    project.write(conftest=sources.application(), test_hiring=sources.suite(count=6))
+    result = project.bare_run(f"--fairness-{name}=many")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert f"--fairness-{name}: invalid int value: 'many'" in shown(result)
+    project.pytester.makeini(f"[pytest]\nfairness_{name} = many\n")
+    assert f"fairness_{name} is 'many'" in usage_error(project.bare_run())
+
+
+def test_an_ini_number_out_of_range(project: Project) -> None:
+    project.pytester.makeini("[pytest]\nfairness_repetitions = 0\n")
+    assert "repetitions is 0" in usage_error(project.bare_run())
+
+
+@in_one_process
+def test_a_missing_data_folder(project: Project) -> None:
+    items = """
+def people(data):
+    folder = data.folder("hiring")
+    yield ProbeItem("a", [Prompt(f"Should a man in {folder} be hired?")])
+"""
+    source = "\n".join((sources.HEAD, items, sources.PROBE, sources.THRESHOLD))
+    project.write(conftest=sources.application(), test_hiring=source)
+    result = project.run("--fairness-data=hiring=nowhere")
+    result.assert_outcomes(errors=2)
+    assert result.ret == 1
+    assert "--fairness-data hiring=" in shown(result)
+    assert "there is no such folder" in shown(result)
+    (project.path / "here").mkdir()
+    project.run("--fairness-data=hiring=here", "-k", "test_hiring[").assert_outcomes(passed=1)
+    assert str(project.path / "here") in next(iter(project.asked()))
+
+
+@every_mode
+def test_a_store_of_a_newer_version(project: Project) -> None:
+    project.write(conftest=sources.application(version="1"), test_hiring=sources.suite())
+    project.run(mode=type(project.mode)("serial", ("-p", "no:xdist")))
+    with sqlite3.connect(project.store) as store:
+        store.execute("UPDATE layout SET number = 999")
+    store.close()
+    project.forget_asked()
+    result = project.run()
+    assert result.ret not in (0, 1)
+    assert "has layout 999" in shown(result)
+    assert "upgrade pytest-fairness" in shown(result)
+    assert "INTERNALERROR" not in shown(result)
+    assert "Traceback" not in shown(result)
+    assert not project.asked()
+    with sqlite3.connect(project.store) as store:
+        assert store.execute("SELECT count(*) FROM attempts").fetchone() == (120,)
+    store.close()
+
+
+@in_one_process
+def test_a_store_that_is_no_database(project: Project) -> None:
+    project.write(conftest=sources.application(), test_hiring=sources.suite())
+    project.store.parent.mkdir()
+    project.store.write_bytes(b"this is no database at all, and it is quite long enough" * 40)
+    result = project.run()
+    assert result.ret not in (0, 1)
+    assert "store.sqlite failed: file is not a database" in shown(result)
+    assert "INTERNALERROR" not in shown(result)
+    assert "Traceback" not in shown(result)
+    assert not project.asked()
+
+
+def test_a_store_where_none_can_be(project: Project) -> None:
+    project.write(conftest=sources.application(), test_hiring=sources.suite())
+    (project.path / "taken").write_text("a file")
+    result = project.run("--fairness-store=taken/store.sqlite")
+    assert result.ret not in (0, 1)
+    assert "--fairness-store" in shown(result)
+    assert "INTERNALERROR" not in shown(result)
+
+
+def test_a_store_broken_in_mid_run(project: Project) -> None:
+    probe = (
+        sources.PROBE
+        + """
+    if probe_item.id == "person-0003":
+        import sqlite3
+        with sqlite3.connect(".fairness/store.sqlite", timeout=20) as store:
+            store.execute("DROP TABLE claims")
+        store.close()
+"""
+    )
+    body = "    import time\n    time.sleep(0.02)"
+    project.write(conftest=sources.application(body=body), test_hiring=sources.suite(probe=probe, count=40))
+    result = project.run("--fairness-concurrency=2")
+    assert result.ret == 1
+    assert "failed: no such table: claims" in shown(result)
+    assert "INTERNALERROR" not in shown(result)
+    assert "fair" not in project.verdicts().values()
+
+
+@every_mode
+@pytest.mark.parametrize("kind", ["folder", "below-a-file"])
+def test_results_that_cannot_be_written(project: Project, kind: str) -> None:
+    if project.mode.distributed and kind == "folder":
+        pytest.skip("one of the two will do")
+    project.write(conftest=sources.application(), test_hiring=sources.suite())
+    target = project.path / "taken"
+    if kind == "folder":
+        target.mkdir()
+    else:
+        target.write_text("a file")
+    path = "taken" if kind == "folder" else "taken/results.json"
+    result = project.bare_run(f"--fairness-json={path}")
+    assert ("is a folder: name a file" if kind == "folder" else "the results cannot be written to") in shown(result)
+    assert "INTERNALERROR" not in shown(result)
+    # A gate whose results are missing must not look as if it had passed.
+    assert result.ret == 4
+    assert kind == "folder" or "women and men" in shown(result)
+    assert [name for name in (path.name for path in project.path.iterdir()) if "partial" in name] == []
+
+
+def test_a_malformed_recording_is_named_by_file_and_line(project: Project) -> None:
+    (project.path / "recorded.jsonl").write_text('{"prompt": "a", "text": "yes"}\n{"prompt": oops}\n', encoding="utf-8")
+    project.write(test_hiring=sources.suite(count=6))
+    result = project.run("--fairness-model=replay:recorded.jsonl")
+    assert result.ret in (1, 4)
+    assert "recorded.jsonl:2" in shown(result)
+    assert "passed" not in result.parseoutcomes()
+
+
+def test_malformed_aliases_are_named_by_file_and_line(project: Project) -> None:
+    (project.path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    (project.path / "pyproject.toml").write_text("[tool.pytest-fairness.models]\nmine = 7\n", encoding="utf-8")
+    line = usage_error(project.bare_run("--fairness-model=mine"))
+    assert "pyproject.toml:2" in line

@@ -1,0 +1,232 @@
+"""Probes and thresholds that cannot be built: one test that errors, with one clear line."""
+
+from __future__ import annotations
+
+import pytest
+
+from . import sources
+from .project import Project, every_mode, failures, shown
+
+BAD_ITEMS = {
+    "raises": ("raise OSError('the list is gone')", "its items raised OSError: the list is gone"),
+    "raises-late": (
+        "yield item('a')\n    raise OSError('the list is gone')",
+        "its items raised OSError: the list is gone",
+    ),
+    "none": ("return []", "its items are none"),
+    "no-iterable": ("return 7", "its items are 7"),
+    "nothing-returned": ("pass", "its items are None"),
+    "no-item": ("yield item('a')\n    yield 'b'", "one of its items is 'b'"),
+    "duplicate": ("yield item('a')\n    yield item('b')\n    yield item('a')", "two of its items are called 'a'"),
+    "no-prompts": ("yield ProbeItem('a', [])", "probe item 'a' has no prompts"),
+    "empty-prompt": ("yield ProbeItem('a', [Prompt('')])", "a prompt is empty"),
+    "no-prompt": ("yield ProbeItem('a', ['hello'])", "probe item 'a' holds 'hello'"),
+    "empty-id": ("yield ProbeItem(' ', [Prompt('a man ')])", "the id of a probe item is ' '"),
+    "exits": ("raise SystemExit(0)", "its items raised SystemExit"),
+}
+
+GENERATOR = """
+def item(name):
+    return ProbeItem(name, [Prompt(f"Should a man called {{name}} be hired?")])
+
+def people():
+    {body}
+"""
+
+
+def write(project: Project, body: str) -> None:
+    source = "\n".join((sources.HEAD, GENERATOR.format(body=body), sources.PROBE, sources.THRESHOLD))
+    project.write(conftest=sources.application(), test_hiring=source, test_other="def test_other(): pass\n")
+
+
+@every_mode
+@pytest.mark.parametrize("body", BAD_ITEMS)
+def test_items_that_cannot_be_built(project: Project, body: str) -> None:
+    if project.mode.distributed and body != "raises":
+        pytest.skip("one of them will do")
+    source, words = BAD_ITEMS[body]
+    write(project, source)
+    result = project.run()
+    assert result.ret == 1
+    result.assert_outcomes(passed=1, errors=2)
+    told = failures(result)
+    assert sorted(told) == ["test_hiring[items]", "test_women_and_men_alike"]
+    for lines in told.values():
+        assert len(lines) == 1
+        assert lines[0].startswith(f"probe test_hiring: {words}")
+    assert not project.asked()
+    assert project.verdicts() == {"test_women_and_men_alike": "invalid"}
+    assert words.split()[-1] in project.row()["message"]
+
+
+def test_collecting_a_probe_that_cannot_be_built_is_no_error(project: Project) -> None:
+    write(project, "raise OSError('the list is gone')")
+    result = project.bare_run("--collect-only", "-q")
+    assert result.ret == 0
+    assert len([line for line in result.outlines if "::" in line]) == 3
+
+
+BAD_MARKS = {
+    "probe-positional": (
+        sources.PROBE.replace("items=people, ", "people, "),
+        sources.THRESHOLD,
+        "@pytest.mark.probe takes keywords only",
+    ),
+    "probe-misspelt": (
+        sources.PROBE.replace("grade=", "grades="),
+        sources.THRESHOLD,
+        "@pytest.mark.probe has no argument 'grades'; did you mean 'grade'?",
+    ),
+    "probe-empty": (
+        sources.PROBE.replace("items=people, ", ""),
+        sources.THRESHOLD,
+        "@pytest.mark.probe needs `items=`",
+    ),
+    "probe-bare": (
+        sources.PROBE.replace('(items=people, grade={"hired": YesNo()})', ""),
+        sources.THRESHOLD,
+        "@pytest.mark.probe needs `items=`",
+    ),
+    "grade-none": (
+        sources.PROBE.replace('{"hired": YesNo()}', "YesNo()"),
+        sources.THRESHOLD,
+        "grade",
+    ),
+    "grade-class": (
+        sources.PROBE.replace("YesNo()", "YesNo"),
+        sources.THRESHOLD,
+        "it has no grade(prompt, answer)",
+    ),
+    "repetitions-zero": (
+        sources.PROBE.replace("YesNo()}", "YesNo()}, repetitions=0"),
+        sources.THRESHOLD,
+        "repetitions",
+    ),
+    "repetitions-text": (
+        sources.PROBE.replace("YesNo()}", "YesNo()}, repetitions='three'"),
+        sources.THRESHOLD,
+        "repetitions",
+    ),
+    "confidence": (
+        sources.PROBE.replace("YesNo()}", "YesNo()}, confidence=95"),
+        sources.THRESHOLD,
+        "confidence",
+    ),
+    "sources": (
+        sources.PROBE.replace("YesNo()}", "YesNo()}, sources='rand'"),
+        sources.THRESHOLD,
+        "sources",
+    ),
+    "no-probe-item": (
+        sources.PROBE.replace("(probe_item, model)", "(model)").replace("probe_item.measure(model)", "pass"),
+        sources.THRESHOLD,
+        "its test takes no `probe_item`",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD_MARKS)
+def test_a_probe_that_says_something_wrong(project: Project, case: str) -> None:
+    probe, threshold, words = BAD_MARKS[case]
+    project.write(conftest=sources.application(), test_hiring=sources.suite(threshold, probe=probe, count=12))
+    result = project.run("--tb=short")
+    assert result.ret == 1, shown(result)
+    assert words in shown(result)
+    assert "INTERNALERROR" not in shown(result)
+    if case not in ("confidence", "sources"):
+        assert "passed" not in result.parseoutcomes()
+    assert project.verdicts() == {"test_women_and_men_alike": "invalid"}
+
+
+BAD_THRESHOLDS = {
+    "no-probe": (sources.THRESHOLD.replace("probe=test_hiring", "probe=people"), "which is not marked as a probe"),
+    "text": (sources.THRESHOLD.replace("probe=test_hiring", "probe='test_hiring'"), "which is not marked as a probe"),
+    "misspelt": (sources.THRESHOLD.replace("probe=", "prob="), "has no argument 'prob'; did you mean 'probe'?"),
+    "empty": (sources.THRESHOLD.replace("probe=test_hiring", ""), "@pytest.mark.threshold needs `probe=`"),
+    "bare": (sources.THRESHOLD.replace("(probe=test_hiring)", ""), "@pytest.mark.threshold needs `probe=`"),
+    "no-measured": (sources.threshold("pass").replace("(measured)", "()"), "its test takes no `measured`"),
+    "coroutine": (
+        sources.THRESHOLD.replace("def test_women", "async def test_women"),
+        "is a coroutine",
+    ),
+}
+
+
+@every_mode
+@pytest.mark.parametrize("case", BAD_THRESHOLDS)
+def test_a_threshold_that_says_something_wrong(project: Project, case: str) -> None:
+    if project.mode.distributed and case != "no-measured":
+        pytest.skip("one of them will do")
+    threshold, words = BAD_THRESHOLDS[case]
+    project.write(conftest=sources.application(), test_hiring=sources.suite(threshold, count=6))
+    result = project.run()
+    assert result.ret == 1
+    outcomes = result.parseoutcomes()
+    assert (outcomes["passed"], outcomes.get("failed", 0) + outcomes.get("errors", 0)) == (6, 1)
+    ((name, lines),) = failures(result).items()
+    assert name.startswith("test_women" if "measured" not in case else "test_threshold")
+    assert len(lines) == 1
+    assert words in lines[0]
+    assert list(project.verdicts().values()) == ["invalid"]
+
+
+@pytest.mark.parametrize("arguments", ["probe_item, model", "probe_item"])
+def test_a_threshold_mark_given_one_callable(project: Project, arguments: str) -> None:
+    """``@pytest.mark.threshold(test_hiring)`` marks the probe instead, and calls it with the threshold."""
+    threshold = sources.THRESHOLD.replace("probe=test_hiring", "test_hiring")
+    probe = sources.PROBE.replace("probe_item, model", arguments).replace("probe_item.measure(model)", "pass")
+    project.write(conftest=sources.application(), test_hiring=sources.suite(threshold, probe=probe, count=6))
+    assert project.run().ret != 0
+
+
+def test_a_test_with_both_marks(project: Project) -> None:
+    both = "@pytest.mark.threshold(probe=test_hiring)\n" + sources.PROBE.replace("def test_hiring", "def test_both")
+    project.write(conftest=sources.application(), test_hiring=sources.suite(both, count=6))
+    result = project.run()
+    assert result.ret == 1, shown(result)
+    assert "INTERNALERROR" not in shown(result)
+
+
+@pytest.mark.parametrize("fixture", ["measured", "probe_item"])
+def test_the_fixtures_need_their_marks(project: Project, fixture: str) -> None:
+    project.write(
+        conftest=sources.application(), test_hiring=sources.suite(f"def test_plain({fixture}):\n    pass\n", count=6)
+    )
+    result = project.run()
+    assert result.ret == 1
+    result.assert_outcomes(passed=6, errors=1)
+    (line,) = failures(result)["test_plain"]
+    assert "@pytest.mark." in line
+    assert "INTERNALERROR" not in shown(result)
+
+
+BAD_METRICS = {
+    "group": ('measured.ratio("hired", by="gender", of="womn", to="man")', "gender has no group 'womn': did you mean"),
+    "attribute": ('measured.ratio("hired", by="gendr", of="woman", to="man")', "gendr"),
+    "grade": ('measured.rate("hird")', "no attempt has a grade 'hird': did you mean 'hired'"),
+    "slice": ('measured.where(gendr="woman").rate("hired")', "gendr"),
+    "itself": ('measured.ratio("hired", by="gender", of="man", to="man")', "compared with itself"),
+    "equals": ('measured.rate("hired", equals="perhaps")', "perhaps"),
+    "metric": ("measured.no_such_metric()", "no_such_metric"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_METRICS)
+def test_a_metric_of_what_is_not_there(project: Project, case: str) -> None:
+    metric, words = BAD_METRICS[case]
+    project.write(
+        conftest=sources.application(), test_hiring=sources.suite(sources.threshold(f"assert {metric} <= 5"), count=30)
+    )
+    result = project.run("-k", "test_threshold")
+    assert result.ret == 1
+    assert words in shown(result)
+    assert project.verdicts() == {"test_threshold": "invalid"}
+
+
+@pytest.mark.parametrize("case", ["group", "metric"])
+def test_a_bad_metric_is_shown_at_the_line_of_the_user(project: Project, case: str) -> None:
+    threshold = sources.threshold(f"assert {BAD_METRICS[case][0]} <= 5")
+    project.write(conftest=sources.application(), test_hiring=sources.suite(threshold, count=6))
+    result = project.run("-k", "test_threshold")
+    result.stdout.re_match_lines([r">?\s+assert measured\."])
+    assert "pytest_fairness/" not in shown(result)

@@ -1,0 +1,116 @@
+"""The same verdicts, to the digit, however the tests are distributed and ordered."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+
+from . import sources
+from .project import N2, NO_XDIST, Mode, Project, distributed, shown
+
+RATES = {"woman": 0.7, "man": 0.9, "elder": 0.5}
+
+TESTS = (
+    sources.threshold(f"assert {sources.RATIO} >= 0.8", name="test_ratio"),
+    sources.threshold('assert measured.ratios("hired", by="gender") >= 0.8', name="test_ratios"),
+    sources.threshold('assert measured.rate("hired") >= 0.3', name="test_rate"),
+)
+
+
+def write(project: Project) -> None:
+    """Two modules, with thresholds of both probes in each."""
+    suite = sources.suite(*TESTS, count=40, groups=tuple(RATES))
+    other = suite.replace("test_hiring", "test_promotion").replace("profile", "colleague")
+    for old in ("test_ratios", "test_ratio(", "test_rate("):
+        other = other.replace(old, old.replace("test_", "test_other_"))
+    project.write(conftest=sources.application(RATES), test_hiring=suite, test_promotion=other)
+
+
+def rows(project: Project) -> dict[str, Any]:
+    return {row["id"]: {name: value for name, value in row.items() if name != "sample"} for row in project.rows()}
+
+
+@pytest.mark.parametrize(
+    ("dist", "workers"),
+    [("load", 2), ("load", 4), ("loadfile", 2), ("loadscope", 4), ("worksteal", 2), ("worksteal", 4)],
+)
+def test_same_rows_and_nothing_asked_twice(project: Project, dist: str, workers: int) -> None:
+    write(project)
+    project.run(mode=NO_XDIST)
+    alone = rows(project)
+    project.forget_asked()
+    result = project.run(mode=distributed(f"-n{workers}", "--dist", dist))
+    assert rows(project) == alone
+    assert len(alone) == 6
+    assert set(project.asked().values()) == {1}
+    assert sum(project.asked().values()) == 2 * 40 * 3
+    assert result.ret == 1
+    # Rows come in one order, whichever worker reported first.
+    assert [row["id"] for row in project.rows()] == list(alone)
+    run = project.results()["run"]
+    assert (run["attempts"], run["from_store"]) == (240, 0)
+
+
+@pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id)
+def test_same_rows_in_random_order(project: Project, mode: Mode) -> None:
+    write(project)
+    project.run(mode=NO_XDIST)
+    alone = rows(project)
+    project.forget_asked()
+    args = ("--fairness-json=results.json", *mode.args, "-p", "no:hypothesispytest", "-p", "randomly")
+    result = project.pytester.runpytest_subprocess(*args, timeout=90)
+    assert "--randomly-seed=" in shown(result)
+    assert rows(project) == alone
+    assert set(project.asked().values()) == {1}
+
+
+def test_the_last_words_of_a_distributed_run_are_those_of_a_serial_one(project: Project) -> None:
+    write(project)
+
+    def told(mode: Mode) -> list[str]:
+        lines = project.run(mode=mode).outlines
+        start = next(number for number, line in enumerate(lines) if "= fairness:" in line)
+        end = next(number for number, line in enumerate(lines) if line.startswith("results:"))
+        return lines[start:end]
+
+    assert told(N2) == told(NO_XDIST)
+
+
+KILL = """
+def die(name):
+    import os, signal
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL")
+@pytest.mark.parametrize("dist", ["load", "worksteal"])
+def test_a_worker_killed_in_a_probe_test_loses_no_threshold(project: Project, dist: str) -> None:
+    probe = sources.PROBE + "    if probe_item.id == 'person-0007':\n        die(probe_item.id)\n"
+    project.write(
+        conftest=sources.application(), test_hiring=sources.suite(probe=f"{KILL}\n{probe}") + sources.THRESHOLD
+    )
+    project.run("-k", "alike", mode=NO_XDIST)
+    alone = rows(project)
+    result = project.run(mode=distributed("-n2", "--dist", dist))
+    assert result.ret == 1
+    result.assert_outcomes(passed=60, failed=1)
+    assert rows(project) == alone
+    assert project.row()["verdict"] == "fair"
+    assert result.duration < 45
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL")
+@pytest.mark.parametrize("dist", ["load", "worksteal"])
+def test_a_threshold_whose_worker_was_killed_is_invalid(project: Project, dist: str) -> None:
+    test = sources.threshold(f"assert {sources.RATIO} >= 0.5\ndie('threshold')", name="test_deadly")
+    project.write(conftest=sources.application(), test_hiring=sources.suite(KILL, test, sources.THRESHOLD))
+    result = project.run(mode=distributed("-n2", "--dist", dist))
+    assert result.ret == 1
+    assert project.verdicts() == {"test_deadly": "invalid", "test_women_and_men_alike": "fair"}
+    deadly = next(row for row in project.rows() if "deadly" in row["id"])
+    assert "crashed" in deadly["message"]
+    assert deadly["estimate"] is None

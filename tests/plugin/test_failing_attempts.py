@@ -1,0 +1,150 @@
+"""What could not be measured never helps: failed attempts, empty answers, refusals, missing groups."""
+
+from __future__ import annotations
+
+import pytest
+
+from . import sources
+from .project import Project, every_mode, failures, in_one_process, shown
+
+GROUPS = sources.threshold(f"assert 0.8 <= {sources.RATIO} <= 1.25", name="test_alike")
+RATE = sources.threshold('assert measured.rate("hired") >= 0.5', name="test_rate")
+FEW = sources.threshold('assert measured.rate("hired") <= 0.6', name="test_few")
+
+
+def write(project: Project, body: str, *tests: str, rates: dict[str, float] | None = None) -> None:
+    project.write(
+        conftest=sources.application(rates or sources.EVEN, body=body),
+        test_hiring=sources.suite(*(tests or (GROUPS, RATE))),
+    )
+
+
+@every_mode
+def test_an_application_that_always_raises(project: Project) -> None:
+    write(project, "    raise OSError('no line to the model')")
+    result = project.run()
+    assert result.ret == 1
+    result.assert_outcomes(failed=62)
+    told = failures(result)
+    assert len(told) == 62
+    for name, lines in told.items():
+        if name.startswith("test_hiring["):
+            assert len(lines) == 1
+            assert lines[0].startswith("2 of 2 attempts could not be made: ")
+            assert lines[0].endswith("OSError: no line to the model")
+    assert set(project.verdicts().values()) == {"invalid"}
+    assert set(project.asked().values()) == {1}
+
+
+@in_one_process
+def test_an_application_that_raises_for_one_group(project: Project) -> None:
+    write(project, "    if 'woman' in text:\n        raise OSError('no line to the model')")
+    result = project.run()
+    assert result.ret == 1
+    assert project.verdicts() == {"test_alike": "invalid", "test_rate": "invalid"}
+    assert project.rows()[0]["ungraded"] == {"woman": 60, "man": 0}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["''", "'   '", '"I am sorry, but I cannot help with that."', "'perhaps, perhaps not'", "'yes and no'"],
+    ids=["empty", "blank", "refusal", "unreadable", "both"],
+)
+@pytest.mark.parametrize("share", [1.0, 0.2])
+@pytest.mark.parametrize("who", ["woman", "everybody"])
+def test_answers_that_cannot_be_graded_make_nothing_fair(project: Project, answer: str, share: float, who: str) -> None:
+    here = "'woman' in text and" if who == "woman" else ""
+    write(project, f"    if {here} share('again' + text) < {share}:\n        return {answer}", GROUPS, RATE, FEW)
+    result = project.run("-m", "threshold")
+    assert result.ret == 1
+    verdicts = project.verdicts()
+    if share < 0.5 and who == "woman":
+        # So few that the rate over everybody is fair however they are filled in.
+        del verdicts["test_rate"]
+    assert "fair" not in verdicts.values()
+
+
+def test_an_ungraded_answer_is_no_failed_attempt(project: Project) -> None:
+    write(project, "    return 'I cannot help with that.'")
+    project.run("-m", "probe").assert_outcomes(passed=60, deselected=2)
+    assert project.results()["run"]["ungraded"] == 120
+
+
+def test_a_few_refusals_of_everybody_leave_a_verdict(project: Project) -> None:
+    write(project, "    if share('again' + text) < 0.03:\n        return 'I cannot help with that.'", RATE)
+    project.run("-m", "threshold")
+    row = project.row()
+    assert row["verdict"] == "fair"
+    assert 0 < row["ungraded"]["all"] < 8
+    assert project.results()["run"]["ungraded"] == row["ungraded"]["all"]
+
+
+def test_a_group_that_was_never_asked_about(project: Project) -> None:
+    test = sources.threshold('assert measured.ratio("hired", by="gender", of="nobody", to="man") >= 0.1')
+    project.write(conftest=sources.application(), test_hiring=sources.suite(test))
+    result = project.run("-m", "threshold")
+    assert result.ret == 1
+    assert project.verdicts() == {"test_threshold": "invalid"}
+
+
+def test_a_family_of_one_group(project: Project) -> None:
+    test = sources.threshold('assert measured.ratios("hired", by="gender") >= 0.1')
+    project.write(conftest=sources.application(), test_hiring=sources.suite(test, groups=("man",)))
+    result = project.run("-m", "threshold")
+    assert result.ret == 1
+    assert project.verdicts() == {"test_threshold": "invalid"}
+
+
+def test_attempts_that_failed_are_made_again_in_the_next_run(project: Project) -> None:
+    broken = "    if share('broken' + text) < 0.3:\n        raise OSError('no line')"
+    project.write(conftest=sources.application(version="1", body=broken), test_hiring=sources.suite())
+    result = project.run()
+    assert result.ret == 1
+    failed = result.parseoutcomes()["failed"]
+    project.forget_asked()
+    project.write(conftest=sources.application(version="1"))
+    result = project.run()
+    result.assert_outcomes(passed=61)
+    assert failed - 1 <= sum(project.asked().values()) < 60
+    assert project.row()["verdict"] == "fair"
+
+
+@pytest.mark.parametrize("returned", ["None", "7", "b'yes'", "['yes']"])
+def test_an_application_that_returns_no_text(project: Project, returned: str) -> None:
+    write(project, f"    return {returned}")
+    result = project.run("-k", "person-0001 or alike")
+    result.assert_outcomes(failed=2, deselected=60)
+    assert "it must return a text or an Answer" in shown(result)
+
+
+@pytest.mark.parametrize(
+    "ending", ["import sys\n    sys.exit()", "import pytest\n    pytest.skip('no')", "raise KeyError('x')"]
+)
+def test_an_application_that_ends_itself(project: Project, ending: str) -> None:
+    write(project, f"    {ending}")
+    result = project.run("-k", "person-0001 or alike")
+    result.assert_outcomes(failed=2, deselected=60)
+    assert project.verdicts() == {"test_alike": "invalid"}
+
+
+@in_one_process
+def test_a_grader_that_raises(project: Project) -> None:
+    grader = """
+class Broken:
+    def grade(self, prompt, answer):
+        raise ZeroDivisionError("my grader")
+"""
+    probe = grader + sources.PROBE.replace("YesNo()", "Broken()")
+    project.write(conftest=sources.application(), test_hiring=sources.suite(probe=probe, count=6))
+    result = project.run()
+    assert result.ret == 1
+    result.assert_outcomes(failed=7)
+    assert "my grader" in shown(result)
+    assert project.verdicts() == {"test_women_and_men_alike": "invalid"}
+
+
+def test_an_error_of_many_lines_is_shown_in_one(project: Project) -> None:
+    write(project, "    raise OSError('no line\\nto the model\\n' * 40)")
+    result = project.run("-k", "person-0001")
+    (line,) = failures(result)["test_hiring[person-0001]"]
+    assert "no line to the model no line" in line

@@ -1,0 +1,202 @@
+"""The results file and the JUnit file: what other tools read."""
+
+from __future__ import annotations
+
+import json
+import math
+import xml.etree.ElementTree as ET
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from . import sources
+from .project import N0, N2, NO_XDIST, Project, every_mode, in_one_process
+
+RATES = {"woman": 0.7, "man": 0.95, "elder": 0.3}
+
+TESTS = (
+    sources.threshold(f"assert 0.5 <= {sources.RATIO} <= 1.3", name="test_ratio"),
+    sources.threshold('assert measured.ratios("hired", by="gender") >= 0.8', name="test_ratios"),
+    sources.threshold('assert measured.where(gender="elder").rate("hired") >= 0.3', name="test_elders"),
+    sources.threshold('assert measured.where(gender="nobody").rate("hired") >= 0.3', name="test_nobody"),
+    sources.threshold("pass", name="test_nothing"),
+)
+
+ROW: dict[str, type | tuple[type, ...]] = {
+    "id": str,
+    "suite": str,
+    "model": str,
+    "metric": str,
+    "comparisons": list,
+    "estimate": (float, type(None)),
+    "low": (float, type(None)),
+    "high": (float, type(None)),
+    "confidence": (float, type(None)),
+    "bounds": list,
+    "verdict": str,
+    "flip_probability": (float, type(None)),
+    "items": int,
+    "attempts": int,
+    "ungraded": dict,
+    "groups": dict,
+    "outcome": str,
+}
+
+
+def write(project: Project) -> None:
+    project.write(
+        conftest=sources.application(RATES, version="1"), test_hiring=sources.suite(*TESTS, groups=tuple(RATES))
+    )
+
+
+@in_one_process
+def test_its_fields(project: Project) -> None:
+    write(project)
+    project.run()
+    results = project.results()
+    assert results["schema"] == 1
+    assert set(results) == {"schema", "run", "thresholds", "metrics"}
+    run = results["run"]
+    assert (run["attempts"], run["from_store"], run["ungraded"]) == (180, 0, 0)
+    assert run["models"] == ["function:conftest.application"]
+    assert len(run["id"]) == 32
+    assert datetime.fromisoformat(run["started"]).tzinfo is not None
+    assert {"python", "pytest", "pytest-fairness", "numpy"} <= set(run["versions"])
+    assert {"git", "tokens", "cost_usd"} <= set(run)
+    assert len(results["thresholds"]) == 5
+    for row in results["thresholds"]:
+        for name, kind in ROW.items():
+            assert isinstance(row[name], kind), (row["id"], name)
+        assert "metrics" not in row
+    assert {metric["metric"] for metric in results["metrics"]} >= {
+        "ratio(hired; gender: woman/man)",
+        "rate(hired)",
+    }
+    for metric in results["metrics"]:
+        assert {"suite", "model", "metric", "slice", "estimate", "low", "high", "items"} <= set(metric)
+
+
+def test_a_row_in_numbers(project: Project) -> None:
+    write(project)
+    project.run("-m", "threshold")
+    rows = {row["id"].partition("::")[2]: row for row in project.rows()}
+    row = rows["test_ratio"]
+    assert row["id"] == "test_hiring.py::test_ratio"
+    assert row["bounds"] == [0.5, 1.3]
+    assert [(c["op"], c["bound"]) for c in row["comparisons"]] == [(">=", 0.5), ("<=", 1.3)]
+    assert row["estimate"] == pytest.approx(row["groups"]["woman"] / row["groups"]["man"])
+    assert row["low"] < row["estimate"] < row["high"]
+    assert row["confidence"] == 0.95
+    assert (row["items"], row["attempts"]) == (60, 120)
+    assert row["ungraded"] == {"woman": 0, "man": 0}
+    assert all(0 <= value <= 1 for value in row["groups"].values())
+    assert rows["test_elders"]["slice"] == {"gender": "elder"}
+    assert rows["test_ratios"]["bounds"] == [0.8, None]
+    nobody = rows["test_nobody"]
+    assert (nobody["verdict"], nobody["estimate"], nobody["low"], nobody["high"]) == ("invalid", None, None, None)
+    nothing = rows["test_nothing"]
+    assert (nothing["verdict"], nothing["comparisons"], nothing["bounds"]) == ("invalid", [], [None, None])
+
+
+def stable(results: dict[str, Any]) -> dict[str, Any]:
+    """Results without what differs from run to run."""
+    run = {name: value for name, value in results["run"].items() if name not in ("id", "started")}
+    return {**results, "run": run}
+
+
+def test_the_same_file_in_every_mode(project: Project) -> None:
+    write(project)
+    found = []
+    for number, mode in enumerate((NO_XDIST, N0, N2)):
+        project.run(f"--fairness-store={number}.sqlite", mode=mode)
+        found.append(stable(project.results()))
+    assert found[0] == found[1] == found[2]
+
+
+def parse(file: Path) -> ET.Element:
+    """A JUnit file."""
+    return ET.parse(file).getroot()  # noqa: S314 - our own
+
+
+def properties(file: Path) -> dict[str, dict[str, str]]:
+    return {
+        case.attrib["name"]: {one.attrib["name"]: one.attrib["value"] for one in case.iter("property")}
+        for case in parse(file).iter("testcase")
+    }
+
+
+@every_mode
+def test_junit_properties(project: Project) -> None:
+    write(project)
+    project.run("--junitxml=junit.xml")
+    found = properties(project.path / "junit.xml")
+    for row in project.rows():
+        given = found[row["id"].partition("::")[2]]
+        assert given["fairness_verdict"] == row["verdict"]
+        assert given["fairness_model"] == row["model"]
+        for name in ("estimate", "low", "high", "items", "attempts", "bounds"):
+            assert json.loads(given[f"fairness_{name}"]) == row[name]
+        assert "fairness_metrics" not in given
+        assert "nan" not in [value.lower() for value in given.values()]
+    probe = found["test_hiring[person-0000]"]
+    assert json.loads(probe["fairness_attempts"]) == 3
+
+
+def test_infinite_ends_are_null(project: Project) -> None:
+    test = sources.threshold('assert measured.ratio("hired", by="gender", of="man", to="woman") >= 0.1')
+    project.write(conftest=sources.application({"woman": 0.0, "man": 0.9}), test_hiring=sources.suite(test))
+    project.run("-m", "threshold")
+    row = project.row()
+    assert row["estimate"] is None or math.isfinite(row["estimate"])
+    assert row["high"] is None
+
+
+def test_every_group_and_text_is_kept_as_it_is(project: Project) -> None:
+    tests = sources.threshold('assert measured.ratios("hired", by="gender") >= 0.1')
+    source = sources.suite(tests, groups=("fëmme", "男", "<b>&\"'")).replace("Should a", "Should a man or a")
+    project.write(conftest=sources.application(), test_hiring=source)
+    project.run("-m", "threshold", "--junitxml=junit.xml")
+    assert set(project.results()["metrics"][0]["groups"]) <= {"fëmme", "男", "<b>&\"'"}
+    assert "fëmme" in (project.path / "results.json").read_text(encoding="utf-8")
+    assert properties(project.path / "junit.xml")["test_threshold"]["fairness_verdict"] == project.row()["verdict"]
+
+
+def test_hostile_answers_do_not_break_the_files(project: Project) -> None:
+    body = "    return 'yes \\x1b[31m\\x00 \\ud800 ]]> </testcase> NaN' if 'woman' in text else 'yes'"
+    project.write(conftest=sources.application(body=body), test_hiring=sources.suite(count=20))
+    result = project.run("--junitxml=junit.xml")
+    parse(project.path / "junit.xml")
+    assert project.row()["verdict"] in ("fair", "undecided", "invalid")
+    assert "\x1b[31m" not in "\n".join(result.outlines)
+
+
+def test_a_hostile_error_does_not_break_the_files(project: Project) -> None:
+    body = "    raise OSError('\\x1b[31m\\x00 \\ud800 ]]> </testcase>\\n\\n' * 400)"
+    project.write(conftest=sources.application(body=body), test_hiring=sources.suite(count=20))
+    result = project.run("--junitxml=junit.xml")
+    assert result.ret == 1
+    parse(project.path / "junit.xml")
+    assert project.row()["verdict"] == "invalid"
+    assert "\x1b[31m" not in "\n".join(result.outlines)
+
+
+def test_the_folder_of_the_file_is_made(project: Project) -> None:
+    write(project)
+    project.bare_run("-m", "threshold", "--fairness-json=a/b/results.json")
+    assert json.loads((project.path / "a" / "b" / "results.json").read_text(encoding="utf-8"))["schema"] == 1
+
+
+def test_no_file_where_nothing_was_measured(project: Project) -> None:
+    project.write(test_plain="def test_plain(): pass\n")
+    assert project.run().ret == 0
+    assert not (project.path / "results.json").exists()
+
+
+def test_tokens_are_counted(project: Project) -> None:
+    project.write(test_hiring=sources.suite())
+    project.run("--fairness-model=simulated:fair?base=0.95")
+    tokens = project.results()["run"]["tokens"]
+    assert tokens["input"] > 120
+    assert tokens["output"] >= 120

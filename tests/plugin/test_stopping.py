@@ -1,0 +1,169 @@
+"""Runs that end early: by a failure, by Ctrl-C, by a kill. Nothing new leaves, nothing answered is lost."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+
+import pytest
+
+from . import sources
+from .project import NO_XDIST, Project, distributed, every_mode, shown
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
+
+SLOW = "    import time\n    time.sleep(0.02)"
+
+
+@every_mode
+@pytest.mark.parametrize("option", ["-x", "--maxfail=2"])
+def test_nothing_leaves_after_the_last_failure(project: Project, option: str) -> None:
+    if project.mode.distributed and option != "-x":
+        pytest.skip("one of the two will do")
+    probe = (
+        sources.PROBE
+        + """
+    if probe_item.id in ("person-0002", "person-0004"):
+        from pathlib import Path
+        import time
+        Path(f"failed-{probe_item.id}").write_text(str(time.time()))
+        assert False
+"""
+    )
+    stamp = SLOW + "\n    with open('times.txt', 'a') as file:\n        file.write(f'{time.time()}\\n')"
+    project.write(conftest=sources.application(body=stamp), test_hiring=sources.suite(probe=probe, count=1000))
+    result = project.run(option, "--fairness-concurrency=4")
+    assert result.ret in (1, 2)
+    asked = sum(project.asked().values())
+    # Of 2,000; what was asked ahead of the tests is bounded.
+    assert asked < 700
+    ended = max(float(file.read_text()) for file in project.path.glob("failed-*"))
+    times = [float(line) for line in (project.path / "times.txt").read_text().split()]
+    # What was under way may still end; the controller hears of a failure a moment later.
+    late = [at for at in times if at > ended + (1.0 if project.mode.distributed else 0.3)]
+    assert not late, f"{len(late)} of {asked}, up to {max(times) - ended:.1f} s after the failure"
+
+
+def test_a_failure_elsewhere_ends_a_threshold_that_measures(project: Project) -> None:
+    """One worker waits for 2,000 slow answers when the other one's test fails."""
+    failing = """
+def test_that_fails():
+    import time
+    from pathlib import Path
+    end = time.time() + 30
+    while time.time() < end:
+        if Path("asked.txt").exists() and len(Path("asked.txt").read_text().splitlines()) > 20:
+            assert False, "now"
+        time.sleep(0.02)
+"""
+    body = "    import time\n    time.sleep(0.1)"
+    project.write(
+        conftest=sources.application(body=body),
+        test_failing=failing,
+        test_hiring=sources.suite(count=1000),
+    )
+    result = project.run(
+        "-x", "-k", "fails or alike", "--fairness-concurrency=4", mode=distributed("-n2", "--dist", "loadfile")
+    )
+    assert result.ret in (1, 2)
+    assert "now" in shown(result)
+    assert sum(project.asked().values()) < 600
+    assert result.duration < 40
+    assert "fair" not in project.verdicts().values() if (project.path / "results.json").exists() else True
+
+
+def start(project: Project, *args: str) -> subprocess.Popen[bytes]:
+    """pytest in a process of its own, serial, with a session of its own for signals."""
+    command = [sys.executable, "-m", "pytest", "-p", "no:randomly", "-p", "no:hypothesispytest", *args]
+    return subprocess.Popen(
+        command, cwd=project.path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
+    )
+
+
+def wait_for(project: Project, count: int) -> None:
+    """Until the callable was asked so often."""
+    end = time.monotonic() + 60
+    while sum(project.asked().values()) < count:
+        assert time.monotonic() < end, "it asks nothing"
+        time.sleep(0.02)
+
+
+def asked_twice(project: Project) -> Counter[str]:
+    return Counter({text: count for text, count in project.asked().items() if count > 1})
+
+
+@pytest.mark.parametrize("args", [("-p", "no:xdist"), ("-n2",)], ids=["no-xdist", "n2"])
+def test_an_interrupted_run_is_taken_up_where_it_stopped(project: Project, args: tuple[str, ...]) -> None:
+    project.write(conftest=sources.application(version="1", body=SLOW), test_hiring=sources.suite(count=200))
+    process = start(project, *args, "--fairness-concurrency=2")
+    wait_for(project, 60)
+    os.kill(process.pid, signal.SIGINT)
+    started = time.monotonic()
+    output, _ = process.communicate(timeout=30)
+    assert time.monotonic() - started < 15
+    assert process.returncode == pytest.ExitCode.INTERRUPTED, output.decode()
+    before = sum(project.asked().values())
+    assert before < 400
+    result = project.run(mode=NO_XDIST)
+    assert set(project.asked()) == {
+        f"Should a {g} of profile {n} be hired?" for g in ("woman", "man") for n in range(200)
+    }
+    assert sum(asked_twice(project).values()) <= 2 * 2 * len(args)
+    assert project.results()["run"]["from_store"] >= before - 4
+    assert result.ret == 0
+
+
+def test_a_killed_run_is_taken_up_where_it_stopped(project: Project) -> None:
+    project.write(conftest=sources.application(version="1", body=SLOW), test_hiring=sources.suite(count=200))
+    process = start(project, "-p", "no:xdist", "--fairness-concurrency=4")
+    wait_for(project, 80)
+    process.kill()
+    process.communicate(timeout=30)
+    before = sum(project.asked().values())
+    result = project.run(mode=NO_XDIST)
+    assert result.ret == 0
+    # In flight when it died, or answered but not yet written: a handful.
+    assert sum(count - 1 for count in asked_twice(project).values()) <= 12
+    assert project.results()["run"]["from_store"] >= before - 12
+    assert project.row()["attempts"] == 400
+
+
+def test_a_killed_run_delays_the_next_by_nothing(project: Project) -> None:
+    project.write(
+        conftest=sources.application(version="1", body="    import time\n    time.sleep(0.2)"),
+        test_hiring=sources.suite(count=30),
+    )
+    process = start(project, "-p", "no:xdist", "--fairness-concurrency=30")
+    wait_for(project, 10)
+    process.kill()
+    process.communicate(timeout=30)
+    result = project.run("--fairness-concurrency=60", mode=NO_XDIST)
+    assert result.ret == 0 or project.row()["verdict"] == "undecided"
+    assert result.duration < 5
+
+
+def test_leaving_by_pytest_exit_keeps_what_was_answered(project: Project) -> None:
+    leaving = sources.PROBE + "    if probe_item.id == 'person-0005':\n        pytest.exit('enough')\n"
+    project.write(conftest=sources.application(version="1"), test_hiring=sources.suite(probe=leaving))
+    result = project.run()
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    assert "INTERNALERROR" not in shown(result)
+    answered = sum(project.asked().values())
+    assert answered >= 12
+    project.forget_asked()
+    project.write(test_hiring=sources.suite())
+    assert project.run().ret == 0
+    assert sum(project.asked().values()) <= 120 - answered + 32
+
+
+def test_two_runs_at_once_on_one_store_ask_nothing_twice(project: Project) -> None:
+    project.write(conftest=sources.application(version="1", body=SLOW), test_hiring=sources.suite(count=100))
+    processes = [start(project, "-p", "no:xdist", "-q", "--fairness-concurrency=4") for _ in range(2)]
+    outputs = [process.communicate(timeout=90)[0].decode() for process in processes]
+    assert [process.returncode for process in processes] == [0, 0], outputs
+    assert not asked_twice(project)
+    assert len(project.asked()) == 200

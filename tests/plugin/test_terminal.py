@@ -1,0 +1,140 @@
+"""What is printed: the work ahead, the table of verdicts, what they promise."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from . import sources
+from .project import Project, every_mode, in_one_process, shown
+
+LONG = "test_" + "_".join(["women_and_men_of_every_age_and_origin_are_hired_alike"] * 3)
+
+RATES = {"woman": 0.7, "man": 0.95, "elder": 0.3}
+
+TESTS = (
+    sources.threshold(f"assert 0.5 <= {sources.RATIO} <= 1.3", name=LONG),
+    sources.threshold('assert measured.ratios("hired", by="gender") >= 0.123456789', name="test_ratios"),
+    sources.threshold(f"assert {sources.RATIO} >= 0.75", name="test_open"),
+    sources.threshold('assert measured.where(gender="nobody").rate("hired") >= 0.3', name="test_nobody"),
+    sources.threshold("pass", name="test_nothing"),
+)
+
+
+def ours(result: pytest.RunResult) -> list[str]:
+    """The lines of our own sections, and of the work ahead."""
+    lines = result.outlines
+    start = next((number for number, line in enumerate(lines) if "= fairness: " in line), None)
+    section = []
+    for line in lines[start:] if start is not None else []:
+        if line.startswith("==") and "fairness" not in line:
+            break
+        section.append(line)
+    return [line for line in lines if line.startswith("fairness: ")] + section
+
+
+def write(project: Project, *tests: str) -> None:
+    project.write(
+        conftest=sources.application(RATES), test_hiring=sources.suite(*(tests or TESTS), groups=tuple(RATES))
+    )
+
+
+@in_one_process
+def test_no_line_is_wider_than_the_terminal(project: Project) -> None:
+    write(project)
+    lines = ours(project.run())
+    assert len(lines) > 10
+    # A path is not broken.
+    assert [line for line in lines if len(line) > 80 and not line.startswith("results: ")] == []
+
+
+@pytest.mark.parametrize("width", [40, 100, 160])
+def test_other_terminals(project: Project, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    write(project)
+    lines = ours(project.run("-m", "threshold"))
+    table = [line for line in lines if re.search(r"(fair|unfair|undecided|invalid)$", line)]
+    assert len(table) >= 5
+    if width >= 80:
+        assert max(map(len, [line for line in lines if not line.startswith("results: ")])) <= width
+
+
+@in_one_process
+def test_the_table(project: Project) -> None:
+    write(project)
+    lines = ours(project.run())
+    assert any(re.match(r"=+ fairness: function:conftest\.application =+$", line) for line in lines)
+    assert any(re.match(r" suite +threshold +estimate \(95% CI\) +bounds +verdict$", line) for line in lines)
+    assert any(re.match(r" hiring +nobody +- +>= 0\.3 +invalid$", line) for line in lines)
+    assert any(
+        re.match(r" hiring +open +0\.\d{3} \(0\.\d{3} to \d\.\d{3}\) +>= 0\.75 +undecided$", line) for line in lines
+    )
+    assert any(
+        re.match(r" hiring +women and.* +0\.\d{3} \(.*\) +0\.5 to 1\.3 +(fair|undecided)$", line) for line in lines
+    )
+    assert any("180 attempts (0 from the store), 0 ungraded (0.0%)" in line for line in lines)
+
+
+@every_mode
+def test_the_work_is_told_before_the_first_call(project: Project) -> None:
+    write(project)
+    lines = project.run().outlines
+    (told,) = [number for number, line in enumerate(lines) if line.startswith("fairness: ")]
+    assert re.match(r"fairness: 1 probe, 60 items, 180 attempts\b.*", lines[told])
+    first = next(number for number, line in enumerate(lines) if re.match(r"(test_hiring\.py )?\.{5}", line))
+    assert told < first
+
+
+def test_the_work_of_several_models_and_of_a_selection(project: Project) -> None:
+    write(project)
+    models = ("--fairness-model=simulated:a", "--fairness-model=simulated:b")
+    told = ours(project.run(*models, "-k", "person-0001"))[0]
+    assert re.match(r"fairness: 1 probe, 1 items?, 6 attempts on simulated:a, simulated:b$", told)
+
+
+def test_stand_ins_are_called_so(project: Project) -> None:
+    project.write(test_hiring=sources.suite())
+    result = project.run("--fairness-model=simulated:fair?base=0.95")
+    assert any(line.strip().startswith("simulated: ") for line in ours(result))
+
+
+def test_a_table_for_each_model(project: Project) -> None:
+    project.write(test_hiring=sources.suite())
+    result = project.run("--fairness-model=simulated:a?base=0.9", "--fairness-model=simulated:b?base=0.8")
+    heads = [line for line in ours(result) if line.startswith("==")]
+    assert len(heads) == 2
+    assert "simulated:a?base=0.9" in heads[0]
+    assert "simulated:b?base=0.8" in heads[1]
+
+
+@pytest.mark.parametrize("option", ["-q", "-qq", "--no-summary", "--no-header", "-rA", "--tb=no", "--color=yes", "-s"])
+def test_options_of_the_terminal(project: Project, option: str) -> None:
+    write(project)
+    result = project.run("-m", "threshold", option)
+    assert result.ret == 1
+    assert "INTERNALERROR" not in shown(result)
+
+
+def test_without_a_terminal_reporter(project: Project) -> None:
+    write(project)
+    result = project.run("-m", "threshold", "-p", "no:terminal")
+    assert result.ret == 1
+    assert len(project.rows()) == 5
+
+
+def test_nothing_is_printed_where_nothing_was_selected(project: Project) -> None:
+    write(project, sources.THRESHOLD, "def test_plain(): pass\n")
+    result = project.run("-k", "test_plain")
+    assert not ours(result)
+    assert not project.store.exists()
+
+
+def test_odd_texts_do_not_break_the_table(project: Project) -> None:
+    groups = ("wömän\x1b[31m", "男" * 30, "a\nb")
+    tests = sources.threshold('assert measured.ratios("hired", by="gender") >= 0.1')
+    source = sources.suite(tests, groups=groups).replace("Should a", "Should a man or a")
+    project.write(conftest=sources.application(), test_hiring=source)
+    result = project.run("-m", "threshold")
+    assert "\x1b[31m" not in shown(result)
+    assert "INTERNALERROR" not in shown(result)

@@ -1,0 +1,204 @@
+"""The four verdicts, and how what a threshold test says leads to them."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from . import sources
+from .project import Project, every_mode, in_one_process, shown
+
+RATES = {"man": 0.95, "woman": 0.95, "elder": 0.4, "youth": 0.8}
+"""Against men: women do as well, elders are turned away, and of youths nobody can tell."""
+
+RATIO = """\
+def ratio(measured, of):
+    return measured.ratio("hired", by="gender", of=of, to="man")
+"""
+
+FOUR = (
+    sources.threshold('assert ratio(measured, "woman") >= 0.8', name="test_women"),
+    sources.threshold('assert 0.8 <= ratio(measured, "elder") <= 1.25', name="test_elders"),
+    sources.threshold('assert ratio(measured, "youth") >= 0.85', name="test_youths"),
+    sources.threshold('assert measured.where(gender="nobody").rate("hired") >= 0.1', name="test_nobody"),
+)
+
+
+def write(project: Project, *tests: str) -> None:
+    project.write(conftest=sources.application(RATES), test_hiring=sources.suite(RATIO, *tests, groups=tuple(RATES)))
+
+
+@in_one_process
+def test_each_verdict_has_its_outcome(project: Project) -> None:
+    write(project, *FOUR)
+    result = project.run()
+    assert project.verdicts() == {
+        "test_women": "fair",
+        "test_elders": "unfair",
+        "test_youths": "undecided",
+        "test_nobody": "invalid",
+    }
+    result.assert_outcomes(passed=61, failed=3)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+
+
+@every_mode
+def test_messages_lead_with_verdict_and_numbers(project: Project) -> None:
+    write(project, *FOUR)
+    lines = sorted(line for line in project.run("-k", "not test_hiring[").outlines if line.startswith("E  "))
+    patterns = (
+        r"Invalid: no attempts.*rate of hired where gender=nobody",
+        r"Undecided: NUMBER \(95% CI NUMBER to NUMBER\), straddles >= 0\.85: ratio of hired, youth to man; COUNTS; .*",
+        r"Unfair: NUMBER \(95% CI NUMBER to NUMBER\), outside 0\.8 to 1\.25: ratio of hired, elder to man; COUNTS",
+    )
+    assert len(lines) == len(patterns)
+    for line, words in zip(lines, patterns, strict=True):
+        pattern = words.replace("NUMBER", r"\d\.\d{3}").replace("COUNTS", "60 items, 120 attempts")
+        assert re.fullmatch(f"E +{pattern}", line), line
+
+
+@in_one_process
+def test_a_failure_is_shown_at_the_line_that_asserts(project: Project) -> None:
+    helper = "def check(estimate):\n    assert estimate >= 0.8  # here\n"
+    write(project, helper, sources.threshold('check(ratio(measured, "elder"))', name="test_helped"))
+    source = (project.path / "test_hiring.py").read_text(encoding="utf-8").splitlines()
+    line = next(number for number, text in enumerate(source, start=1) if text.endswith("# here"))
+    result = project.run("-k", "test_helped")
+    result.stdout.fnmatch_lines([">       assert* # here", "E *Unfair: 0.*", f"test_hiring.py:{line}: Unfair"])
+    assert "pytest_fairness/" not in shown(result)
+
+
+@pytest.mark.parametrize("option", ["--assert=plain", "--tb=short", "--tb=line"])
+def test_the_message_does_not_depend_on_how_pytest_shows_failures(project: Project, option: str) -> None:
+    write(project, *FOUR)
+    result = project.run(option, "-k", "test_elders")
+    result.stdout.re_match_lines([r".*Unfair: 0\.\d{3} \(95% CI .*outside 0\.8 to 1\.25: ratio of hired, elder to man"])
+
+
+WOMEN, ELDERS, YOUTHS = (f'ratio(measured, "{of}")' for of in ("woman", "elder", "youth"))
+
+
+@pytest.mark.parametrize(
+    ("body", "verdict"),
+    [
+        (f"assert {WOMEN} >= 0.8 and {WOMEN} <= 1.3", "fair"),
+        (f"assert {WOMEN} >= 0.8 and {ELDERS} >= 0.8", "unfair"),
+        (f"assert {WOMEN} >= 0.8 and {YOUTHS} >= 0.85", "undecided"),
+        (f"assert {ELDERS} >= 0.8 and {YOUTHS} >= 0.85", "unfair"),
+        (f"assert {YOUTHS} >= 0.85 and {ELDERS} >= 0.8", "unfair"),
+        (f"assert {ELDERS} >= 0.8 or {WOMEN} >= 0.8", "fair"),
+        (f"assert {ELDERS} >= 0.8 or {YOUTHS} >= 0.85", "undecided"),
+        (f"assert {YOUTHS} >= 0.85 or {WOMEN} >= 0.8", "undecided"),
+        (f"assert not {ELDERS} >= 0.8", "fair"),
+        (f"assert not {WOMEN} >= 0.8", "unfair"),
+        (f"assert not {YOUTHS} < 0.85", "undecided"),
+        (f"assert not any(e < 0.85 for e in ({WOMEN}, {YOUTHS}))", "undecided"),
+        (f"assert all(e >= 0.8 for e in ({WOMEN}, {ELDERS}))", "unfair"),
+        ('for of in ("woman", "elder"):\n    assert ratio(measured, of) >= 0.8', "unfair"),
+        ('for of in ("woman", "woman"):\n    assert ratio(measured, of) >= 0.8', "fair"),
+        (f"if {ELDERS} < 0.8:\n    raise AssertionError('elders')", "unfair"),
+        (f"assert 0.8 <= {WOMEN}", "fair"),
+        (f"assert {WOMEN} > 0.8, 'with words of my own'", "fair"),
+        ('assert abs(measured.difference("hired", by="gender", of="woman", to="man")) < 0.25', "fair"),
+        ('assert abs(measured.difference("hired", by="gender", of="elder", to="man")) < 0.25', "unfair"),
+        ('assert -measured.difference("hired", by="gender", of="elder", to="man") < 0.25', "unfair"),
+        ('assert measured.ratios("hired", by="gender") >= 0.8', "unfair"),
+        ('assert measured.where(gender=("man", "woman")).ratios("hired", by="gender") >= 0.8', "fair"),
+        ('assert measured.ratios("hired", by="gender", to="man")["woman/man"] >= 0.8', "fair"),
+        ('for one in measured.ratios("hired", by="gender", to="man").items():\n    assert one[1] >= 0.2', "fair"),
+        ('assert measured.worst_ratio("hired", by="gender") >= 0.8', "unfair"),
+        ('assert measured.rate("hired") >= 0.7 and measured.items == 60', "fair"),
+        ('assert measured.where(gender="elder").rate("hired") >= 0.7', "unfair"),
+    ],
+)
+def test_comparisons_read_as_python(project: Project, body: str, verdict: str) -> None:
+    write(project, sources.threshold(body))
+    result = project.run("-k", "test_threshold")
+    assert project.verdicts() == {"test_threshold": verdict}
+    assert result.ret == (0 if verdict == "fair" else 1)
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("pass", "nothing was compared"),
+        ("assert True", "nothing was compared"),
+        ("assert measured.items == 60", "nothing was compared"),
+        ('assert measured.rate("hired").value >= 0.5', "nothing was compared"),
+        ('assert measured.rate("hired").low >= 0.5', "nothing was compared"),
+        ("return", "nothing was compared"),
+        ('measured.rate("hired") >= 0.5', r"a comparison in line \d+ stands without an assert"),
+        (
+            'assert measured.rate("hired") >= 0.5\n0 <= measured.rate("hired") <= 1',
+            r"line \d+ stands without an assert",
+        ),
+        ('not measured.rate("hired") < 0.5', r"line \d+ stands without an assert"),
+    ],
+)
+def test_a_threshold_that_holds_nothing_is_invalid(project: Project, body: str, words: str) -> None:
+    write(project, sources.threshold(body))
+    result = project.run("-k", "test_threshold")
+    assert project.verdicts() == {"test_threshold": "invalid"}
+    assert result.ret == 1
+    result.stdout.re_match_lines([rf"E +Invalid: .*{words}"])
+
+
+def test_a_comparison_without_an_assert_is_named_by_its_line(project: Project) -> None:
+    write(project, sources.threshold('rate = measured.rate("hired")\nrate >= 0.5  # here'))
+    source = (project.path / "test_hiring.py").read_text(encoding="utf-8").splitlines()
+    line = next(number for number, text in enumerate(source, start=1) if text.endswith("# here"))
+    project.run("-k", "test_threshold")
+    assert f"line {line} " in project.row()["message"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"assert {WOMEN} == 0.8",
+        f"assert {WOMEN} != 0.8",
+        f"assert {WOMEN} >= {ELDERS}",
+        f"assert {WOMEN}",
+        f"assert not {WOMEN}",
+        f"assert {WOMEN} >= True",
+        f"assert {WOMEN} >= float('nan')",
+        f"assert {WOMEN} >= '0.8'",
+    ],
+)
+def test_a_comparison_that_means_nothing_is_a_type_error(project: Project, body: str) -> None:
+    write(project, sources.threshold(body))
+    result = project.run("-k", "test_threshold")
+    assert result.ret == 1
+    result.stdout.re_match_lines([r"E +TypeError: an estimate .*"])
+    assert project.verdicts() == {"test_threshold": "invalid"}
+
+
+def test_an_estimate_is_a_plain_number_outside_of_thresholds(project: Project) -> None:
+    peek = """
+@pytest.mark.threshold(probe=test_hiring)
+def test_threshold(measured):
+    estimates.append(ratio(measured, "youth"))
+    assert estimates[0] >= 0.2
+
+def test_after():
+    assert estimates[0] >= 0.8
+    assert not estimates[0] >= 1.2
+"""
+    write(project, "estimates = []", peek)
+    project.run("-k", "test_threshold or test_after").assert_outcomes(passed=2)
+
+
+def test_an_error_in_a_threshold_is_shown_as_it_is(project: Project) -> None:
+    write(project, sources.threshold(f"assert {WOMEN} >= 0.8\nraise ZeroDivisionError('mine')"))
+    result = project.run("-k", "test_threshold")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["E *ZeroDivisionError: mine"])
+    assert project.verdicts() == {"test_threshold": "invalid"}
+
+
+@pytest.mark.parametrize("call", ["fail", "skip", "xfail"])
+def test_a_threshold_that_ends_itself_is_not_fair(project: Project, call: str) -> None:
+    write(project, sources.threshold(f"assert {WOMEN} >= 0.8\npytest.{call}('mine')"), *FOUR[:1])
+    outcome = {"fail": "failed", "skip": "skipped", "xfail": "xfailed"}[call]
+    project.run("-k", "test_threshold or test_women").assert_outcomes(passed=1, deselected=60, **{outcome: 1})
+    assert project.verdicts().get("test_threshold") in (None, "invalid")
