@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -107,8 +107,13 @@ def conclude(item: pytest.Function, judgement: Judgement, measured: LazyMeasured
     text += broken if isinstance(broken, str) else ""
     traceback = _users_part(judgement.failure)
     if traceback is None:  # no line of the user's to show
-        pytest.fail(f"{exception.__name__}: {text}", pytrace=False)
+        _fail(f"{exception.__name__}: {text}")
     raise exception(text).with_traceback(traceback) from None
+
+
+def _fail(text: str) -> NoReturn:
+    # Not hidden from tracebacks: pytest remarks on a failure of which every entry is.
+    pytest.fail(text, pytrace=False)
 
 
 def _users_part(failure: BaseException | None) -> TracebackType | None:

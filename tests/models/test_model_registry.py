@@ -47,7 +47,7 @@ def test_a_key_in_a_name_is_refused_and_not_repeated(make: Make) -> None:
 class _Toy:
     local = True
 
-    def __init__(self, name: ModelName, context: ModelContext) -> None:  # noqa: ARG002
+    def __init__(self, name: ModelName, context: ModelContext) -> None:
         self.name = self.key = name.text
 
     async def answer(self, prompt: Any, repetition: int) -> Any: ...

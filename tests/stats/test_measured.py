@@ -92,7 +92,7 @@ def test_every_estimate_is_noted_once(of_rows: Make, draw: Draw) -> None:
         (lambda: measured.ratios("yes", by="group"), 3),
         (lambda: measured.ratios("yes", by="group", to="male"), 2),
         (lambda: measured.worst_ratio("yes", by="group"), 1),
-        (lambda: measured.metric(lambda s: s.yes / s.all, yes="yes", all=lambda attempt: 1), 1),  # noqa: ARG005
+        (lambda: measured.metric(lambda s: s.yes / s.all, yes="yes", all=lambda attempt: 1), 1),
         (lambda: measured.where(group="female"), 0),
     ]
     for ask, times in asked:
@@ -144,14 +144,14 @@ def test_no_attempts_at_all_are_invalid() -> None:
         (lambda m: m.rate("answer"), "equals="),
         (lambda m: m.rate("score"), "numbers other than 0 and 1"),
         (lambda m: m.metric(lambda s: s.x, x="scor"), "did you mean 'score'"),
-        (lambda m: m.metric(lambda s: 1), "needs sums"),  # noqa: ARG005
+        (lambda m: m.metric(lambda s: 1), "needs sums"),
         (lambda m: m.where(contxt="ambig"), "did you mean 'context'"),
         (lambda m: m.groups("gendr"), "did you mean 'gender'"),
         (lambda m: m.ratio("score", by="gender", of="femal", to="male"), "did you mean 'female'"),
         (lambda m: m.ratio("score", by="gender", of="male", to="male"), "compared with itself"),
         (lambda m: m.ratios("score", by="gender", to="mal"), "did you mean 'male'"),
         (lambda m: m.rate(lambda attempt: attempt["answer"]), "true, false or a number"),
-        (lambda m: m.rate(lambda attempt: True, equals=1), "equals= goes with"),  # noqa: ARG005
+        (lambda m: m.rate(lambda attempt: True, equals=1), "equals= goes with"),
     ],
 )
 def test_a_mistake_is_named_with_the_way_out(ask: Callable[[Measured], object], words: str) -> None:
