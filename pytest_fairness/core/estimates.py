@@ -82,6 +82,8 @@ class Estimate(_Comparable):
     df: float = math.inf
     """Degrees of freedom of ``error``."""
     items: int = 0
+    sources: int = 0
+    """Independent sources, where items share some: what the interval counts. As many as items where they do not."""
     attempts: int = 0
     ungraded: Mapping[str, int] = field(default_factory=dict)
     """Ungraded attempts per group, or under ``all`` where the metric has no groups."""

@@ -162,11 +162,11 @@ def flip_probability(estimate: Estimate, bounds: Sequence[float]) -> float | Non
     return NormalDist().cdf(-distance / estimate.error / math.sqrt(2))
 
 
-def items_to_decide(estimate: Estimate, bounds: Sequence[float], power: float = 0.8) -> int | None:
-    """About how many items in all give that chance of a verdict, if the estimate holds.
+def growth_to_decide(estimate: Estimate, bounds: Sequence[float], power: float = 0.8) -> float | None:
+    """How many times as many items or sources give that chance of a verdict, if the estimate holds.
 
-    The error of an estimate shrinks with the square root of the items. None where the
-    estimate lies so near a bound that more items would hardly help (over 1,000 times as many).
+    The error of an estimate shrinks with the square root of their number. None where the
+    estimate lies so near a bound that more would hardly help (over 1,000 times as many).
     """
     from statistics import NormalDist
 
@@ -177,4 +177,4 @@ def items_to_decide(estimate: Estimate, bounds: Sequence[float], power: float = 
     reach = (normal.inv_cdf(0.5 + estimate.confidence / 2) + normal.inv_cdf(power)) * estimate.error
     if distance == 0 or (reach / distance) ** 2 > 1000:
         return None
-    return max(estimate.items + 1, math.ceil(estimate.items * (reach / distance) ** 2))
+    return max(1.0, (reach / distance) ** 2)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 
 from pytest_fairness.core.estimates import Estimate
-from pytest_fairness.core.verdicts import Judgement, Verdict, items_to_decide
+from pytest_fairness.core.verdicts import Judgement, Verdict, growth_to_decide
 
 
 def decimals(values: Iterable[float], bounds: Iterable[float], least: int = 3) -> int:
@@ -51,10 +51,14 @@ def advice(judgement: Judgement) -> str:
     """What would decide an undecided threshold."""
     if judgement.deciding is None:
         return ""
-    needed = items_to_decide(judgement.deciding.estimate, [c.bound for c in judgement.about_deciding])
-    if needed is None:
-        return "it lies on the bound, more items would hardly decide it"
-    return f"about {needed:,} items in all give an 80% chance of a verdict if the estimate holds"
+    estimate = judgement.deciding.estimate
+    # Where items share sources, the sources are what an interval counts: more items of each hardly narrow it.
+    now, unit = (estimate.sources, "sources") if 0 < estimate.sources < estimate.items else (estimate.items, "items")
+    growth = growth_to_decide(estimate, [c.bound for c in judgement.about_deciding])
+    if growth is None:
+        return f"it lies on the bound, more {unit} would hardly decide it"
+    needed = max(now + 1, math.ceil(now * growth))
+    return f"about {needed:,} {unit} in all (now {now:,}) give an 80% chance of a verdict if the estimate holds"
 
 
 def explanation(judgement: Judgement) -> str:

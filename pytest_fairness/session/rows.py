@@ -53,8 +53,8 @@ def threshold_row(item: pytest.Function, judgement: Judgement, measured: LazyMea
 _EMPTY_ROW: dict[str, Any] = {
     "comparisons": [], "bounds": [None, None], "flip_probability": None, "advice": "",
     "p_value": None, "mark": None, "metric": "", "title": "",
-    "slice": {}, "estimate": None, "low": None, "high": None, "confidence": None, "items": 0, "attempts": 0,
-    "ungraded": {}, "groups": {}, "invalid": "",
+    "slice": {}, "estimate": None, "low": None, "high": None, "confidence": None, "items": 0, "sources": 0,
+    "attempts": 0, "ungraded": {}, "groups": {}, "invalid": "",
 }  # fmt: skip
 
 
@@ -69,6 +69,7 @@ def metric_row(estimate: Estimate) -> dict[str, Any]:
         "high": finite(estimate.high),
         "confidence": float(estimate.confidence),
         "items": int(estimate.items),
+        "sources": int(estimate.sources),
         "attempts": int(estimate.attempts),
         "ungraded": {str(group): int(count) for group, count in estimate.ungraded.items()},
         "groups": {str(group): finite(value) for group, value in estimate.groups.items()},

@@ -249,7 +249,11 @@ class Run:
             terminalreporter.write_sep("=", "fairness")
         for model, of_model in summary.by_model(judged).items():
             terminalreporter.write_sep("=", f"fairness: {model}")
-            for line in (*summary.table(of_model, width), *summary.notes(of_model, width)):
+            head, *lines = summary.table(of_model, width)
+            terminalreporter.write_line(head, bold=True)
+            for line, row in zip(lines, of_model, strict=True):
+                terminalreporter.write_line(line, **summary.COLOURS[row["verdict"]])
+            for line in summary.notes(of_model, width):
                 terminalreporter.write_line(line)
         for line in summary.closing(self._results, self._fairness.settings.json, width):
             terminalreporter.write_line(line)

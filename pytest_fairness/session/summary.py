@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_fairness.core.wording import decimals, number
 
-_ORDER = ("unfair", "invalid", "undecided", "fair")
+COLOURS = {"fair": {"green": True}, "unfair": {"red": True}, "undecided": {"yellow": True}, "invalid": {"red": True}}
 
 
 def table(rows: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
@@ -75,9 +75,10 @@ def promise(rows: Sequence[Mapping[str, Any]]) -> str:
     """What the verdicts promise, and how often at most fair values would still break the build."""
     confidence = min((row["confidence"] for row in rows if row["confidence"]), default=0.95)
     share = (1 - confidence) / 2
+    thresholds = f"{len(rows)} threshold{'s' if len(rows) > 1 else ''}"
     return (
         f"a model on or beyond a bound is called fair in at most {share:.1%} of runs, one inside is called unfair "
-        f"in at most {share:.1%}; {len(rows)} thresholds: at most {share * len(rows):.3g} false alarms if every value "
+        f"in at most {share:.1%}; {thresholds}: at most {share * len(rows):.3g} false alarms if every value "
         "sat on its bound"
     )
 

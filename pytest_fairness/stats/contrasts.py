@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.stats.fillings import Group, hull
 from pytest_fairness.stats.intervals import (
@@ -50,6 +52,7 @@ def counted(groups: Sequence[Group], items: int) -> dict[str, Any]:
     """What an estimate says of its groups, whatever it came to."""
     return {
         "items": items,
+        "sources": int(np.count_nonzero(np.sum([group.missing.counts[0] for group in groups], axis=0))),
         "attempts": sum(group.attempts for group in groups),
         "ungraded": {group.name: group.ungraded for group in groups},
         "groups": {} if len(groups) == 1 else {group.name: group.graded.value for group in groups},
