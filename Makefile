@@ -31,7 +31,7 @@ demo: $(VENV)/.demo
 	  --fairness-json reports/demo.json || test $$? -eq 1
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest tests $(ARGS)
+	$(BIN)/python -m pytest tests -n auto --dist loadfile $(ARGS)
 
 # The LiteLLM proxy pins other clients than ours, so it lives beside them; its tests skip without it.
 litellm: .venv-litellm/bin/litellm

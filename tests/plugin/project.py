@@ -6,6 +6,7 @@ import json
 import os
 import time
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,14 @@ N2 = Mode("n2", ("-n2",), distributed=True)
 
 every_mode = pytest.mark.parametrize("mode", [NO_XDIST, N0, N2], ids=lambda mode: mode.id, indirect=True)
 """Runs a test without xdist, with it but in one process, and with two workers; without, only the first."""
+
+
+def each(name: str, values: Iterable[str]) -> pytest.MarkDecorator:
+    """Runs a test with each of these values; with the first of them in every mode, with the others in one."""
+    first, *others = values
+    cases = [(NO_XDIST, first), (N0, first), (N2, first), *((NO_XDIST, other) for other in others)]
+    ids = [f"{value}-{mode.id}" for mode, value in cases]
+    return pytest.mark.parametrize(("mode", name), cases, ids=ids, indirect=["mode"])
 
 
 in_one_process = pytest.mark.parametrize("mode", [NO_XDIST, N0], ids=lambda mode: mode.id, indirect=True)

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from . import sources
-from .project import QUIET, Project, every_mode, in_one_process, shown
+from .project import QUIET, Project, each, every_mode, in_one_process, shown
 
 
 def usage_error(result: pytest.RunResult) -> str:
@@ -19,11 +19,8 @@ def usage_error(result: pytest.RunResult) -> str:
     return line
 
 
-@every_mode
-@pytest.mark.parametrize("way", ["-O", "PYTHONOPTIMIZE"])
+@each("way", ["PYTHONOPTIMIZE", "-O"])
 def test_an_interpreter_without_asserts_is_refused(project: Project, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    if project.mode.distributed and way != "PYTHONOPTIMIZE":
-        pytest.skip("workers are started without -O, and then there is nothing to refuse")
     project.write(conftest=sources.application(sources.UNEVEN), test_hiring=sources.suite(count=6))
     if way == "PYTHONOPTIMIZE":
         monkeypatch.setenv("PYTHONOPTIMIZE", "1")
@@ -158,11 +155,8 @@ def test_a_store_broken_in_mid_run(project: Project) -> None:
     assert "fair" not in project.verdicts().values()
 
 
-@every_mode
-@pytest.mark.parametrize("kind", ["folder", "below-a-file"])
+@each("kind", ["below-a-file", "folder"])
 def test_results_that_cannot_be_written(project: Project, kind: str) -> None:
-    if project.mode.distributed and kind == "folder":
-        pytest.skip("one of the two will do")
     project.write(conftest=sources.application(), test_hiring=sources.suite())
     target = project.path / "taken"
     if kind == "folder":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from . import sources
-from .project import Project, every_mode, failures, shown
+from .project import Project, each, failures, shown
 
 BAD_ITEMS = {
     "raises": ("raise OSError('the list is gone')", "its items raised OSError: the list is gone"),
@@ -39,11 +39,8 @@ def write(project: Project, body: str) -> None:
     project.write(conftest=sources.application(), test_hiring=source, test_other="def test_other(): pass\n")
 
 
-@every_mode
-@pytest.mark.parametrize("body", BAD_ITEMS)
+@each("body", BAD_ITEMS)
 def test_items_that_cannot_be_built(project: Project, body: str) -> None:
-    if project.mode.distributed and body != "raises":
-        pytest.skip("one of them will do")
     source, words = BAD_ITEMS[body]
     write(project, source)
     result = project.run()
@@ -139,12 +136,12 @@ def test_a_probe_that_says_something_wrong(project: Project, case: str) -> None:
 
 
 BAD_THRESHOLDS = {
+    "no-measured": (sources.threshold("pass").replace("(measured)", "()"), "its test takes no `measured`"),
     "no-probe": (sources.THRESHOLD.replace("probe=test_hiring", "probe=people"), "which is not marked as a probe"),
     "text": (sources.THRESHOLD.replace("probe=test_hiring", "probe='test_hiring'"), "which is not marked as a probe"),
     "misspelt": (sources.THRESHOLD.replace("probe=", "prob="), "has no argument 'prob'; did you mean 'probe'?"),
     "empty": (sources.THRESHOLD.replace("probe=test_hiring", ""), "@pytest.mark.threshold needs `probe=`"),
     "bare": (sources.THRESHOLD.replace("(probe=test_hiring)", ""), "@pytest.mark.threshold needs `probe=`"),
-    "no-measured": (sources.threshold("pass").replace("(measured)", "()"), "its test takes no `measured`"),
     "coroutine": (
         sources.THRESHOLD.replace("def test_women", "async def test_women"),
         "is a coroutine",
@@ -152,11 +149,8 @@ BAD_THRESHOLDS = {
 }
 
 
-@every_mode
-@pytest.mark.parametrize("case", BAD_THRESHOLDS)
+@each("case", BAD_THRESHOLDS)
 def test_a_threshold_that_says_something_wrong(project: Project, case: str) -> None:
-    if project.mode.distributed and case != "no-measured":
-        pytest.skip("one of them will do")
     threshold, words = BAD_THRESHOLDS[case]
     project.write(conftest=sources.application(), test_hiring=sources.suite(threshold, count=6))
     result = project.run()

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from . import sources
-from .project import Project, every_mode, shown
+from .project import Project, each, every_mode, shown
 
 FAIR = "simulated:fair?base=0.95"
 
@@ -112,11 +112,8 @@ def test_an_alias_of_the_project(project: Project) -> None:
     assert project.row()["model"] == FAIR
 
 
-@every_mode
-@pytest.mark.parametrize("scope", ["function", "class", "module", "package"])
+@each("scope", ["module", "function", "class", "package"])
 def test_an_override_of_a_narrower_scope_is_refused(project: Project, scope: str) -> None:
-    if project.mode.distributed and scope != "module":
-        pytest.skip("one of the four will do")
     project.write(
         conftest=sources.application().replace('scope="session"', f'scope="{scope}"'),
         test_hiring=sources.suite(count=3),

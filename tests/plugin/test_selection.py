@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from . import sources
-from .project import N2, Mode, Project, every_mode
+from .project import N2, Mode, Project, each, every_mode
 
 HELD = sources.threshold(f"assert {sources.RATIO} >= 0.5", name="test_loose")
 
@@ -87,20 +87,12 @@ def test_a_skipped_test_asks_nothing(project: Project) -> None:
     assert [row["suite"] for row in project.rows()] == ["hiring"]
 
 
-@every_mode
-@pytest.mark.parametrize(
-    ("rates", "strict", "outcome", "code"),
-    [
-        (sources.UNEVEN, False, "xfailed", 0),
-        (sources.UNEVEN, True, "xfailed", 0),
-        (sources.EVEN, False, "xpassed", 0),
-        (sources.EVEN, True, "failed", 1),
-    ],
-    ids=["unfair", "unfair-strict", "fair", "fair-strict"],
-)
-def test_expected_failures(project: Project, rates: dict[str, float], strict: bool, outcome: str, code: int) -> None:
-    if project.mode is N2 and (strict or rates is sources.EVEN):
-        pytest.skip("one of the four will do")
+@each("case", ["unfair", "unfair-strict", "fair", "fair-strict"])
+def test_expected_failures(project: Project, case: str) -> None:
+    rates = sources.EVEN if case.startswith("fair") else sources.UNEVEN
+    strict = case.endswith("strict")
+    outcome = {"fair": "xpassed", "fair-strict": "failed"}.get(case, "xfailed")
+    code = 1 if case == "fair-strict" else 0
     test = f"@pytest.mark.xfail(strict={strict}, reason='known')\n{sources.THRESHOLD}"
     project.write(conftest=sources.application(rates), test_hiring=sources.suite(test))
     result = project.run("-k", "alike")

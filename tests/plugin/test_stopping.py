@@ -12,18 +12,15 @@ from collections import Counter
 import pytest
 
 from . import sources
-from .project import NO_XDIST, Project, distributed, every_mode, shown
+from .project import NO_XDIST, Project, distributed, each, shown
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
 
 SLOW = "    import time\n    time.sleep(0.02)"
 
 
-@every_mode
-@pytest.mark.parametrize("option", ["-x", "--maxfail=2"])
+@each("option", ["-x", "--maxfail=2"])
 def test_nothing_leaves_after_the_last_failure(project: Project, option: str) -> None:
-    if project.mode.distributed and option != "-x":
-        pytest.skip("one of the two will do")
     probe = (
         sources.PROBE
         + """
