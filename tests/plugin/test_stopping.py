@@ -140,7 +140,7 @@ def test_a_killed_run_delays_the_next_by_nothing(project: Project) -> None:
     process.communicate(timeout=30)
     result = project.run("--fairness-concurrency=60", mode=NO_XDIST)
     assert result.ret == 0 or project.row()["verdict"] == "undecided"
-    assert result.duration < 5
+    assert result.duration < 15
 
 
 def test_leaving_by_pytest_exit_keeps_what_was_answered(project: Project) -> None:
