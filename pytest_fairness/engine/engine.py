@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -70,7 +71,7 @@ class Engine:
         self._looked = 0.0
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._asked: list[Asked] = []
-        self._graded: list[tuple[str, str, Grade]] = []
+        self._graded: deque[tuple[str, str, Grade]] = deque()  # filled by the tests' thread, emptied by the loop
         # Not the loop's default executor: a model's slow functions would keep the store waiting.
         self._store_thread = ThreadPoolExecutor(1, "fairness-store")
         self._loop = asyncio.new_event_loop()
@@ -110,8 +111,11 @@ class Engine:
         return [answered[ask.key] for ask in asks]
 
     def keep(self, grades: Sequence[tuple[str, str, Grade]]) -> None:
-        """Write grades (attempt key, grader's fingerprint, grade) beside their attempts."""
-        self._tell(lambda: self._graded.extend(grades))
+        """Write grades (attempt key, grader's fingerprint, grade) beside their attempts, with the next that is written.
+
+        The loop is not woken for it: a test may grade as often as it is answered.
+        """
+        self._graded.extend(grades)
 
     def pause(self) -> None:
         """Send nothing new until `resume`: somebody is in a debugger."""
@@ -214,7 +218,7 @@ class Engine:
             if not (self._asked or self._graded or wanted):
                 return
             asked, self._asked = self._asked, []
-            graded, self._graded = self._graded, []
+            graded = [self._graded.popleft() for _ in range(len(self._graded))]
             keys = [key for key, ask in wanted.items() if _is_stored(ask)]
             try:
                 turn = await self._in_store(
@@ -282,7 +286,8 @@ class Engine:
         await asyncio.gather(*tasks, return_exceptions=True)
         if self._asked or self._graded:
             with suppress(StoreError):
-                await self._in_store(lambda: self._store.turn(self._run, asked=self._asked, grades=self._graded))
+                graded = list(self._graded)
+                await self._in_store(lambda: self._store.turn(self._run, asked=self._asked, grades=graded))
         for model in self._models.values():
             await model.close()
 

@@ -29,7 +29,8 @@ class Queues:
     _demanded: deque[Ask] = field(default_factory=deque)
     _urgent: deque[Ask] = field(default_factory=deque)
     _ahead: deque[Ask] = field(default_factory=deque)
-    _planned: set[str] = field(default_factory=set)
+    _known: set[str] = field(default_factory=set)
+    """Keys that have been looked up once; what became of them is in the queues, or with the engine."""
     _places: int = 0
 
     def plan(self, asks: Iterable[Ask]) -> None:
@@ -37,8 +38,11 @@ class Queues:
         self._plans.append(iter(asks))
 
     def demand(self, asks: Iterable[Ask]) -> None:
-        """A test waits for these."""
-        self._demanded.extend(asks)
+        """A test waits for these. What the work list has brought already is on its way."""
+        for ask in asks:
+            if ask.key not in self._known:
+                self._known.add(ask.key)
+                self._demanded.append(ask)
 
     def to_look_up(self) -> tuple[list[Ask], bool] | None:
         """The next asks to look up in the store, and whether tests wait for them."""
@@ -54,8 +58,8 @@ class Queues:
                 continue
             ask.place = self._places
             self._places += 1
-            if ask.key not in self._planned:
-                self._planned.add(ask.key)
+            if ask.key not in self._known:
+                self._known.add(ask.key)
                 batch.append(ask)
         return (batch, False) if batch else None
 
