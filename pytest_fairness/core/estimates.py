@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from numbers import Real
@@ -11,13 +12,14 @@ from typing import Any, Never
 from pytest_fairness.core.comparisons import OPERATORS, Comparison, Decision, conclude
 
 
-class _Comparable:
+class _Comparable(ABC):
     """The four operators of a number, and a refusal of what would be a silent mistake."""
 
     __slots__ = ()
 
+    @abstractmethod
     def _compare(self, op: str, bound: float) -> Comparison:
-        raise NotImplementedError  # pragma: no cover - both subclasses define it
+        """The comparison with its decision."""
 
     def _decide(self, op: str, bound: object) -> bool:
         if not isinstance(bound, Real) or isinstance(bound, bool) or math.isnan(bound):
