@@ -38,11 +38,13 @@ class Queues:
         self._plans.append(iter(asks))
 
     def demand(self, asks: Iterable[Ask]) -> None:
-        """A test waits for these. What the work list has brought already is on its way."""
-        for ask in asks:
-            if ask.key not in self._known:
-                self._known.add(ask.key)
-                self._demanded.append(ask)
+        """A test waits for these.
+
+        What the work list has brought and may be asked for now is on its way. The rest jumps
+        the queue: it may stand in the work list further ahead than requests are sent.
+        """
+        furthest = self.reached + self.ask_ahead
+        self._demanded.extend(ask for ask in asks if not 0 <= ask.place <= furthest)
 
     def to_look_up(self) -> tuple[list[Ask], bool] | None:
         """The next asks to look up in the store, and whether tests wait for them."""

@@ -38,6 +38,20 @@ def test_the_work_list_is_asked_ahead_of_the_tests_within_bounds(make_engine: Ma
     assert 450 <= model.requests <= 462
 
 
+@pytest.mark.parametrize("stored", [True, False])
+def test_a_demand_for_what_lies_far_ahead_in_the_work_list_is_met(make_engine: MakeEngine, *, stored: bool) -> None:
+    model = CountingModel()
+    model.stored = stored  # type: ignore[attr-defined]
+    for pause in (0.0, 0.001, 0.01, 0.1):
+        engine = make_engine(f"run {pause}", concurrency=4)
+        asks = asks_of([Prompt(f"{pause} {number}") for number in range(3000)], model, 1)
+        engine.plan(asks)
+        time.sleep(pause)
+        assert len(engine.attempts(asks)) == 3000
+        engine.attempts(asks[:1])
+    assert model.requests == 4 * 3000
+
+
 def test_two_engines_ask_nothing_twice(make_engine: MakeEngine) -> None:
     model = CountingModel(latency=0.005)
     asks = asks_of(prompts(300), model, 1)
