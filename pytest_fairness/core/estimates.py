@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any, Never
 
 from pytest_fairness.core.comparisons import OPERATORS, Comparison, Decision, conclude
+
+Ends = Callable[[float], tuple[float, float]]
+"""From the probability to err on either side (0.025 for a 95% interval) to both ends of an interval."""
 
 
 class _Comparable(ABC):
@@ -99,6 +102,12 @@ class Estimate(_Comparable):
     """Why only a comparison that fails may be believed: one that holds, or is open, is invalid instead."""
     sparse: str = ""
     """Why a comparison that holds is left open: there are too few events to claim it."""
+    repetition_share: float | None = None
+    """What share of the squared error more repetitions could remove: 0 to 1; None where nobody knows."""
+    ends_at: Ends | None = None
+    """``low`` and ``high`` at any probability to err on either side; None where they are known at one only."""
+    strict_at: Ends | None = None
+    """The same of ``strict_low`` and ``strict_high``; None: ``ends_at``."""
 
     def _compare(self, op: str, bound: float) -> Comparison:
         return Comparison(self, op, bound, self._decision(op, bound))
@@ -131,6 +140,7 @@ class Estimate(_Comparable):
         """The size of a signed gap: ``abs(measured.difference(...)) < 0.05``."""
 
         def ends(low: float, high: float) -> tuple[float, float]:
+            # Of the size, from those of the gap.
             inside = low <= 0 <= high
             return (0.0 if inside else min(abs(low), abs(high))), max(abs(low), abs(high))
 
@@ -146,6 +156,8 @@ class Estimate(_Comparable):
             low=low,
             high=high,
             **strict,
+            ends_at=_mapped(self.ends_at, ends),
+            strict_at=_mapped(self.strict_at, ends),
         )
 
     def __neg__(self) -> Estimate:
@@ -158,7 +170,13 @@ class Estimate(_Comparable):
             high=-self.low,
             strict_low=None if self.strict_high is None else -self.strict_high,
             strict_high=None if self.strict_low is None else -self.strict_low,
+            ends_at=_mapped(self.ends_at, lambda low, high: (-high, -low)),
+            strict_at=_mapped(self.strict_at, lambda low, high: (-high, -low)),
         )
+
+
+def _mapped(at: Ends | None, change: Callable[[float, float], tuple[float, float]]) -> Ends | None:
+    return None if at is None else lambda tail: change(*at(tail))
 
 
 class Family(_Comparable):

@@ -36,7 +36,7 @@ class Judgement:
     failure: BaseException | None = None
     """The exception whose traceback leads to the user's line."""
     reason: str = ""
-    """For a verdict that no comparison explains."""
+    """For a verdict that no comparison explains, or more about one."""
 
     @property
     def bounds(self) -> tuple[float | None, float | None]:
@@ -48,6 +48,11 @@ class Judgement:
             else:
                 high = comparison.bound
         return low, high
+
+    @property
+    def straddles(self) -> bool:
+        """Whether an interval straddles a bound; if not, an undecided verdict has another reason."""
+        return any(comparison.decision is Decision.UNDECIDED for comparison in self.about_deciding)
 
     @property
     def about_deciding(self) -> list[Comparison]:

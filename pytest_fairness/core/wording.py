@@ -51,6 +51,8 @@ def advice(judgement: Judgement) -> str:
     """What would decide an undecided threshold."""
     if judgement.deciding is None:
         return ""
+    if judgement.reason and not judgement.straddles:
+        return judgement.reason
     estimate = judgement.deciding.estimate
     # Where items share sources, the sources are what an interval counts: more items of each hardly narrow it.
     now, unit = (estimate.sources, "sources") if 0 < estimate.sources < estimate.items else (estimate.items, "items")
@@ -58,7 +60,8 @@ def advice(judgement: Judgement) -> str:
     if growth is None:
         return f"it lies on the bound, more {unit} would hardly decide it"
     needed = max(now + 1, math.ceil(now * growth))
-    return f"about {needed:,} {unit} in all (now {now:,}) give an 80% chance of a verdict if the estimate holds"
+    text = f"about {needed:,} {unit} in all (now {now:,}) give an 80% chance of a verdict if the estimate holds"
+    return f"{judgement.reason}; {text}" if judgement.reason else text
 
 
 def explanation(judgement: Judgement) -> str:
@@ -81,6 +84,8 @@ def explanation(judgement: Judgement) -> str:
     ungraded = sum(estimate.ungraded.values())
     if ungraded:
         counts += f", {ungraded:,} ungraded"
+    if judgement.verdict is Verdict.UNDECIDED and not judgement.straddles:
+        relation = f"inside {bounds}" if two_sided else f"against {bounds}"
     numbers = estimate_text(estimate, [c.bound for c in judgement.about_deciding])
     message = f"{verdict}: {numbers}, {relation}: {subject}; {counts}"
     if judgement.verdict is Verdict.UNDECIDED:

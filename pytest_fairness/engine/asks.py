@@ -23,13 +23,13 @@ class Ask:
     """Its place in the work list; -1 where it stands in none."""
 
 
-def asks_of(prompts: Sequence[Prompt], model: Model, repetitions: int) -> list[Ask]:
-    """Every repetition of every prompt, prompt by prompt."""
+def asks_of(prompts: Sequence[Prompt], model: Model, repetitions: int, first: int = 0) -> list[Ask]:
+    """Every repetition of every prompt, prompt by prompt; they are counted from ``first``."""
     asks: list[Ask] = []
     for prompt in prompts:
         digest = prompt_digest(prompt.messages)
         asks += [
             Ask(attempt_key(model.key, digest, repetition), model, prompt, digest, repetition)
-            for repetition in range(repetitions)
+            for repetition in range(first, first + repetitions)
         ]
     return asks

@@ -128,7 +128,7 @@ class Engine:
     def stop(self) -> None:
         """Let nothing new leave, here or in any other process of the run."""
         self._stopped = True
-        self._store.stop_run(self._run)
+        self._store.runs.stop(self._run)
 
     def close(self) -> None:
         """Cancel what is under way and write what has come."""

@@ -21,10 +21,12 @@ class Sample:
         model: Model,
         repetitions: int,
         engine: Engine,
+        first: int = 0,
     ) -> None:
         self.items = items
         self.model = model
         self._repetitions = repetitions
+        self._first = first
         self._engine = engine
         self._asks: dict[int, list[Ask]] = {}
         self._graded: dict[int, list[GradedAttempt]] = {}
@@ -44,7 +46,7 @@ class Sample:
     def _asks_at(self, place: int) -> list[Ask]:
         asks = self._asks.get(place)
         if asks is None:
-            asks = self._asks[place] = asks_of(self.items[place].prompts, self.model, self._repetitions)
+            asks = self._asks[place] = asks_of(self.items[place].prompts, self.model, self._repetitions, self._first)
         return asks
 
     def measure(self, place: int) -> list[GradedAttempt]:

@@ -9,6 +9,7 @@ import pytest
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.engine.errors import StoppedError
+from pytest_fairness.session.looks import Look
 from pytest_fairness.session.state import SESSION, Unbuilt
 
 if TYPE_CHECKING:
@@ -117,8 +118,9 @@ class LazyMeasured:
             Unbuilt(self.probe.error, self.probe.is_skipped).end()
         self._model_name = model_name
         self._graders = graders_of(self.probe, request)
-        self._measured: Measured | None = None
-        self.counts: dict[str, int] = {}
+        self.look = Look(1, 1, self.tail)
+        self._looked: dict[Look, tuple[Measured, Sequence[GradedAttempt]]] = {}
+        self._earlier: dict[str, list[dict[str, Any]]] = {}
         try:
             self.subject = self._fairness.as_model(model, self._model_name)
         except FairnessError as error:
@@ -130,20 +132,79 @@ class LazyMeasured:
             raise AttributeError(name)
         return getattr(self.load(), name)
 
+    @property
+    def tail(self) -> float:
+        """The probability to err on either side that the probe allows: 0.025 for a confidence of 95%."""
+        return round((1 - self.probe.arguments.get("confidence", 0.95)) / 2, 12)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Of the sample that was last looked at; empty before it was measured."""
+        looked = self._looked.get(self.look)
+        return {} if looked is None else counts(looked[1])
+
+    def take(self, look: Look) -> None:
+        """From now on, be the sample of this look, at its confidence."""
+        self.look = look
+
     def load(self) -> Measured:
         """The metrics, asking for all that is missing."""
-        if self._measured is None:
-            try:
-                sample = self._fairness.sample(self.probe, self.subject, self._model_name)
-                sample.grade_with(self._graders)
-                attempts = sample.measure_all()
-            except StoppedError as error:
-                pytest.skip(str(error))
-            except FairnessError as error:
-                pytest.fail(str(error), pytrace=False)
-            self.counts = counts(attempts)
-            self._measured = self._measure(attempts)
-        return self._measured
+        looked = self._looked.get(self.look)
+        if looked is None:
+            attempts = self._attempts()
+            looked = self._measure(attempts), attempts
+            if self.look.number > 2:  # the first is every threshold's, those between are done with
+                self._looked = {look: kept for look, kept in self._looked.items() if look.number == 1}
+            self._looked[self.look] = looked
+        return looked[0]
+
+    def keys(self) -> set[str]:
+        """Of all attempts of this sample."""
+        self.load()
+        return {graded.attempt.key for graded in self._looked[self.look][1]}
+
+    def keys_of(self, run: str) -> set[str]:
+        """Of all attempts that an earlier run's sample of this probe and model had."""
+        sample = self._fairness.store.runs.sample(run, self.probe.id, self.subject.key)
+        return set() if sample is None else {graded.attempt.key for graded in sample.attempts}
+
+    def earlier(self, test: str) -> list[dict[str, Any]]:
+        """What earlier runs said of a threshold, oldest first."""
+        if test not in self._earlier:
+            self._earlier[test] = self._fairness.store.runs.history(test, self._fairness.run)
+        return self._earlier[test]
+
+    def _attempts(self) -> list[GradedAttempt]:
+        try:
+            sample = self._fairness.sample(self.probe, self.subject, self._model_name)
+            if self.look.number > 1:
+                items, repetitions = self.look.design(self.probe, self._fairness.repetitions(self.probe))
+                sample = self._fairness.sample_of(items, self.subject, repetitions)
+            sample.grade_with(self._graders)
+            attempts = sample.measure_all()
+            self._keep(attempts)
+        except StoppedError as error:
+            pytest.skip(str(error))
+        except FairnessError as error:
+            pytest.fail(str(error), pytrace=False)
+        return attempts
+
+    def _keep(self, attempts: Sequence[GradedAttempt]) -> None:
+        """Put the sample into the store, so that its verdicts can be made again."""
+        from pytest_fairness.store.samples import StoredSample
+
+        sample = StoredSample(
+            self.probe.id,
+            self.subject.name,
+            self.subject.key,
+            attempts,
+            self._arguments,
+            {name: getattr(grader, "fingerprint", None) for name, grader in self._graders.items()},
+            self._extremes,
+            self._fairness.settings.judge,
+        )
+        stored = getattr(self.subject, "stored", True)
+        self._fairness.store.runs.keep_sample(self._fairness.run, sample, messages=not stored)
 
     def _measure(self, attempts: Sequence[GradedAttempt]) -> Measured:
         # Loaded here, not by the first estimate: hypothesis would put the second it takes on its first example.
@@ -151,13 +212,17 @@ class LazyMeasured:
 
         from pytest_fairness.stats.measured import Measured
 
-        arguments = {
-            name: self.probe.arguments[name]
-            for name in ("confidence", "sources", "crossed")
-            if name in self.probe.arguments
-        }
+        return Measured(attempts, extremes=self._extremes, **{**self._arguments, "confidence": self.look.confidence})
+
+    @property
+    def _arguments(self) -> dict[str, Any]:
+        given = self.probe.arguments
+        return {name: given[name] for name in ("confidence", "sources", "crossed") if name in given}
+
+    @property
+    def _extremes(self) -> dict[str, Callable[[Prompt], Sequence[Any]]]:
         extremes = {name: _extremes(grader) for name, grader in self._graders.items()}
-        return Measured(attempts, extremes={name: of for name, of in extremes.items() if of}, **arguments)
+        return {name: of for name, of in extremes.items() if of}
 
 
 def _extremes(grader: Any) -> Callable[[Prompt], Sequence[Any]] | None:

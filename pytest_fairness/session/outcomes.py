@@ -80,7 +80,12 @@ class Outcomes:
 
     def totals(self, rows: list[dict[str, Any]]) -> dict[str, int]:
         """Attempts of the run: a probe's whole sample where a threshold took it, else test by test."""
-        whole = {(row["probe"], row["model"]): row["sample"] for row in rows if row.get("sample")}
+        whole: dict[tuple[str, str], dict[str, int]] = {}
+        for row in rows:
+            if row.get("sample"):  # thresholds of one probe may have looked at samples of several sizes
+                known = whole.setdefault((row["probe"], row["model"]), row["sample"])
+                if known[PREFIX + "attempts"] < row["sample"][PREFIX + "attempts"]:
+                    whole[row["probe"], row["model"]] = row["sample"]
         parts = list(whole.values())
         for nodeid, counts in self._measured.items():
             probe = nodeid.partition("[")[0]

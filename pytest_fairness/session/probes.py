@@ -64,6 +64,9 @@ class Probe:
     suite: str
     arguments: Mapping[str, Any]
     items: list[ProbeItem] = field(default_factory=list)
+    """What is measured, sorted by id: all items, or as many as --fairness-sample says."""
+    reserve: list[ProbeItem] = field(default_factory=list)
+    """The items that the sample leaves, in the order in which a larger one would take them."""
     error: str | None = None
     """Why its items could not be built, in one line."""
     is_skipped: bool = False
@@ -85,8 +88,10 @@ class Probe:
                 raise FairnessError("its items are none: `items` must give at least one ProbeItem")
             self._refuse_duplicates()
             if settings.sample is not None and settings.sample < len(self.items):
-                drawn = random.Random(f"{settings.seed}/{self.id}").sample(self.items, settings.sample)
-                self.items = sorted(drawn, key=lambda item: item.id)
+                # All are put in order, so that a larger sample of the same seed holds the smaller one.
+                order = random.Random(f"{settings.seed}/{self.id}").sample(self.items, len(self.items))
+                self.items = sorted(order[: settings.sample], key=lambda item: item.id)
+                self.reserve = order[settings.sample :]
         except FairnessError as error:
             self.error = f"probe {self.function.__name__}: {error}"
         except pytest.skip.Exception as skip:  # its data are not here, say

@@ -14,6 +14,7 @@ from typing import Any
 
 from pytest_fairness import __version__
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.session.release import corrected, release
 
 SCHEMA = 1
 _PACKAGES = (
@@ -39,6 +40,7 @@ def compile_results(
     root: Path,
 ) -> dict[str, Any]:
     """Everything that a reader needs to check the verdicts, as JSON has it."""
+    rows = corrected(rows)
     metrics: dict[str, dict[str, Any]] = {}
     for row in rows:
         for metric in row.get("metrics", ()):
@@ -56,6 +58,7 @@ def compile_results(
             "tokens": dict(tokens),
             "cost_usd": None,
         },
+        "release": release(rows),
         "thresholds": [{name: value for name, value in row.items() if name != "metrics"} for row in rows],
         "metrics": list(metrics.values()),
     }

@@ -20,6 +20,9 @@ PREFIX = "fairness_"
 
 def threshold_row(item: pytest.Function, judgement: Judgement, measured: LazyMeasured, message: str) -> dict[str, Any]:
     """The threshold's row of the results file: builtins only."""
+    from pytest_fairness.stats.flakiness import outside_probability
+    from pytest_fairness.stats.pvalues import p_fair, p_unfair
+
     deciding = judgement.deciding
     row: dict[str, Any] = {
         "id": item.nodeid,
@@ -32,30 +35,41 @@ def threshold_row(item: pytest.Function, judgement: Judgement, measured: LazyMea
         "message": message,
         "flaky": "",
         "sample": measured.counts,
+        "risk": measured.tail,
+        "looks": {"number": measured.look.number, "of": measured.look.of},
         "metrics": [metric_row(estimate) for estimate in judgement.estimates],
     }
     if deciding is None:
-        return row | _EMPTY_ROW
+        return _EMPTY_ROW | row
     bounds = judgement.about_deciding
     estimate = deciding.estimate
     flip = flip_probability(estimate, [comparison.bound for comparison in bounds])
+    look = measured.look
+    # A look's share of the error is smaller than the whole: its p-values count for that much more.
+    share = look.tail / look.own_tail
     return row | {
         "comparisons": [{"op": c.op, "bound": c.bound, "decision": c.decision.value} for c in bounds],
         "bounds": list(judgement.bounds),
         "flip_probability": flip,
+        "outside_probability": outside_probability(bounds),
         "advice": advice(judgement) if judgement.verdict is Verdict.UNDECIDED else "",
-        "p_value": None,
+        "p_value": _scaled(p_unfair(bounds), share),
+        "p_fair": _scaled(p_fair(bounds), share),
         "mark": None,
         **metric_row(estimate),
     }
 
 
 _EMPTY_ROW: dict[str, Any] = {
-    "comparisons": [], "bounds": [None, None], "flip_probability": None, "advice": "",
-    "p_value": None, "mark": None, "metric": "", "title": "",
+    "comparisons": [], "bounds": [None, None], "flip_probability": None,
+    "outside_probability": None, "advice": "", "p_value": None, "p_fair": None, "mark": None, "metric": "", "title": "",
     "slice": {}, "estimate": None, "low": None, "high": None, "confidence": None, "items": 0, "sources": 0,
-    "attempts": 0, "ungraded": {}, "groups": {}, "invalid": "",
+    "attempts": 0, "ungraded": {}, "groups": {}, "invalid": "", "risk": None, "looks": {}, "history": {},
 }  # fmt: skip
+
+
+def _scaled(p_value: float | None, share: float) -> float | None:
+    return None if p_value is None else min(1.0, p_value * share)
 
 
 def metric_row(estimate: Estimate) -> dict[str, Any]:

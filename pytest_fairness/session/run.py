@@ -14,6 +14,7 @@ from pytest_fairness.session import outcomes, rows, thresholds
 from pytest_fairness.session.collection import belongs_elsewhere, is_marked, missing_fixture, optimised, parametrize
 from pytest_fairness.session.probes import MARKS, Probe, mark_of
 from pytest_fairness.session.progress import Progress
+from pytest_fairness.session.release import sentence
 from pytest_fairness.session.settings import read_settings
 from pytest_fairness.session.state import SESSION, FairnessSession, Planned, Unbuilt
 
@@ -86,8 +87,8 @@ class Run:
 
     def _lay_out(self, expected: dict[str, dict[str, Any]]) -> None:
         counts = self._fairness.counts()
-        self._fairness.store.expect_thresholds(self._fairness.run, expected)
-        self._fairness.store.describe_work(self._fairness.run, json.dumps(counts))
+        self._fairness.store.runs.expect_thresholds(self._fairness.run, expected)
+        self._fairness.store.runs.describe_work(self._fairness.run, json.dumps(counts))
         self._fairness.on_wait = Progress(self._config, counts["attempts"]).tell
 
     def _select(self, item: pytest.Function, expected: dict[str, dict[str, Any]]) -> None:
@@ -122,7 +123,7 @@ class Run:
             pytest.exit(str(error), returncode=pytest.ExitCode.USAGE_ERROR)
 
     def _tell_work(self) -> None:
-        work = self._fairness.store.work(self._fairness.run)
+        work = self._fairness.store.runs.work(self._fairness.run)
         reporter = self._config.pluginmanager.get_plugin("terminalreporter")
         if work and reporter is not None:
             reporter.write_line(self._work_line(json.loads(work)))
@@ -220,16 +221,17 @@ class Run:
         if not (self._fairness.existing_store() or (self._outcomes.any and settings.store.exists())):
             return
         store = self._fairness.store
-        expected = store.expected_thresholds(self._fairness.run)
+        expected = store.runs.expected_thresholds(self._fairness.run)
         judged = self._outcomes.rows(expected)
         totals = self._outcomes.totals(judged)
         if not (judged or totals["attempts"]):
             return
-        tokens = store.tokens(self._fairness.run)
+        tokens = store.runs.tokens(self._fairness.run)
         self._results = results.compile_results(
             self._fairness.run, self._started, judged, totals, tokens, settings.root
         )
-        store.record_thresholds(self._fairness.run, {row["id"]: row for row in judged})
+        rows_by_test = {row["id"]: row for row in self._results["thresholds"]}
+        store.runs.record_thresholds(self._fairness.run, rows_by_test, self._results["run"]["git"])
         if settings.json is not None:
             results.write_results(settings.json, self._results)
 
@@ -247,6 +249,7 @@ class Run:
         width = self._config.get_terminal_writer().fullwidth
         if not judged:
             terminalreporter.write_sep("=", "fairness")
+        releases = {line["model"]: line for line in self._results["release"]}
         for model, of_model in summary.by_model(judged).items():
             terminalreporter.write_sep("=", f"fairness: {model}")
             head, *lines = summary.table(of_model, width)
@@ -255,5 +258,8 @@ class Run:
                 terminalreporter.write_line(line, **summary.COLOURS[row["verdict"]])
             for line in summary.notes(of_model, width):
                 terminalreporter.write_line(line)
+            release = releases[of_model[0]["model"]]
+            for line in summary.wrapped(sentence(release), width):
+                terminalreporter.write_line(line, **summary.COLOURS[release["verdict"]])
         for line in summary.closing(self._results, self._fairness.settings.json, width):
             terminalreporter.write_line(line)

@@ -20,6 +20,9 @@ class Settings:
     models: tuple[str, ...]
     judge: str | None
     repetitions: int | None
+    resolve: bool
+    looks: int
+    fresh: bool
     sample: int | None
     seed: int
     concurrency: int
@@ -40,6 +43,10 @@ def read_settings(config: pytest.Config) -> Settings:
     for name in ("repetitions", "sample", "concurrency"):
         if chosen[name] is not None and chosen[name] < 1:
             raise pytest.UsageError(f"--fairness-{name} is {chosen[name]}: it must be at least 1")
+    if not 2 <= chosen["looks"] <= 20:
+        raise pytest.UsageError(f"--fairness-looks is {chosen['looks']}: it must be from 2 to 20")
+    if chosen["fresh"] and chosen["offline"]:
+        raise pytest.UsageError("--fairness-fresh asks everything anew and --fairness-offline asks nothing: drop one")
     here = config.invocation_params.dir
     if chosen["json"] and (here / chosen["json"]).is_dir():
         raise pytest.UsageError(f"--fairness-json {chosen['json']} is a folder: name a file")
@@ -52,6 +59,9 @@ def read_settings(config: pytest.Config) -> Settings:
         models=tuple(dict.fromkeys(chosen["model"])),
         judge=chosen["judge"] or None,
         repetitions=chosen["repetitions"],
+        resolve=chosen["resolve"],
+        looks=chosen["looks"],
+        fresh=chosen["fresh"],
         sample=chosen["sample"],
         seed=chosen["seed"],
         concurrency=chosen["concurrency"],

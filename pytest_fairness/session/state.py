@@ -16,6 +16,7 @@ from pytest_fairness.session.probes import Probe, arguments_of, mark_of
 from pytest_fairness.session.settings import Settings
 
 if TYPE_CHECKING:
+    from pytest_fairness.core.items import ProbeItem
     from pytest_fairness.core.protocols import Model
     from pytest_fairness.engine.asks import Ask
     from pytest_fairness.engine.engine import Engine
@@ -166,7 +167,7 @@ class FairnessSession:
             from pytest_fairness.store.store import Store
 
             self._store = Store(self.settings.store)
-            self._store.start_run(self.run)
+            self._store.runs.start(self.run)
         return self._store
 
     @property
@@ -183,14 +184,26 @@ class FairnessSession:
         """A probe's items on one model; the first of a model sets the engine to work ahead."""
         key = (probe.id, model.key)
         if key not in self._samples:
-            from pytest_fairness.engine.sample import Sample
-
-            repetitions = self.settings.repetitions or probe.repetitions
-            self._samples[key] = Sample(probe.items, model, repetitions, self.engine)
+            self._samples[key] = self.sample_of(probe.items, model, self.repetitions(probe))
         if model_name not in self._planned_models:
             self._planned_models.add(model_name)
             self.engine.plan(self._asks(model, model_name))
         return self._samples[key]
+
+    def sample_of(self, items: Sequence[ProbeItem], model: Model, repetitions: int) -> Sample:
+        """Any items on one model, asked so often each."""
+        from pytest_fairness.engine.sample import Sample
+
+        return Sample(items, model, repetitions, self.engine, self._first_repetition)
+
+    def repetitions(self, probe: Probe) -> int:
+        """How often each prompt of a probe is asked."""
+        return self.settings.repetitions or probe.repetitions
+
+    @cached_property
+    def _first_repetition(self) -> int:
+        # Answers are kept by repetition: those of a fresh run are counted on from the last.
+        return self.store.runs.next_repetition(self.run) if self.settings.fresh else 0
 
     def _asks(self, model: Model, model_name: str | None) -> Iterator[Ask]:
         for planned in self.plan:
@@ -210,7 +223,7 @@ class FairnessSession:
         if self._engine is not None:
             self._engine.stop()
         elif self._store is not None or self.settings.store.exists():
-            self.store.stop_run(self.run)
+            self.store.runs.stop(self.run)
 
     def close_engine(self) -> None:
         """Cancel what is under way; what was answered is kept."""
@@ -237,6 +250,5 @@ class FairnessSession:
                     continue
                 seen.add(key)
                 items.add((planned.probe.id, place))
-                repetitions = self.settings.repetitions or planned.probe.repetitions
-                attempts += len(planned.probe.items[place].prompts) * repetitions
+                attempts += len(planned.probe.items[place].prompts) * self.repetitions(planned.probe)
         return {"probes": len({probe for probe, _ in items}), "items": len(items), "attempts": attempts}

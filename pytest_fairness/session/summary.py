@@ -73,8 +73,7 @@ def wrapped(text: str, width: int) -> list[str]:
 
 def promise(rows: Sequence[Mapping[str, Any]]) -> str:
     """What the verdicts promise, and how often at most fair values would still break the build."""
-    confidence = min((row["confidence"] for row in rows if row["confidence"]), default=0.95)
-    share = (1 - confidence) / 2
+    share = max((row["risk"] for row in rows if row["risk"]), default=0.025)
     thresholds = f"{len(rows)} threshold{'s' if len(rows) > 1 else ''}"
     return (
         f"a model on or beyond a bound is called fair in at most {share:.1%} of runs, one inside is called unfair "

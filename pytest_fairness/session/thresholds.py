@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -15,14 +16,19 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.verdicts import Judgement, Verdict, judge
 from pytest_fairness.core.wording import explanation
 from pytest_fairness.session.collection import unasserted_comparison
+from pytest_fairness.session.history import History, read_history, undeclared_look
+from pytest_fairness.session.looks import items_limit, looks, note_decided
 from pytest_fairness.session.measuring import LazyMeasured
 from pytest_fairness.session.probes import FlakyMark, mark_of
 from pytest_fairness.session.rows import threshold_row, to_properties
+from pytest_fairness.session.state import SESSION
 
 _PACKAGE = str(Path(__file__).parents[1])
 
 FLAKY: pytest.StashKey[str] = pytest.StashKey()
 """Why a test's report is to read *flaky*."""
+SURE = 0.9
+"""Probability from which a history shows that a threshold is more flaky than its mark allows."""
 METRICS: pytest.StashKey[list[dict[str, Any]]] = pytest.StashKey()
 """Every estimate that a test made: sent with its report, but too many for its JUnit properties."""
 
@@ -60,6 +66,7 @@ def run_threshold(item: pytest.Function) -> None:
     """
     __tracebackhide__ = True
     function = item.obj
+    settings = item.config.stash[SESSION].settings
     names = [name for name in inspect.signature(function).parameters if name in item.funcargs]
     arguments = {name: item.funcargs[name] for name in names}
     measured = item.funcargs["measured"]
@@ -69,9 +76,24 @@ def run_threshold(item: pytest.Function) -> None:
     except FairnessError as error:
         judgement, flaky = Judgement(Verdict.INVALID, reason=str(error)), None
     else:
-        measured.load()
-        judgement = _judge(function, arguments)
+        for look in looks(item, settings, measured.tail):
+            measured.take(look)
+            measured.load()
+            judgement = _look(item, function, arguments, measured)
+            if judgement.verdict is not Verdict.UNDECIDED:
+                note_decided(item)
+            if judgement.verdict is not Verdict.UNDECIDED or items_limit(judgement, look, measured.probe):
+                break
     conclude(item, judgement, measured, flaky)
+
+
+def _look(
+    item: pytest.Function, function: Callable[..., object], arguments: Mapping[str, Any], measured: LazyMeasured
+) -> Judgement:
+    judgement = _judge(function, arguments)
+    if judgement.verdict is Verdict.FAIR and (reason := undeclared_look(item.nodeid, measured)):
+        return replace(judgement, verdict=Verdict.UNDECIDED, reason=reason)
+    return judgement
 
 
 def _judge(function: Callable[..., object], arguments: Mapping[str, Any]) -> Judgement:
@@ -93,9 +115,12 @@ def _call(function: Callable[..., object], arguments: Mapping[str, Any]) -> None
 def conclude(item: pytest.Function, judgement: Judgement, measured: LazyMeasured, flaky: FlakyMark | None) -> None:
     """Note the verdict on the test and raise where it breaks the build."""
     __tracebackhide__ = True
+    if judgement.verdict is Verdict.UNDECIDED and not judgement.reason:
+        judgement = replace(judgement, reason=items_limit(judgement, measured.look, measured.probe))
     message = explanation(judgement) if judgement.verdict is not Verdict.FAIR else ""
-    row = threshold_row(item, judgement, measured, message)
-    broken = _not_excused(item, judgement, flaky, row)
+    history = read_history(item.nodeid, judgement, measured)
+    row = threshold_row(item, judgement, measured, message) | {"history": asdict(history)}
+    broken = _not_excused(item, judgement, flaky, row, history)
     if judgement.verdict is Verdict.UNDECIDED and not broken:
         item.stash[FLAKY] = row["flaky"] = f"flaky: {message}"
     item.stash[METRICS] = row.pop("metrics")
@@ -131,16 +156,23 @@ def _users_part(failure: BaseException | None) -> TracebackType | None:
 
 
 def _not_excused(
-    item: pytest.Function, judgement: Judgement, flaky: FlakyMark | None, row: Mapping[str, Any]
+    item: pytest.Function,
+    judgement: Judgement,
+    flaky: FlakyMark | None,
+    row: Mapping[str, Any],
+    history: History,
 ) -> str | bool:
     """Whether the verdict breaks the build, with what to say besides where a flaky mark does not help."""
     if judgement.verdict is not Verdict.UNDECIDED or flaky is None or item.get_closest_marker("xfail"):
         return judgement.verdict is not Verdict.FAIR
     if datetime.now().astimezone().date() > flaky.until:
         return f"; its flaky mark ended on {flaky.until} ({flaky.reason})"
-    flip = row["flip_probability"]
-    if flip is not None and flip > flaky.max_flip:
-        return f"; it flips in {flip:.0%} of reruns, over the {flaky.max_flip:.0%} of its flaky mark ({flaky.reason})"
+    allowed = f"over the {flaky.max_flip:.0%} of its flaky mark ({flaky.reason})"
+    outside = row["outside_probability"]
+    if outside is not None and outside > flaky.max_flip:
+        return f"; a rerun would lie outside with probability {outside:.0%}, {allowed}"
+    if history.exceeds(flaky.max_flip) >= SURE:
+        return f"; it lay outside in {history.outside} of {history.runs} runs, {allowed}"
     return False
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,7 @@ def mean_estimate(setting: Setting, name: Name, group: Group, items: int) -> Est
         return setting.invalid(name, reason, **counts)
     ends = hull(mean_interval, [group], setting.tail)
     found = mean_spread(group.graded)
+    counts["ends_at"] = partial(hull, mean_interval, [group])
     return _finished(setting, name, group.graded.value, ends, found, [group], **counts)
 
 
@@ -77,6 +79,7 @@ def difference_estimate(setting: Setting, name: Name, first: Group, second: Grou
     value = first.graded.value - second.graded.value
     ends = hull(difference_interval, [first, second], setting.tail)
     found = difference_spread(first.graded, second.graded)
+    counts["ends_at"] = partial(hull, difference_interval, [first, second])
     return _finished(setting, name, value, ends, found, [first, second], **counts)
 
 
@@ -100,17 +103,23 @@ def ratio_estimate(
     first: Group,
     second: Group,
     items: int,
-    strict_tail: float | None = None,
+    strict_tail: Callable[[float], float] | None = None,
 ) -> Estimate:
-    """A ratio; as a member of a family it has wider ends, at ``strict_tail``, for claims of unfairness."""
+    """A ratio; as a member of a family it has wider ends, at ``strict_tail`` of a tail, for claims of unfairness."""
     counts = counted([first, second], items)
     if reason := ratio_reason(first, second):
         return setting.invalid(name, reason, **counts)
     one, other = first.graded, second.graded
-    ends = hull(ratio_interval, [first, second], setting.tail)
+    ends_at = partial(hull, ratio_interval, [first, second])
+    ends = ends_at(setting.tail)
+    counts["ends_at"] = ends_at
     if strict_tail is not None:
-        low, high = hull(ratio_interval, [first, second], strict_tail)
-        counts |= {"strict_low": low, "strict_high": high}
+        low, high = ends_at(strict_tail(setting.tail))
+        counts |= {
+            "strict_low": low,
+            "strict_high": high,
+            "strict_at": lambda tail: ends_at(strict_tail(tail)),
+        }
     for group in (first, second):
         if group.graded.binary and group.graded.effective * group.graded.value < FEWEST_EVENTS:
             counts["sparse"] = f"fewer than {FEWEST_EVENTS} effective events of {group.name}"

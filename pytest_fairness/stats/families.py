@@ -36,7 +36,7 @@ def ratio_family(
         reference = next(group for group in groups if group.name == to)
         pairs = [(group, reference) for group in groups if group is not reference]
     sound = [(first.graded, second.graded) for first, second in pairs if not ratio_reason(first, second)]
-    tail = strict_tail(sound, setting.tail)
+    tail = simultaneous(sound)
     found = {}
     for first, second in pairs:
         name = naming(first.name, second.name)
@@ -67,6 +67,13 @@ def worst_estimate(
     worst = min(sound, key=lambda member: member.value)
     low = 0.0 if broken else min(member.low for member in sound)
     high = min(member.high if member.strict_high is None else member.strict_high for member in sound)
+
+    def ends_at(tail: float) -> tuple[float, float]:
+        lows = [member.ends_at(tail)[0] for member in sound if member.ends_at]
+        highs = [at(tail)[1] for member in sound if (at := member.strict_at or member.ends_at)]
+        low = 0.0 if broken else min(lows)
+        return low, max(min(highs), low, worst.value)
+
     suspect = broken or next((member.suspect for member in sound if member.suspect), "")
     sparse = next((member.sparse for member in sound if member.sparse), "")
     return replace(
@@ -77,6 +84,8 @@ def worst_estimate(
         high=max(high, low, worst.value),
         strict_low=None,
         strict_high=None,
+        ends_at=ends_at,
+        strict_at=None,
         suspect=suspect,
         sparse=sparse,
         **counts,
@@ -88,14 +97,23 @@ def _folded(estimate: Estimate) -> Estimate:
 
     Which rate is smaller was seen, not known: a filling, or chance, may turn them round.
     """
+
+    def fold(low: float, high: float) -> tuple[float, float]:
+        return min(low, 1 / high), min(high, 1.0)
+
     strict_low = estimate.low if estimate.strict_low is None else estimate.strict_low
     strict_high = estimate.high if estimate.strict_high is None else estimate.strict_high
+    ends_at, strict_at = estimate.ends_at, estimate.strict_at
+    low, high = fold(estimate.low, estimate.high)
+    strict_low, strict_high = fold(strict_low, strict_high)
     return replace(
         estimate,
-        low=min(estimate.low, 1 / estimate.high),
-        high=min(estimate.high, 1.0),
-        strict_low=min(strict_low, 1 / strict_high),
-        strict_high=min(strict_high, 1.0),
+        low=low,
+        high=high,
+        strict_low=strict_low,
+        strict_high=strict_high,
+        ends_at=None if ends_at is None else lambda tail: fold(*ends_at(tail)),
+        strict_at=None if strict_at is None else lambda tail: fold(*strict_at(tail)),
     )
 
 
@@ -105,17 +123,18 @@ def _ordered(first: Group, second: Group) -> tuple[Group, Group]:
     return (second, first) if swapped else (first, second)
 
 
-def strict_tail(pairs: Sequence[tuple[Part, Part]], tail: float) -> float:
-    """The tail at which all pairs' log-ratio intervals hold together with probability ``1 - 2 * tail``.
+def simultaneous(pairs: Sequence[tuple[Part, Part]]) -> Callable[[float], float]:
+    """From a tail to that at which all pairs' log-ratio intervals hold together with probability ``1 - 2 * tail``.
 
     The maximum of a multivariate t (Hothorn, Bretz and Westfall 2008), with the pairs'
     correlations as the clusters show them, by seeded simulation; no family pays more than Bonferroni asks.
     Pairs with a rate of zero have no logarithm: where there is one, Bonferroni's tail is taken.
     """
-    bonferroni = tail / max(len(pairs), 1)
-    if len(pairs) < 2:
-        return tail
-    if any(first.value <= 0 or second.value <= 0 for first, second in pairs):
+
+    def bonferroni(tail: float) -> float:
+        return tail / max(len(pairs), 1)
+
+    if len(pairs) < 2 or any(first.value <= 0 or second.value <= 0 for first, second in pairs):
         return bonferroni
     spreads = [ratio_spread(first, second) for first, second in pairs]
     df = min(spread.df for spread in spreads)
@@ -132,7 +151,11 @@ def strict_tail(pairs: Sequence[tuple[Part, Part]], tail: float) -> float:
     if np.any(errors <= 0):
         return bonferroni
     largest = _largest(covariance / np.outer(errors, errors), df)
-    return float(np.clip(t_tail(float(np.quantile(largest, 1 - 2 * tail)), df), bonferroni, tail))
+
+    def largest_of_all(tail: float) -> float:
+        return float(np.clip(t_tail(float(np.quantile(largest, 1 - 2 * tail)), df), bonferroni(tail), tail))
+
+    return largest_of_all
 
 
 def _largest(correlation: Floats, df: float) -> Floats:

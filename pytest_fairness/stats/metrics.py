@@ -95,12 +95,17 @@ def functional_estimate(
         return setting.invalid(name, f"{name.title} cannot be computed: {undefined}", **counts)
     if ends[0] == ends[1]:
         return setting.invalid(name, NO_VARIATION, **counts)
+
+    def ends_at(tail: float) -> Ends:
+        low, high = _hull(functional, sample, clusterings, tail)[1]
+        return (low, high) if back is None else (back(low), back(high))
+
     error = found.error or (ends[1] - ends[0]) / 2 / t_quantile(setting.tail, found.df)
     if back is not None:
         error *= (back(value + 1e-6) - back(value - 1e-6)) / 2e-6  # the slope: the delta method
         value, ends = back(value), (back(ends[0]), back(ends[1]))
     suspect = suspect_reason([everyone], setting.tail)
-    return setting.estimate(name, value, ends, error=error, df=found.df, suspect=suspect, **counts)
+    return setting.estimate(name, value, ends, error=error, df=found.df, suspect=suspect, ends_at=ends_at, **counts)
 
 
 def _hull(

@@ -1,23 +1,22 @@
-"""Where processes meet: attempts, claims, grades and runs in one SQLite file."""
+"""Where processes meet: attempts, claims and grades in one SQLite file."""
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
-from sqlalchemy import Connection, Engine, bindparam, create_engine, delete, event, insert, select, update
-from sqlalchemy.exc import DatabaseError
+from sqlalchemy import Connection, bindparam, delete, insert, select
 
 from pytest_fairness.core.attempts import Answer, Attempt, Grade
-from pytest_fairness.core.errors import StoreError
 from pytest_fairness.store import tables
+from pytest_fairness.store.database import Database
 from pytest_fairness.store.owners import Owner
+from pytest_fairness.store.runs import Runs
+from pytest_fairness.store.samples import StoredSample
 
 _BATCH = 1000
 _attempt_columns = tables.attempts.c
@@ -67,86 +66,22 @@ class Turn:
 
 
 class Store:
-    """One SQLite file, shared by every process of a run and by later runs.
+    """The attempts of all runs, shared by every process of a run and by later runs.
 
     Raises `StoreError`, in one line, when the file cannot be read or written.
     """
 
     def __init__(self, path: Path) -> None:
+        self._database = Database(path)
         self.path = path
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise StoreError(
-                f"the store {path} cannot be made: {error.strerror}; name another with --fairness-store"
-            ) from None
-        self._engine = self._connect()
-        with self._mended():
-            # Switching a fresh file to WAL takes a lock that SQLite does not wait for.
-            try:
-                with FileLock(f"{path}.lock", timeout=60, thread_local=False):
-                    self._prepare()
-            except (Timeout, OSError) as error:
-                raise StoreError(
-                    f"the store {path} cannot be opened: {error}; name another with --fairness-store"
-                ) from None
+        self.runs = Runs(self._database)
         self.owner = Owner(path.with_name(f"{path.name}.owners"))
-
-    def _connect(self) -> Engine:
-        engine = create_engine(f"sqlite:///{self.path}", connect_args={"timeout": 60})
-
-        @event.listens_for(engine, "connect")
-        def configure(connection: Any, _: object) -> None:
-            connection.isolation_level = None
-            connection.execute("PRAGMA synchronous = NORMAL")
-
-        @event.listens_for(engine, "begin")
-        def begin(connection: Connection) -> None:
-            # SQLAlchemy calls this for reading connections as well; those need no lock.
-            if connection.get_execution_options().get("isolation_level") != "AUTOCOMMIT":
-                connection.exec_driver_sql("BEGIN IMMEDIATE")
-
-        return engine
-
-    def _prepare(self) -> None:
-        with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            connection.exec_driver_sql("PRAGMA journal_mode = WAL")
-        with self._engine.begin() as connection:
-            tables.metadata.create_all(connection)
-            number = connection.execute(select(tables.layout.c.number)).scalar()
-            if number is None:
-                connection.execute(insert(tables.layout).values(number=tables.LAYOUT))
-            elif number > tables.LAYOUT:
-                raise StoreError(
-                    f"the store {self.path} has layout {number} and this version of pytest-fairness reads up to "
-                    f"{tables.LAYOUT}: upgrade pytest-fairness, or name another store with --fairness-store"
-                )
-
-    @contextmanager
-    def _mended(self) -> Iterator[None]:
-        try:
-            yield
-        except DatabaseError as error:
-            raise StoreError(
-                f"the store {self.path} failed: {error.orig}; what was answered before is kept: "
-                "mend it (free space, permissions) and run again, or name another with --fairness-store"
-            ) from None
-
-    @contextmanager
-    def _writing(self) -> Iterator[Connection]:
-        with self._mended(), self._engine.begin() as connection:
-            yield connection
-
-    @contextmanager
-    def _reading(self) -> Iterator[Connection]:
-        with self._mended(), self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            yield connection
 
     def load(self, keys: Sequence[str], run: str) -> tuple[dict[str, Attempt], dict[tuple[str, str], Grade]]:
         """The attempts that are stored under these keys, and their grades by grader's fingerprint."""
         attempts: dict[str, Attempt] = {}
         grades: dict[tuple[str, str], Grade] = {}
-        with self._reading() as connection:
+        with self._database.reading() as connection:
             for start in range(0, len(keys), _BATCH):
                 batch = keys[start : start + _BATCH]
                 attempts |= _attempts(connection, batch, run)
@@ -168,7 +103,7 @@ class Store:
         free while its answer is not written.
         """
         turn = Turn()
-        with self._writing() as connection:
+        with self._database.writing() as connection:
             if asked:
                 _write(connection, asked, run)
                 connection.execute(_delete_claims, [{"k": one.attempt.key} for one in asked])
@@ -196,68 +131,26 @@ class Store:
         """Free the claims of those owners whose processes are gone; whether there were any."""
         dead = [owner for owner in set(owners) if self.owner.is_dead(owner)]
         if dead:
-            with self._writing() as connection:
+            with self._database.writing() as connection:
                 connection.execute(delete(tables.claims).where(tables.claims.c.owner.in_(dead)))
         return bool(dead)
 
-    def start_run(self, run: str) -> None:
-        with self._writing() as connection:
-            row = {"id": run, "started": time.time(), "stopped": 0}
-            connection.execute(insert(tables.runs).prefix_with("OR IGNORE"), [row])
-
-    def stop_run(self, run: str) -> None:
-        """Let no process of the run send anything more."""
-        with self._writing() as connection:
-            connection.execute(update(tables.runs).where(tables.runs.c.id == run).values(stopped=1))
-
-    def describe_work(self, run: str, work: str) -> None:
-        """Keep what the run is going to ask, for the process that tells the user."""
-        with self._writing() as connection:
-            connection.execute(update(tables.runs).where(tables.runs.c.id == run).values(work=work))
-
-    def work(self, run: str) -> str | None:
-        with self._reading() as connection:
-            return connection.execute(select(tables.runs.c.work).filter_by(id=run)).scalar()
-
-    def tokens(self, run: str) -> dict[str, int]:
-        """Tokens that the run has paid for, by kind, as far as the providers told."""
-        total: dict[str, int] = {}
-        with self._reading() as connection:
-            for (usage,) in connection.execute(select(_attempt_columns.usage).where(_attempt_columns.run == run)):
-                for kind, count in json.loads(usage or "{}").items():
-                    total[kind] = total.get(kind, 0) + count
-        return total
-
-    def expect_thresholds(self, run: str, expected: Mapping[str, Mapping[str, Any]]) -> None:
-        """Keep which threshold tests the run has selected, so that a lost one is missed."""
-        rows = [{"run": run, "test": test, "expected": json.dumps(what)} for test, what in expected.items()]
-        if rows:
-            with self._writing() as connection:
-                connection.execute(insert(tables.thresholds).prefix_with("OR IGNORE"), rows)
-
-    def expected_thresholds(self, run: str) -> dict[str, dict[str, Any]]:
-        with self._reading() as connection:
-            table = tables.thresholds.c
-            rows = connection.execute(select(table.test, table.expected).where(table.run == run).order_by(table.test))
-            return {test: json.loads(expected) for test, expected in rows}
-
-    def record_thresholds(self, run: str, results: Mapping[str, Mapping[str, Any]]) -> None:
-        """Keep each threshold's row of the results file."""
-        table = tables.thresholds
-        change = update(table).where(table.c.run == run, table.c.test == bindparam("t")).values(result=bindparam("r"))
-        rows = [{"t": test, "r": json.dumps(result)} for test, result in results.items()]
-        if rows:
-            with self._writing() as connection:
-                connection.execute(change, rows)
+    def with_answers(self, sample: StoredSample, run: str) -> StoredSample:
+        """A stored sample with the answers of its attempts, as far as they are in the store."""
+        found, _ = self.load([graded.attempt.key for graded in sample.attempts], run)
+        attempts = [
+            replace(graded, attempt=found.get(graded.attempt.key, graded.attempt)) for graded in sample.attempts
+        ]
+        return replace(sample, attempts=attempts)
 
     def close(self) -> None:
         """Give back all claims and close the file."""
         try:
-            with self._writing() as connection:
+            with self._database.writing() as connection:
                 connection.execute(delete(tables.claims).where(tables.claims.c.owner == self.owner.id))
         finally:
             self.owner.release()
-            self._engine.dispose()
+            self._database.close()
 
 
 def _attempts(connection: Connection, keys: Sequence[str], run: str) -> dict[str, Attempt]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, Float, Integer, MetaData, String, Table, Text
+from sqlalchemy import Column, Float, Index, Integer, LargeBinary, MetaData, String, Table, Text
 
-LAYOUT = 1
+LAYOUT = 2
 """Raised by one with every change of the tables; a store of a higher number is refused."""
 
 metadata = MetaData()
@@ -61,6 +61,8 @@ runs = Table(
     Column("started", Float, nullable=False),
     Column("stopped", Integer, nullable=False, default=0),
     Column("work", Text),
+    # The commit of the user's project.
+    Column("git", Text),
 )
 
 thresholds = Table(
@@ -71,4 +73,26 @@ thresholds = Table(
     # What is known of the test before it ran, and its row of the results file after.
     Column("expected", Text, nullable=False),
     Column("result", Text),
+    Index("thresholds_by_test", "test"),
 )
+
+# What a probe measured of a model, enough to make every verdict again.
+samples = Table(
+    "samples",
+    metadata,
+    Column("run", String(32), primary_key=True),
+    Column("probe", Text, primary_key=True),
+    Column("model_key", Text, primary_key=True),
+    Column("model", Text, nullable=False),
+    Column("at", Float, nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("data", LargeBinary, nullable=False),
+)
+
+MIGRATIONS: dict[int, tuple[str, ...]] = {
+    1: (
+        "ALTER TABLE runs ADD COLUMN git TEXT",
+        "CREATE INDEX IF NOT EXISTS thresholds_by_test ON thresholds (test)",
+    )
+}
+"""From each older layout to the next, after the tables that were not there have been made."""

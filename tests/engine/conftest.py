@@ -21,7 +21,7 @@ def make_engine(tmp_path: Path) -> Iterator[MakeEngine]:
 
     def make(run: str = "run", **options: Any) -> Engine:
         store = Store(tmp_path / "store.sqlite")
-        store.start_run(run)
+        store.runs.start(run)
         stores.append(store)
         options.setdefault("retries", Retries(tries=3, first_wait=0.01))
         engines.append(Engine(store, run, **options))

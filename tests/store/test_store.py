@@ -28,7 +28,7 @@ def asked(key: str, text: str = "yes", error: str | None = None) -> Asked:
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     store = Store(tmp_path / "a folder" / "störe.sqlite")
-    store.start_run("run")
+    store.runs.start("run")
     return store
 
 
@@ -59,25 +59,25 @@ def test_closing_frees_claims(store: Store) -> None:
 
 
 def test_a_stopped_run_claims_nothing_but_another_run_does(store: Store) -> None:
-    store.stop_run("run")
+    store.runs.stop("run")
     turn = store.turn("run", wanted=["a"])
     assert turn.stopped
     assert not turn.claimed
-    store.start_run("next")
+    store.runs.start("next")
     assert store.turn("next", wanted=["a"]).claimed == {"a"}
 
 
 def test_tokens_count_what_this_run_has_asked(store: Store) -> None:
     store.turn("earlier", asked=[asked("a")])
     store.turn("run", asked=[asked("b"), asked("c"), asked("d", error="HTTP 500")])
-    assert store.tokens("run") == {"input": 6}
+    assert store.runs.tokens("run") == {"input": 6}
 
 
 def test_thresholds_are_expected_and_recorded(store: Store) -> None:
-    store.expect_thresholds("run", {"t::b": {"suite": "x"}, "t::a": {"suite": "y"}})
-    store.expect_thresholds("run", {"t::a": {"suite": "from another worker"}})
-    store.record_thresholds("run", {"t::a": {"verdict": "fair"}})
-    assert store.expected_thresholds("run") == {"t::a": {"suite": "y"}, "t::b": {"suite": "x"}}
+    store.runs.expect_thresholds("run", {"t::b": {"suite": "x"}, "t::a": {"suite": "y"}})
+    store.runs.expect_thresholds("run", {"t::a": {"suite": "from another worker"}})
+    store.runs.record_thresholds("run", {"t::a": {"verdict": "fair"}})
+    assert store.runs.expected_thresholds("run") == {"t::a": {"suite": "y"}, "t::b": {"suite": "x"}}
 
 
 OPEN = """
@@ -86,7 +86,7 @@ from pathlib import Path
 from pytest_fairness.store.store import Store
 sys.stdin.readline()
 store = Store(Path(sys.argv[1]))
-store.start_run("run")
+store.runs.start("run")
 store.turn("run", wanted=[sys.argv[2]])
 store.close()
 """
@@ -168,7 +168,7 @@ def test_a_folder_that_cannot_be_made_is_told_in_one_line(tmp_path: Path) -> Non
 
 def test_a_full_disk_is_told_in_one_line_and_loses_nothing(store: Store) -> None:
     store.turn("run", asked=[asked("before")])
-    with store._engine.connect() as connection:
+    with store._database._engine.connect() as connection:
         pages = connection.exec_driver_sql("PRAGMA page_count").scalar()
         connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
         connection.commit()

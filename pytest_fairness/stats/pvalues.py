@@ -1,0 +1,80 @@
+"""p-values of a threshold's two claims, by inverting the very intervals that decide it.
+
+A threshold is unfair where its interval lies outside a bound. The p-value of that claim is
+the smallest probability to err at which the interval still does: it is at most 0.025
+exactly where a 95% interval calls it unfair. The same of the claim that it is fair is the
+two one-sided tests' (Schuirmann 1987).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pytest_fairness.core.comparisons import Comparison
+from pytest_fairness.core.estimates import Ends, Estimate
+
+SMALLEST = 1e-9
+"""Below, the approximations behind an interval say nothing."""
+_STEPS = 30
+
+
+def p_unfair(comparisons: Sequence[Comparison]) -> float | None:
+    """Of the claim that an estimate lies outside the bounds it was compared with: from 1e-9 to 1.
+
+    Families are corrected over their members. None where there is no interval to invert.
+
+    >>> from pytest_fairness.stats.measured import Measured
+    >>> rows = [{"item": n, "yes": n % 10 < 3} for n in range(100)]
+    >>> rate = Measured.from_rows(rows, item="item", groups=[]).rate("yes")
+    >>> p = p_unfair([rate._compare("<=", 0.2)])
+    >>> round(p, 3), rate.low > 0.2
+    (0.007, True)
+    """
+    found = [_one_sided(comparison, against=True) for comparison in comparisons]
+    known = [p for p in found if p is not None]
+    return min(known) if known and len(known) == len(found) else None
+
+
+def p_fair(comparisons: Sequence[Comparison]) -> float | None:
+    """Of the claim that an estimate lies inside all bounds: from 1e-9 to 1.
+
+    None where that cannot be claimed whatever the interval says.
+    """
+    if any(comparison.estimate.suspect or comparison.estimate.sparse for comparison in comparisons):
+        return None
+    found = [_one_sided(comparison, against=False) for comparison in comparisons]
+    known = [p for p in found if p is not None]
+    return max(known) if known and len(known) == len(found) else None
+
+
+def _one_sided(comparison: Comparison, *, against: bool) -> float | None:
+    """Of the claim that the estimate lies beyond the bound (``against``), or within it."""
+    estimate, bound = comparison.estimate, comparison.bound
+    at = _ends(estimate, strict=against)
+    if estimate.invalid or at is None:
+        return None
+    upwards = (comparison.op in (">", ">=")) != against
+    if upwards:
+        return _smallest_tail(lambda tail: at(tail)[0] >= bound, lambda tail: at(tail)[1] <= bound)
+    return _smallest_tail(lambda tail: at(tail)[1] <= bound, lambda tail: at(tail)[0] >= bound)
+
+
+def _ends(estimate: Estimate, *, strict: bool) -> Ends | None:
+    return estimate.strict_at or estimate.ends_at if strict else estimate.ends_at
+
+
+def _smallest_tail(claimed: Callable[[float], bool], opposite: Callable[[float], bool]) -> float:
+    """The smallest tail at which a claim is made; one less that of the opposite claim where it never is."""
+    if not claimed(0.5):
+        return 1 - _bisected(opposite) if opposite(0.5) else 0.5
+    return _bisected(claimed)
+
+
+def _bisected(claimed: Callable[[float], bool]) -> float:
+    low, high = SMALLEST, 0.5
+    if claimed(low):
+        return low
+    for _ in range(_STEPS):
+        middle = (low * high) ** 0.5
+        low, high = (low, middle) if claimed(middle) else (middle, high)
+    return high

@@ -1,0 +1,144 @@
+"""What a probe measured of a model in one run, packed small: enough to make every verdict again."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
+from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.core.keys import attempt_key, digest, prompt_digest
+
+_MESSAGES_LOST = [{"role": "user", "content": "(this prompt is not in the store)"}]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSample:
+    """The graded attempts of a probe on a model, and what a verdict depends on besides."""
+
+    probe: str
+    model: str
+    """Its name, with the parameters of its decoding."""
+    model_key: str
+    attempts: Sequence[GradedAttempt]
+    """Items in order, their prompts in order, each with its repetitions."""
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    """What `Measured` was told: confidence, sources, crossed."""
+    graders: Mapping[str, str | None] = field(default_factory=dict)
+    """Fingerprints by grade; None for a grader that has none."""
+    extremes: Mapping[str, Callable[[Prompt], Sequence[Any]]] = field(default_factory=dict)
+    """By grade: from a prompt to the values that an ungraded answer could have had."""
+    judge: str | None = None
+
+    @property
+    def repetitions(self) -> range:
+        """Which repetitions every prompt was asked in."""
+        numbers = [graded.attempt.repetition for graded in self.attempts]
+        return range(min(numbers, default=0), max(numbers, default=0) + 1)
+
+    @property
+    def prompts(self) -> list[tuple[ProbeItem, Prompt]]:
+        """Every prompt once, with its item."""
+        return [(each.item, each.prompt) for each in self.attempts[:: len(self.repetitions)]]
+
+    def messages(self) -> dict[str, str]:
+        """What each prompt sends, as JSON, by its digest."""
+        return {
+            prompt_digest(prompt.messages): json.dumps(list(map(dict, prompt.messages))) for _, prompt in self.prompts
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """A stored sample as JSON has it; its prompts' messages lie elsewhere."""
+
+    content: Mapping[str, Any]
+
+    def digests(self) -> list[str]:
+        """Of all its prompts."""
+        return sorted({prompt[0] for item in self.content["items"] for prompt in item[3]})
+
+    def sample(self, probe: str, model: str, model_key: str, texts: Mapping[str, str]) -> StoredSample:
+        """The sample, given its prompts' messages as JSON by digest."""
+        content = self.content
+        repetitions = range(*content["repetitions"])
+        grades = {name: iter(packed) for name, packed in content["grades"].items()}
+        attempts = []
+        extremes: dict[str, dict[str, Sequence[Any]]] = {name: {} for name in content["extremes"]}
+        for item_id, source, metadata, packed_prompts in content["items"]:
+            prompts = [
+                Prompt(json.loads(texts[sent]) if sent in texts else _MESSAGES_LOST, groups, about)
+                for sent, groups, about, _ in packed_prompts
+            ]
+            item = ProbeItem(item_id, prompts, source, metadata)
+            for prompt, (sent, _, _, ends) in zip(prompts, packed_prompts, strict=True):
+                for name, values in zip(content["extremes"], ends, strict=True):
+                    extremes[name][_identity(prompt)] = values
+                for repetition in repetitions:
+                    attempt = Attempt(attempt_key(model_key, sent, repetition), repetition, from_store=True)
+                    graded = {name: Grade(*next(rest)) for name, rest in grades.items()}
+                    attempts.append(GradedAttempt(item, prompt, attempt, graded))
+        return StoredSample(
+            probe,
+            model,
+            model_key,
+            attempts,
+            content["arguments"],
+            content["graders"],
+            {name: _Known(known) for name, known in extremes.items()},
+            content["judge"],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """Extremes as they were told for each prompt of a sample."""
+
+    by_prompt: Mapping[str, Sequence[Any]]
+
+    def __call__(self, prompt: Prompt) -> Sequence[Any]:
+        return self.by_prompt[_identity(prompt)]
+
+
+def _identity(prompt: Prompt) -> str:
+    """What a grader can tell prompts apart by; not their groups, which may be permuted."""
+    return digest(f"{prompt_digest(prompt.messages)}\n{prompt.metadata!r}")
+
+
+def pack(sample: StoredSample) -> bytes:
+    """A sample as compressed JSON; values that JSON does not know are kept as their text."""
+    items: list[list[Any]] = []
+    of: ProbeItem | None = None
+    for item, prompt in sample.prompts:
+        if item is not of:
+            of = item
+            items.append([item.id, item.source, item.metadata, []])
+        ends = [list(extremes(prompt)) for extremes in sample.extremes.values()]
+        items[-1][3].append([prompt_digest(prompt.messages), prompt.groups, prompt.metadata, ends])
+    grades: dict[str, list[Any]] = {name: [] for name in sample.graders}
+    for graded in sample.attempts:
+        for name, values in grades.items():
+            grade = graded.grades.get(name, Grade.none("error"))
+            values.append([grade.value, grade.ungraded] if grade.ungraded else [grade.value])
+    content = {
+        "items": items,
+        "repetitions": [sample.repetitions.start, sample.repetitions.stop],
+        "grades": grades,
+        "arguments": sample.arguments,
+        "graders": sample.graders,
+        "extremes": list(sample.extremes),
+        "judge": sample.judge,
+    }
+    return zlib.compress(json.dumps(content, default=_plain, separators=(",", ":")).encode(), 6)
+
+
+def unpack(data: bytes) -> Packed:
+    """The reverse, but for the messages."""
+    return Packed(json.loads(zlib.decompress(data)))
+
+
+def _plain(value: object) -> Any:
+    return dict(value) if isinstance(value, Mapping) else str(value)
