@@ -56,13 +56,15 @@ class _Comparable(ABC):
         raise TypeError("an estimate is neither true nor false; compare it with a number")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Estimate(_Comparable):
     """A metric's value with its interval, and what it was computed from.
 
     In a threshold test a comparison is decided by the interval; elsewhere by ``value``.
 
-    >>> rate = Estimate("rate(hired)", "rate of hired", value=0.5, low=0.42, high=0.58)
+    >>> rate = Estimate("rate(hired)", "rate of hired", value=0.5, low=0.42, high=0.58, items=150, attempts=300)
+    >>> rate
+    <rate of hired: 0.500 (95% CI 0.420 to 0.580); 150 items, 300 attempts>
     >>> 0.4 <= rate <= 0.6
     True
     >>> rate == 0.5
@@ -135,6 +137,11 @@ class Estimate(_Comparable):
         ):
             return Decision.FALSE
         return Decision.UNDECIDED
+
+    def __repr__(self) -> str:
+        from pytest_fairness.core.wording import described
+
+        return f"<{described(self)}>"
 
     def __abs__(self) -> Estimate:
         """The size of a signed gap: ``abs(measured.difference(...)) < 0.05``."""
@@ -218,4 +225,4 @@ class Family(_Comparable):
         return min(self._members.values(), key=rank)._compare(op, bound)
 
     def __repr__(self) -> str:
-        return f"Family({self._members!r})"
+        return "\n".join(map(repr, self._members.values()))

@@ -47,6 +47,25 @@ def estimate_text(estimate: Estimate, bounds: Iterable[float] = ()) -> str:
     return f"{number(estimate.value, digits)} ({level} {low} to {high})"
 
 
+def subject_text(estimate: Estimate) -> str:
+    """What was estimated: ``rate of hired where gender=female``."""
+    where = ", ".join(f"{name}={value}" for name, value in estimate.slice.items())
+    return f"{estimate.title}{f' where {where}' if where else ''}"
+
+
+def counts_text(estimate: Estimate) -> str:
+    """What it was computed from: ``100 items, 3,000 attempts, 5 ungraded``."""
+    ungraded = sum(estimate.ungraded.values())
+    counts = f"{estimate.items:,} items, {estimate.attempts:,} attempts"
+    return f"{counts}, {ungraded:,} ungraded" if ungraded else counts
+
+
+def described(estimate: Estimate) -> str:
+    """An estimate as it shows itself outside a threshold."""
+    numbers = f"invalid: {estimate.invalid}" if estimate.invalid else estimate_text(estimate)
+    return f"{subject_text(estimate)}: {numbers}; {counts_text(estimate)}"
+
+
 def advice(judgement: Judgement) -> str:
     """What would decide an undecided threshold."""
     if judgement.deciding is None:
@@ -70,8 +89,7 @@ def explanation(judgement: Judgement) -> str:
     if judgement.deciding is None:
         return f"{verdict}: {judgement.reason}"
     estimate = judgement.deciding.estimate
-    where = ", ".join(f"{name}={value}" for name, value in estimate.slice.items())
-    subject = f"{estimate.title}{f' where {where}' if where else ''}"
+    subject = subject_text(estimate)
     if judgement.verdict is Verdict.INVALID and (estimate.invalid or estimate.suspect):
         return f"{verdict}: {estimate.invalid or estimate.suspect}; {subject}"
     bounds = bounds_text(judgement)
@@ -80,14 +98,10 @@ def explanation(judgement: Judgement) -> str:
         Verdict.UNFAIR: f"outside {bounds}" if two_sided else f"against {bounds}",
         Verdict.UNDECIDED: f"straddles a bound of {bounds}" if two_sided else f"straddles {bounds}",
     }.get(judgement.verdict, f"against {bounds}")
-    counts = f"{estimate.items:,} items, {estimate.attempts:,} attempts"
-    ungraded = sum(estimate.ungraded.values())
-    if ungraded:
-        counts += f", {ungraded:,} ungraded"
     if judgement.verdict is Verdict.UNDECIDED and not judgement.straddles:
         relation = f"inside {bounds}" if two_sided else f"against {bounds}"
     numbers = estimate_text(estimate, [c.bound for c in judgement.about_deciding])
-    message = f"{verdict}: {numbers}, {relation}: {subject}; {counts}"
+    message = f"{verdict}: {numbers}, {relation}: {subject}; {counts_text(estimate)}"
     if judgement.verdict is Verdict.UNDECIDED:
         message += f"; {advice(judgement)}"
     return message

@@ -135,7 +135,7 @@ class LazyMeasured:
     @property
     def tail(self) -> float:
         """The probability to err on either side that the probe allows: 0.025 for a confidence of 95%."""
-        return round((1 - self.probe.arguments.get("confidence", 0.95)) / 2, 12)
+        return round((1 - float(self.probe.arguments.get("confidence", 0.95))) / 2, 12)
 
     @property
     def counts(self) -> dict[str, int]:

@@ -37,6 +37,13 @@ ROW: dict[str, type | tuple[type, ...]] = {
     "bounds": list,
     "verdict": str,
     "flip_probability": (float, type(None)),
+    "outside_probability": (float, type(None)),
+    "p_value": (float, type(None)),
+    "p_holm": (float, type(None)),
+    "p_fair": (float, type(None)),
+    "risk": float,
+    "looks": dict,
+    "history": dict,
     "items": int,
     "attempts": int,
     "ungraded": dict,
@@ -57,7 +64,7 @@ def test_its_fields(project: Project) -> None:
     project.run()
     results = project.results()
     assert results["schema"] == 1
-    assert set(results) == {"schema", "run", "thresholds", "metrics"}
+    assert set(results) == {"schema", "run", "release", "thresholds", "metrics"}
     run = results["run"]
     assert (run["attempts"], run["from_store"], run["ungraded"]) == (180, 0, 0)
     assert run["models"] == ["function:conftest.application"]

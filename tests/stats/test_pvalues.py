@@ -1,0 +1,125 @@
+"""p-values say exactly what the intervals say, and are spread evenly where there is nothing to find."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from statsmodels.stats.multitest import multipletests  # type: ignore[import-untyped]
+from statsmodels.stats.proportion import proportions_ztest  # type: ignore[import-untyped]
+
+from pytest_fairness.core.comparisons import Decision
+from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.stats.measured import Measured
+from pytest_fairness.stats.multiplicity import holm
+from pytest_fairness.stats.pvalues import p_fair, p_unfair
+
+GROUPS = ("a", "b", "c")
+
+
+def rows(seed: int, items: int, rates: tuple[float, ...], lost: float = 0.0) -> list[dict[str, Any]]:
+    generator = np.random.default_rng(seed)
+    shared = generator.random(items)
+    return [
+        {
+            "item": item,
+            "group": group,
+            "yes": None if generator.random() < lost else float((shared[item] + generator.random()) / 2 < rate),
+        }
+        for item in range(items)
+        for group, rate in zip(GROUPS, rates, strict=False)
+        for _ in range(2)
+    ]
+
+
+def estimates(measured: Measured) -> list[Estimate]:
+    return [
+        measured.rate("yes"),
+        measured.ratio("yes", by="group", of="a", to="b"),
+        measured.difference("yes", by="group", of="a", to="b"),
+        abs(measured.difference("yes", by="group", of="a", to="b")),
+        -measured.rate("yes"),
+        *(member for _, member in measured.ratios("yes", by="group").items()),
+        measured.worst_ratio("yes", by="group"),
+        measured.metric(lambda s: s.yes / s.all, span=(0, 1), yes="yes", all=lambda _: 1),
+        measured.correlation("yes", lambda a: a["yes"] * 0.5 + a.item.id.endswith("1")),
+    ]
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    seed=st.integers(0, 1000),
+    items=st.integers(8, 60),
+    rates=st.tuples(*[st.floats(0.2, 0.8)] * 3),
+    lost=st.sampled_from([0.0, 0.02]),
+    at=st.floats(-0.3, 1.4),
+    op=st.sampled_from(["<", "<=", ">", ">="]),
+    confidence=st.sampled_from([0.9, 0.95, 0.99]),
+)
+def test_they_are_significant_exactly_where_the_verdict_says_so(
+    seed: int, items: int, rates: tuple[float, ...], lost: float, at: float, op: str, confidence: float
+) -> None:
+    measured = Measured.from_rows(rows(seed, items, rates, lost), item="item", groups=["group"], confidence=confidence)
+    tail = (1 - confidence) / 2
+    for estimate in estimates(measured):
+        comparison = estimate._compare(op, at)
+        against, within = p_unfair([comparison]), p_fair([comparison])
+        if estimate.invalid:
+            assert against is None
+            continue
+        assert against is not None
+        if abs(against - tail) > 1e-6:
+            assert (against <= tail) == (comparison.decision is Decision.FALSE), estimate.metric
+        if within is not None and abs(within - tail) > 1e-6:
+            assert (within <= tail) == (comparison.decision is Decision.TRUE), estimate.metric
+        assert 0 < against <= 1
+
+
+def test_of_one_rate_it_is_that_of_the_score_test() -> None:
+    measured = Measured.from_rows([{"item": n, "yes": n % 10 < 3} for n in range(4000)], item="item", groups=[])
+    p_value = p_unfair([measured.rate("yes")._compare("<=", 0.28)])
+    _, expected = proportions_ztest(1200, 4000, value=0.28, alternative="larger", prop_var=0.28)
+    assert p_value == pytest.approx(expected, rel=0.02)
+
+
+def test_where_the_truth_is_on_the_bound_small_ones_are_rare() -> None:
+    generator = np.random.default_rng(7)
+    found = []
+    for _ in range(400):
+        table = rows(int(generator.integers(10**9)), 100, (0.5, 0.5))
+        ratio = Measured.from_rows(table, item="item", groups=["group"]).ratio("yes", by="group", of="a", to="b")
+        found.append(p_unfair([ratio._compare(">=", 1.0)]))
+    for share in (0.05, 0.2, 0.5):
+        below = np.mean([p is not None and p <= share for p in found])
+        assert abs(below - share) < 4 * (share * (1 - share) / 400) ** 0.5
+
+
+def test_of_two_bounds_the_worse_counts() -> None:
+    ratio = Measured.from_rows(rows(3, 80, (0.3, 0.6)), item="item", groups=["group"]).ratio(
+        "yes", by="group", of="a", to="b"
+    )
+    both = [ratio._compare(">=", 0.8), ratio._compare("<=", 1.2)]
+    singles = [p_unfair([one]) for one in both]
+    assert p_unfair(both) == min(p for p in singles if p is not None)
+    fair = [p_fair([one]) for one in both]
+    assert p_fair(both) == max(p for p in fair if p is not None)
+
+
+@settings(deadline=None)
+@given(p_values=st.lists(st.floats(0, 1), min_size=1, max_size=12))
+def test_holm_is_that_of_statsmodels(p_values: list[float]) -> None:
+    assert holm(p_values) == pytest.approx(multipletests(p_values, method="holm")[1], abs=1e-12)
+
+
+@settings(deadline=None)
+@given(p_values=st.lists(st.floats(0, 1), min_size=2, max_size=8))
+def test_holm_never_turns_an_order_round(p_values: list[float]) -> None:
+    corrected = holm(p_values)
+    for first, one in zip(p_values, corrected, strict=True):
+        assert one >= first
+        for second, other in zip(p_values, corrected, strict=True):
+            if first <= second:
+                assert one <= other

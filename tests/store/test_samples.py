@@ -1,0 +1,154 @@
+"""What the store keeps of a run: enough to make every verdict again."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
+from pytest_fairness.core.errors import StoreError
+from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.core.keys import attempt_key, prompt_digest
+from pytest_fairness.core.options import Options
+from pytest_fairness.graders.choice import Choice
+from pytest_fairness.stats.measured import Measured
+from pytest_fairness.store.samples import StoredSample
+from pytest_fairness.store.store import Store
+from pytest_fairness.store.tables import LAYOUT
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    store = Store(tmp_path / "store.sqlite")
+    yield store
+    store.close()
+
+
+def sample(count: int = 30, *, first: int = 0, repetitions: int = 2) -> StoredSample:
+    """Choices with some refusals; each prompt has its own options."""
+    attempts = []
+    for number in range(count):
+        prompts = [
+            Prompt(
+                f"Would you hire {group} {number}?",
+                groups={"gender": group},
+                metadata={"options": ["yes", f"no {number}"], "city": "Łódź"},
+            )
+            for group in ("woman", "man")
+        ]
+        item = ProbeItem(f"i{number:03}", prompts, source=f"s{number // 2}", metadata={"field": number % 3})
+        for place, prompt in enumerate(prompts):
+            for repetition in range(first, first + repetitions):
+                lucky = (number * 7 + place * 3 + repetition) % 10
+                grade = Grade.none("refusal", "no") if lucky == 9 and number % 4 == 0 else Grade(lucky < 6)
+                key = attempt_key("model", prompt_digest(prompt.messages), repetition)
+                attempts.append(GradedAttempt(item, prompt, Attempt(key, repetition), {"hired": grade}))
+    return StoredSample(
+        "suites/x.py::test_x", "provider:x?temperature=0.5", "model", attempts, {"confidence": 0.9},
+        {"hired": "YesNo v1"}, {"hired": lambda _: (False, True)}, "openai:judge",
+    )  # fmt: skip
+
+
+def test_its_verdicts_are_the_same_to_the_digit(store: Store) -> None:
+    kept = sample()
+    store.runs.start("run")
+    store.runs.keep_sample("run", kept, messages=True)
+    found = store.runs.sample("run", kept.probe, kept.model_key)
+    assert found is not None
+    assert (found.model, found.graders, found.judge, found.arguments) == (
+        kept.model, kept.graders, kept.judge, kept.arguments,
+    )  # fmt: skip
+    assert [each.attempt.key for each in found.attempts] == [each.attempt.key for each in kept.attempts]
+    assert [each.prompt.text for each in found.attempts] == [each.prompt.text for each in kept.attempts]
+
+    def numbers(of: StoredSample) -> list[object]:
+        measured = Measured(of.attempts, extremes=of.extremes, **of.arguments)
+        ratio = measured.ratio("hired", by="gender", of="woman", to="man")
+        third = measured.where(field="1", city="Łódź").rate("hired")
+        return [(e.value, e.low, e.high, e.sources, e.attempts, dict(e.ungraded)) for e in (ratio, third)]
+
+    assert numbers(found) == numbers(kept)
+
+
+def test_what_an_ungraded_choice_could_have_been_is_kept_for_each_prompt(store: Store) -> None:
+    grader = Choice()
+    prompts = [
+        Prompt("Who?", metadata={"options": Options({f"ana {n}": f"Ana {n}", "unknown": "Nobody"})}) for n in range(3)
+    ]
+    attempts = [
+        GradedAttempt(ProbeItem(f"i{n}", [prompt]), prompt, Attempt(f"k{n}", 0), {"answer": Grade.none("unparsed")})
+        for n, prompt in enumerate(prompts)
+    ]
+    of = {"answer": grader.extremes_for}
+    store.runs.keep_sample("run", StoredSample("p", "m", "key", attempts, extremes=of), messages=True)
+    found = store.runs.sample("run", "p", "key")
+    assert found is not None
+    told = [tuple(found.extremes["answer"](each.prompt)) for each in found.attempts]
+    assert told == [tuple(grader.extremes_for(prompt)) for prompt in prompts]
+
+
+def test_the_largest_look_is_kept(store: Store) -> None:
+    for count in (10, 30, 20):
+        store.runs.keep_sample("run", sample(count), messages=False)
+    found = store.runs.sample("run", "suites/x.py::test_x", "model")
+    assert found is not None
+    assert len(found.attempts) == 120
+    assert found.repetitions == range(2)
+    assert store.runs.samples("run") == [("suites/x.py::test_x", "provider:x?temperature=0.5", "model")]
+
+
+def test_the_latest_run_and_a_run_by_its_beginning(store: Store) -> None:
+    for run in ("aa1", "aa2", "b"):
+        store.runs.start(run)
+    store.runs.keep_sample("aa1", sample(6), messages=False)
+    store.runs.keep_sample("aa2", sample(8, first=5), messages=False)
+    assert store.runs.find("latest") == "aa2"
+    assert store.runs.find("aa1") == "aa1"
+    with pytest.raises(StoreError, match="2 runs begin with 'aa'"):
+        store.runs.find("aa")
+    with pytest.raises(StoreError, match="holds no judged run 'b'"):
+        store.runs.find("b")  # it has judged nothing
+    latest = store.runs.latest_sample("suites/x.py::test_x", "model")
+    assert latest is not None
+    assert latest.repetitions == range(5, 7)
+
+
+def test_the_history_of_a_threshold(store: Store) -> None:
+    for run in ("one", "two", "three"):
+        store.runs.start(run)
+        store.runs.expect_thresholds(run, {"t": {}, "u": {}})
+    store.runs.record_thresholds("one", {"t": {"verdict": "fair"}}, "abc")
+    store.runs.record_thresholds("two", {"t": {"verdict": "unfair"}, "u": {"verdict": "fair"}})
+    history = store.runs.history("t", before="three")
+    assert [(row["run"], row["verdict"], row["git"]) for row in history] == [
+        ("one", "fair", "abc"),
+        ("two", "unfair", None),
+    ]
+    assert [row["run"] for row in store.runs.history("t", before="two")] == ["one"]
+
+
+def test_a_store_of_the_first_layout_is_taken_over(tmp_path: Path) -> None:
+    path = tmp_path / "old.sqlite"
+    with sqlite3.connect(path) as old:
+        old.executescript("""
+            CREATE TABLE layout (number INTEGER NOT NULL PRIMARY KEY);
+            INSERT INTO layout VALUES (1);
+            CREATE TABLE runs (id VARCHAR(32) NOT NULL PRIMARY KEY, started FLOAT NOT NULL,
+                               stopped INTEGER NOT NULL, work TEXT);
+            INSERT INTO runs VALUES ('old', 1.0, 0, NULL);
+            CREATE TABLE thresholds (run VARCHAR(32) NOT NULL, test TEXT NOT NULL, expected TEXT NOT NULL,
+                                     result TEXT, PRIMARY KEY (run, test));
+            INSERT INTO thresholds VALUES ('old', 't', '{}', '{"verdict": "fair"}');
+        """)
+    store = Store(path)
+    assert [row["verdict"] for row in store.runs.history("t", before="new")] == ["fair"]
+    store.runs.keep_sample("new", sample(6), messages=True)
+    store.close()
+    again = Store(path)
+    assert again.runs.samples("new")
+    again.close()
+    with sqlite3.connect(path) as mended:
+        assert mended.execute("SELECT number FROM layout").fetchall() == [(LAYOUT,)]
