@@ -26,8 +26,15 @@ def table(rows: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
 
 
 def notes(rows: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
-    """One line for each threshold that is undecided or could not be judged."""
+    """What more there is to say of thresholds: their looks, what would decide them, why they could not be judged."""
     for row in rows:
+        looks = row["looks"]
+        if looks and looks["of"] > 1 and row["confidence"]:
+            yield from wrapped(
+                f"{row['threshold']}: look {looks['number']} of {looks['of']} ({row['items']:,} items, "
+                f"{row['attempts']:,} attempts), judged with a {row['confidence'] * 100:.4g}% interval",
+                width,
+            )
         if row["verdict"] == "undecided":
             yield from wrapped(f"{row['threshold']}: {row['advice']}", width)
         elif row["verdict"] == "invalid":
@@ -83,7 +90,7 @@ def promise(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _level(rows: Sequence[Mapping[str, Any]]) -> str:
-    levels = sorted({row["confidence"] for row in rows if row["confidence"]})
+    levels = sorted({1 - 2 * row["risk"] for row in rows if row["risk"]})
     return "/".join(f"{level * 100:.4g}%" for level in levels) or "95%"
 
 
