@@ -58,10 +58,11 @@ class Queues:
             if ask is None:
                 self._plans.popleft()
                 continue
-            ask.place = self._places
-            self._places += 1
+            # One that is listed again, for a threshold after its probe, keeps its first place: it waits there.
             if ask.key not in self._known:
                 self._known.add(ask.key)
+                ask.place = self._places
+                self._places += 1
                 batch.append(ask)
         return (batch, False) if batch else None
 

@@ -9,12 +9,27 @@ import pytest
 from pytest_fairness.core.errors import FatalError, PermanentError, TransientError
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.engine.asks import Ask, asks_of
+from pytest_fairness.engine.queues import Queues
 from tests.engine.conftest import MakeEngine
 from tests.engine.models import CountingModel
 
 
 def prompts(count: int) -> list[Prompt]:
     return [Prompt(f"prompt {number}") for number in range(count)]
+
+
+def test_what_is_planned_twice_is_asked_at_its_first_place(make_engine: MakeEngine) -> None:
+    """A probe's tests and its threshold list the same asks; the second listing was once taken for their place."""
+    asks = asks_of(prompts(1400), CountingModel(), 1)
+    queues = Queues(ask_ahead=256)
+    queues.plan([*asks, *asks])
+    while batch := queues.to_look_up():
+        queues.add(batch[0], urgent=batch[1])
+        queues.demand(asks[:2])  # a test that waits from the first moment
+    assert list(queues.take({asks[0].model.key: 2}, lambda _: False)) == [ask.key for ask in asks[:2]]
+    engine = make_engine(concurrency=4)
+    engine.plan([*asks, *asks])
+    assert len(engine.attempts(asks)) == 1400
 
 
 def test_every_repetition_of_every_prompt_is_asked_once(make_engine: MakeEngine) -> None:
