@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pytest_fairness.core.errors import FairnessError
     from pytest_fairness.core.estimates import Estimate, Family
     from pytest_fairness.core.items import ProbeItem, Prompt
+    from pytest_fairness.core.marks import Mark, Scale
     from pytest_fairness.core.options import Options
     from pytest_fairness.core.protocols import Grader, Model
     from pytest_fairness.core.verdicts import Verdict
@@ -33,6 +34,7 @@ _HOMES = {
     "Grade": "core.attempts",
     "GradedAttempt": "core.attempts",
     "Grader": "core.protocols",
+    "Mark": "core.marks",
     "Measured": "stats.measured",
     "Model": "core.protocols",
     "Options": "core.options",
@@ -40,6 +42,7 @@ _HOMES = {
     "Prompt": "core.items",
     "Refusal": "graders.refusal",
     "Regex": "graders.text",
+    "Scale": "core.marks",
     "Verdict": "core.verdicts",
     "YesNo": "graders.text",
 }
@@ -54,6 +57,7 @@ __all__ = [
     "Grade",
     "GradedAttempt",
     "Grader",
+    "Mark",
     "Measured",
     "Model",
     "Options",
@@ -61,6 +65,7 @@ __all__ = [
     "Prompt",
     "Refusal",
     "Regex",
+    "Scale",
     "Verdict",
     "YesNo",
 ]

@@ -8,15 +8,17 @@ comparison is that of the point estimate, as with any number.
 from __future__ import annotations
 
 import operator
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, Never
 
 if TYPE_CHECKING:
     from pytest_fairness.core.estimates import Estimate
+    from pytest_fairness.core.marks import Scale
 
 OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
@@ -24,6 +26,43 @@ OPERATORS: dict[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
+
+
+class Comparable(ABC):
+    """The four operators of a number, and a refusal of what would be a silent mistake."""
+
+    __slots__ = ()
+
+    _noun: ClassVar[str]
+    _other: ClassVar[str]
+    """What it is compared with."""
+
+    @abstractmethod
+    def _decide(self, op: str, bound: object) -> bool:
+        """The answer to a comparison. Raises `TypeError` for what it cannot be compared with."""
+
+    def __lt__(self, bound: object) -> bool:
+        return self._decide("<", bound)
+
+    def __le__(self, bound: object) -> bool:
+        return self._decide("<=", bound)
+
+    def __gt__(self, bound: object) -> bool:
+        return self._decide(">", bound)
+
+    def __ge__(self, bound: object) -> bool:
+        return self._decide(">=", bound)
+
+    def __eq__(self, other: object) -> Never:
+        raise TypeError(f"{self._noun} has an interval and equals nothing; compare it with <, <=, > or >=")
+
+    def __ne__(self, other: object) -> Never:
+        raise TypeError(f"{self._noun} has an interval and equals nothing; compare it with <, <=, > or >=")
+
+    __hash__ = object.__hash__
+
+    def __bool__(self) -> Never:
+        raise TypeError(f"{self._noun} is neither true nor false; compare it with {self._other}")
 
 
 class Decision(Enum):
@@ -51,6 +90,8 @@ class Record:
 
     assume: bool
     """What a comparison answers that its interval leaves open."""
+    scale: Scale | None = None
+    """Of the marks of every estimate that is made; None: each has its own."""
     comparisons: list[Comparison] = field(default_factory=list)
     estimates: list[Estimate] = field(default_factory=list)
 
@@ -59,14 +100,19 @@ _listening: ContextVar[Record | None] = ContextVar("fairness_record", default=No
 
 
 @contextmanager
-def recording(*, assume: bool) -> Iterator[Record]:
+def recording(*, assume: bool, scale: Scale | None = None) -> Iterator[Record]:
     """Note all that is compared and estimated within the block."""
-    record = Record(assume)
+    record = Record(assume, scale)
     token = _listening.set(record)
     try:
         yield record
     finally:
         _listening.reset(token)
+
+
+def listening() -> bool:
+    """Whether comparisons are noted, and decided by their intervals."""
+    return _listening.get() is not None
 
 
 def conclude(comparison: Comparison) -> bool:
@@ -81,8 +127,11 @@ def conclude(comparison: Comparison) -> bool:
 
 
 def note(estimate: Estimate) -> Estimate:
-    """Tell the listener, if any, that an estimate was made; return it."""
+    """Tell the listener, if any, that an estimate was made; return it, with the listener's scale."""
     record = _listening.get()
-    if record is not None:
-        record.estimates.append(estimate)
+    if record is None:
+        return estimate
+    if record.scale is not None:
+        estimate = replace(estimate, scale=record.scale)
+    record.estimates.append(estimate)
     return estimate

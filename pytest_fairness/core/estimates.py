@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from numbers import Real
-from typing import Any, Never
+from typing import Any
 
-from pytest_fairness.core.comparisons import OPERATORS, Comparison, Decision, conclude
+from pytest_fairness.core.comparisons import OPERATORS, Comparable, Comparison, Decision, conclude
+from pytest_fairness.core.marks import Mark, Scale
 
 Ends = Callable[[float], tuple[float, float]]
 """From the probability to err on either side (0.025 for a 95% interval) to both ends of an interval."""
 
 
-class _Comparable(ABC):
-    """The four operators of a number, and a refusal of what would be a silent mistake."""
+class _Comparable(Comparable):
+    """What is compared with a number."""
 
     __slots__ = ()
+
+    _noun = "an estimate"
+    _other = "a number"
 
     @abstractmethod
     def _compare(self, op: str, bound: float) -> Comparison:
@@ -31,29 +35,6 @@ class _Comparable(ABC):
                 "for two estimates take their difference or ratio as a metric of its own"
             )
         return conclude(self._compare(op, float(bound)))
-
-    def __lt__(self, bound: object) -> bool:
-        return self._decide("<", bound)
-
-    def __le__(self, bound: object) -> bool:
-        return self._decide("<=", bound)
-
-    def __gt__(self, bound: object) -> bool:
-        return self._decide(">", bound)
-
-    def __ge__(self, bound: object) -> bool:
-        return self._decide(">=", bound)
-
-    def __eq__(self, other: object) -> Never:
-        raise TypeError("an estimate has an interval and equals nothing; compare it with <, <=, > or >=")
-
-    def __ne__(self, other: object) -> Never:
-        raise TypeError("an estimate has an interval and equals nothing; compare it with <, <=, > or >=")
-
-    __hash__ = object.__hash__
-
-    def __bool__(self) -> Never:
-        raise TypeError("an estimate is neither true nor false; compare it with a number")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -110,6 +91,17 @@ class Estimate(_Comparable):
     """``low`` and ``high`` at any probability to err on either side; None where they are known at one only."""
     strict_at: Ends | None = None
     """The same of ``strict_low`` and ``strict_high``; None: ``ends_at``."""
+    scale: Scale | None = None
+    """What its mark is taken from; None: it is not marked."""
+
+    @property
+    def mark(self) -> Mark:
+        """``A`` to ``D`` from the pessimistic end of the interval: ``estimate.mark >= "B"``."""
+        return Mark(self)
+
+    def marked(self, scale: Scale) -> Estimate:
+        """The same estimate with another scale for its mark."""
+        return replace(self, scale=scale)
 
     def _compare(self, op: str, bound: float) -> Comparison:
         return Comparison(self, op, bound, self._decision(op, bound))
@@ -165,6 +157,7 @@ class Estimate(_Comparable):
             **strict,
             ends_at=_mapped(self.ends_at, ends),
             strict_at=_mapped(self.strict_at, ends),
+            scale=None if self.scale is None else self.scale.of_size(),
         )
 
     def __neg__(self) -> Estimate:
@@ -179,6 +172,7 @@ class Estimate(_Comparable):
             strict_high=None if self.strict_low is None else -self.strict_low,
             ends_at=_mapped(self.ends_at, lambda low, high: (-high, -low)),
             strict_at=_mapped(self.strict_at, lambda low, high: (-high, -low)),
+            scale=None if self.scale is None else -self.scale,
         )
 
 
@@ -212,6 +206,11 @@ class Family(_Comparable):
 
     def items(self) -> Iterator[tuple[str, Estimate]]:
         yield from self._members.items()
+
+    @property
+    def mark(self) -> Mark:
+        """The worst of its members' marks."""
+        return Mark(*self._members.values())
 
     def _compare(self, op: str, bound: float) -> Comparison:
         """The comparison of the member that decides: a broken one first, then the unmeasured."""

@@ -10,6 +10,7 @@ from enum import StrEnum
 from pytest_fairness.core.comparisons import Comparison, Decision, recording
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.core.marks import Scale
 
 NOTHING_COMPARED = "nothing was compared: assert an estimate of `measured` against a number"
 _OPEN = (Decision.UNDECIDED, Decision.INVALID)
@@ -52,7 +53,10 @@ class Judgement:
     @property
     def straddles(self) -> bool:
         """Whether an interval straddles a bound; if not, an undecided verdict has another reason."""
-        return any(comparison.decision is Decision.UNDECIDED for comparison in self.about_deciding)
+        return any(
+            comparison.estimate._by_interval(comparison.op, comparison.bound) is Decision.UNDECIDED
+            for comparison in self.about_deciding
+        )
 
     @property
     def about_deciding(self) -> list[Comparison]:
@@ -70,13 +74,15 @@ class Judgement:
         return sorted(found.values(), key=lambda comparison: comparison.bound)
 
 
-def judge(test: Callable[[], object]) -> Judgement:
+def judge(test: Callable[[], object], *, scale: Scale | None = None) -> Judgement:
     """Run a threshold test and say what its comparisons, decided by their intervals, come to.
 
     Open comparisons (undecided or invalid) are first taken as true. If the test passes
     without any, it is fair. If it fails, or passes after an open one, it is repeated with
     open comparisons taken as false: a test that fails both ways is unfair; one that only
     an open comparison turns is undecided, or invalid. Fair is never taken from the repeat.
+
+    ``scale`` is for the marks of all its estimates; without, each has that of its metric.
 
     A `FairnessError` (an unknown group, say) makes it invalid; other exceptions pass through.
 
@@ -86,7 +92,7 @@ def judge(test: Callable[[], object]) -> Judgement:
     >>> judge(test).verdict.value
     'undecided'
     """
-    with recording(assume=True) as first:
+    with recording(assume=True, scale=scale) as first:
         failure = _run(test)
     comparisons = first.comparisons
 
@@ -99,7 +105,7 @@ def judge(test: Callable[[], object]) -> Judgement:
     still_open = [comparison for comparison in comparisons if comparison.decision in _OPEN]
     if not still_open:
         return _judge_decided(comparisons, failure, judgement)
-    with recording(assume=False) as second:
+    with recording(assume=False, scale=scale) as second:
         repeated = _run(test)
     if failure is not None and repeated is not None:
         decided = [comparison for comparison in comparisons if comparison.decision not in _OPEN] or still_open

@@ -70,9 +70,9 @@ def advice(judgement: Judgement) -> str:
     """What would decide an undecided threshold."""
     if judgement.deciding is None:
         return ""
-    if judgement.reason and not judgement.straddles:
-        return judgement.reason
     estimate = judgement.deciding.estimate
+    if not judgement.straddles and (reason := judgement.reason or estimate.sparse):
+        return reason
     # Where items share sources, the sources are what an interval counts: more items of each hardly narrow it.
     now, unit = (estimate.sources, "sources") if 0 < estimate.sources < estimate.items else (estimate.items, "items")
     growth = growth_to_decide(estimate, [c.bound for c in judgement.about_deciding])

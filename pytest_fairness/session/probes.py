@@ -15,10 +15,11 @@ import pytest
 
 from pytest_fairness.core.errors import FairnessError, near
 from pytest_fairness.core.items import ProbeItem
+from pytest_fairness.core.marks import Scale
 from pytest_fairness.session.settings import Settings
 
 PROBE_ARGUMENTS = ("items", "grade", "repetitions", "harm", "sources", "crossed", "confidence")
-THRESHOLD_ARGUMENTS = ("probe",)
+THRESHOLD_ARGUMENTS = ("probe", "scale")
 FLAKY_ARGUMENTS = ("reason", "until", "max_flip")
 
 MARKS = (
@@ -26,7 +27,10 @@ MARKS = (
         "probe(items, grade={'name': grader}, repetitions=1, harm='', sources='random', crossed=None, "
         "confidence=0.95): one fairness question; each of its items becomes a test that measures it"
     ),
-    "threshold(probe): a test of `measured`, the metrics of that probe's whole sample",
+    (
+        "threshold(probe, scale=None): a test of `measured`, the metrics of that probe's whole sample; "
+        "scale=Scale(A=..., B=..., C=...) is for the marks of its estimates"
+    ),
     (
         "flaky_threshold(reason, until, max_flip=0.2): report this threshold as flaky, not failed, "
         "while it is undecided, until that date"
@@ -171,7 +175,22 @@ def threshold_probe(function: Callable[..., object]) -> Callable[..., object]:
     probe: Callable[..., object] = arguments["probe"]
     if mark_of(probe, "probe") is None:
         raise FairnessError(f"threshold {function.__name__}: its probe is {probe!r}, which is not marked as a probe")
+    threshold_scale(function)
     return probe
+
+
+def threshold_scale(function: Callable[..., object]) -> Scale | None:
+    """The scale that a threshold's mark gives to all its estimates, if it does.
+
+    Raises `FairnessError` where it gives something else.
+    """
+    mark = mark_of(function, "threshold")
+    scale = None if mark is None else mark.kwargs.get("scale")
+    if not isinstance(scale, Scale | None):
+        raise FairnessError(
+            f"threshold {function.__name__}: its scale is {scale!r}: write scale=Scale(A=..., B=..., C=...)"
+        )
+    return scale
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from typing import Any
 
 from pytest_fairness import __version__
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.session.marking import aggregated
 from pytest_fairness.session.release import corrected, release
 
 SCHEMA = 1
@@ -59,6 +60,7 @@ def compile_results(
             "cost_usd": None,
         },
         "release": release(rows),
+        "marks": aggregated(rows),
         "thresholds": [{name: value for name, value in row.items() if name != "metrics"} for row in rows],
         "metrics": list(metrics.values()),
     }

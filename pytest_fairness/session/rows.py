@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 
 from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.core.marks import NOT_MARKED, Scale
 from pytest_fairness.core.verdicts import Judgement, Verdict, flip_probability
 from pytest_fairness.core.wording import advice
 from pytest_fairness.session.measuring import LazyMeasured
+from pytest_fairness.session.probes import Probe
 
 PREFIX = "fairness_"
 """Of the JUnit properties that carry a row."""
@@ -55,14 +57,14 @@ def threshold_row(item: pytest.Function, judgement: Judgement, measured: LazyMea
         "advice": advice(judgement) if judgement.verdict is Verdict.UNDECIDED else "",
         "p_value": _scaled(p_unfair(bounds), share),
         "p_fair": _scaled(p_fair(bounds), share),
-        "mark": None,
         **metric_row(estimate),
     }
 
 
 _EMPTY_ROW: dict[str, Any] = {
     "comparisons": [], "bounds": [None, None], "flip_probability": None,
-    "outside_probability": None, "advice": "", "p_value": None, "p_fair": None, "mark": None, "metric": "", "title": "",
+    "outside_probability": None, "advice": "", "p_value": None, "p_fair": None, "mark": None, "scale": None,
+    "metric": "", "title": "",
     "slice": {}, "estimate": None, "low": None, "high": None, "confidence": None, "items": 0, "sources": 0,
     "attempts": 0, "ungraded": {}, "groups": {}, "invalid": "", "risk": None, "looks": {}, "history": {},
 }  # fmt: skip
@@ -88,7 +90,13 @@ def metric_row(estimate: Estimate) -> dict[str, Any]:
         "ungraded": {str(group): int(count) for group, count in estimate.ungraded.items()},
         "groups": {str(group): finite(value) for group, value in estimate.groups.items()},
         "invalid": estimate.invalid,
+        "mark": None if (mark := str(estimate.mark)) == NOT_MARKED else mark,
+        "scale": None if (scale := estimate.scale) is None else {mark: _spans(scale, mark) for mark in "ABC"},
     }
+
+
+def _spans(scale: Scale, mark: str) -> list[list[float | None]]:
+    return [[finite(low), finite(high)] for low, high in getattr(scale, mark)]
 
 
 def finite(value: float) -> float | None:
@@ -102,9 +110,10 @@ def title_of(item: pytest.Item) -> str:
     return str(name).removeprefix("test_").replace("_", " ")
 
 
-def expected_row(item: pytest.Function, suite: str, model: str | None) -> dict[str, Any]:
+def expected_row(item: pytest.Function, probe: Probe | None, model: str | None) -> dict[str, Any]:
     """What is known of a threshold before it runs: its row, should it never report."""
-    return {"id": item.nodeid, "suite": suite, "threshold": title_of(item), "model": model or "", **_EMPTY_ROW}
+    known = {"suite": "", "harm": ""} if probe is None else {"suite": probe.suite, "harm": probe.harm}
+    return {"id": item.nodeid, **known, "threshold": title_of(item), "model": model or "", **_EMPTY_ROW}
 
 
 _TEXTS = ("id", "suite", "probe", "threshold", "harm", "model", "verdict", "message", "flaky", "advice", "metric",

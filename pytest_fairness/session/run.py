@@ -11,6 +11,7 @@ import pytest
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.session import outcomes, rows, thresholds
+from pytest_fairness.session.baseline import with_named_runs
 from pytest_fairness.session.collection import belongs_elsewhere, is_marked, missing_fixture, optimised, parametrize
 from pytest_fairness.session.probes import MARKS, Probe, mark_of
 from pytest_fairness.session.progress import Progress
@@ -27,12 +28,21 @@ def start(config: pytest.Config) -> Run:
     for mark in MARKS:
         config.addinivalue_line("markers", mark)
     worker_input: dict[str, Any] = getattr(config, "workerinput", {})
-    fairness = FairnessSession(read_settings(config), worker_input.get("fairness_run"))
+    settings = read_settings(config)
     try:
+        fairness = FairnessSession(with_named_runs(settings, worker_input), worker_input.get("fairness_run"))
         fairness.check_models()
     except FairnessError as error:
         raise pytest.UsageError(str(error)) from None
     config.stash[SESSION] = fairness
+    if fairness.settings.certify:
+        from pytest_fairness.session.certifying import Certification
+
+        return Certification(config, fairness)
+    if fairness.settings.plan:
+        from pytest_fairness.session.planning import Plan
+
+        return Plan(config, fairness)
     return Run(config, fairness)
 
 
@@ -101,7 +111,7 @@ class Run:
                 self._fairness.plan.append(Planned(name, self._fairness.probe(item.function), (place,)))
         elif thresholds.is_threshold(item):
             probe = parameters.get("measured")
-            expected[item.nodeid] = rows.expected_row(item, probe.suite if isinstance(probe, Probe) else "", name)
+            expected[item.nodeid] = rows.expected_row(item, probe if isinstance(probe, Probe) else None, name)
             if isinstance(probe, Probe) and not may_skip:
                 self._fairness.plan.append(Planned(name, probe, range(len(probe.items))))
 
@@ -110,7 +120,9 @@ class Run:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
+        settings = self._fairness.settings
         node.workerinput["fairness_run"] = self._fairness.run
+        node.workerinput |= {"fairness_baseline": settings.baseline, "fairness_certify": settings.certify}
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self) -> None:
@@ -257,6 +269,8 @@ class Run:
             for line, row in zip(lines, of_model, strict=True):
                 terminalreporter.write_line(line, **summary.COLOURS[row["verdict"]])
             for line in summary.notes(of_model, width):
+                terminalreporter.write_line(line)
+            for line in summary.marks(self._results["marks"], of_model[0]["model"], width):
                 terminalreporter.write_line(line)
             release = releases[of_model[0]["model"]]
             for line in summary.wrapped(sentence(release), width):

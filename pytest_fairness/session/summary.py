@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pytest_fairness.core.marks import NOT_MARKED
 from pytest_fairness.core.wording import decimals, number
 
 COLOURS = {"fair": {"green": True}, "unfair": {"red": True}, "undecided": {"yellow": True}, "invalid": {"red": True}}
@@ -14,11 +15,14 @@ COLOURS = {"fair": {"green": True}, "unfair": {"red": True}, "undecided": {"yell
 
 def table(rows: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
     """The thresholds of one model, at most ``width`` columns wide; reasons follow on lines of their own."""
-    cells = [(row["suite"], row["threshold"], _estimate(row), _bounds(row), _verdict(row)) for row in rows]
-    heads = ("suite", "threshold", f"estimate ({_level(rows)} CI)", "bounds", "verdict")
-    widths = [max(len(cell[column]) for cell in (*cells, heads)) for column in range(5)]
+    cells = [
+        (row["suite"], row["threshold"], _estimate(row), _bounds(row), row["mark"] or NOT_MARKED, _verdict(row))
+        for row in rows
+    ]
+    heads = ("suite", "threshold", f"estimate ({_level(rows)} CI)", "bounds", "mark", "verdict")
+    widths = [max(len(cell[column]) for cell in (*cells, heads)) for column in range(6)]
     # The threshold's name is what can be cut: its test is named in the failures.
-    widths[1] = max(12, min(widths[1], width - 1 - sum(widths) + widths[1] - 2 * 4))
+    widths[1] = max(8, min(widths[1], width - 1 - sum(widths) + widths[1] - 2 * 5))
     for cell in (heads, *cells):
         name = cell[1] if len(cell[1]) <= widths[1] else cell[1][: widths[1] - 3] + "..."
         shown = (cell[0], name, *cell[2:])
@@ -39,6 +43,14 @@ def notes(rows: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
             yield from wrapped(f"{row['threshold']}: {row['advice']}", width)
         elif row["verdict"] == "invalid":
             yield from wrapped(f"{row['threshold']}: {row['message'].removeprefix('invalid: ')}", width)
+
+
+def marks(aggregated: Sequence[Mapping[str, Any]], model: str, width: int) -> Iterator[str]:
+    """``marks: bbq B; stereotyping B``: of the suites of a model, then of its harms. Nothing where none is marked."""
+    of_model = [line for line in aggregated if line["model"] == model]
+    shown = [f"{line.get('suite') or line.get('harm')} {line['mark'] or NOT_MARKED}" for line in of_model]
+    if shown:
+        yield from wrapped(f"marks: {'; '.join(shown)}", width)
 
 
 def by_model(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
@@ -13,13 +12,13 @@ from typing import Any, NoReturn
 import pytest
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.verdicts import Judgement, Verdict, judge
+from pytest_fairness.core.verdicts import Judgement, Verdict
 from pytest_fairness.core.wording import explanation
-from pytest_fairness.session.collection import unasserted_comparison
 from pytest_fairness.session.history import History, read_history, undeclared_look
 from pytest_fairness.session.looks import items_limit, looks, note_decided
 from pytest_fairness.session.measuring import LazyMeasured
 from pytest_fairness.session.probes import FlakyMark, mark_of
+from pytest_fairness.session.rehearsal import judged
 from pytest_fairness.session.rows import threshold_row, to_properties
 from pytest_fairness.session.state import SESSION
 
@@ -65,10 +64,7 @@ def run_threshold(item: pytest.Function) -> None:
     Raises `Broken`, named for the verdict, at the user's line.
     """
     __tracebackhide__ = True
-    function = item.obj
     settings = item.config.stash[SESSION].settings
-    names = [name for name in inspect.signature(function).parameters if name in item.funcargs]
-    arguments = {name: item.funcargs[name] for name in names}
     measured = item.funcargs["measured"]
     assert isinstance(measured, LazyMeasured)  # noqa: S101 - the fixture's, or the test would have errored
     try:
@@ -79,44 +75,27 @@ def run_threshold(item: pytest.Function) -> None:
         for look in looks(item, settings, measured.tail):
             measured.take(look)
             measured.load()
-            judgement = _look(item, function, arguments, measured)
+            judgement = _look(item, measured)
             if judgement.verdict is not Verdict.UNDECIDED:
                 note_decided(item)
-            if judgement.verdict is not Verdict.UNDECIDED or items_limit(judgement, look, measured.probe):
+            if judgement.verdict is not Verdict.UNDECIDED or judgement.reason:
                 break
     conclude(item, judgement, measured, flaky)
 
 
-def _look(
-    item: pytest.Function, function: Callable[..., object], arguments: Mapping[str, Any], measured: LazyMeasured
-) -> Judgement:
-    judgement = _judge(function, arguments)
+def _look(item: pytest.Function, measured: LazyMeasured) -> Judgement:
+    """The verdict on the sample of this look; one that is undecided for a reason needs no further look."""
+    judgement = judged(item)
     if judgement.verdict is Verdict.FAIR and (reason := undeclared_look(item.nodeid, measured)):
         return replace(judgement, verdict=Verdict.UNDECIDED, reason=reason)
+    if judgement.verdict is Verdict.UNDECIDED:
+        return replace(judgement, reason=items_limit(judgement, measured.look, measured.probe))
     return judgement
-
-
-def _judge(function: Callable[..., object], arguments: Mapping[str, Any]) -> Judgement:
-    line = unasserted_comparison(function)
-    if line is not None:
-        reason = f"a comparison in line {line} stands without an assert: write assert before it"
-        return Judgement(Verdict.INVALID, reason=reason)
-    return judge(lambda: _call(function, arguments))
-
-
-def _call(function: Callable[..., object], arguments: Mapping[str, Any]) -> None:
-    returned = function(**arguments)
-    if inspect.isawaitable(returned):
-        if inspect.iscoroutine(returned):
-            returned.close()
-        raise FairnessError(f"threshold {function.__name__} is a coroutine: write it as an ordinary function")
 
 
 def conclude(item: pytest.Function, judgement: Judgement, measured: LazyMeasured, flaky: FlakyMark | None) -> None:
     """Note the verdict on the test and raise where it breaks the build."""
     __tracebackhide__ = True
-    if judgement.verdict is Verdict.UNDECIDED and not judgement.reason:
-        judgement = replace(judgement, reason=items_limit(judgement, measured.look, measured.probe))
     message = explanation(judgement) if judgement.verdict is not Verdict.FAIR else ""
     history = read_history(item.nodeid, judgement, measured)
     row = threshold_row(item, judgement, measured, message) | {"history": asdict(history)}

@@ -65,13 +65,13 @@ def test_the_table(project: Project) -> None:
     write(project)
     lines = ours(project.run())
     assert any(re.match(r"=+ fairness: function:conftest\.application =+$", line) for line in lines)
-    assert any(re.match(r" suite +threshold +estimate \(95% CI\) +bounds +verdict$", line) for line in lines)
-    assert any(re.match(r" hiring +nobody +- +>= 0\.3 +invalid$", line) for line in lines)
+    assert any(re.match(r" suite +threshold +estimate \(95% CI\) +bounds +mark +verdict$", line) for line in lines)
+    assert any(re.match(r" hiring +nobody +- +>= 0\.3 +- +invalid$", line) for line in lines)
     assert any(
-        re.match(r" hiring +open +0\.\d{3} \(0\.\d{3} to \d\.\d{3}\) +>= 0\.75 +undecided$", line) for line in lines
+        re.match(r" hiring +open +0\.\d{3} \(0\.\d{3} to \d\.\d{3}\) +>= 0\.75 +B +undecided$", line) for line in lines
     )
     assert any(
-        re.match(r" hiring +women and.* +0\.\d{3} \(.*\) +0\.5 to 1\.3 +(fair|undecided)$", line) for line in lines
+        re.match(r" hiring +women and.* +0\.\d{3} \(.*\) +0\.5 to 1\.3 +B +(fair|undecided)$", line) for line in lines
     )
     assert any("180 attempts (0 from the store), 0 ungraded (0.0%)" in line for line in lines)
 

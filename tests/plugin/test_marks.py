@@ -1,0 +1,192 @@
+"""Marks in threshold tests, in the table and in the results file."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from . import sources
+from .project import Project, every_mode, failures, in_one_process, shown
+
+RATES = {"man": 0.95, "woman": 0.95, "elder": 0.25, "youth": 0.8}
+"""Against men, of 60 items: women a B at least, elders a D, of youths nobody can tell."""
+
+HELPERS = """\
+from pytest_fairness import Scale
+
+def mark(measured, of):
+    return measured.ratio("hired", by="gender", of=of, to="man").mark
+"""
+PROBE = sources.PROBE.replace("grade=", 'harm="allocation", grade=')
+WOMEN, ELDERS, YOUTHS = (f'mark(measured, "{of}")' for of in ("woman", "elder", "youth"))
+GAP = 'measured.difference("hired", by="gender", of="elder", to="man")'
+WIDE = "scale=Scale(A=(0.1, 0.5), B=(0.05, 2), C=(0, 3))"
+
+
+def write(project: Project, *tests: str) -> None:
+    suite = sources.suite(HELPERS, *tests, groups=tuple(RATES), probe=PROBE)
+    # The helpers come after the head, and before what their names are used in.
+    project.write(conftest=sources.application(RATES), test_hiring=suite)
+
+
+def scaled(body: str, scale: str) -> str:
+    return sources.threshold(body).replace("probe=test_hiring", f"probe=test_hiring, {scale}")
+
+
+def rows(project: Project) -> dict[str, dict[str, Any]]:
+    return {row["id"].partition("::test_")[2]: row for row in project.rows()}
+
+
+FOUR = (
+    sources.threshold(f'assert {WOMEN} >= "B"', name="test_women"),
+    sources.threshold(f'assert {ELDERS} >= "B"', name="test_elders"),
+    sources.threshold('assert measured.rate("hired") >= 0.5', name="test_all"),
+    sources.threshold(f'assert {YOUTHS} >= "A"', name="test_youths"),
+)
+
+
+@every_mode
+def test_marks_in_the_results_file(project: Project) -> None:
+    write(project, *FOUR)
+    project.run()
+    found = rows(project)
+    assert {name: (row["verdict"], row["mark"]) for name, row in found.items()} == {
+        "women": ("fair", "B"),
+        "elders": ("unfair", "D"),
+        "all": ("fair", None),
+        "youths": ("undecided", "B"),
+    }
+    assert found["all"]["scale"] is None
+    assert found["women"]["scale"] == {"A": [[0.85, 1 / 0.85]], "B": [[0.7, 1 / 0.7]], "C": [[0.5, 2]]}
+    assert found["elders"]["bounds"] == [0.7, 1 / 0.7]
+    assert found["elders"]["flip_probability"] < 0.01
+    model = "function:conftest.application"
+    assert project.results()["marks"] == [
+        {"model": model, "suite": "hiring", "mark": "C"},
+        {"model": model, "harm": "allocation", "mark": "C"},
+    ]
+
+
+@in_one_process
+def test_marks_in_the_terminal(project: Project) -> None:
+    write(project, *FOUR)
+    result = project.run()
+    result.stdout.re_match_lines(
+        [
+            r" suite +threshold +estimate \(95% CI\) +bounds +mark +verdict",
+            r" hiring +all +.* +>= 0\.5 +- +fair",
+            r" hiring +elders +.* +0\.7 to 1\.42857 +D +unfair",
+            r" hiring +women +.* +0\.7 to 1\.42857 +B +fair",
+            r" hiring +youths +.* +0\.85 to 1\.17647 +B +undecided",
+            r" marks: hiring C; allocation C",
+        ]
+    )
+    assert max(len(line) for line in result.outlines if line.startswith(" hiring")) <= 80
+
+
+@pytest.mark.parametrize(
+    ("body", "verdict"),
+    [
+        (f'assert {WOMEN} >= "B"', "fair"),
+        (f'assert {WOMEN} > "C"', "fair"),
+        (f'assert "B" <= {WOMEN}', "fair"),
+        (f'assert not {WOMEN} < "B"', "fair"),
+        (f'assert {ELDERS} >= "C"', "unfair"),
+        (f'assert {ELDERS} <= "C"', "fair"),
+        (f'assert {ELDERS} < "B"', "fair"),
+        (f'assert not {ELDERS} >= "B"', "fair"),
+        (f'assert not {ELDERS} < "B"', "unfair"),
+        (f'assert {YOUTHS} >= "A"', "undecided"),
+        (f'assert not {YOUTHS} >= "A"', "undecided"),
+        (f'assert {YOUTHS} < "A"', "undecided"),
+        (f'assert {WOMEN} >= "B" and {ELDERS} >= "B"', "unfair"),
+        (f'assert {YOUTHS} >= "A" and {ELDERS} >= "B"', "unfair"),
+        (f'assert {WOMEN} >= "B" and {YOUTHS} >= "A"', "undecided"),
+        (f'assert {ELDERS} >= "B" or {WOMEN} >= "B"', "fair"),
+        (f'assert {ELDERS} >= "B" or {YOUTHS} >= "A"', "undecided"),
+        (f'assert {WOMEN} >= "B" and measured.rate("hired") >= 0.5', "fair"),
+        ('assert measured.ratios("hired", by="gender").mark >= "C"', "unfair"),
+        ('assert measured.where(gender=("man", "woman")).ratios("hired", by="gender").mark >= "B"', "fair"),
+        ('assert measured.worst_ratio("hired", by="gender").mark >= "C"', "unfair"),
+        (f'assert abs({GAP}).mark >= "C"', "unfair"),
+        (f'assert (-{GAP}).mark >= "C"', "unfair"),
+        ('assert measured.where(gender="man").ratios("hired", by="gender").mark >= "B"', "invalid"),
+        (f'assert {WOMEN} >= "B" and measured.rate("hired").mark >= "B"', "invalid"),
+    ],
+)
+def test_comparisons_with_marks_read_as_python(project: Project, body: str, verdict: str) -> None:
+    write(project, sources.threshold(body))
+    result = project.run("-k", "test_threshold")
+    assert project.verdicts() == {"test_threshold": verdict}
+    assert result.ret == (0 if verdict == "fair" else 1)
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (f"assert {WOMEN} >= 0.8", r"TypeError: a mark is compared with one of the letters A to D, not with 0\.8"),
+        (f'assert {WOMEN} == "A"', "TypeError: a mark has an interval and equals nothing"),
+        (f'assert {WOMEN} >= "D"', "TypeError: mark >= 'D' always holds"),
+        ('assert measured.rate("hired").mark >= "B"', "Invalid: rate of hired has no scale of marks: give one, .*"),
+        (f'{WOMEN} >= "B"', r"Invalid: a comparison in line \d+ stands without an assert"),
+        (f"assert str({WOMEN}) == 'B'", "Invalid: nothing was compared"),
+    ],
+)
+def test_what_means_nothing_is_told(project: Project, body: str, words: str) -> None:
+    write(project, sources.threshold(body))
+    result = project.run("-k", "test_threshold")
+    assert project.verdicts() == {"test_threshold": "invalid"}
+    assert any(re.search(words, line) for line in failures(result)["test_threshold"])
+
+
+@every_mode
+def test_a_threshold_gives_its_own_scale(project: Project) -> None:
+    write(project, scaled(f'assert {ELDERS} >= "A"\nassert measured.rate("hired").mark >= "B"', WIDE))
+    project.run("-k", "test_threshold")
+    row = project.row()
+    assert (row["verdict"], row["mark"], row["scale"]["A"]) == ("fair", "A", [[0.1, 0.5]])
+    assert {metric["metric"]: metric["mark"] for metric in project.results()["metrics"]} == {
+        "ratio(hired; gender: elder/man)": "A",
+        "rate(hired)": "B",
+    }
+
+
+@pytest.mark.parametrize(
+    "scale", ["scale='A'", "scale=(0, 1)", "scale=Scale", "scal=Scale(A=(0, 1), B=(0, 1), C=(0, 1))"]
+)
+def test_a_scale_that_is_none(project: Project, scale: str) -> None:
+    write(project, scaled(f'assert {WOMEN} >= "B"', scale))
+    result = project.run("-k", "test_threshold")
+    assert result.ret == 1
+    words = (
+        "has no argument 'scal'" if scale.startswith("scal=") else "threshold test_threshold: its scale is .*: write "
+    )
+    assert re.search(words, shown(result))
+
+
+def test_an_interval_over_three_marks_is_undecided(project: Project) -> None:
+    write(project, scaled(f'assert {WOMEN} >= "C"', "scale=Scale(A=(0.99, 1.01), B=(0.98, 1.02), C=(0.2, 3))"))
+    project.run("-k", "test_threshold")
+    row = project.row()
+    assert (row["verdict"], row["mark"], row["bounds"]) == ("undecided", None, [0.2, 3])
+    assert "its interval touches three marks" in row["advice"]
+    assert [line["mark"] for line in project.results()["marks"]] == [None, None]
+
+
+def test_a_threshold_that_was_never_judged_improves_no_mark(project: Project) -> None:
+    broken = "@pytest.fixture\ndef broken():\n    raise OSError\n"
+    never = FOUR[0].replace("test_women(measured)", "test_never(measured, broken)")
+    write(project, broken, FOUR[0], never, never.replace("test_never", "test_not_either"))
+    project.run()
+    assert [line["mark"] for line in project.results()["marks"]] == [None, None]
+    project.run("-k", "test_women")
+    assert [line["mark"] for line in project.results()["marks"]] == ["B", "B"]
+
+
+def test_where_no_threshold_has_a_scale_nothing_is_said_of_marks(project: Project) -> None:
+    write(project, FOUR[2])
+    result = project.run()
+    assert project.results()["marks"] == []
+    assert " marks: " not in shown(result)
