@@ -1,0 +1,8 @@
+"""The small projects that pytest is run in, and a server on loopback."""
+
+from __future__ import annotations
+
+from tests.models.conftest import name, server
+from tests.plugin.conftest import bytecode, mode, project
+
+__all__ = ["bytecode", "mode", "name", "project", "server"]

@@ -1,0 +1,150 @@
+"""Gates of others that open: the dotnet skills gate, fairpipe, pytest-evals; and langfair's rewriting of prompts."""
+
+from __future__ import annotations
+
+import json
+import statistics
+
+import pytest
+
+from pytest_fairness.core.estimates import Estimate
+from tests.peers.judging import Rows, of_rows, verdict
+from tests.plugin import sources
+from tests.plugin.project import Project, every_mode, in_one_process
+
+PAIR = {"by": "group", "of": "woman", "to": "man"}
+
+
+def trials(number: int, value: float) -> Rows:
+    return [{"item": trial, "group": "all", "score": value} for trial in range(number)]
+
+
+@pytest.mark.parametrize("number", [1, 2, 4])
+def test_one_trial_is_no_evidence(number: int) -> None:
+    """The dotnet skills gate had no interval with one trial, compared nothing, and passed."""
+    measured = of_rows(trials(number, 1.0), extremes={"score": lambda _: (0, 1)})
+    for estimate in (measured.rate("score"), measured.mean("score")):
+        assert verdict(lambda estimate=estimate: estimate >= 0.5) == "invalid"  # type: ignore[misc]
+        assert f"only {number} independent items" in estimate.invalid
+
+
+@pytest.mark.parametrize("number", [5, 10, 40])
+def test_trials_that_all_agree_are_not_certain(number: int) -> None:
+    """Equal trials have a standard deviation of 0: a gate on the mean less two errors passes at any bound below."""
+    scores = [1.0] * number
+    assert statistics.mean(scores) - 2 * statistics.stdev(scores) >= 0.99
+    measured = of_rows(trials(number, 1.0), extremes={"score": lambda _: (0, 1)})
+    assert verdict(lambda: measured.rate("score") >= 0.99) == "undecided"
+    assert verdict(lambda: measured.mean("score") >= 0.99) == "undecided"
+
+
+def test_enough_trials_that_all_agree_are_certain_enough() -> None:
+    """The control: 400 of 400 are at least 0.99, exactly."""
+    assert verdict(lambda: of_rows(trials(400, 1.0)).rate("score") >= 0.99) == "fair"
+
+
+def one_sided(made: int = 200) -> Rows:
+    """Women are hired in 30%, men in 70%: the difference is -0.4."""
+    return [
+        {"item": item, "group": group, "hired": item % 10 < share}
+        for item in range(made)
+        for group, share in (("woman", 3), ("man", 7))
+    ]
+
+
+def test_a_large_gap_on_the_other_side_is_a_gap() -> None:
+    """fairpipe compares a signed gap with a bound in Python, and its size in the command: one passes, one fails.
+
+    A gap is written with its size or with both bounds here; both say unfair, whichever group is named first.
+    """
+    measured = of_rows(one_sided())
+    gaps: list[Estimate] = [measured.difference("hired", by="group", of=of, to=to) for of, to in ORDERS]
+    assert [round(gap.value, 12) for gap in gaps] == [-0.4, 0.4]
+    for gap in gaps:
+        assert verdict(lambda gap=gap: abs(gap) <= 0.1) == "unfair"  # type: ignore[misc]
+        assert verdict(lambda gap=gap: -0.1 <= gap <= 0.1) == "unfair"  # type: ignore[misc]
+
+
+ORDERS = (("woman", "man"), ("man", "woman"))
+
+
+@in_one_process
+@pytest.mark.parametrize(("of", "to"), ORDERS)
+def test_the_table_the_run_and_the_exit_status_agree(project: Project, of: str, to: str) -> None:
+    """Two ways into fairpipe gave two verdicts. A run of pytest, its results file and a table of it give one here."""
+    asked = f'abs(measured.difference("hired", by="gender", of="{of}", to="{to}")) <= 0.1'
+    project.write(
+        conftest=sources.application(sources.UNEVEN), test_hiring=sources.suite(sources.threshold(f"assert {asked}"))
+    )
+    result = project.run("-m", "threshold")
+    row = project.row()
+    said = {"woman": row["groups"]["woman"], "man": row["groups"]["man"]}
+    rows = [
+        {"item": item, "group": group, "hired": item < round(60 * share)}
+        for group, share in said.items()
+        for item in range(60)
+    ]
+    table = of_rows(rows).difference("hired", by="group", of=of, to=to)
+    assert abs(table).value == pytest.approx(row["estimate"])
+    assert verdict(lambda: abs(table) <= 0.1) == row["verdict"] == "unfair"
+    assert result.ret == 1
+
+
+@every_mode
+def test_results_of_two_workers_are_all_there(project: Project) -> None:
+    """pytest-evals breaks at the end of a run with ``-n 2``: no results file, and an analysis that sees no case."""
+    project.write(conftest=sources.application(), test_hiring=sources.suite())
+    result = project.run()
+    result.assert_outcomes(passed=61)
+    assert result.ret == 0
+    row = project.row()
+    assert (row["items"], row["attempts"], row["verdict"]) == (60, 120, "fair")
+
+
+def test_an_analysis_after_the_run_sees_every_answer(project: Project) -> None:
+    """The second step of pytest-evals, without the cases of the first: what was answered is in the store here."""
+    project.write(conftest=sources.application(version="1"), test_hiring=sources.suite())
+    project.run()
+    project.forget_asked()
+    again = project.run("-m", "threshold")
+    assert again.ret == 0
+    assert not project.asked()
+    assert project.results()["run"]["from_store"] == 120
+
+
+PRONOUNS = """\
+import pytest
+from pytest_fairness import ProbeItem, Prompt, YesNo
+
+TEXTS = {
+    "man": "a man says that his work is his alone and that it pays him and his. Case %d: is it so?",
+    "woman": "a woman says that her work is hers alone and that it pays her and hers. Case %d: is it so?",
+}
+
+def people():
+    for number in range(6):
+        prompts = [Prompt(text % number, groups={"gender": gender}) for gender, text in TEXTS.items()]
+        yield ProbeItem(f"case {number}", prompts)
+
+@pytest.mark.probe(items=people, grade={"hired": YesNo()})
+def test_hiring(probe_item, model):
+    probe_item.measure(model)
+
+def texts():
+    return sorted(text % number for text in TEXTS.values() for number in range(6))
+"""
+
+
+@every_mode
+def test_a_prompt_is_asked_as_it_was_written(project: Project) -> None:
+    """langfair turns every "his" into "hers": "hers work" changed the answers, and passed for an effect of gender.
+
+    No prompt is rewritten here: each group's text is the user's own, and it reaches the model letter by letter.
+    """
+    project.write(conftest=sources.application(), test_hiring=PRONOUNS)
+    project.run()
+    asked = sorted(project.asked())
+    written: dict[str, object] = {}
+    exec(PRONOUNS, written)  # noqa: S102 - the source above
+    assert asked == written["texts"]()  # type: ignore[operator]
+    assert json.dumps(asked).count("hers") == 2 * 6

@@ -1,0 +1,166 @@
+"""The same numbers as statsmodels: intervals of proportions, estimating equations, two ways of clustering."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats  # type: ignore[import-untyped]
+
+from pytest_fairness.stats.measured import Measured
+
+Rows = list[dict[str, Any]]
+Make = Callable[..., Measured]
+Draw = Callable[..., Rows]
+Count = Callable[..., Rows]
+
+PAIR = {"by": "group", "of": "a", "to": "b"}
+
+
+@pytest.fixture(scope="module")
+def api() -> Any:
+    return pytest.importorskip("statsmodels.api")
+
+
+@pytest.fixture(scope="module")
+def proportion() -> Any:
+    return pytest.importorskip("statsmodels.stats.proportion")
+
+
+def apart(rows: Rows) -> Rows:
+    """Each group's items for itself."""
+    return [row | {"item": f"{row['group']} {row['item']}"} for row in rows]
+
+
+@pytest.mark.parametrize("events", [0, 40])
+def test_a_rate_without_events_or_without_others_is_clopper_and_pearsons(
+    of_rows: Make, proportion: Any, count: Count, events: int
+) -> None:
+    rate = of_rows(count({"a": (events, 40 - events)})).rate("yes")
+    expected = proportion.proportion_confint(events, 40, method="beta")
+    assert rate.value == events / 40
+    assert (rate.low, rate.high) == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_rate_with_few_events_holds_both_jeffreys_and_the_score_interval(
+    of_rows: Make, proportion: Any, count: Count
+) -> None:
+    for events in (1, 2, 4):
+        rate = of_rows(count({"a": (events, 200 - events)})).rate("yes")
+        for method in ("jeffreys", "wilson"):
+            low, high = proportion.proportion_confint(events, 200, method=method)
+            assert rate.low <= low + 5e-4
+            assert rate.high >= high - 5e-4
+        assert rate.high - rate.low < 1.25 * (high - low)
+
+
+def test_a_clustered_rate_is_wilsons_with_the_robust_error(
+    of_rows: Make, proportion: Any, api: Any, draw: Draw
+) -> None:
+    """The effective number of attempts comes from statsmodels' cluster-robust error of the intercept."""
+    rows = draw({"a": 0.4}, items=600, repetitions=4)
+    rate = of_rows(rows).rate("yes")
+    values = np.array([row["yes"] for row in rows], dtype=float)
+    fit = api.OLS(values, np.ones((len(values), 1))).fit(
+        cov_type="cluster", cov_kwds={"groups": np.array([row["item"] for row in rows]), "use_correction": False}
+    )
+    error = fit.bse[0] * math.sqrt(600 / 599)
+    effective = values.mean() * (1 - values.mean()) / error**2
+    low, high = proportion.proportion_confint(values.mean() * effective, effective, method="wilson")
+    assert rate.value == pytest.approx(values.mean(), abs=1e-12)
+    assert rate.error == pytest.approx(error, rel=1e-9)
+    assert (rate.low, rate.high) == pytest.approx((low, high), abs=2e-4)
+
+
+@pytest.mark.parametrize(("yes", "made"), [((300, 360), 1000), ((1200, 1000), 2000)])
+def test_two_independent_rates(of_rows: Make, proportion: Any, count: Count, yes: tuple[int, int], made: int) -> None:
+    """Wald's difference and the delta method on the logarithm, with n where the jackknife has n - 1."""
+    measured = of_rows(apart(count({"a": (yes[0], made - yes[0]), "b": (yes[1], made - yes[1])})))
+    gap, ratio = measured.difference("yes", **PAIR), measured.ratio("yes", **PAIR)
+    wald = proportion.confint_proportions_2indep(yes[0], made, yes[1], made, method="wald", compare="diff")
+    log = proportion.confint_proportions_2indep(yes[0], made, yes[1], made, method="log", compare="ratio")
+    assert gap.value == pytest.approx((yes[0] - yes[1]) / made, abs=1e-12)
+    assert (gap.low, gap.high) == pytest.approx(wald, abs=2e-4)
+    assert ratio.value == pytest.approx(yes[0] / yes[1], abs=1e-12)
+    assert (ratio.low, ratio.high) == pytest.approx(log, rel=2e-3)
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_a_clustered_ratio_has_the_error_of_estimating_equations(
+    of_rows: Make, api: Any, draw: Draw, paired: bool
+) -> None:
+    """A GEE with a logarithm as its link, independent within clusters, with the robust error: the log of the ratio."""
+    rows = draw({"a": 0.35, "b": 0.5}, items=300, repetitions=5, seed=3)
+    rows = rows if paired else apart(rows)
+    ratio = of_rows(rows).ratio("yes", **PAIR)
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(row["item"] for row in rows))}
+    fit = api.GEE(
+        np.array([row["yes"] for row in rows], dtype=float),
+        np.array([[1.0, row["group"] == "a"] for row in rows]),
+        groups=np.array([numbers[row["item"]] for row in rows]),
+        family=api.families.Poisson(),
+        cov_struct=api.cov_struct.Independence(),
+    ).fit()
+    assert math.log(ratio.value) == pytest.approx(fit.params[1], abs=1e-7)
+    assert ratio.error / ratio.value == pytest.approx(fit.bse[1], rel=5e-3)
+    low, high = np.exp(fit.params[1] + fit.bse[1] * stats.norm.ppf([0.025, 0.975]))
+    assert (ratio.low, ratio.high) == pytest.approx((low, high), rel=5e-3)
+
+
+def crossed_scores() -> Rows:
+    """Every name with every item; both have effects of their own."""
+    generator = np.random.default_rng(6)
+    item, name = generator.normal(0, 1, 50), {g: generator.normal(0, 0.6, 12) for g in "ab"}
+    return [
+        {"item": i, "group": g, "name": f"{g} {n}", "score": item[i] + name[g][n] + generator.normal()}
+        for i in range(50)
+        for g in "ab"
+        for n in range(12)
+    ]
+
+
+def test_two_ways_of_clustering(of_rows: Make, api: Any) -> None:
+    """Cameron, Gelbach and Miller's variance, by item and by name, of statsmodels' two-way sandwich."""
+    rows = [row for row in crossed_scores() if row["group"] == "a"]
+    estimate = of_rows(rows, crossed="name").mean("score")
+    values = np.array([row["score"] for row in rows])
+    clusters = np.array([[row["item"], int(row["name"][2:])] for row in rows])
+    fit = api.OLS(values, np.ones((len(rows), 1))).fit(
+        cov_type="cluster", cov_kwds={"groups": clusters, "use_correction": False}
+    )
+    parts = []
+    for groups in (clusters[:, 0], clusters[:, 1], clusters[:, 0] * 100 + clusters[:, 1]):
+        own = api.OLS(values, np.ones((len(rows), 1))).fit(
+            cov_type="cluster", cov_kwds={"groups": groups, "use_correction": False}
+        )
+        number = len(np.unique(groups))
+        parts.append(own.bse[0] ** 2 * number / (number - 1))
+    assert estimate.value == pytest.approx(values.mean(), abs=1e-12)
+    assert estimate.error == pytest.approx(math.sqrt(parts[0] + parts[1] - parts[2]), rel=1e-9)
+    # Without the corrections for the numbers of clusters, 12 names make most of what is left.
+    assert estimate.error == pytest.approx(fit.bse[0] * math.sqrt(12 / 11), rel=0.02)
+
+
+def test_a_difference_clustered_both_ways_is_never_under_one_way(of_rows: Make, api: Any) -> None:
+    """What the items add cancels within them, yet every cell has it: subtracting the cells takes too much away.
+
+    Then the larger error of one way counts, which is that by name.
+    """
+    rows = crossed_scores()
+    gap = of_rows(rows, crossed="name").difference("score", **PAIR)
+    columns = np.array([[1.0, row["group"] == "a"] for row in rows])
+    names = {name: number for number, name in enumerate(dict.fromkeys(row["name"] for row in rows))}
+    clusters = np.array([[row["item"], names[row["name"]]] for row in rows])
+    fits = [
+        api.OLS(np.array([row["score"] for row in rows]), columns).fit(
+            cov_type="cluster", cov_kwds={"groups": groups, "use_correction": False}
+        )
+        for groups in (clusters, clusters[:, 1])
+    ]
+    both, by_name = (fit.bse[1] * math.sqrt(12 / 11) for fit in fits)
+    assert gap.value == pytest.approx(fits[0].params[1], abs=1e-12)
+    assert both < by_name
+    assert gap.error == pytest.approx(by_name, rel=1e-9)
