@@ -13,15 +13,14 @@ from pytest_fairness.core.errors import FairnessError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; 0 where it worked, 2 with one line on stderr where it did not."""
+    """Run one command; 0 where it worked, 2 with one line on stderr where it did not, else pytest's exit code."""
     logging.basicConfig(format="pytest-fairness: %(message)s", level=logging.WARNING)
     chosen = _parser().parse_args(arguments)
     try:
-        chosen.run(chosen)
+        return int(chosen.run(chosen) or 0)
     except FairnessError as error:
         print(f"pytest-fairness: {error}", file=sys.stderr)
         return 2
-    return 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -35,7 +34,33 @@ def _parser() -> argparse.ArgumentParser:
     bbq.add_argument("--column", required=True, help="the column that holds the answers")
     bbq.add_argument("--out", required=True, type=Path, metavar="FILE", help="the replay file to write")
     bbq.set_defaults(run=_import_bbq_predictions)
+    # With another prefix its options are left to pytest.
+    certify = commands.add_parser(
+        "certify",
+        prefix_chars="+",
+        add_help=False,
+        help="how often thresholds err on stored answers: [RUN] [pytest ...]",
+    )
+    certify.add_argument("arguments", nargs="*", metavar="[RUN] [PYTEST ARGUMENTS]")
+    certify.set_defaults(run=_certify)
+    plan = commands.add_parser(
+        "plan", prefix_chars="+", add_help=False, help="what a run would say and cost, without a call: [pytest ...]"
+    )
+    plan.add_argument("arguments", nargs="*", metavar="PYTEST ARGUMENTS")
+    plan.set_defaults(run=_plan)
     return parser
+
+
+def _certify(chosen: argparse.Namespace) -> int:
+    from pytest_fairness.session.commands import certify
+
+    return certify(chosen.arguments)
+
+
+def _plan(chosen: argparse.Namespace) -> int:
+    from pytest_fairness.session.commands import plan
+
+    return plan(chosen.arguments)
 
 
 def _import_bbq_predictions(chosen: argparse.Namespace) -> None:

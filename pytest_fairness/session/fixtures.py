@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.session.baseline import LazyBaseline
 from pytest_fairness.session.measuring import ItemUnderTest, LazyMeasured
 from pytest_fairness.session.state import SESSION, FairnessSession, Unbuilt
 
@@ -73,6 +74,12 @@ def probe_item(request: pytest.FixtureRequest, model_name: str | None) -> ItemUn
     if isinstance(given, Unbuilt):
         given.end()
     return ItemUnderTest(request, model_name)
+
+
+@pytest.fixture
+def baseline(measured: LazyMeasured, fairness_session: FairnessSession) -> LazyBaseline:
+    """What the probe measured in the run of ``--fairness-baseline``, for ``measured.against(baseline)``."""
+    return LazyBaseline(measured, fairness_session)
 
 
 @pytest.fixture(scope="module")

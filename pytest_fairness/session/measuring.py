@@ -9,6 +9,7 @@ import pytest
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.engine.errors import StoppedError
+from pytest_fairness.session.baseline import conditions
 from pytest_fairness.session.looks import Look
 from pytest_fairness.session.state import SESSION, Unbuilt
 
@@ -199,7 +200,7 @@ class LazyMeasured:
             self.subject.key,
             attempts,
             self._arguments,
-            {name: getattr(grader, "fingerprint", None) for name, grader in self._graders.items()},
+            self._fingerprints,
             self._extremes,
             self._fairness.settings.judge,
         )
@@ -212,7 +213,13 @@ class LazyMeasured:
 
         from pytest_fairness.stats.measured import Measured
 
-        return Measured(attempts, extremes=self._extremes, **{**self._arguments, "confidence": self.look.confidence})
+        arguments = {**self._arguments, "confidence": self.look.confidence}
+        alike = conditions(self.subject.name, self._fingerprints, self._fairness.settings.judge)
+        return Measured(attempts, extremes=self._extremes, conditions=alike, **arguments)
+
+    @property
+    def _fingerprints(self) -> dict[str, str | None]:
+        return {name: getattr(grader, "fingerprint", None) for name, grader in self._graders.items()}
 
     @property
     def _arguments(self) -> dict[str, Any]:

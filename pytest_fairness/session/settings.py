@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,15 @@ class Settings:
     resolve: bool
     looks: int
     fresh: bool
+    baseline: str | None
+    certify: str | None
+    plan: bool
+    assume: Mapping[str, float]
+    """Of `Assumptions`, what the user gave."""
+    price: tuple[float, float] | None
+    """USD per million tokens of input and of output."""
+    rate: float | None
+    """Calls per second."""
     sample: int | None
     seed: int
     concurrency: int
@@ -45,6 +55,8 @@ def read_settings(config: pytest.Config) -> Settings:
             raise pytest.UsageError(f"--fairness-{name} is {chosen[name]}: it must be at least 1")
     if not 2 <= chosen["looks"] <= 20:
         raise pytest.UsageError(f"--fairness-looks is {chosen['looks']}: it must be from 2 to 20")
+    if chosen["rate"] is not None and not chosen["rate"] > 0:
+        raise pytest.UsageError(f"--fairness-rate is {chosen['rate']:g}: it must be above 0")
     if chosen["fresh"] and chosen["offline"]:
         raise pytest.UsageError("--fairness-fresh asks everything anew and --fairness-offline asks nothing: drop one")
     here = config.invocation_params.dir
@@ -62,6 +74,12 @@ def read_settings(config: pytest.Config) -> Settings:
         resolve=chosen["resolve"],
         looks=chosen["looks"],
         fresh=chosen["fresh"],
+        baseline=chosen["baseline"] or None,
+        certify=chosen["certify"] or None,
+        plan=chosen["plan"],
+        assume=_assumptions(chosen["assume"] or ""),
+        price=_price(chosen["price"] or ""),
+        rate=chosen["rate"],
         sample=chosen["sample"],
         seed=chosen["seed"],
         concurrency=chosen["concurrency"],
@@ -83,7 +101,38 @@ def _value(config: pytest.Config, option: Option) -> Any:
     try:
         return option.type(ini) if not (option.many or option.flag) else ini
     except ValueError:
-        raise pytest.UsageError(f"{option.dest} is {ini!r} in the ini file: it must be a whole number") from None
+        kind = "a whole number" if option.type is int else "a number"
+        raise pytest.UsageError(f"{option.dest} is {ini!r} in the ini file: it must be {kind}") from None
+
+
+_ASSUMED = {"rate": (0.01, 0.99), "icc": (0.0, 0.99), "output": (1, 1_000_000)}
+
+
+def _assumptions(given: str) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for part in filter(None, given.replace(" ", "").split(",")):
+        name, _, text = part.partition("=")
+        low, high = _ASSUMED.get(name, (0, 0))
+        try:
+            found[name] = float(text)
+        except ValueError:
+            low = high = 0
+        if not low <= found.get(name, -1) <= high:
+            ranges = ", ".join(f"{name}={low:g} to {high:g}" for name, (low, high) in _ASSUMED.items())
+            raise pytest.UsageError(f"--fairness-assume holds {part!r}: it takes {ranges}")
+    return found
+
+
+def _price(given: str) -> tuple[float, float] | None:
+    if not given:
+        return None
+    try:
+        prices = [float(part) for part in given.split("/")]
+    except ValueError:
+        prices = []
+    if len(prices) != 2 or not all(0 <= price < math.inf for price in prices):
+        raise pytest.UsageError(f"--fairness-price is {given!r}: write IN/OUT in USD per million tokens, as in 1.25/10")
+    return prices[0], prices[1]
 
 
 def _data_folder(given: str) -> tuple[str, Path | None]:

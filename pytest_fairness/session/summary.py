@@ -77,7 +77,7 @@ def closing(results: Mapping[str, Any], written: Path | None, width: int) -> Ite
     run = results["run"]
     if any(model.startswith("simulated:") for model in run["models"]):
         yield from wrapped("simulated: answers of a stand-in with planted bias, not of a real model", width)
-    yield from wrapped(totals_line(run, run["tokens"]), width)
+    yield from wrapped(f"run {run['id'][:8]}: {totals_line(run, run['tokens'])}", width)
     if results["thresholds"]:
         yield from wrapped(promise(results["thresholds"]), width)
     if written is not None:

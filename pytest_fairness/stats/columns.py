@@ -63,6 +63,8 @@ class Columns:
         by_source = sources == "random"
         self.items = _clustering(attempt.item.id for attempt in attempts)
         self.sources = _clustering(_cluster(attempt.item, by_source=by_source) for attempt in attempts)
+        self.prompts: Clustering | None = _clustering(id(attempt.prompt) for attempt in attempts)
+        """Which attempts are repetitions of one prompt; None where nobody has said."""
         self.arrays: dict[str, Floats] = {}
         self._attributes: dict[str, Attribute] = {}
         self._known: set[str] | None = None
@@ -76,6 +78,7 @@ class Columns:
         grades: Mapping[str, Floats],
         attributes: Mapping[str, Iterable[str]],
         crossed: str | None = None,
+        prompts: Iterable[Hashable] | None = None,
     ) -> Columns:
         """A sample that somebody else holds as arrays, one entry per attempt; for simulations."""
         columns = cls(())
@@ -84,6 +87,7 @@ class Columns:
         columns.arrays = {name: np.asarray(values, dtype=np.float64) for name, values in grades.items()}
         columns._attributes = {name: _attribute(values) for name, values in attributes.items()}
         columns._known, columns._grades = set(columns._attributes), set(columns.arrays)
+        columns.prompts = None if prompts is None else _clustering(prompts)
         columns.crossed = crossed
         columns._check_crossed()
         return columns

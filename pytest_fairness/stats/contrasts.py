@@ -25,6 +25,7 @@ from pytest_fairness.stats.intervals import (
 )
 from pytest_fairness.stats.naming import Name
 from pytest_fairness.stats.quantiles import t_quantile
+from pytest_fairness.stats.sums import Part
 from pytest_fairness.stats.validity import invalid_reason, suspect_reason
 
 NO_VARIATION = "all outcomes are equal and their range is not known: no variation to judge by"
@@ -68,6 +69,7 @@ def mean_estimate(setting: Setting, name: Name, group: Group, items: int) -> Est
     ends = hull(mean_interval, [group], setting.tail)
     found = mean_spread(group.graded)
     counts["ends_at"] = partial(hull, mean_interval, [group])
+    counts["repetition_share"] = _repetition_share([group.graded], found.error)
     return _finished(setting, name, group.graded.value, ends, found, [group], **counts)
 
 
@@ -80,6 +82,7 @@ def difference_estimate(setting: Setting, name: Name, first: Group, second: Grou
     ends = hull(difference_interval, [first, second], setting.tail)
     found = difference_spread(first.graded, second.graded)
     counts["ends_at"] = partial(hull, difference_interval, [first, second])
+    counts["repetition_share"] = _repetition_share([first.graded, second.graded], found.error)
     return _finished(setting, name, value, ends, found, [first, second], **counts)
 
 
@@ -132,7 +135,18 @@ def ratio_estimate(
     value = one.value / other.value
     log = ratio_spread(one, other)
     found = Spread(value * log.error, log.df)
+    counts["repetition_share"] = _repetition_share([one, other], log.error, relative=True)
     return _finished(setting, name, value, ends, found, [first, second], **counts)
+
+
+def _repetition_share(parts: Sequence[Part], error: float, *, relative: bool = False) -> float | None:
+    """What part of a squared error more repetitions could remove; ``relative``: of the error of a logarithm."""
+    repeated = [part.repeated for part in parts]
+    if error == 0 or any(variance is None for variance in repeated):
+        return None
+    slopes = [1 / part.value if relative else 1.0 for part in parts]
+    total = sum(slope**2 * (variance or 0.0) for slope, variance in zip(slopes, repeated, strict=True))
+    return min(1.0, total / error**2)
 
 
 def _finished(

@@ -39,18 +39,20 @@ class Group:
         return self.missing.count - self.graded.count
 
 
-def group(name: str, reading: Reading, rows: Rows, clusterings: Sequence[Clustering]) -> Group:
+def group(
+    name: str, reading: Reading, rows: Rows, clusterings: Sequence[Clustering], prompts: Clustering | None = None
+) -> Group:
     """The attempts in ``rows`` (indices into the reading) as a group."""
     values = reading.values[rows]
     empty = np.isnan(values)
     everything = [clustering[rows] for clustering in clusterings]
     if not empty.any():
-        graded = Part(values, everything, reading.span)
+        graded = Part(values, everything, reading.span, None if prompts is None else prompts[rows])
         return Group(name, graded, graded, graded, Part(empty.astype(np.float64), everything, (0.0, 1.0)))
     kept = [clustering[~empty] for clustering in everything]
     return Group(
         name,
-        Part(values[~empty], kept, reading.span),
+        Part(values[~empty], kept, reading.span, None if prompts is None else prompts[rows[~empty]]),
         Part(reading.lowest[rows], everything, reading.span),
         Part(reading.highest[rows], everything, reading.span),
         Part(empty.astype(np.float64), everything, (0.0, 1.0)),

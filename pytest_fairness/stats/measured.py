@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from pytest_fairness.core.attempts import GradedAttempt
 from pytest_fairness.core.comparisons import note
 from pytest_fairness.core.errors import FairnessError, near
-from pytest_fairness.core.estimates import Estimate, Family
+from pytest_fairness.core.estimates import Ends, Estimate, Family
+from pytest_fairness.core.marks import CORRELATIONS, DIFFERENCES, RATIOS
 from pytest_fairness.stats import functionals, naming, tables
-from pytest_fairness.stats.columns import Clustering, Columns, Rows
+from pytest_fairness.stats.columns import Clustering, Columns, Floats, Rows
 from pytest_fairness.stats.contrasts import Setting, difference_estimate, mean_estimate, ratio_estimate
 from pytest_fairness.stats.families import ratio_family, worst_estimate
 from pytest_fairness.stats.fillings import Group, group
 from pytest_fairness.stats.functionals import Functional
-from pytest_fairness.stats.metrics import functional_estimate, joint
+from pytest_fairness.stats.metrics import Sample, functional_estimate, joint
 from pytest_fairness.stats.outcomes import Extremes, Outcome, Reader, Reading, outcome_name
+from pytest_fairness.stats.resampling import resampled
+
+if TYPE_CHECKING:
+    from pytest_fairness.stats.baselines import Against, Later
 
 Sources = Literal["random", "fixed"]
 
@@ -35,6 +41,8 @@ class Measured:
     holds for these sources only. ``crossed`` names an attribute whose values are drawn at
     random too and recur over items (a name, say). ``extremes`` gives per grade, from a
     prompt, the extreme values that an ungraded answer could have had; without, 0 and 1.
+    ``conditions`` names what another sample must share to be compared with this one
+    (`against`): the graders, the judge, the decoding.
 
     An *outcome* is the name of a grade (with ``equals`` for one that holds text), or a
     function of a `GradedAttempt` that gives true, false or a number; where it asks for
@@ -61,9 +69,10 @@ class Measured:
         sources: Sources = "random",
         crossed: str | None = None,
         extremes: Extremes | None = None,
+        conditions: Mapping[str, Any] | None = None,
     ) -> None:
         columns = Columns(attempts, sources=sources, crossed=crossed)
-        self._set(columns, confidence=confidence, extremes=extremes)
+        self._set(columns, confidence=confidence, extremes=extremes, conditions=conditions)
 
     @classmethod
     def from_columns(cls, columns: Columns, *, confidence: float = 0.95, extremes: Extremes | None = None) -> Measured:
@@ -106,9 +115,17 @@ class Measured:
         texts = [item, *groups, *(options[name] for name in ("source", "crossed") if options.get(name))]
         return cls.from_rows(tables.read(path, texts), item=item, groups=groups, **options)
 
-    def _set(self, columns: Columns, *, confidence: float, extremes: Extremes | None) -> None:
+    def _set(
+        self,
+        columns: Columns,
+        *,
+        confidence: float,
+        extremes: Extremes | None,
+        conditions: Mapping[str, Any] | None = None,
+    ) -> None:
         if not 0 < confidence < 1:
             raise FairnessError(f"confidence is {confidence!r}: it must lie between 0 and 1")
+        self.conditions = conditions or {}
         self._columns = columns
         self._reader = Reader(columns, extremes or {})
         self._clusterings = columns.clusterings()
@@ -151,8 +168,7 @@ class Measured:
             codes = [code for code, label in enumerate(attribute.labels) if label in values]
             rows = rows[np.isin(attribute.codes[rows], codes)]
             chosen[name] = " or ".join(sorted(values))
-        measured = Measured.__new__(Measured)
-        measured._columns, measured._reader, measured._clusterings = self._columns, self._reader, self._clusterings
+        measured = copy(self)
         measured._restrict(rows, replace(self._setting, slice=chosen))
         return measured
 
@@ -168,16 +184,20 @@ class Measured:
         return note(self._mean("mean", outcome, None))
 
     def difference(self, outcome: Outcome, *, by: str, of: str, to: str, equals: Any = None) -> Estimate:
-        """The rate or mean of one group less that of another."""
+        """The rate or mean of one group less that of another. A difference of rates is marked by size."""
         first, second = self._pair(outcome, equals, by, of, to)
         name = naming.difference_name(outcome_name(outcome, equals), by, of, to)
-        return note(difference_estimate(self._setting, name, first, second, self._items_of((first, second), by)))
+        estimate = difference_estimate(self._setting, name, first, second, self._items_of((first, second), by))
+        # A number has units that no scale can know.
+        rates = first.graded.binary and second.graded.binary
+        return note(estimate.marked(DIFFERENCES) if rates else estimate)
 
     def ratio(self, outcome: Outcome, *, by: str, of: str, to: str, equals: Any = None) -> Estimate:
         """The rate or mean of one group over that of another; the interval is made on the logarithm."""
         first, second = self._pair(outcome, equals, by, of, to)
         name = naming.ratio_name(outcome_name(outcome, equals), by, of, to)
-        return note(ratio_estimate(self._setting, name, first, second, self._items_of((first, second), by)))
+        estimate = ratio_estimate(self._setting, name, first, second, self._items_of((first, second), by))
+        return note(estimate.marked(RATIOS))
 
     def ratios(self, outcome: Outcome, *, by: str, to: str | None = None, equals: Any = None) -> Family:
         """The ratios of all pairs of groups, the smaller over the larger; with ``to`` of each group over that one.
@@ -191,15 +211,24 @@ class Measured:
             number = len(self.groups(by))
             reason = f"{by} has {number} group{'' if number == 1 else 's'}: a ratio needs two"
             members = {by: self._setting.invalid(naming.family_name(outcome_name(outcome, equals), by), reason)}
-        for member in members.values():
-            note(member)
-        return Family(members)
+        return Family({name: note(member.marked(RATIOS)) for name, member in members.items()})
 
     def worst_ratio(self, outcome: Outcome, *, by: str, equals: Any = None) -> Estimate:
         """The smallest ratio of any two groups, smaller over larger. Its value is biased low, its interval is not."""
         members, groups = self._family(outcome, equals, by, None)
         name = naming.worst_name(outcome_name(outcome, equals), by)
-        return note(worst_estimate(self._setting, name, groups, members, self._items_of(groups, by)))
+        estimate = worst_estimate(self._setting, name, groups, members, self._items_of(groups, by))
+        return note(estimate.marked(RATIOS))
+
+    def against(self, baseline: Measured | Later) -> Against:
+        """This sample against an earlier one of the same items and prompts: is it no worse?
+
+        ``measured.against(baseline).ratio(...) <= 1.1``: at most 1.1 times further from parity.
+        Raises `FairnessError` where the two cannot be compared.
+        """
+        from pytest_fairness.stats.baselines import Against
+
+        return Against(self, baseline)
 
     def correlation(self, first: Outcome, second: Outcome) -> Estimate:
         """Pearson's correlation of two outcomes over attempts: from -1 to 1, by Fisher's z."""
@@ -210,7 +239,7 @@ class Measured:
         estimate = functional_estimate(
             self._setting, name, functionals.CORRELATION, sample, self._here(), self.items, math.tanh
         )
-        return note(estimate)
+        return note(estimate.marked(CORRELATIONS))
 
     def metric(
         self, function: functionals.Function, *, span: tuple[float, float] | None = None, **sums: Outcome
@@ -230,23 +259,52 @@ class Measured:
         An attempt that is ungraded in one of the sums is left out of all of them, and filled
         in with each of its extreme grades. The interval is Student's t with a jackknife over clusters.
         """
-        if not sums:
-            raise FairnessError("a metric needs sums: metric(function, name=outcome, ...)")
-        functions = [self._reader.function(outcome) for outcome in sums.values()]
-        sample = joint(self._columns, self._reader, tuple(sums.values()), functions, self._rows)
+        sample = self._sample(sums)
         name = naming.metric_name(outcome_name(function))
         functional = Functional(function, tuple(sums))
         estimate = functional_estimate(self._setting, name, functional, sample, self._here(), self.items)
-        if span is not None and not estimate.invalid:
-            estimate = replace(estimate, low=max(estimate.low, span[0]), high=min(estimate.high, span[1]))
+        if span is not None and estimate.ends_at is not None:
+            estimate = _clipped(estimate, estimate.ends_at, span)
         return note(estimate)
+
+    def resamples(
+        self, function: functionals.Function, *, draws: int = 10_000, seed: int = 0, **sums: Outcome
+    ) -> Floats:
+        """What a metric of your own comes to in ``draws`` resamples of whole sources: an array of shape (draws,).
+
+        For looking at the whole distribution: a histogram, a skew, a chance to exceed a value.
+        Verdicts do not use it: with few sources or events a percentile interval of resamples
+        covers down to 80%, where the jackknife's with Student's t keeps its 95% (`metric`).
+        Arguments as for `metric`; an attempt that is ungraded in one of the sums is left out.
+        A resample for which the function has no value gives nan.
+
+        >>> rows = [{"item": n, "hired": n % 2, "sex": sex} for n in range(60) for sex in ("f", "m")]
+        >>> measured = Measured.from_rows(rows, item="item", groups=["sex"])
+        >>> def of(sex, grade=None):
+        ...     return lambda a: (a[grade] if grade else 1) * (a.prompt.groups["sex"] == sex)
+        >>> def ratio(s):
+        ...     return (s.f / s.of_f) / (s.m / s.of_m)
+        >>> draws = measured.resamples(ratio, f=of("f", "hired"), m=of("m", "hired"), of_f=of("f"), of_m=of("m"))
+        >>> draws.shape, float(draws.std())
+        ((10000,), 0.0)
+
+        Raises `FairnessError` for draws below 1, for a sample with a crossed factor, and for
+        one that no interval could be made of either.
+        """
+        return resampled(Functional(function, tuple(sums)), self._sample(sums).values, self._here(), draws, seed)
+
+    def _sample(self, sums: Mapping[str, Outcome]) -> Sample:
+        if not sums:
+            raise FairnessError("a metric needs sums: metric(function, name=outcome, ...)")
+        functions = [self._reader.function(outcome) for outcome in sums.values()]
+        return joint(self._columns, self._reader, tuple(sums.values()), functions, self._rows)
 
     def _mean(self, kind: str, outcome: Outcome, equals: Any) -> Estimate:
         name = outcome_name(outcome, equals)
         reading = self._reading(outcome, equals)
         if kind == "rate" and not reading.binary:
             raise FairnessError(f"{name} holds numbers other than 0 and 1: take its mean, or say equals=...")
-        everyone = group("all", reading, self._rows, self._clusterings)
+        everyone = group("all", reading, self._rows, self._clusterings, self._columns.prompts)
         return mean_estimate(self._setting, naming.mean_name(kind, name), everyone, self.items)
 
     def _pair(self, outcome: Outcome, equals: Any, by: str, of: str, to: str) -> tuple[Group, Group]:
@@ -287,7 +345,7 @@ class Measured:
             if name not in known:
                 code = attribute.labels.index(name) if name in attribute.labels else len(attribute.labels)
                 rows = self._rows[attribute.codes[self._rows] == code]
-                known[name] = group(name, reading, rows, self._clusterings)
+                known[name] = group(name, reading, rows, self._clusterings, self._columns.prompts)
         return {name: known[name] for name in names}
 
     def _here(self) -> list[Clustering]:
@@ -301,3 +359,11 @@ class Measured:
 
     def _count(self, rows: Rows) -> int:
         return len(np.unique(self._columns.items.codes[rows]))
+
+
+def _clipped(estimate: Estimate, ends_at: Ends, span: tuple[float, float]) -> Estimate:
+    def clip(low: float, high: float) -> tuple[float, float]:
+        return max(low, span[0]), min(high, span[1])
+
+    low, high = clip(estimate.low, estimate.high)
+    return replace(estimate, low=low, high=high, ends_at=lambda tail: clip(*ends_at(tail)))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pytest_fairness.core.attempts import GradedAttempt
+from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.stats.columns import Clustering, Columns, Floats, Rows
 from pytest_fairness.stats.contrasts import NO_VARIATION, Setting, counted
@@ -16,7 +17,7 @@ from pytest_fairness.stats.fillings import group
 from pytest_fairness.stats.functionals import Functional, UndefinedError, estimated, interval, unseen_ends
 from pytest_fairness.stats.intervals import Ends, Spread
 from pytest_fairness.stats.naming import Name
-from pytest_fairness.stats.outcomes import Outcome, Reader, Reading
+from pytest_fairness.stats.outcomes import NO_ATTEMPTS, Outcome, Reader, Reading
 from pytest_fairness.stats.quantiles import t_quantile
 from pytest_fairness.stats.validity import invalid_reason, suspect_reason
 
@@ -55,6 +56,8 @@ def joint(
     """Read several outcomes of these attempts together."""
     if columns.arrays:
         readings = [reader.named(outcome) for outcome in outcomes if isinstance(outcome, str)]
+        if len(readings) < len(outcomes):
+            raise FairnessError(NO_ATTEMPTS)
         return _from_arrays(readings, rows)
     values = reader.computed(functions, rows)
     empty = np.flatnonzero(np.isnan(values[:, 0]))

@@ -21,6 +21,7 @@ Outcome = str | Callable[[GradedAttempt], Any]
 Extremes = Mapping[str, Callable[[Prompt], Sequence[Any]]]
 """Per grade: from a prompt to the extreme values that an ungraded answer to it could have had."""
 
+NO_ATTEMPTS = "this sample holds no attempts to compute an outcome from: name a grade"
 MOST_HYPOTHESES = 16
 """Of one attempt with several ungraded grades; 16 are four grades of two values each."""
 
@@ -127,7 +128,7 @@ class Reader:
     def computed_reading(self, function: Callable[[GradedAttempt], Any], rows: Rows) -> Reading:
         """A function of an attempt as a reading of the whole sample; nan outside ``rows``."""
         if self._columns.arrays:
-            raise FairnessError("this sample holds no attempts to compute an outcome from: name a grade")
+            raise FairnessError(NO_ATTEMPTS)
         values = np.full(self._columns.count, np.nan)
         values[rows] = self.computed([function], rows)[:, 0]
         low, high = _around(values)

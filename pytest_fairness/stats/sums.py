@@ -16,9 +16,17 @@ class Part:
 
     ``values`` are numbers per attempt, none nan; ``clusterings`` say to which source each
     belongs, then (with a crossed factor) to which level of it and to which cell of the two.
+    ``prompts`` says, where it is known, which are repetitions of one prompt.
     """
 
-    def __init__(self, values: Floats, clusterings: Sequence[Clustering], span: tuple[float, float] | None) -> None:
+    def __init__(
+        self,
+        values: Floats,
+        clusterings: Sequence[Clustering],
+        span: tuple[float, float] | None,
+        prompts: Clustering | None = None,
+    ) -> None:
+        self._values, self._prompts = values, prompts
         self.count = len(values)
         self.span = span
         self.binary = bool(np.all((values == 0) | (values == 1)))
@@ -66,6 +74,28 @@ class Part:
         return combined([float(np.square(deviations).sum()) for deviations in self.deviations])
 
     @cached_property
+    def repeated(self) -> float | None:
+        """What the chance of repetitions adds to `variance`: asking each prompt for ever would remove it.
+
+        The sum over prompts of m s^2 / N^2, with s^2 the variance within a prompt asked m times, N
+        attempts in all. Prompts with one answer have none of their own and are taken to be like the others;
+        None where they hold half of the attempts, or more.
+        """
+        if self._prompts is None:
+            return None
+        size = self._prompts.size
+        counts = np.bincount(self._prompts.codes, minlength=size)
+        means = np.bincount(self._prompts.codes, weights=self._values, minlength=size) / np.maximum(counts, 1)
+        squares = np.square(self._values - means[self._prompts.codes])
+        within = np.bincount(self._prompts.codes, weights=squares, minlength=size)
+        several = counts > 1
+        known = int(counts[several].sum())
+        if 2 * known <= self.count:
+            return None
+        total = float((counts[several] * within[several] / (counts[several] - 1)).sum())
+        return total / known / self.count
+
+    @cached_property
     def effective(self) -> float:
         """How many independent attempts would tell as much about a rate; at most those made.
 
@@ -92,7 +122,7 @@ class Part:
         """The mean without each cluster in turn."""
         left = self.count - count
         with np.errstate(all="ignore"):
-            without: Floats = np.where(left > 0, (self.value * self.count - total) / left, self.value)
+            without: Floats = np.where(left > 0, (total.sum() - total) / left, self.value)
         return np.where(count > 0, without, self.value)
 
 

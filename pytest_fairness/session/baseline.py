@@ -1,0 +1,157 @@
+"""Earlier runs that the user names: the baseline to be no worse than, and the run to certify."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_fairness.core.errors import FairnessError, StoreError
+from pytest_fairness.core.protocols import Model
+from pytest_fairness.session.settings import Settings
+
+if TYPE_CHECKING:
+    from pytest_fairness.session.measuring import LazyMeasured
+    from pytest_fairness.session.state import FairnessSession
+    from pytest_fairness.stats.measured import Measured
+    from pytest_fairness.store.runs import Runs
+    from pytest_fairness.store.samples import StoredSample
+
+NO_BASELINE = "no baseline is named: give --fairness-baseline RUN, the id of an earlier run (or `latest`)"
+
+DECODING = frozenset(
+    {
+        "temperature", "top_p", "top_k", "max_tokens", "max_completion_tokens", "seed", "stop", "presence_penalty",
+        "frequency_penalty", "reasoning_effort", "effort", "thinking", "response_format", "extra",
+    }
+)  # fmt: skip
+"""Parameters of a model's name that say how it answers, not which model it is."""
+
+_WRAPPED = " through function:"
+"""Stands in the name of a model that the user's own callable wraps."""
+
+
+def with_named_runs(settings: Settings, known: Mapping[str, Any]) -> Settings:
+    """The settings with the ids of the runs that the user named; ``known`` has them in a worker.
+
+    A run that is certified brings its models, where the user names none.
+    Raises `StoreError`, in one line, where a name means no run or several.
+    """
+    named = {"baseline": settings.baseline, "certify": settings.certify}
+    if not any(named.values()):
+        return settings
+    if not settings.store.exists():
+        raise StoreError(f"there is no store {settings.store} to find an earlier run in: name it with --fairness-store")
+    from pytest_fairness.store.database import Database
+    from pytest_fairness.store.runs import Runs
+
+    database = Database(settings.store)
+    try:
+        runs = Runs(database)
+        found = {name: known.get(f"fairness_{name}") or (text and runs.find(text)) for name, text in named.items()}
+        models = settings.models
+        if found["certify"] and not models:
+            models = tuple(dict.fromkeys(_named_models(runs, found["certify"])))
+    finally:
+        database.close()
+    return replace(settings, models=models, baseline=found["baseline"], certify=found["certify"])
+
+
+def _named_models(runs: Runs, run: str) -> list[str]:
+    names = [model.partition(_WRAPPED)[0] for _, model, _ in runs.samples(run)]
+    return [name for name in names if not name.startswith("function:")]
+
+
+class LazyBaseline:
+    """`Measured` of the same probe in the run of ``--fairness-baseline``, read when it is first asked anything.
+
+    The test that asks is skipped where no run is named; by then its own sample was measured
+    and kept, so that this run can be a baseline.
+    """
+
+    def __init__(self, measured: LazyMeasured, fairness: FairnessSession) -> None:
+        self._of = measured
+        self._fairness = fairness
+
+    def __getattr__(self, name: str) -> Any:
+        __tracebackhide__ = True
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.load(), name)
+
+    def load(self) -> Measured:
+        """The metrics. Raises `FairnessError` where the run has no such sample."""
+        __tracebackhide__ = True
+        if self._fairness.settings.baseline is None:
+            pytest.skip(NO_BASELINE)
+        return self._loaded
+
+    @cached_property
+    def _loaded(self) -> Measured:
+        return baseline_of(
+            self._fairness.store.runs, self._fairness.settings.baseline or "", self._of.probe.id, self._of.subject
+        )
+
+
+def baseline_of(runs: Runs, run: str, probe: str, model: Model) -> Measured:
+    """The sample of a run that a probe's sample on this model is to be held against.
+
+    That of the same model; where the run has it not, that of its only model.
+    Raises `FairnessError` where the run has no such sample.
+    """
+    stored = [key for of, _, key in runs.samples(run) if of == probe]
+    same = key_of(runs, run, probe, model)
+    if same is None and len(stored) > 1:
+        raise FairnessError(
+            f"run {run[:8]} measured this probe on {len(stored)} models and not on {model.name}: "
+            "name a run with it, or with one model only"
+        )
+    key = same or next(iter(stored), "")
+    return measured_again(sample_of(runs, run, probe, key))
+
+
+def key_of(runs: Runs, run: str, probe: str, model: Model) -> str | None:
+    """The key under which a run has a probe's sample on this model: its own, or that of the same name."""
+    stored = {key: name for of, name, key in runs.samples(run) if of == probe}
+    # A callable has a key of its own in each run.
+    return model.key if model.key in stored else next((key for key in stored if stored[key] == model.name), None)
+
+
+def sample_of(runs: Runs, run: str, probe: str, key: str | None) -> StoredSample:
+    """A sample of a run. Raises `FairnessError` where there is none."""
+    sample = runs.sample(run, probe, key) if key else None
+    if sample is None:
+        raise FairnessError(f"run {run[:8]} has no sample of {probe}: name a run that has judged its thresholds")
+    return sample
+
+
+def measured_again(sample: StoredSample) -> Measured:
+    """The metrics of a stored sample."""
+    from pytest_fairness.stats.measured import Measured
+
+    return Measured(
+        sample.attempts,
+        extremes=sample.extremes,
+        conditions=conditions(sample.model, sample.graders, sample.judge),
+        **sample.arguments,
+    )
+
+
+def conditions(model: str, graders: Mapping[str, str | None], judge: str | None) -> dict[str, Any]:
+    """What two samples must share to be compared: decoding, graders, judge.
+
+    >>> conditions("openai:gpt-5-mini?temperature=0&base_url=http://here", {"hired": "yesno-1"}, None)
+    {'temperature': 0, "the grader of 'hired'": 'yesno-1'}
+    """
+    from pytest_fairness.models.names import ModelName
+
+    try:
+        parameters = ModelName.parse(model.partition(_WRAPPED)[0]).parameters
+    except FairnessError:  # a model of the user's own, with a name of its own
+        parameters = {}
+    found: dict[str, Any] = {name: value for name, value in parameters.items() if name in DECODING}
+    found |= {f"the grader of {name!r}": fingerprint for name, fingerprint in graders.items()}
+    return found if judge is None else found | {"the judge": judge}

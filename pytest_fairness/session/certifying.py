@@ -1,0 +1,192 @@
+"""``--fairness-certify RUN``: how often this suite's thresholds err, on answers that are there already.
+
+No model is asked. Labels are exchanged as they were randomised, so that parity is the
+truth; then positives of one group are thinned, so that a known bias is.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.session import rows, summary, thresholds
+from pytest_fairness.session.baseline import key_of, measured_again, sample_of
+from pytest_fairness.session.certificates import certificate
+from pytest_fairness.session.measuring import LazyMeasured
+from pytest_fairness.session.run import Run
+from pytest_fairness.session.state import SESSION, FairnessSession
+
+PROPERTY = "fairness_certify"
+"""Carries a threshold's certificate on its report."""
+AGAINST_BASELINE = "it is held against a baseline, and parity is not what it asks for"
+
+COLUMNS = (("parity", "blocked"), ("parity", "unfair"), ("bound", "fair"), ("beyond", "missed"), ("beyond", "fair"))
+_HEADS = ("blocked", "unfair", "fair", "missed", "fair")
+_OVER = ("at parity", "", "on bound", "beyond", "")
+
+
+class Certification(Run):
+    """A run that certifies its thresholds instead of judging a model."""
+
+    def __init__(self, config: pytest.Config, fairness: FairnessSession) -> None:
+        super().__init__(config, fairness)
+        self._certificates: dict[str, dict[str, Any]] = {}
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        """Keep the thresholds: nothing else is asked."""
+        others = [item for item in items if not thresholds.is_threshold(item)]
+        if others:
+            config.hook.pytest_deselected(items=others)
+            items[:] = [item for item in items if thresholds.is_threshold(item)]
+
+    def _select(self, item: pytest.Function, expected: dict[str, dict[str, Any]]) -> None:
+        """Nothing is laid out: no attempt is going to be made."""
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:
+        __tracebackhide__ = True
+        certify(pyfuncitem)
+        return True
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        super().pytest_runtest_logreport(report)
+        for name, value in report.user_properties:
+            if name == PROPERTY:
+                self._certificates[report.nodeid] = json.loads(str(value))
+
+    def _conclude(self) -> None:
+        from pytest_fairness.session import results
+
+        found = list(self._certificates.values())
+        if not found:
+            return
+        nothing = {"attempts": 0, "from_store": 0, "ungraded": 0}
+        settings = self._fairness.settings
+        self._results = results.compile_results(self._fairness.run, self._started, [], nothing, {}, settings.root) | {
+            "certify": {"run": settings.certify, "thresholds": found}
+        }
+        if settings.json is not None:
+            results.write_results(settings.json, self._results)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if self._problem:
+            terminalreporter.write_line(f"fairness: {self._problem}", red=True)
+        if self._results is None:
+            return
+        width = self._config.get_terminal_writer().fullwidth
+        for model, of_model in summary.by_model(self._results["certify"]["thresholds"]).items():
+            terminalreporter.write_sep("=", f"certified: {model}")
+            for line in table(of_model, width):
+                terminalreporter.write_line(line)
+            for line in notes(of_model, width):
+                terminalreporter.write_line(line)
+        if self._fairness.settings.json is not None:
+            terminalreporter.write_line(f"results: {self._fairness.settings.json}")
+
+
+def certify(item: pytest.Function) -> None:
+    """Certify one threshold from the stored sample of its probe and model; note it on the test.
+
+    The test fails where there is no such sample, and is skipped where nothing can be told.
+    """
+    fairness = item.config.stash[SESSION]
+    run = fairness.settings.certify or ""
+    measured = item.funcargs["measured"]
+    assert isinstance(measured, LazyMeasured)  # noqa: S101 - the fixture's, or the test would have errored
+    row = {
+        "id": item.nodeid,
+        "suite": measured.probe.suite,
+        "threshold": rows.title_of(item),
+        "model": measured.subject.name,
+        "reason": AGAINST_BASELINE if "baseline" in item.fixturenames else "",
+    }
+    try:
+        runs = fairness.store.runs
+        sample = sample_of(runs, run, measured.probe.id, key_of(runs, run, measured.probe.id, measured.subject))
+    except FairnessError as error:
+        raise pytest.fail.Exception(str(error), pytrace=False) from None
+    try:
+        found = {} if row["reason"] else certificate(item, measured_again(sample), fairness.settings.seed)
+    except FairnessError as error:
+        found, row["reason"] = {}, str(error)
+    item.user_properties[:] = [(PROPERTY, json.dumps(row | found))]
+    if row["reason"]:
+        pytest.skip(f"not certified: {row['reason']}")
+
+
+def table(found: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
+    """What share of samples each threshold called so; in brackets what the plan predicts."""
+    certified = [row for row in found if not row["reason"]]
+    if not certified:
+        return
+    cells = [[_cell(row, truth, what) for truth, what in COLUMNS] for row in certified]
+    sizes = [max(map(len, column)) for column in zip(*cells, _HEADS, _OVER, strict=True)]
+    left = max(12, min(max(len(row["threshold"]) for row in certified), width - 2 - sum(sizes) - 2 * len(sizes)))
+    named = [_cut(row["threshold"], left) for row in certified]
+    for name, values in zip(["", "threshold", *named], [_OVER, _HEADS, *cells], strict=True):
+        shown = "  ".join(text.ljust(size) for text, size in zip(values, sizes, strict=True))
+        yield f" {name.ljust(left)}  {shown}".rstrip()
+
+
+def notes(found: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
+    """What the table stands for, what was not certified, and whether the promise is kept."""
+    certified = [row for row in found if not row["reason"]]
+    for row in found:
+        if row["reason"]:
+            yield from summary.wrapped(f"{row['threshold']}: not certified: {row['reason']}", width)
+            continue
+        if row["note"]:
+            yield from summary.wrapped(f"{row['threshold']}: {row['note']}", width)
+        planted = [f"{row['truths'][name]['value']:.4g}" for name in ("bound", "beyond") if name in row["truths"]]
+        if planted:
+            yield from summary.wrapped(
+                f"{row['threshold']}: bias planted at {' and '.join(planted)}, {row['draws']} samples each", width
+            )
+        if not row["kept"]:
+            yield from summary.wrapped(f"{row['threshold']}: the promise is broken: {_errors(row)}", width)
+    if certified:
+        yield from summary.wrapped(_promise(certified), width)
+
+
+def _promise(certified: Sequence[Mapping[str, Any]]) -> str:
+    share = max(row["promise"] for row in certified)
+    draws = min(row["draws"] for row in certified)
+    within = 2 * math.sqrt(share * (1 - share) / draws)
+    broken = sum(not row["kept"] for row in certified)
+    kept = "the gate keeps it on these answers" if not broken else f"{broken} of {len(certified)} thresholds break it"
+    return (
+        f"promise: unfair at parity and fair on the bound in at most {share:.1%} each (shares of {draws} samples are "
+        f"known to within {within:.1%}): {kept}; in brackets what the plan predicts"
+    )
+
+
+def _errors(row: Mapping[str, Any]) -> str:
+    parts = [f"unfair in {row['truths']['parity']['unfair']:.1%} at parity"]
+    if "bound" in row["truths"]:
+        parts.append(f"fair in {row['truths']['bound']['fair']:.1%} on the bound")
+    return ", ".join(parts)
+
+
+def _cell(row: Mapping[str, Any], truth: str, what: str) -> str:
+    shares = row["truths"].get(truth)
+    if shares is None:
+        return "-"
+    planned = shares["planned"]
+    return _share(shares, what) + (f" ({_share(planned, what)})" if planned else "")
+
+
+def _share(shares: Mapping[str, float], what: str) -> str:
+    """``blocked``: not fair; ``missed``: not unfair; else the share of that verdict."""
+    if what in ("fair", "unfair"):  # what the promise is about
+        return f"{shares[what]:.1%}"
+    return f"{1 - shares['fair' if what == 'blocked' else 'unfair']:.0%}"
+
+
+def _cut(text: str, size: int) -> str:
+    return text if len(text) <= size else text[: size - 3] + "..."

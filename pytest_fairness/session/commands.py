@@ -1,0 +1,30 @@
+"""Commands of ``pytest-fairness`` that are a pytest run with an option of its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+_RUN = re.compile(r"latest|[0-9a-f]{6,32}")
+_LOADED_ALREADY = "ignore:Module already imported so cannot be rewritten:pytest.PytestAssertRewriteWarning"
+
+
+def certify(arguments: Sequence[str]) -> int:
+    """``pytest --fairness-certify RUN ...``; without a run, the latest. The exit code of pytest."""
+    first = arguments[0] if arguments else ""
+    named = _RUN.fullmatch(first) and not Path(first).exists()
+    run, rest = (first, arguments[1:]) if named else ("latest", arguments)
+    return in_pytest(f"--fairness-certify={run}", *rest)
+
+
+def plan(arguments: Sequence[str]) -> int:
+    """``pytest --fairness-plan ...``. The exit code of pytest."""
+    return in_pytest("--fairness-plan", *arguments)
+
+
+def in_pytest(*arguments: str) -> int:
+    """Run pytest in this process. Its exit code."""
+    return int(pytest.main(["-W", _LOADED_ALREADY, *arguments]))

@@ -1,0 +1,158 @@
+"""What a threshold is going to say of a run that is not made yet: from its own test, called on drawn samples."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_fairness.core.verdicts import Judgement, Verdict
+from pytest_fairness.core.wording import estimate_text, subject_text
+from pytest_fairness.session.forecasts import Forecast
+from pytest_fairness.session.prospects import FEWEST_SOURCES, Prospect
+from pytest_fairness.session.rehearsal import mistake, rehearse
+
+if TYPE_CHECKING:
+    from pytest_fairness.stats.measured import Measured
+
+DRAWS = 200
+"""Samples for each truth, fewer where they are large or take long."""
+FEWEST_DRAWS = 40
+MOST_ATTEMPTS = 400_000
+"""In all samples of one truth."""
+SECONDS = 3.0
+"""Of computing, for the samples of one truth."""
+ROUNDS = 4
+"""Of rehearsals to find the number of items that is needed."""
+NEAR = 0.1
+"""To the wanted probability: there one correction is enough."""
+TELLING = (0.1, 0.97)
+"""Shares of fair that say more of the number needed than the normal approximation does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsals:
+    """What a threshold said of samples of one truth."""
+
+    judgements: Sequence[Judgement]
+
+    def share(self, verdict: Verdict) -> float:
+        return sum(judgement.verdict is verdict for judgement in self.judgements) / len(self.judgements)
+
+    def likely(self, verdict: Verdict) -> float:
+        """The share, but never quite 0 or 1: nobody knows that from so few."""
+        edge = 0.5 / len(self.judgements)
+        return min(max(self.share(verdict), edge), 1 - edge)
+
+    def row(self, truth: str) -> dict[str, Any]:
+        """As the results file has it."""
+        return {"truth": truth, "draws": len(self.judgements), **{v.value: self.share(v) for v in Verdict}}
+
+
+def predict(item: pytest.Function, prospect: Prospect) -> dict[str, Any]:
+    """What is known of a threshold before its run, as builtins."""
+    row: dict[str, Any] = {"basis": "pilot" if prospect.has_pilot else "assumptions", "cannot_pass": mistake(item)}
+    if row["cannot_pass"]:
+        return row | {"scenarios": [], "fair_draws": "", "needed": None, "detectable": None}
+    planned = _rehearsed(item, prospect.draw, prospect.attempts)
+    pilot = prospect.measured_pilot()
+    forecast = Forecast.of(planned.judgements, None if pilot is None else rehearse(item, pilot))
+    scenarios = [planned.row("as in the pilot" if prospect.has_pilot else "parity")]
+    gap = None if prospect.has_pilot or forecast is None else forecast.gap()
+    if gap is not None:
+        other = _rehearsed(item, partial(prospect.draw, gap=gap), prospect.attempts)
+        scenarios.append(other.row(f"{gap.group} at {gap.ratio:.2g} times"))
+    if not planned.share(Verdict.FAIR):
+        row["cannot_pass"] = _never_fair(item, prospect)
+    return row | {
+        "scenarios": scenarios,
+        "fair_draws": "".join("01"[j.verdict is Verdict.FAIR] for j in planned.judgements),
+        "needed": None if row["cannot_pass"] else _needed(item, prospect, forecast, planned),
+        "detectable": None if forecast is None else forecast.detectable(),
+    }
+
+
+def _rehearsed(
+    item: pytest.Function, draw: Callable[[int], Measured], attempts: float, most: int = DRAWS
+) -> Rehearsals:
+    until = time.process_time() + SECONDS
+    wanted = min(most, max(FEWEST_DRAWS, int(MOST_ATTEMPTS / attempts)))
+    judgements: list[Judgement] = []
+    for number in range(wanted):
+        judgements.append(rehearse(item, draw(number)))
+        if len(judgements) >= FEWEST_DRAWS and time.process_time() > until:
+            break
+    return Rehearsals(judgements)
+
+
+def _never_fair(item: pytest.Function, prospect: Prospect) -> str:
+    """Why no data at all would make a threshold fair; empty where some might, or nobody can tell.
+
+    Answers that treat all groups alike, and are as even as answers can be, are the best a model
+    can give. A threshold that they leave undecided or invalid is too small or asks too much; one
+    that they break asks for something else, which better answers may have.
+    """
+    judgements = []
+    for sample in prospect.favourable():
+        judgements.append(rehearse(item, sample))
+        if judgements[-1].verdict is Verdict.FAIR:
+            return ""
+    undecided = [j for j in judgements if j.verdict is Verdict.UNDECIDED and j.deciding is not None]
+    if undecided:
+        best = min(undecided, key=_width)
+        assert best.deciding is not None  # noqa: S101 - chosen above
+        numbers = estimate_text(best.deciding.estimate, [c.bound for c in best.about_deciding])
+        return f"equal answers to all groups leave it undecided: {subject_text(best.deciding.estimate)}: {numbers}"
+    if all(j.verdict is Verdict.INVALID for j in judgements):
+        reasons = Counter(_reason(j) for j in judgements)
+        return reasons.most_common(1)[0][0]
+    return ""
+
+
+def _needed(
+    item: pytest.Function, prospect: Prospect, forecast: Forecast | None, planned: Rehearsals
+) -> dict[str, Any] | None:
+    """Items for *fair* in 80% of runs: the normal approximation's number, corrected by rehearsals of that size."""
+    from pytest_fairness.stats.planning import POWER, repetitions_for, times_for
+
+    times = None if forecast is None else forecast.times_needed()
+    if forecast is None or times is None:
+        return None
+    known = [(1.0, planned.likely(Verdict.FAIR))]
+    if TELLING[0] <= known[0][1] <= TELLING[1]:
+        times = times_for(known, forecast.tail)
+    for _ in range(ROUNDS):
+        times = max(times, FEWEST_SOURCES / prospect.sources)
+        attempts = times * prospect.attempts
+        if attempts * FEWEST_DRAWS > MOST_ATTEMPTS:
+            break  # too large to be rehearsed: the normal approximation is good there
+        found = _rehearsed(item, partial(prospect.draw, times=times), attempts, DRAWS // 2)
+        known.append((times, found.likely(Verdict.FAIR)))
+        times = times_for(known, forecast.tail)
+        if abs(known[-1][1] - POWER) <= NEAR:
+            break
+    times = max(times, FEWEST_SOURCES / prospect.sources)
+    repetitions = None if forecast.share is None or times <= 1 else repetitions_for(times, forecast.share)
+    return {
+        "items": math.ceil(times * len(prospect.probe.items)),
+        "repetitions": None if repetitions is None else math.ceil(repetitions * prospect.repetitions),
+    }
+
+
+def _reason(judgement: Judgement) -> str:
+    """Why a sample was invalid."""
+    if judgement.deciding is None:
+        return judgement.reason
+    estimate = judgement.deciding.estimate
+    return f"{estimate.invalid or estimate.suspect}: {subject_text(estimate)}"
+
+
+def _width(judgement: Judgement) -> float:
+    estimate = judgement.deciding.estimate if judgement.deciding else None
+    return math.inf if estimate is None or math.isnan(estimate.low) else estimate.high - estimate.low

@@ -1,0 +1,161 @@
+"""What is known of a probe on a model before a run: a pilot or assumptions, and what its calls would cost."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from pytest_fairness.session.measuring import LazyMeasured
+from pytest_fairness.session.state import FairnessSession
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from pytest_fairness.core.attempts import Answer
+    from pytest_fairness.stats.drawing import Pilot, Supply
+    from pytest_fairness.stats.measured import Measured
+    from pytest_fairness.stats.simulation import Assumptions, Gap, Simulation
+    from pytest_fairness.store.samples import StoredSample
+
+FEWEST_SOURCES = 5
+"""Of a pilot: with fewer nobody can tell how they differ."""
+CHARACTERS = 4
+"""Of a prompt to a token, where no stored answer tells."""
+
+
+class Prospect:
+    """Draws runs of a probe on a model: from the latest sample in the store, else from assumptions."""
+
+    def __init__(self, fairness: FairnessSession, measured: LazyMeasured) -> None:
+        self._fairness, self._measured = fairness, measured
+        self.probe, self.model = measured.probe, measured.subject
+        self.repetitions = fairness.repetitions(self.probe)
+        self._seed = fairness.settings.seed, zlib.crc32(f"{self.probe.id}\n{self.model.key}".encode())
+
+    @property
+    def attempts(self) -> int:
+        """Of the run that is planned."""
+        return sum(len(item.prompts) for item in self.probe.items) * self.repetitions
+
+    @property
+    def sources(self) -> int:
+        """Of the run that is planned: what its intervals count."""
+        return self._supply.sources
+
+    @property
+    def has_pilot(self) -> bool:
+        return self._pilot is not None
+
+    def draw(self, number: int, times: float = 1.0, gap: Gap | None = None) -> Measured:
+        """One run with so many times as many sources as planned: the same for every threshold that asks for it."""
+        generator = self._generator(number)
+        if self._pilot is not None and gap is None:
+            return self._pilot.draw(generator, times)
+        return self._simulation.draw(generator, times, gap)
+
+    def measured_pilot(self) -> Measured | None:
+        """What the pilot has measured; None where there is none."""
+        from pytest_fairness.stats.measured import Measured
+
+        if self._sample is None or self._pilot is None:
+            return None
+        return Measured(self._sample.attempts, extremes=self._sample.extremes, **self._arguments)
+
+    def favourable(self) -> Iterator[Measured]:
+        """The best runs that a model could have."""
+        return self._simulation.favourable()
+
+    def cost(self) -> dict[str, Any]:
+        """Calls, those that the store answers, tokens of a call and seconds of a call; as builtins."""
+        answers = self._answers
+        stored = 0 if self._fairness.settings.fresh else len(answers)
+        known = [answer for answer in answers.values() if answer.usage] or self._pilot_answers
+        told = [answer.usage for answer in known if answer.usage]
+        latencies = [answer.latency for answer in known if answer.latency > 0]
+        prompts = [prompt for item in self.probe.items for prompt in item.prompts]
+        characters = fmean(sum(len(message["content"]) for message in prompt.messages) for prompt in prompts)
+        return {
+            "calls": len(self._keys),
+            "stored": stored,
+            "tokens_from": "stored answers" if told else "characters",
+            "input": fmean(usage.get("input", 0) for usage in told) if told else characters / CHARACTERS,
+            "output": fmean(usage.get("output", 0) for usage in told) if told else self._assumptions.output,
+            "seconds": fmean(latencies) if latencies else None,
+        }
+
+    def _generator(self, number: int) -> np.random.Generator:
+        import numpy as np
+
+        return np.random.default_rng((*self._seed, number))
+
+    @property
+    def _arguments(self) -> Mapping[str, Any]:
+        return self._measured._arguments
+
+    @cached_property
+    def _assumptions(self) -> Assumptions:
+        from pytest_fairness.stats.simulation import Assumptions
+
+        return Assumptions(**self._fairness.settings.assume)
+
+    @cached_property
+    def _supply(self) -> Supply:
+        from pytest_fairness.stats.drawing import Supply
+        from pytest_fairness.stats.simulation import unanswered
+
+        attempts = unanswered(self.probe.items, self.repetitions)
+        return Supply(attempts, self.repetitions, self._arguments, self._measured._extremes)
+
+    @cached_property
+    def _simulation(self) -> Simulation:
+        from pytest_fairness.stats.simulation import Simulation
+
+        extremes = self._measured._extremes
+        grades = {name: extremes.get(name, _true_or_false) for name in self._measured._graders}
+        return Simulation(self._supply, grades, self._assumptions)
+
+    @cached_property
+    def _sample(self) -> StoredSample | None:
+        if not self._fairness.settings.store.exists():
+            return None
+        found = self._fairness.store.runs.latest_sample(self.probe.id, self.model.key)
+        return found if found is not None and found.graders.keys() == self._measured._graders.keys() else None
+
+    @cached_property
+    def _pilot(self) -> Pilot | None:
+        from pytest_fairness.stats.drawing import Pilot, Supply
+
+        if self._sample is None:
+            return None
+        supply = Supply(self._sample.attempts, len(self._sample.repetitions), self._arguments, self._sample.extremes)
+        return Pilot(supply, self.sources, self.repetitions) if supply.sources >= FEWEST_SOURCES else None
+
+    @cached_property
+    def _keys(self) -> list[str]:
+        """Of this run's calls; a prompt that several items share is asked once."""
+        from pytest_fairness.engine.asks import asks_of
+
+        items = self.probe.items
+        return list({ask.key for item in items for ask in asks_of(item.prompts, self.model, self.repetitions)})
+
+    @cached_property
+    def _answers(self) -> dict[str, Answer]:
+        """Of this run's calls, those that the store has."""
+        if not self._fairness.settings.store.exists():
+            return {}
+        found, _ = self._fairness.store.load(self._keys, self._fairness.run)
+        return {key: attempt.answer for key, attempt in found.items() if attempt.answer is not None}
+
+    @property
+    def _pilot_answers(self) -> list[Answer]:
+        if self._sample is None:
+            return []
+        answered = self._fairness.store.with_answers(self._sample, self._fairness.run).attempts
+        return [graded.attempt.answer for graded in answered if graded.attempt.answer is not None]
+
+
+def _true_or_false(_: object) -> tuple[bool, bool]:
+    return False, True

@@ -1,0 +1,173 @@
+"""A sample against an earlier one of the same design: is it no worse than what we ship?
+
+Both runs asked the same prompts of the same items, so they are compared item by item: what
+makes an item hard for one group is in both, and drops out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from pytest_fairness.core.comparisons import note
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.stats import naming
+from pytest_fairness.stats.columns import Clustering
+from pytest_fairness.stats.contrasts import NO_VARIATION, counted, difference_estimate, ratio_reason
+from pytest_fairness.stats.designs import matched
+from pytest_fairness.stats.distances import Distance
+from pytest_fairness.stats.fillings import Group, fillings, group
+from pytest_fairness.stats.intervals import FEWEST_EVENTS, Ends
+from pytest_fairness.stats.measured import Measured
+from pytest_fairness.stats.naming import Name
+from pytest_fairness.stats.outcomes import Outcome, outcome_name
+from pytest_fairness.stats.quantiles import t_quantile
+from pytest_fairness.stats.validity import invalid_reason, suspect_reason
+
+
+class Later(Protocol):
+    """A sample that is read when it is needed, as the fixtures give it."""
+
+    def load(self) -> Measured: ...
+
+
+class Against:
+    """This sample against a baseline: ``measured.against(baseline)``.
+
+    `ratio` and `difference` say how much further from parity this sample is, whichever way
+    either of them leans; `rate` and `mean` are this sample's less the baseline's.
+
+    >>> def sample(fewer):
+    ...     return Measured.from_rows(
+    ...         [
+    ...             {"profile": n, "gender": gender, "hired": n % 10 < 6 - gap}
+    ...             for n in range(200) for gender, gap in [("female", fewer), ("male", 0)]
+    ...         ],
+    ...         item="profile", groups=["gender"],
+    ...     )
+    >>> further = sample(3).against(sample(1)).ratio("hired", by="gender", of="female", to="male")
+    >>> round(further.value, 3), further <= 1.1  # 3/6 of the men's rate, after 5/6
+    (1.667, False)
+
+    Raises `FairnessError` where the two were not asked, graded and drawn alike, with an example.
+    """
+
+    def __init__(self, new: Measured, old: Measured | Later) -> None:
+        self._new, self._old = new, _paired(old if isinstance(old, Measured) else old.load(), new)
+
+    def where(self, **attributes: Any) -> Against:
+        """Both samples' attempts with these attributes, as in `Measured.where`."""
+        return Against(self._new.where(**attributes), self._old.where(**attributes))
+
+    def ratio(self, outcome: Outcome, *, by: str, of: str, to: str, equals: Any = None) -> Estimate:
+        """By which factor the ratio of two groups is further from 1 than the baseline's; 1.0 is as far.
+
+        The larger of a ratio and its reciprocal counts, in each sample: 0.7 after 0.8 is 1.143,
+        and so is 1 / 0.7 after 0.8. Where the baseline's own interval holds 1 it has no side,
+        and the value is the distance between the two ratios, whichever way.
+        """
+        name = naming.ratio_name(outcome_name(outcome, equals), by, of, to)
+        title = f"factor by which the {name.title}, is further from parity than the baseline's"
+        groups = self._four(outcome, equals, by, of, to)
+        reason = ratio_reason(*groups[:2]) or ratio_reason(*groups[2:])
+        zero = next((group.name for group in groups if group.graded.value == 0), None)
+        if not reason and zero is not None:
+            reason = f"no events of {zero}: a ratio of zero is infinitely far from parity, take a difference"
+        return self._further(_named(name, title), groups, reason, by, log=True)
+
+    def difference(self, outcome: Outcome, *, by: str, of: str, to: str, equals: Any = None) -> Estimate:
+        """By how much the difference of two groups is further from 0 than the baseline's; 0.0 is as far.
+
+        In the outcome's own units. As in `ratio`, signs do not matter, and a baseline whose
+        interval holds 0 gives the distance between the two differences.
+        """
+        name = naming.difference_name(outcome_name(outcome, equals), by, of, to)
+        title = f"how much further the {name.title}, is from 0 than the baseline's"
+        groups = self._four(outcome, equals, by, of, to)
+        return self._further(_named(name, title), groups, invalid_reason(groups), by, log=False)
+
+    def rate(self, outcome: Outcome, *, equals: Any = None) -> Estimate:
+        """The rate of an outcome that is true or false, less the baseline's: from -1 to 1."""
+        return self._less("rate", outcome, equals)
+
+    def mean(self, outcome: Outcome) -> Estimate:
+        """The mean of a number over attempts, less the baseline's, in its own units."""
+        return self._less("mean", outcome, None)
+
+    def _less(self, kind: str, outcome: Outcome, equals: Any) -> Estimate:
+        shown = outcome_name(outcome, equals)
+        both = []
+        for of, sample in (("this run", self._new), ("the baseline", self._old)):
+            reading = sample._reading(outcome, equals)
+            if kind == "rate" and not reading.binary:
+                raise FairnessError(f"{shown} holds numbers other than 0 and 1: take its mean, or say equals=...")
+            both.append(group(of, reading, sample._rows, sample._clusterings))
+        name = naming.mean_name(kind, shown)
+        named = _named(name, f"{name.title}, less the baseline's")
+        return note(difference_estimate(self._new._setting, named, both[0], both[1], self._new.items))
+
+    def _four(self, outcome: Outcome, equals: Any, by: str, of: str, to: str) -> list[Group]:
+        new = self._new._pair(outcome, equals, by, of, to)
+        old = self._old._pair(outcome, equals, by, of, to)
+        return [*new, *(replace(group, name=f"{group.name} in the baseline") for group in old)]
+
+    def _further(self, name: Name, groups: Sequence[Group], reason: str, by: str, *, log: bool) -> Estimate:
+        setting = self._new._setting
+        counts = counted(groups, self._new._items_of(groups[:2], by))
+        if reason:
+            return note(setting.invalid(name, reason, **counts))
+        distances = [Distance(parts, setting.tail, log=log) for parts in fillings(groups)]
+        back: Callable[[float], float] = math.exp if log else float
+
+        def ends_at(tail: float) -> Ends:
+            ends = [distance.ends(tail) for distance in distances]
+            return back(min(low for low, _ in ends)), back(max(high for _, high in ends))
+
+        graded = distances[0]
+        value, ends = back(graded.value), ends_at(setting.tail)
+        if math.isinf(ends[1]):
+            return note(setting.invalid(name, NO_VARIATION, **counts))
+        error = graded.error * (value if log else 1.0)
+        return note(
+            setting.estimate(
+                name,
+                value,
+                ends,
+                error=error or (ends[1] - ends[0]) / 2 / t_quantile(setting.tail, graded.df),
+                df=graded.df,
+                suspect=suspect_reason(groups, setting.tail),
+                sparse=_sparse(groups) if log else "",
+                ends_at=ends_at,
+                **counts,
+            )
+        )
+
+
+def _named(name: Name, title: str) -> Name:
+    return Name(f"{name.metric} against the baseline", title)
+
+
+def _sparse(groups: Sequence[Group]) -> str:
+    for each in groups:
+        if each.graded.binary and each.graded.effective * each.graded.value < FEWEST_EVENTS:
+            return f"fewer than {FEWEST_EVENTS} effective events of {each.name}"
+    return ""
+
+
+def _paired(old: Measured, new: Measured) -> Measured:
+    """The baseline, its clusters numbered as the new sample's: what an item adds to both is told together."""
+    places = matched(new, old)
+    twin = copy(old)
+    twin._clusterings = []
+    for clustering in new._clusterings:
+        codes = np.zeros(old._columns.count, dtype=np.int64)
+        codes[old._rows] = clustering.codes[places]
+        twin._clusterings.append(Clustering(codes, clustering.size))
+    twin._restrict(old._rows, old._setting)
+    return twin

@@ -1,0 +1,113 @@
+"""Samples of any size, put together from the sources of one: to see what a threshold would say of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from pytest_fairness.core.attempts import GradedAttempt
+from pytest_fairness.stats.columns import Attribute, Clustering, Codes, Columns, Rows
+from pytest_fairness.stats.measured import Measured
+from pytest_fairness.stats.outcomes import Extremes
+
+
+class Supply:
+    """The attempts of one sample, as sources that other samples are put together from.
+
+    ``attempts`` stand prompt by prompt, each prompt with all its ``repetitions``. ``arguments``
+    are those of `Measured`: confidence, sources, crossed.
+    """
+
+    def __init__(
+        self,
+        attempts: Sequence[GradedAttempt],
+        repetitions: int,
+        arguments: Mapping[str, Any],
+        extremes: Extremes,
+    ) -> None:
+        clustered = {name: arguments[name] for name in ("sources", "crossed") if name in arguments}
+        self.columns = Columns(attempts, **clustered)
+        self._confidence: float = arguments.get("confidence", 0.95)
+        self._extremes = extremes
+        self._rows = np.arange(len(attempts), dtype=np.int64).reshape(-1, repetitions)
+        of_prompt = self.columns.sources.codes[self._rows[:, 0]]
+        ends = np.cumsum(np.bincount(of_prompt, minlength=self.sources))[:-1]
+        self._prompts = np.split(np.argsort(of_prompt, kind="stable"), ends)
+
+    @property
+    def sources(self) -> int:
+        """How many there are: what an interval counts."""
+        return self.columns.sources.size
+
+    def sample(
+        self,
+        sources: Codes,
+        repetitions: Callable[[Rows], Rows],
+        regrade: Callable[[Columns, Rows], list[GradedAttempt]] | None = None,
+    ) -> Measured:
+        """A sample of these sources; one that is named twice counts as two.
+
+        ``repetitions`` chooses from the rows of prompts, shape (prompts, repetitions), those
+        that are taken; ``regrade`` makes the attempts of the sample from its columns and rows.
+        """
+        prompts = np.concatenate([self._prompts[source] for source in sources])
+        copies = np.repeat(np.arange(len(sources)), [len(self._prompts[source]) for source in sources])
+        table = repetitions(self._rows[prompts])
+        rows = table.ravel()
+        each = np.repeat(np.arange(len(prompts)), table.shape[1])
+        columns = _Selection(self.columns, rows)
+        columns.sources = Clustering(copies[each], len(sources))
+        columns.prompts = Clustering(each, len(prompts))
+        numbered = copies[each] * self.columns.items.size + self.columns.items.codes[rows]
+        items, codes = np.unique(numbered, return_inverse=True)
+        columns.items = Clustering(codes.astype(np.int64), len(items))
+        if regrade is None:
+            columns.attempts = [self.columns.attempts[row] for row in rows.tolist()]
+        else:
+            columns.attempts = regrade(columns, rows)
+        return Measured.from_columns(columns, confidence=self._confidence, extremes=self._extremes)
+
+
+class Pilot:
+    """Draws runs like a run that was made: its sources with replacement (Davison and Hinkley 1997, section 3.8).
+
+    ``sources`` and ``repetitions`` are those of the run that is planned. More repetitions than
+    the pilot has are drawn with replacement, which is on the safe side.
+    """
+
+    def __init__(self, supply: Supply, sources: int, repetitions: int) -> None:
+        self._supply, self._sources, self._repetitions = supply, sources, repetitions
+
+    def draw(self, generator: np.random.Generator, times: float = 1.0) -> Measured:
+        """A run with so many times as many sources as planned."""
+        number = max(1, round(self._sources * times))
+
+        def chosen(rows: Rows) -> Rows:
+            made = rows.shape[1]
+            if self._repetitions == made:
+                return rows
+            if self._repetitions < made:
+                places = generator.random(rows.shape).argsort(axis=1)[:, : self._repetitions]
+            else:
+                places = generator.integers(made, size=(len(rows), self._repetitions))
+            return np.take_along_axis(rows, places, axis=1)
+
+        return self._supply.sample(generator.integers(self._supply.sources, size=number), chosen)
+
+
+class _Selection(Columns):
+    """Rows of other columns, whose attributes are read once for all selections."""
+
+    def __init__(self, whole: Columns, rows: Rows) -> None:
+        self.__dict__.update(whole.__dict__)
+        self._whole, self._selected = whole, rows
+        self._attributes, self._known = {}, whole.known_attributes
+        self.count = len(rows)
+
+    def attribute(self, name: str) -> Attribute:
+        if name not in self._attributes:
+            found = self._whole.attribute(name)
+            self._attributes[name] = Attribute(found.codes[self._selected], found.labels)
+        return self._attributes[name]

@@ -1,0 +1,202 @@
+"""Samples of a probe that nobody has measured yet, from assumptions about its answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
+from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.stats.columns import Codes, Columns, Floats, Rows
+from pytest_fairness.stats.drawing import Supply
+from pytest_fairness.stats.measured import Measured
+from pytest_fairness.stats.outcomes import Extremes
+
+GOLDEN = (5**0.5 - 1) / 2
+"""Its multiples fill the range from 0 to 1 evenly, however many of them are taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assumptions:
+    """What is taken for granted where nothing was measured."""
+
+    rate: float = 0.5
+    """Of a grade with two values: how often it is the second (true, or 1); others have all values equally often."""
+    icc: float = 0.2
+    """How alike the answers to an item's prompts are: the intraclass correlation, 0 to below 1."""
+    output: float = 100
+    """Tokens of an answer."""
+
+    def shares(self, values: int) -> Floats:
+        """How often each of so many values is given."""
+        return np.array([1 - self.rate, self.rate]) if values == 2 else np.full(values, 1 / values)
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """One group gets every value but the first only this many times as often as the others."""
+
+    group: str
+    ratio: float
+
+
+def unanswered(items: Sequence[ProbeItem], repetitions: int) -> list[GradedAttempt]:
+    """The attempts of a sample before anybody has answered: no grades."""
+    attempts = [Attempt("", repetition) for repetition in range(repetitions)]
+    return [GradedAttempt(item, prompt, attempt) for item in items for prompt in item.prompts for attempt in attempts]
+
+
+class Simulation:
+    """Draws graded samples of a probe.
+
+    The grades of an item share their chances, which differ between items as a Dirichlet
+    distribution has it (for two values: a beta distribution). ``grades`` gives, for each grade
+    and prompt, the values that its grader says there can be.
+    """
+
+    def __init__(self, supply: Supply, grades: Extremes, assumptions: Assumptions) -> None:
+        self._supply, self._assumptions = supply, assumptions
+        self._grades = {name: _Kinds(supply.columns, values) for name, values in grades.items()}
+
+    def draw(self, generator: np.random.Generator, times: float = 1.0, gap: Gap | None = None) -> Measured:
+        """A run with so many times as many sources as planned, at parity but for a gap."""
+        number = max(1, round(self._supply.sources * times))
+        return self._sample(self._cycled(generator, number), partial(self._chosen, generator, gap))
+
+    def favourable(self) -> Iterator[Measured]:
+        """Samples in which nothing differs between groups, as even as answers can be: the best a model can do."""
+        every = np.arange(self._supply.sources, dtype=np.int64)
+        numbers, label = _counted([tuple(sorted(a.prompt.groups.items())) for a in self._supply.columns.attempts])
+        # Where groups agree in every item nothing tells how far they could differ; so also shifted a little.
+        for shift in (0.0, GOLDEN / 2):
+            places = ((numbers + 0.5) * GOLDEN + label * shift) % 1
+            for assumed in (self._assumptions, Assumptions(0.9), Assumptions(0.1)):
+                yield self._sample(every, partial(_evenly, places, assumed))
+        for place in range(max((kinds.most for kinds in self._grades.values()), default=0)):
+            yield self._sample(every, partial(_constantly, place))
+        for key in sorted(set().union(*(kinds.answer_keys for kinds in self._grades.values()))):
+            yield self._sample(every, partial(_as_told, key))
+
+    def _cycled(self, generator: np.random.Generator, number: int) -> Codes:
+        """So many sources, each as often as any other but for one time."""
+        sources = self._supply.sources
+        rounds = [generator.permutation(sources) for _ in range(-(-number // sources))]
+        return np.concatenate(rounds)[:number].astype(np.int64)
+
+    def _sample(self, sources: Codes, choose: Choosing) -> Measured:
+        def regrade(columns: Columns, rows: Rows) -> list[GradedAttempt]:
+            lists = [kinds.graded(rows, choose(columns, kinds, rows)) for kinds in self._grades.values()]
+            base = self._supply.columns.attempts
+            names = tuple(self._grades)
+            columns._grades = set(names)
+            return [
+                GradedAttempt(old.item, old.prompt, old.attempt, dict(zip(names, grades, strict=True)))
+                for old, grades in zip(map(base.__getitem__, rows.tolist()), zip(*lists, strict=True), strict=True)
+            ]
+
+        return self._supply.sample(sources, lambda rows: rows, regrade)
+
+    def _chosen(
+        self, generator: np.random.Generator, gap: Gap | None, columns: Columns, kinds: _Kinds, rows: Rows
+    ) -> Codes:
+        chosen = np.zeros(len(rows), dtype=np.int64)
+        places = generator.random(len(rows))
+        for kind, values in enumerate(kinds.values):
+            of = kinds.codes[rows] == kind
+            chances = self._chances(generator, self._assumptions.shares(len(values)), columns.items.size)
+            ends = chances.cumsum(axis=1)[columns.items.codes[of], :-1]
+            chosen[of] = (places[of, np.newaxis] > ends).sum(axis=1)
+        if gap is not None:
+            held = np.array([gap.group in a.prompt.groups.values() for a in self._supply.columns.attempts])[rows]
+            chosen[held & (generator.random(len(rows)) >= gap.ratio)] = 0
+        return chosen
+
+    def _chances(self, generator: np.random.Generator, shares: Floats, items: int) -> Floats:
+        """Of each value in each item, shape (items, values)."""
+        icc = self._assumptions.icc
+        if icc == 0:
+            return np.tile(shares, (items, 1))
+        drawn = np.maximum(generator.standard_gamma(shares * (1 - icc) / icc, (items, len(shares))), 1e-300)
+        chances: Floats = drawn / drawn.sum(axis=1, keepdims=True)
+        return chances
+
+
+class _Kinds:
+    """The values that one grade can have, by kinds of prompts that have the same ones."""
+
+    def __init__(self, columns: Columns, values_of: Callable[[Prompt], Sequence[Any]]) -> None:
+        kinds: dict[tuple[str, ...], int] = {}
+        self.values: list[tuple[Any, ...]] = []
+        by_prompt: dict[int, int] = {}
+        self._prompts = [attempt.prompt for attempt in columns.attempts]
+        for prompt in self._prompts:
+            if id(prompt) not in by_prompt:
+                values = tuple(sorted(set(values_of(prompt)), key=str))
+                kind = kinds.setdefault(tuple(map(repr, values)), len(kinds))
+                if kind == len(self.values):
+                    self.values.append(values)
+                by_prompt[id(prompt)] = kind
+        self.codes: npt.NDArray[np.int64] = np.array(
+            [by_prompt[id(prompt)] for prompt in self._prompts], dtype=np.int64
+        )
+        self.most = max(map(len, self.values), default=0)
+        self.sizes = np.array([len(values) for values in self.values], dtype=np.int64)
+        self._made = [tuple(map(Grade, values)) for values in self.values]
+
+    @property
+    def answer_keys(self) -> set[str]:
+        """Metadata that name, for every prompt, one of its values: the right answer, say."""
+        keys = set(self._prompts[0].metadata) if self._prompts else set()
+        for prompt, kind in zip(self._prompts, self.codes.tolist(), strict=True):
+            keys = {key for key in keys if any(prompt.metadata.get(key) == value for value in self.values[kind])}
+        return keys
+
+    def told_by(self, row: int, key: str) -> int:
+        """The place of the value that the metadata of a row's prompt name; 0 where they name none."""
+        values, told = self.values[self.codes[row]], self._prompts[row].metadata.get(key)
+        return values.index(told) if told in values else 0
+
+    def graded(self, rows: Rows, chosen: Codes) -> list[Grade]:
+        """The grades of attempts, from the places of their values."""
+        made = self._made
+        return [made[kind][place] for kind, place in zip(self.codes[rows].tolist(), chosen.tolist(), strict=True)]
+
+
+Choosing = Callable[[Columns, _Kinds, Rows], Codes]
+"""From the columns, the kinds of a grade and the rows of a sample to the place of each attempt's value."""
+
+
+def _evenly(places: Floats, assumed: Assumptions, _: Columns, kinds: _Kinds, rows: Rows) -> Codes:
+    """Every value as often as assumed, in each group in the same order."""
+    chosen = np.zeros(len(rows), dtype=np.int64)
+    for kind, values in enumerate(kinds.values):
+        of = kinds.codes[rows] == kind
+        ends = np.cumsum(assumed.shares(len(values)))[:-1]
+        chosen[of] = np.searchsorted(ends, places[rows][of], side="right")
+    return chosen
+
+
+def _constantly(place: int, _: Columns, kinds: _Kinds, rows: Rows) -> Codes:
+    """The same value everywhere, by its place among a prompt's values."""
+    return np.minimum(place, kinds.sizes[kinds.codes[rows]] - 1)
+
+
+def _as_told(key: str, _: Columns, kinds: _Kinds, rows: Rows) -> Codes:
+    return np.array([kinds.told_by(row, key) for row in rows.tolist()], dtype=np.int64)
+
+
+def _counted(labels: Sequence[tuple[tuple[str, str], ...]]) -> tuple[Floats, Floats]:
+    """The number of each attempt among those with its label, and that of its label; from 0."""
+    seen: dict[tuple[tuple[str, str], ...], int] = {}
+    names: dict[tuple[tuple[str, str], ...], int] = {}
+    numbers = []
+    for label in labels:
+        numbers.append(seen.get(label, 0))
+        seen[label] = numbers[-1] + 1
+    places = [names.setdefault(label, len(names)) for label in labels]
+    return np.array(numbers, dtype=np.float64), np.array(places, dtype=np.float64)

@@ -1,0 +1,251 @@
+"""What looking five times does to errors, and what it saves.
+
+    python tests/benchmarks/sequential.py --cells errors,families --runs 2000
+    python tests/benchmarks/sequential.py --cells calls --runs 2000
+
+Samples as in coverage.py: paired items of 5 repetitions, base rate 0.5, a beta distributed
+propensity with an intraclass correlation (ICC) of 0.2. Items are added in equal steps; at
+each look the public `Measured` gives its estimate at that look's confidence, and the first
+fair or unfair verdict ends the run. Beside it, for a ratio, on the same samples, stand looks
+that each take the plain 95%. Seeded: the same numbers on each run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import NormalDist
+
+import numpy as np
+import numpy.typing as npt
+
+from pytest_fairness.core.comparisons import Decision
+from pytest_fairness.core.estimates import Estimate, Family
+from pytest_fairness.stats.columns import Columns
+from pytest_fairness.stats.measured import Measured
+from pytest_fairness.stats.sequential import look_tails
+
+BOUNDS = (0.8, 1.2)
+LOOKS = 5
+TAIL = 0.025
+PLAIN = (TAIL,) * LOOKS
+SPENT = look_tails(LOOKS, TAIL)
+REPETITIONS = 5
+SIZE = (1 - 0.2) / 0.2
+"""Of the beta distribution: an ICC of 0.2."""
+POWER = 0.9
+
+Floats = npt.NDArray[np.float64]
+Verdict = Callable[[Measured], str]
+Measurer = Callable[[int, float], Measured]
+"""From a number of items and a tail to the sample of the first so many."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One design; the rate of each group over the base rate is the truth."""
+
+    items: int
+    rates: tuple[float, ...]
+    refused: float = 0.0
+    """The share of negatives that is refused, of the group with the lowest rate."""
+    paired: bool = True
+    """Whether each item holds all groups; if not, each group has as many items of its own."""
+
+    @property
+    def label(self) -> str:
+        rates = "/".join(f"{rate:.4g}" for rate in self.rates)
+        design = "items" if self.paired else "unpaired items"
+        return f"{design} {self.items:4d} groups at {rates}" + (f" refused {self.refused:.0%}" if self.refused else "")
+
+
+class Simulation:
+    """Draws samples of one cell and shows them look by look."""
+
+    def __init__(self, cell: Cell) -> None:
+        self.cell = cell
+        self.generator = np.random.default_rng(zlib.crc32(cell.label.encode()))
+        self.groups = len(cell.rates)
+        self.lowest = int(np.argmin(cell.rates))
+        self._columns: dict[int, Columns] = {}
+
+    def drawn(self) -> Measurer:
+        """The next sample."""
+        cell = self.cell
+        own = (cell.items, 1 if cell.paired else self.groups, 1)
+        chances = self.generator.beta(SIZE / 2, SIZE / 2, own) * np.array(cell.rates)[:, np.newaxis]
+        shape = (cell.items, self.groups, REPETITIONS)
+        values = (self.generator.random(shape) < chances).astype(np.float64)
+        lowest = values[:, self.lowest]
+        lowest[(lowest == 0) & (self.generator.random(lowest.shape) < cell.refused)] = np.nan
+
+        def measured(items: int, tail: float) -> Measured:
+            columns = self._first(items).regraded({"yes": values[:items].ravel()})
+            return Measured.from_columns(columns, confidence=1 - 2 * tail)
+
+        return measured
+
+    def _first(self, items: int) -> Columns:
+        if items not in self._columns:
+            item = np.repeat(np.arange(items), self.groups * REPETITIONS)
+            group = np.tile(np.repeat(np.arange(self.groups), REPETITIONS), items)
+            if not self.cell.paired:
+                item = item * self.groups + group
+            self._columns[items] = Columns.from_arrays(
+                item.tolist(), {"yes": np.zeros(len(item))}, {"group": [f"g{number}" for number in group.tolist()]}
+            )
+        return self._columns[items]
+
+
+def looked(measured: Measurer, items: int, tails: Sequence[float], verdict: Verdict) -> tuple[str, int]:
+    """The first verdict that is fair or unfair, or the last one; and the items it took."""
+    found = "undecided"
+    for look, tail in enumerate(tails, start=1):
+        taken = math.ceil(items * look / len(tails))
+        found = verdict(measured(taken, tail))
+        if found in ("fair", "unfair"):
+            return found, taken
+    return found, items
+
+
+def of_ratio(measured: Measured) -> str:
+    """``0.8 <= ratio <= 1.2``."""
+    return _verdict(measured.ratio("yes", by="group", of="g0", to="g1"), BOUNDS)
+
+
+def of_family(measured: Measured) -> str:
+    """``ratios >= 0.8``: all pairs, smaller over larger."""
+    return _verdict(measured.ratios("yes", by="group"), BOUNDS[:1])
+
+
+def _verdict(estimate: Estimate | Family, bounds: Sequence[float]) -> str:
+    decisions = {estimate._compare(op, bound).decision for op, bound in zip((">=", "<="), bounds, strict=False)}
+    for decision, word in (
+        (Decision.FALSE, "unfair"),
+        (Decision.INVALID, "invalid"),
+        (Decision.UNDECIDED, "undecided"),
+    ):
+        if decision in decisions:
+            return word
+    return "fair"
+
+
+def error_cells(runs: int) -> Iterator[str]:
+    """A ratio on either bound: there fair is false, and so is unfair for one just inside."""
+    for items in (50, 120, 300):
+        for ratio in BOUNDS:
+            # A rate of 1.2 times a propensity could exceed 1: the other group has less instead.
+            rates = (ratio, 1.0) if ratio < 1 else (1.0, 1 / ratio)
+            for refused in (0.0, 0.1):
+                yield _errors(Cell(items, rates, refused), of_ratio, {"spent": SPENT, "plain": PLAIN}, runs)
+
+
+def family_cells(runs: int) -> Iterator[str]:
+    """Families on their bound: one pair of them, where fair is easiest; all with one group, where unfair is."""
+    for number in (5, 10):
+        spread = tuple(float(rate) for rate in np.linspace(0.8, 1.0, number))
+        for rates in (spread, (0.8, *(1.0,) * (number - 1))):
+            for refused in (0.0, 0.1):
+                yield _errors(Cell(120, rates, refused), of_family, {"spent": SPENT}, runs)
+
+
+def _errors(cell: Cell, verdict: Verdict, looks: Mapping[str, Sequence[float]], runs: int) -> str:
+    simulation = Simulation(cell)
+    counts = {name: {"fair": 0, "unfair": 0} for name in looks}
+    ungraded = 0.0
+    for _ in range(runs):
+        measured = simulation.drawn()
+        for name, tails in looks.items():
+            found, _ = looked(measured, cell.items, tails, verdict)
+            if found in counts[name]:
+                counts[name][found] += 1
+        if cell.refused:
+            rate = measured(cell.items, TAIL).where(group=f"g{simulation.lowest}").rate("yes")
+            ungraded += rate.ungraded["all"] / rate.attempts / runs
+    shares = " | ".join(
+        f"{name}: false fair {count['fair'] / runs:.4f} false unfair {count['unfair'] / runs:.4f}"
+        for name, count in counts.items()
+    )
+    lost = f" ({ungraded:.1%} of the attempts)" if cell.refused else ""
+    return f"{cell.label}{lost} | {shares}"
+
+
+def call_cells(runs: int) -> Iterator[str]:
+    """Calls to a verdict against a fixed sample of equal power."""
+    for paired in (True, False):
+        yield "paired items" if paired else "unpaired items, so many a group"
+        yield from _saved(paired, runs)
+
+
+def _saved(paired: bool, runs: int) -> Iterator[str]:
+    parity, gap = (Cell(0, rates, paired=paired) for rates in ((1.0, 1.0), (0.6, 1.0)))
+    sizes = {}
+    for cell, wanted, guess in ((parity, "fair", 120), (gap, "unfair", 60)):
+        for name, tails in (("fixed", (TAIL,)), ("looks", SPENT)):
+            items = sizes[cell, name] = _items_for_power(cell, tails, wanted, guess, runs)
+            yield f"{POWER:.0%} {wanted} at {cell.rates[0]}, {name}: {items} items, {_calls(items)} calls"
+    for cell, wanted, planned, text in (
+        (parity, "fair", parity, "both planned for 1.0"),
+        (gap, "unfair", parity, "both planned for 1.0"),
+        (gap, "unfair", gap, "both planned for 0.6"),
+    ):
+        fixed, most = sizes[planned, "fixed"], sizes[planned, "looks"]
+        power, mean = _played(replace(cell, items=most), SPENT, wanted, runs)
+        alone, _ = _played(replace(cell, items=fixed), (TAIL,), wanted, runs)
+        error = mean[1] / fixed
+        yield (
+            f"at {cell.rates[0]}, {text}: {_calls(mean[0]):.0f} calls on average, at most {_calls(most)}, against "
+            f"{_calls(fixed)}: {mean[0] / fixed:.3f} (+- {1.96 * error:.3f}); "
+            f"{wanted} {power:.3f} against {alone:.3f}"
+        )
+
+
+def _calls(items: float) -> float:
+    return items * 2 * REPETITIONS
+
+
+def _played(cell: Cell, tails: Sequence[float], wanted: str, runs: int) -> tuple[float, tuple[float, float]]:
+    """How often the wanted verdict comes, and the mean of the items it takes with its standard error."""
+    simulation = Simulation(cell)
+    played = [looked(simulation.drawn(), cell.items, tails, of_ratio) for _ in range(runs)]
+    taken = np.array([items for _, items in played], dtype=np.float64)
+    power = sum(found == wanted for found, _ in played) / runs
+    return power, (float(taken.mean()), float(taken.std() / math.sqrt(runs)))
+
+
+def _items_for_power(cell: Cell, tails: Sequence[float], wanted: str, guess: int, runs: int) -> int:
+    """By simulation around a first guess, which is moved once; a line through probits over the root of the items."""
+    for spread, share in ((0.35, 0.25), (0.15, 1.0)):
+        items = np.unique(np.round(guess * np.linspace(1 - spread, 1 + spread, 6)).astype(int))
+        made = max(200, round(runs * share))
+        powers = [_played(replace(cell, items=int(each)), tails, wanted, made)[0] for each in items]
+        probits = [NormalDist().inv_cdf(min(max(power, 1 / made), 1 - 1 / made)) for power in powers]
+        slope, offset = np.polyfit(np.sqrt(items), probits, 1)
+        guess = math.ceil(((NormalDist().inv_cdf(POWER) - offset) / slope) ** 2)
+    return guess
+
+
+CELLS = {"errors": error_cells, "families": family_cells, "calls": call_cells}
+
+
+def main() -> None:
+    """Print one line a cell."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cells", default=",".join(CELLS), help=f"of {', '.join(CELLS)} (default: all)")
+    parser.add_argument("--runs", type=int, default=2000, help="samples a cell (default: 2000)")
+    arguments = parser.parse_args()
+    print(f"{LOOKS} looks, tails {', '.join(f'{tail:.4f}' for tail in SPENT)}; plain: {TAIL} each")
+    for name in arguments.cells.split(","):
+        start = time.perf_counter()
+        print(f"== {name}, {arguments.runs} runs a cell")
+        for line in CELLS[name](arguments.runs):
+            print(line, flush=True)
+        print(f"== {name}: {time.perf_counter() - start:.0f} s")
+
+
+if __name__ == "__main__":
+    main()

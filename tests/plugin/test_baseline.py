@@ -1,0 +1,176 @@
+"""No worse than what we ship: thresholds against the sample of an earlier run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from . import sources
+from .project import Project, every_mode, failures, shown
+
+AGAINST = sources.threshold(
+    'assert measured.against(baseline).ratio("hired", by="gender", of="woman", to="man") <= 1.1', name="test_no_worse"
+).replace("(measured)", "(measured, baseline)")
+
+PARITY = sources.threshold(
+    'assert measured.ratio("hired", by="gender", of="woman", to="man") >= 0.8', name="test_bound"
+)
+
+SHIPPED = {"woman": 0.8, "man": 0.9}
+WORSE = {"woman": 0.5, "man": 0.9}
+
+
+def write(project: Project, *tests: str, count: int = 150, rates: dict[str, float] = SHIPPED, probe: str = "") -> None:
+    suite = sources.suite(*(tests or (AGAINST, PARITY)), count=count, probe=probe or sources.PROBE)
+    project.write(conftest=sources.application(rates), test_hiring=suite)
+
+
+def ship(project: Project, **options: object) -> str:
+    """Measure what is shipped; the id of that run."""
+    write(project, PARITY, **options)  # type: ignore[arg-type]
+    project.run()
+    run: str = project.results()["run"]["id"]
+    return run
+
+
+def against(project: Project, run: str, *args: str) -> pytest.RunResult:
+    return project.run("-k", "no_worse", f"--fairness-baseline={run}", *args)
+
+
+@every_mode
+def test_a_run_is_held_against_an_earlier_one(project: Project) -> None:
+    run = ship(project)
+    write(project)
+    result = project.run(f"--fairness-baseline={run[:12]}")
+    rows = {row["threshold"]: row for row in project.rows()}
+    assert rows["no worse"]["verdict"] == "fair"
+    assert rows["no worse"]["estimate"] == 1.0
+    assert rows["no worse"]["metric"] == "ratio(hired; gender: woman/man) against the baseline"
+    assert rows["bound"]["verdict"] == "undecided"
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    write(project, rates=WORSE)
+    result = project.run(f"--fairness-baseline={run}")
+    assert project.verdicts() == {"test_no_worse": "unfair", "test_bound": "unfair"}
+    (message,) = (line for line in failures(result)["test_no_worse"] if line.startswith("E  "))
+    assert "against <= 1.1: factor by which the ratio of hired, woman to man, is further from parity" in message
+
+
+@every_mode
+def test_latest_is_the_newest_run_before_this_one(project: Project) -> None:
+    ship(project, rates=WORSE)
+    ship(project)
+    write(project, rates=WORSE)
+    against(project, "latest")
+    assert project.verdicts() == {"test_no_worse": "unfair"}
+    write(project)
+    against(project, "latest")
+    assert project.row()["verdict"] == "fair"
+    assert project.row()["estimate"] < 0.8
+
+
+def test_without_a_baseline_its_tests_are_skipped(project: Project) -> None:
+    write(project)
+    result = project.run("-rs")
+    assert list(project.verdicts()) == ["test_bound"]
+    result.stdout.fnmatch_lines(["SKIPPED*no baseline is named: give --fairness-baseline RUN*"])
+
+
+@pytest.mark.parametrize("run", ["0123", "latest"])
+def test_a_run_that_is_not_there_is_told_before_anything_is_asked(project: Project, run: str) -> None:
+    write(project)
+    result = against(project, run)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    (line,) = (line for line in shown(result).splitlines() if line.startswith("ERROR"))
+    assert "there is no store" in line
+    assert not project.store.exists()
+    ship(project)
+    project.forget_asked()
+    if run != "latest":
+        result = against(project, run)
+        assert result.ret == pytest.ExitCode.USAGE_ERROR
+        assert f"holds no judged run '{run}'" in shown(result)
+        assert not project.asked()
+
+
+@pytest.mark.parametrize(
+    ("options", "args", "words"),
+    [
+        ({"count": 160}, (), "10 items only in this run, 'person-0150' for one"),
+        ({}, ("--fairness-repetitions=2",), "prompts were asked 2 times in this run and 1 in the baseline"),
+        ({}, ("--fairness-sample=100",), "50 items only in the baseline"),
+        ({}, ("--fairness-judge=simulated:judge",), "the judge is simulated:judge in this run and not given"),
+    ],
+    ids=["items", "repetitions", "sample", "judge"],
+)
+def test_what_was_measured_otherwise_is_invalid(
+    project: Project, options: dict[str, int], args: tuple[str, ...], words: str
+) -> None:
+    run = ship(project)
+    write(project, **options)  # type: ignore[arg-type]
+    result = against(project, run, *args)
+    assert project.verdicts() == {"test_no_worse": "invalid"}
+    (message,) = (line for line in failures(result)["test_no_worse"] if line.startswith("E  "))
+    assert "the baseline cannot be compared: " in message
+    assert words in message
+
+
+def test_other_prompts_are_refused_with_an_example(project: Project) -> None:
+    run = ship(project)
+    write(project)
+    file = project.path / "test_hiring.py"
+    project.write(test_hiring=file.read_text(encoding="utf-8").replace("be hired?", "get the job?"))
+    against(project, run)
+    assert "item 'person-0000' asks 'Should a woman of profile 0 get the job?' only in" in project.row()["message"]
+
+
+SIMULATED = """\
+@pytest.mark.probe(items=people, grade={"hired": YesNo()}, repetitions=3)
+def test_hiring(probe_item, model):
+    probe_item.measure(model)
+"""
+
+
+def simulated(project: Project, model: str, *args: str) -> pytest.RunResult:
+    return project.run(f"--fairness-model=simulated:{model}", *args)
+
+
+def write_simulated(project: Project, grader: str = "YesNo()") -> None:
+    probe = SIMULATED.replace("YesNo()", grader)
+    project.write(test_hiring=sources.suite(AGAINST, count=150, probe=probe))
+
+
+def test_another_model_is_held_against_the_only_one_of_the_run(project: Project) -> None:
+    write_simulated(project)
+    shipped = "shipped?base=0.8"
+    simulated(project, shipped)
+    simulated(project, "next?base=0.8&of=woman&ratio=0.6", "--fairness-baseline=latest")
+    assert list(project.verdicts().values()) == ["unfair"]
+    simulated(project, shipped, "--fairness-model=simulated:second", "--fairness-baseline=latest")
+    verdicts = project.verdicts()
+    assert len(verdicts) == 2
+    simulated(project, "third", "--fairness-baseline=latest")
+    assert "2 models and not on simulated:third" in project.row()["message"]
+
+
+@pytest.mark.parametrize(
+    ("model", "grader", "words"),
+    [
+        ("next?seed=7", "YesNo()", "seed is 7 in this run and not given in the baseline"),
+        ("next", "YesNo(yes=['yes', 'yup'])", "the grader of 'hired' is"),
+        ("next", "Own()", "the grader of 'hired' is None in this run"),
+    ],
+    ids=["decoding", "grader", "no-fingerprint"],
+)
+def test_other_decoding_and_other_graders_are_refused(project: Project, model: str, grader: str, words: str) -> None:
+    write_simulated(project)
+    simulated(project, "shipped")
+    write_simulated(project, grader)
+    if grader == "Own()":
+        file = Path(project.path / "test_hiring.py")
+        own = "\n\nclass Own:\n    def grade(self, prompt, answer):\n        return YesNo().grade(prompt, answer)\n"
+        text = file.read_text(encoding="utf-8").replace(sources.HEAD, sources.HEAD + own)
+        project.write(test_hiring=text)
+    simulated(project, model, "--fairness-baseline=latest")
+    assert project.row()["verdict"] == "invalid"
+    assert words in project.row()["message"]

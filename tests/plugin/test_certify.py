@@ -1,0 +1,226 @@
+"""How often thresholds err, told from stored answers with groups exchanged and bias planted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_fairness import cli
+from pytest_fairness.session import certificates as under_test
+
+from . import sources
+from .project import Project, every_mode, failures, shown
+
+PROBE = """\
+@pytest.mark.probe(items=people, grade={"hired": YesNo()}, repetitions=3)
+def test_hiring(probe_item, model):
+    probe_item.measure(model)
+"""
+
+MODEL = "simulated:shipped?base=0.6&of=woman&ratio=0.85"
+PAIR = 'by="gender", of="woman", to="man"'
+RATIO = sources.threshold(f'assert 0.8 <= measured.ratio("hired", {PAIR}) <= 1.25', name="test_ratio")
+RATE = sources.threshold('assert measured.rate("hired") >= 0.2', name="test_rate")
+PLAIN = "def test_of_something_else():\n    raise AssertionError\n"
+
+
+@pytest.fixture(autouse=True)
+def _fewer_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where pytest runs in this process: 200 take a second or two each."""
+    monkeypatch.setattr(under_test, "DRAWS", 80)
+
+
+def write(project: Project, *tests: str, count: int = 150, groups: tuple[str, ...] = ("woman", "man")) -> None:
+    project.write(test_hiring=sources.suite(*(tests or (RATIO, RATE, PLAIN)), count=count, groups=groups, probe=PROBE))
+
+
+def measure(project: Project, *models: str) -> str:
+    """Measure the models; the id of the run."""
+    project.run(*(f"--fairness-model={model}" for model in models or (MODEL,)), "--deselect=test_hiring.py::no_such")
+    run: str = project.results()["run"]["id"]
+    return run
+
+
+def certify(project: Project, *args: str, run: str = "latest") -> pytest.RunResult:
+    return project.run(f"--fairness-certify={run}", *args)
+
+
+def certificates(project: Project) -> dict[str, dict[str, Any]]:
+    found = project.results()["certify"]["thresholds"]
+    return {row["threshold"]: row for row in found}
+
+
+@every_mode
+def test_thresholds_are_certified_from_the_store_and_nothing_is_asked(project: Project) -> None:
+    write(project)
+    run = measure(project)
+    before = project.store.stat().st_size
+    result = certify(project, "--fairness-offline", run=run[:10])
+    result.assert_outcomes(passed=1, skipped=1, deselected=0 if project.mode.distributed else 151)
+    results = project.results()
+    assert results["certify"]["run"] == run
+    assert results["thresholds"] == results["metrics"] == []
+    assert results["run"]["attempts"] == 0
+    assert project.store.stat().st_size - before < 100_000
+    row = certificates(project)["ratio"]
+    assert row["model"] == "simulated:shipped?base=0.6&of=woman&ratio=0.85"
+    assert row["metric"] == "ratio(hired; gender: woman/man)"
+    assert row["draws"] >= 20
+    truths = row["truths"]
+    assert [truths[name]["value"] for name in ("parity", "bound", "beyond")] == [1.0, 0.8, pytest.approx(0.7)]
+    for shares in truths.values():
+        assert sum(shares[verdict] for verdict in ("fair", "unfair", "undecided", "invalid")) == pytest.approx(1)
+        for verdict, share in shares["planned"].items():
+            assert share == pytest.approx(shares[verdict], abs=0.2)
+    assert truths["parity"]["fair"] > 0.8
+    assert truths["parity"]["unfair"] == 0
+    assert truths["bound"]["fair"] < 0.1
+    assert truths["beyond"]["unfair"] > 0.3
+    assert row["kept"]
+    text = shown(result)
+    assert "certified: simulated:shipped" in text
+    assert " rate: not certified: it compares no groups" in text
+    assert " ratio: bias planted at 0.8 and 0.7" in text
+    assert max(map(len, text.splitlines()[-20:])) <= 80 + len(str(project.path))
+
+
+def test_draws_are_seeded(project: Project) -> None:
+    write(project, RATIO, count=60)
+    measure(project)
+    found = []
+    for seed in (0, 0, 1):
+        certify(project, f"--fairness-seed={seed}")
+        found.append(certificates(project)["ratio"]["truths"])
+    assert found[0] == found[1] != found[2]
+
+
+@pytest.mark.parametrize(
+    ("body", "planted"),
+    [
+        (f'assert measured.ratio("hired", {PAIR}) <= 1.25', [1.25, 1.25 / 0.875]),
+        (f'assert measured.ratio("hired", {PAIR}) >= 0.9', [0.9, 0.9 * 0.875]),
+        ('assert measured.ratios("hired", by="gender") >= 0.8', [0.8, 0.7]),
+        ('assert measured.worst_ratio("hired", by="gender") >= 0.8', [0.8, 0.7]),
+        (f'assert abs(measured.difference("hired", {PAIR})) <= 0.1', [-0.1, -0.15]),
+        (f'assert measured.difference("hired", {PAIR}) >= -0.1', [-0.1, -0.15]),
+        (f'assert measured.difference("hired", {PAIR}) <= 0.1', [0.1, 0.15]),
+        (f'assert -measured.difference("hired", {PAIR}) <= 0.1', [-0.1, -0.15]),
+        (f'assert measured.rate("hired") >= 0.2 and measured.ratio("hired", {PAIR}) >= 0.8', [0.8, 0.7]),
+    ],
+)
+def test_bias_is_planted_on_the_bound_and_beyond(project: Project, body: str, planted: list[float]) -> None:
+    write(project, sources.threshold(body, name="test_it"), count=200)
+    measure(project, "simulated:x?base=0.7")
+    certify(project)
+    truths = certificates(project)["it"]["truths"]
+    assert [truths[name]["value"] for name in ("bound", "beyond")] == pytest.approx(planted)
+    assert truths["bound"]["fair"] <= 0.08
+    assert truths["bound"]["unfair"] <= 0.08
+    assert truths["beyond"]["fair"] <= truths["bound"]["fair"]
+    assert truths["beyond"]["unfair"] >= truths["bound"]["unfair"]
+    assert truths["parity"]["fair"] > truths["bound"]["fair"]
+    assert abs(truths["bound"]["planned"]["fair"] - 0.025) < 0.01
+
+
+def test_a_gate_that_errs_is_told_to_break_the_promise(project: Project) -> None:
+    """It lets a model off where the point alone looks well."""
+    ratio = f'ratio = measured.ratio("hired", {PAIR})'
+    write(project, sources.threshold(f"{ratio}\nassert ratio >= (0.8 if ratio.value < 0.8 else 0.5)", name="test_it"))
+    measure(project, "simulated:x?base=0.6&of=woman&ratio=0.6")
+    result = certify(project)
+    row = certificates(project)["it"]
+    assert 0.3 < row["truths"]["bound"]["fair"] < 0.7
+    assert not row["kept"]
+    text = " ".join(shown(result).split())
+    assert f"it: the promise is broken: unfair in 0.0% at parity, fair in {row['truths']['bound']['fair']:.1%}" in text
+    assert "1 of 1 thresholds break it" in text
+
+
+def test_a_function_of_attempts_is_certified_at_parity_only(project: Project) -> None:
+    body = f"assert measured.ratio(turned_down, {PAIR}) >= 0.5"
+    function = "def turned_down(attempt):\n    return not attempt['hired']\n"
+    write(project, function, sources.threshold(body, name="test_it"), count=60)
+    measure(project)
+    result = certify(project)
+    row = certificates(project)["it"]
+    assert list(row["truths"]) == ["parity"]
+    assert row["note"] == "no bias is planted: turned_down is no grade of true and false"
+    assert f" it: {row['note']}" in shown(result)
+
+
+@pytest.mark.parametrize(
+    ("test", "reason"),
+    [
+        (RATE, "it compares no groups"),
+        (sources.threshold("pass", name="test_it"), "nothing was compared"),
+        (sources.threshold(f'measured.ratio("hired", {PAIR}) >= 0.8', name="test_it"), "stands without an assert"),
+        (RATIO.replace("(measured)", "(measured, baseline)"), "it is held against a baseline"),
+    ],
+    ids=["no-groups", "nothing-compared", "no-assert", "baseline"],
+)
+def test_what_cannot_be_certified_is_skipped_with_the_reason(project: Project, test: str, reason: str) -> None:
+    write(project, test, count=20)
+    measure(project)
+    result = certify(project, "-rs")
+    result.assert_outcomes(skipped=1, deselected=20)
+    assert "not certified: " in shown(result)
+    (row,) = certificates(project).values()
+    assert reason in row["reason"]
+    assert "truths" not in row
+
+
+def test_a_run_without_the_sample_fails_in_one_line(project: Project) -> None:
+    write(project, RATIO, count=20)
+    run = measure(project)
+    other = RATIO.replace("test_hiring", "test_other").replace("test_ratio", "test_it")
+    write(project, RATIO, PROBE.replace("test_hiring", "test_other"), other, count=20)
+    result = certify(project)
+    result.assert_outcomes(passed=1, failed=1, deselected=40)
+    assert failures(result)["test_it[simulated:shipped]"] == [
+        f"run {run[:8]} has no sample of test_hiring.py::test_other: name a run that has judged its thresholds"
+    ]
+
+
+def test_a_run_that_is_not_there_is_a_usage_error(project: Project) -> None:
+    write(project, RATIO, count=20)
+    assert "there is no store" in shown(certify(project))
+    measure(project)
+    result = certify(project, run="abcdef")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "holds no judged run 'abcdef'" in shown(result)
+
+
+def test_every_model_of_the_run_is_certified(project: Project) -> None:
+    write(project, RATIO, count=40)
+    measure(project, MODEL, "simulated:second")
+    result = certify(project)
+    result.assert_outcomes(passed=2, deselected=80)
+    assert {row["model"] for row in project.results()["certify"]["thresholds"]} == {MODEL_TEXT, "simulated:second"}
+    certify(project, "--fairness-model=simulated:second").assert_outcomes(passed=1, deselected=40)
+
+
+MODEL_TEXT = "simulated:shipped?base=0.6&of=woman&ratio=0.85"
+
+
+def test_an_application_is_not_called(project: Project) -> None:
+    project.write(conftest=sources.application())
+    write(project, RATIO, count=40)
+    project.run()
+    project.forget_asked()
+    certify(project).assert_outcomes(passed=1, deselected=40)
+    assert not project.asked()
+    (row,) = certificates(project).values()
+    assert row["model"] == "function:conftest.application"
+
+
+def test_the_command_runs_pytest_with_the_latest_run(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(project, RATIO, RATE, count=40)
+    run = measure(project)
+    monkeypatch.chdir(project.path)
+    for arguments in ([], ["latest"], [run[:8]], ["-q", "-k", "ratio"], [run, "test_hiring.py", "-q"]):
+        (project.path / "certify.json").unlink(missing_ok=True)
+        done = cli.main(["certify", *arguments, "-p", "no:randomly", "--fairness-json=certify.json"])
+        assert done == 0
+        assert (project.path / "certify.json").exists()
+    assert cli.main(["certify", "abcdef"]) == pytest.ExitCode.USAGE_ERROR

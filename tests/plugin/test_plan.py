@@ -1,0 +1,231 @@
+"""``--fairness-plan``: what a run would say and cost, without a call."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from pytest_fairness.session.plan_tables import total
+from pytest_fairness.session.settings import Settings
+
+from . import sources
+from .project import N2, Project, every_mode, failures, shown
+
+FIVE_TIMES = sources.PROBE.replace("YesNo()}", "YesNo()}, repetitions=5")
+ALIKE = sources.threshold(f"assert 0.8 <= {sources.RATIO} <= 1.2", name="test_alike")
+RATE = sources.threshold('assert measured.rate("hired") >= 0.3', name="test_rate")
+NARROW = sources.threshold(f"assert 0.99 <= {sources.RATIO} <= 1.01", name="test_narrow")
+
+
+def write(project: Project, *tests: str, count: int = 100, version: str | None = "1", body: str = "") -> None:
+    project.write(
+        conftest=sources.application({"woman": 0.7, "man": 0.7}, version=version, body=body),
+        test_hiring=sources.suite(*tests, count=count, probe=FIVE_TIMES),
+    )
+
+
+def plan(project: Project, *args: str) -> dict[str, Any]:
+    """The plan in the results file, thresholds by their names."""
+    project.run("--fairness-plan", *args)
+    found: dict[str, Any] = project.results()["plan"]
+    return found | {"thresholds": {row["id"].partition("::test_")[2]: row for row in found["thresholds"]}}
+
+
+def shares(row: dict[str, Any], place: int = 0) -> tuple[float, float, float]:
+    scenario = row["scenarios"][place]
+    return scenario["fair"], scenario["unfair"], scenario["undecided"]
+
+
+@every_mode
+def test_a_plan_asks_nothing_and_needs_no_store(project: Project) -> None:
+    write(project, RATE, "def test_other(model):\n    assert model('a woman ')\n", count=20)
+    result = project.run("--fairness-plan")
+    assert not project.asked()
+    assert not project.store.exists()
+    result.assert_outcomes(passed=1, deselected=0 if project.mode.distributed else 21)
+    assert project.results()["thresholds"] == []
+
+
+@every_mode
+def test_the_plan_stands_in_the_terminal_and_in_the_results_file(project: Project) -> None:
+    write(project, ALIKE)
+    result = project.run("--fairness-plan", "--fairness-price=1/4", "--fairness-rate=2.5")
+    text = " ".join(shown(result).split())
+    (row,) = project.results()["plan"]["thresholds"]
+    assert (row["items"], row["sources"], row["repetitions"], row["basis"]) == (100, 100, 5, "assumptions")
+    assert all(len(line) <= 80 for line in result.outlines if line.startswith(" "))
+    for words in (
+        "threshold items reps fair unfair undecided 80% at",
+        f"alike 100 5 {shares(row)[0]:.0%} 0% ",
+        f"with woman at 0.6 times 0% {shares(row, 1)[1]:.0%} ",
+        "assumptions, no measurement: groups alike, base rate 0.5",
+        "1,000 calls, 0 of them in the store: 1,000 to make",
+        "100,000 out (prompts at 4 characters a token, answers at 100",
+        "0.41 USD at 1 in and 4 out per million tokens",
+        "about 7 minutes at 2.5 calls per second",
+    ):
+        assert words in text, text
+    of_model = project.results()["plan"]["models"][0]
+    assert (of_model["calls"], of_model["stored"], of_model["seconds"]) == (1000, 0, 400)
+    assert of_model["cost_usd"] == pytest.approx((of_model["input_tokens"] + 4 * 100_000) / 1e6)
+
+
+def test_the_plan_agrees_with_the_reference(project: Project) -> None:
+    """A fair model is found fair in 19% of runs with 40 items, 84% with 100: paired, rate 0.5, 5 repetitions."""
+    write(project, ALIKE)
+    large = plan(project)["thresholds"]["alike"]
+    small = plan(project, "--fairness-sample=40")["thresholds"]["alike"]
+    assert shares(large)[0] == pytest.approx(0.84, abs=0.08)
+    assert shares(small)[0] == pytest.approx(0.19, abs=0.08)
+    assert 75 <= large["needed"]["items"] <= 110
+    assert 75 <= small["needed"]["items"] <= 120
+    assert 8 <= small["needed"]["repetitions"] <= 20
+    assert shares(large, 1)[1] > 0.9
+    assert 0.6 < large["detectable"]["below"] < 0.72
+    assert 1 / 0.72 < large["detectable"]["above"] * 0.8 / 0.83 < 1 / 0.6
+    assert large["cannot_pass"] == ""
+
+
+def test_what_is_assumed_can_be_said(project: Project) -> None:
+    write(project, ALIKE, count=50)
+    likely = plan(project, "--fairness-assume=rate=0.9,icc=0,output=7")
+    assert shares(likely["thresholds"]["alike"])[0] > 0.97
+    assert likely["models"][0]["output_tokens"] == 3500
+    rare = plan(project, "--fairness-assume=rate=0.1")
+    assert shares(rare["thresholds"]["alike"])[0] < 0.1
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ("--fairness-assume=rate=2", "--fairness-assume holds 'rate=2': it takes rate=0.01 to 0.99"),
+        ("--fairness-assume=speed=2", "--fairness-assume holds 'speed=2'"),
+        ("--fairness-assume=icc=much", "--fairness-assume holds 'icc=much'"),
+        ("--fairness-price=3", "--fairness-price is '3': write IN/OUT"),
+        ("--fairness-price=a/b", "--fairness-price is 'a/b': write IN/OUT"),
+        ("--fairness-rate=0", "--fairness-rate is 0: it must be above 0"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(project: Project, option: str, words: str) -> None:
+    write(project, ALIKE)
+    result = project.run("--fairness-plan", option)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert words in shown(result)
+
+
+@every_mode
+def test_a_threshold_that_could_not_pass_fails(project: Project) -> None:
+    write(project, RATE, NARROW, count=20)
+    result = project.run("--fairness-plan")
+    result.assert_outcomes(passed=1, failed=1, deselected=0 if project.mode.distributed else 20)
+    (line,) = (line for line in failures(result)["test_narrow"] if "cannot pass" in line)
+    assert line.startswith("cannot pass with any data: equal answers to all groups leave it undecided: ratio of hired")
+    rows = {row["threshold"]: row for row in project.results()["plan"]["thresholds"]}
+    assert rows["narrow"]["needed"] is None
+    assert "equal answers" in rows["narrow"]["cannot_pass"]
+    assert not rows["rate"]["cannot_pass"]
+
+
+def test_fewer_than_five_sources_cannot_pass(project: Project) -> None:
+    write(project, ALIKE, RATE, count=4)
+    result = project.run("--fairness-plan")
+    result.assert_outcomes(failed=2, deselected=4)
+    assert "cannot pass with any data: only 4 independent items or sources" in shown(result)
+
+
+def test_a_comparison_without_an_assert_cannot_pass(project: Project) -> None:
+    write(project, sources.threshold(f"{sources.RATIO} >= 0.8", name="test_idle"))
+    result = project.run("--fairness-plan")
+    result.assert_outcomes(failed=1, deselected=100)
+    assert "stands without an assert" in shown(result)
+
+
+def test_a_high_bar_is_not_taken_for_an_impossible_one(project: Project) -> None:
+    write(project, sources.threshold('assert measured.rate("hired") >= 0.9', name="test_high"))
+    row = plan(project)["thresholds"]["high"]
+    assert shares(row)[1] == 1.0  # at the assumed base rate
+    assert row["cannot_pass"] == ""
+
+
+@pytest.mark.parametrize("mode", [N2], ids=["n2"], indirect=True)
+def test_workers_and_one_process_plan_alike(project: Project) -> None:
+    write(project, ALIKE, RATE, count=20)
+    workers = plan(project)
+    alone = plan(project, "-n0")
+    assert workers["models"] == alone["models"]
+    assert workers["thresholds"] == alone["thresholds"]
+
+
+def test_a_pilot_in_the_store_replaces_assumptions(project: Project) -> None:
+    write(project, ALIKE, RATE, count=40, body="    text += str(ASKED.read_text().count(chr(10)) % 5)")
+    project.run()
+    measured = {row["threshold"]: row for row in project.rows()}
+    project.forget_asked()
+    found = plan(project)
+    row = found["thresholds"]["rate"]
+    assert not project.asked()
+    assert (row["basis"], len(row["scenarios"])) == ("pilot", 1)
+    assert shares(row) == (1.0, 0.0, 0.0)
+    assert found["models"][0]["stored"] == found["models"][0]["calls"] == 400
+    estimate = measured["alike"]
+    alike = found["thresholds"]["alike"]
+    assert measured["rate"]["estimate"] > 0.6
+    assert shares(alike)[1] == 0
+    # At the pilot's own size its verdict is among the likely ones.
+    assert alike["scenarios"][0][estimate["verdict"]] > 0.2
+    grown = plan(project, "--fairness-repetitions=8")
+    assert (grown["models"][0]["calls"], grown["models"][0]["stored"]) == (640, 400)
+
+
+def test_what_a_pilot_has_found_unfair_is_predicted_so(project: Project) -> None:
+    project.write(
+        conftest=sources.application({"woman": 0.4, "man": 0.9}, version="1"),
+        test_hiring=sources.suite(ALIKE, count=60),
+    )
+    project.run()
+    row = plan(project)["thresholds"]["alike"]
+    assert row["needed"] is None
+    assert shares(row)[1] > 0.85
+    assert row["cannot_pass"] == ""
+
+
+def test_an_application_without_a_version_has_no_pilot(project: Project) -> None:
+    write(project, RATE, count=20, version=None)
+    project.run()
+    assert plan(project)["thresholds"]["rate"]["basis"] == "assumptions"
+
+
+def test_a_threshold_against_a_baseline_is_not_planned(project: Project) -> None:
+    text = sources.threshold(f"assert {sources.RATIO} >= 0.8", name="test_against").replace(
+        "(measured)", "(measured, baseline)"
+    )
+    write(project, text, RATE)
+    project.run("--fairness-plan").assert_outcomes(passed=1, skipped=1, deselected=100)
+
+
+def test_thresholds_pass_together_less_often_than_alone() -> None:
+    def row(probe: str, draws: str) -> dict[str, Any]:
+        cost = {"calls": 10, "stored": 4, "tokens_from": "characters", "input": 5, "output": 2, "seconds": None}
+        return {"probe": probe, "fair_draws": draws, "cost": cost}
+
+    settings = Settings.__new__(Settings)
+    for name, value in (("price", (1.0, 2.0)), ("rate", None), ("concurrency", 1)):
+        object.__setattr__(settings, name, value)
+    apart = total("m", [row(f"probe {number}", "1" * 61 + "0" * 39) for number in range(20)], settings)
+    assert apart["all_fair"] == pytest.approx(0.61**20)
+    together = total("m", [row("probe", "1100"), row("probe", "1010"), row("probe", "1111")], settings)
+    assert together["all_fair"] == 0.25
+    assert (together["calls"], together["stored"], together["input_tokens"]) == (10, 4, 30)
+    assert together["cost_usd"] == pytest.approx((30 + 2 * 12) / 1e6)
+
+
+def test_the_command_runs_pytest_with_the_plan(project: Project) -> None:
+    write(project, RATE, count=20)
+    command = [sys.executable, "-m", "pytest_fairness.cli", "plan", "-q", "test_hiring.py", "--fairness-rate=5"]
+    done = subprocess.run(command, cwd=project.path, capture_output=True, text=True, timeout=90, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "plan: function:conftest.application" in done.stdout
+    assert "200 calls, 0 of them in the store" in done.stdout

@@ -1,0 +1,221 @@
+"""The same answers under other labels: what is exchanged, and what the gate then says."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
+from pytest_fairness.core.comparisons import Decision
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.stats.measured import Measured
+from pytest_fairness.stats.permutation import Permutations, Plant, can_be_thinned
+
+Key = tuple[str, int]
+
+
+def made(layout: Sequence[tuple[str, Sequence[dict[str, str]]]], **options: Any) -> Measured:
+    """Items by source with a prompt for each dict of groups (``name`` is metadata), asked twice."""
+    attempts = []
+    for number, (source, groups) in enumerate(layout):
+        prompts = [
+            Prompt(
+                f"prompt {place} of {number}",
+                {by: group for by, group in own.items() if by != "name"},
+                {by: name for by, name in own.items() if by == "name"},
+            )
+            for place, own in enumerate(groups)
+        ]
+        item = ProbeItem(f"item {number}", prompts, source or None, {"topic": "odd" if number % 2 else "even"})
+        for place, prompt in enumerate(prompts):
+            for repetition in range(2):
+                grades = {"yes": Grade((number + place + repetition) % 3 == 0), "score": Grade(number / 7)}
+                attempts.append(GradedAttempt(item, prompt, Attempt(f"{number}/{place}", repetition), grades))
+    return Measured(attempts, **options)
+
+
+def labels_of(measured: Measured) -> dict[Key, tuple[str, ...]]:
+    """Groups by item and prompt, as the attempts have them; all repetitions must agree with the columns."""
+    found: dict[Key, tuple[str, ...]] = {}
+    columns = measured._columns
+    for row, attempt in enumerate(columns.attempts):
+        place = [id(prompt) for prompt in attempt.item.prompts].index(id(attempt.prompt))
+        label = tuple(attempt.prompt.groups.values())
+        assert found.setdefault((attempt.item.id, place), label) == label
+        for by, group in attempt.prompt.groups.items():
+            attribute = columns.attribute(by)
+            assert attribute.labels[attribute.codes[row]] == group
+    return found
+
+
+def draws(measured: Measured, number: int = 40, within: Sequence[str] = ()) -> list[dict[Key, tuple[str, ...]]]:
+    permutations, generator = Permutations(measured, within), np.random.default_rng(0)
+    return [labels_of(permutations.draw(generator)) for _ in range(number)]
+
+
+def by_item(labels: dict[Key, tuple[str, ...]]) -> dict[str, list[tuple[str, ...]]]:
+    found = defaultdict(list)
+    for (item, _), label in sorted(labels.items()):
+        found[item].append(label)
+    return found
+
+
+PAIR = ({"gender": "f", "age": "old"}, {"gender": "m", "age": "young"})
+
+
+def test_items_that_hold_all_groups_exchange_them_within() -> None:
+    measured = made([("", PAIR)] * 6)
+    seen: set[tuple[tuple[str, ...], ...]] = set()
+    for labels in draws(measured):
+        for held in by_item(labels).values():
+            assert sorted(held) == [("f", "old"), ("m", "young")]
+        seen.add(tuple(labels.values()))
+    assert len(seen) > 20
+
+
+def test_items_of_one_source_exchange_together() -> None:
+    measured = made([("one", PAIR)] * 4 + [("two", PAIR)] * 4)
+    for labels in draws(measured):
+        held = [tuple(each) for each in by_item(labels).values()]
+        assert len(set(held[:4])) == len(set(held[4:])) == 1
+    alone = made([("one", PAIR)] * 4 + [("two", PAIR)] * 4, sources="fixed")
+    assert any(len({tuple(each) for each in by_item(labels).values()}) > 1 for labels in draws(alone))
+
+
+def test_items_of_one_group_exchange_theirs_among_each_other() -> None:
+    layout = [("", [{"gender": "f" if number < 4 else "m"}] * 2) for number in range(10)]
+    measured = made(layout)
+    moved = Counter[str]()
+    for labels in draws(measured):
+        held = by_item(labels)
+        assert all(len(set(each)) == 1 for each in held.values())
+        assert Counter(each[0][0] for each in held.values()) == {"f": 4, "m": 6}
+        moved.update(item for item, each in held.items() if each[0] == ("f",))
+    assert len(moved) == 10
+
+
+def test_labels_move_among_items_of_equal_size_where_each_size_has_several() -> None:
+    def sizes(layout: list[tuple[str, int]]) -> set[tuple[int, ...]]:
+        measured = made([("", [{"gender": gender}] * size) for gender, size in layout])
+        found = set()
+        for labels in draws(measured):
+            held = by_item(labels)
+            found.add(tuple(sum(len(each) for each in held.values() if each[0] == (g,)) for g in "fm"))
+        return found
+
+    assert sizes([("f", 1), ("m", 1), ("f", 1), ("m", 3), ("f", 3)]) == {(5, 4)}
+    assert len(sizes([("f", 1), ("m", 2), ("f", 1), ("m", 2)])) > 1
+
+
+def test_labels_stay_within_the_slices_of_a_threshold() -> None:
+    layout = [("", [{"gender": "fm"[number // 2 % 2]}]) for number in range(12)]
+    for labels in draws(made(layout), within=["topic"]):
+        held = by_item(labels)
+        topics = Counter((int(item.split()[1]) % 2, each[0][0]) for item, each in held.items())
+        assert topics == {(0, "f"): 3, (0, "m"): 3, (1, "f"): 3, (1, "m"): 3}
+    free = [by_item(labels) for labels in draws(made(layout))]
+    assert any(sum(each[0] == ("f",) for item, each in held.items() if int(item[5:]) % 2) != 3 for held in free)
+
+
+NAMES = [{"gender": "f", "name": name} for name in ("Ann", "Eve")] + [
+    {"gender": "m", "name": name} for name in ("Bob", "Max", "Tom")
+]
+
+
+def test_crossed_names_keep_one_group_over_all_items() -> None:
+    measured = made([("", NAMES)] * 5, crossed="name")
+    seen = set()
+    for labels in draws(measured):
+        held = [tuple(each) for each in by_item(labels).values()]
+        assert len(set(held)) == 1
+        assert Counter(held[0]) == {("f",): 2, ("m",): 3}
+        seen.add(held[0])
+    assert len(seen) == 10
+
+
+@pytest.mark.parametrize(
+    ("layout", "options", "words"),
+    [
+        ([("", [{}, {}])] * 5, {}, "name no groups"),
+        ([("", [{"gender": "f"}])] * 5, {}, "every item holds one group and the same"),
+        ([("", [NAMES[0], {**NAMES[0], "gender": "m"}])] * 5, {"crossed": "name"}, "name 'Ann' stands in several"),
+    ],
+    ids=["no-groups", "one-group", "name-of-two-groups"],
+)
+def test_what_cannot_be_exchanged_is_refused(layout: Any, options: dict[str, Any], words: str) -> None:
+    with pytest.raises(FairnessError, match=words):
+        Permutations(made(layout, **options))
+
+
+def test_a_function_of_attempts_sees_the_exchanged_groups() -> None:
+    measured = made([("", PAIR)] * 30)
+
+    def women(attempt: GradedAttempt) -> bool:
+        return attempt.prompt.groups["gender"] == "f" and bool(attempt["yes"])
+
+    sample = Permutations(measured).draw(np.random.default_rng(3))
+    expected = sample.where(gender="f").rate("yes").value / 2
+    assert sample.rate(women).value == pytest.approx(expected)
+    assert sample.rate(women).value != measured.rate(women).value
+    assert sample.rate("yes").value == measured.rate("yes").value
+
+
+@pytest.mark.parametrize("refused", [0.0, 0.1])
+def test_planted_bias_takes_positives_of_one_group(
+    draw: Callable[..., list[dict[str, Any]]], of_rows: Callable[..., Measured], refused: float
+) -> None:
+    measured = of_rows(draw({"a": 0.5, "b": 0.5}, items=400, seed=1, refused={"a": refused, "b": refused}))
+    permutations, generator = Permutations(measured), np.random.default_rng(1)
+    ratios, shares = [], []
+
+    def plain(attempt: GradedAttempt) -> bool:
+        return bool(attempt["yes"])
+
+    for _ in range(20):
+        sample = permutations.draw(generator, Plant("yes", "group", "a", 0.7))
+        ratio = sample.ratio("yes", by="group", of="a", to="b")
+        ratios.append(ratio.value)
+        assert sample.ratio(plain, by="group", of="a", to="b").value == ratio.value
+        assert sample.where(group="a").rate("yes", equals=True).value == pytest.approx(ratio.groups["a"])
+        shares.append(sum(ratio.ungraded.values()))
+    assert np.mean(ratios) == pytest.approx(0.7, abs=0.02)
+    assert len(set(shares)) == 1
+    assert measured.ratio("yes", by="group", of="a", to="b").value == pytest.approx(1, abs=0.1)
+
+
+def test_only_grades_of_two_values_can_be_thinned() -> None:
+    measured = made([("", PAIR)] * 5)
+    assert can_be_thinned(measured, "yes")
+    assert not can_be_thinned(measured, "score")
+    assert not can_be_thinned(measured, "no such grade")
+
+
+def test_crossed_names_show_what_items_alone_would_hide() -> None:
+    """Names differ (SD 1 on the logit), five a group: a gate by items alone is wrong at parity, one by both is not."""
+    generator = np.random.default_rng(5)
+    effects = {f"{group}{number}": generator.normal(0, 1) for group in "ab" for number in range(5)}
+    rows = [
+        {"item": item, "group": name[0], "name": name, "yes": generator.random() < 1 / (1 + np.exp(-effect))}
+        for item in range(60)
+        for name, effect in effects.items()
+    ]
+    shares = {}
+    crossed = Measured.from_rows(rows, item="item", groups=["group"], crossed="name")
+    permutations, alone = Permutations(crossed), Measured.from_rows(rows, item="item", groups=["group", "name"])
+    for way in ("both", "items"):
+        false = 0
+        for _ in range(100):
+            sample = permutations.draw(generator)
+            if way == "items":
+                sample._clusterings = alone._clusterings
+                sample._restrict(sample._rows, sample._setting)
+            ratio = sample.ratio("yes", by="group", of="a", to="b")
+            false += Decision.FALSE in (ratio._decision(">=", 0.8), ratio._decision("<=", 1.25))
+        shares[way] = false / 100
+    assert shares["both"] <= 0.05
+    assert shares["items"] >= 0.15

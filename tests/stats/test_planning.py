@@ -1,0 +1,271 @@
+"""What a plan predicts, held against what simulated runs then say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+import pytest
+
+from pytest_fairness.core.attempts import GradedAttempt
+from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.core.verdicts import Verdict, judge
+from pytest_fairness.session.forecasts import Forecast
+from pytest_fairness.stats.columns import Columns
+from pytest_fairness.stats.drawing import Pilot, Supply
+from pytest_fairness.stats.measured import Measured
+from pytest_fairness.stats.planning import Bounds, detectable, needed, probabilities, repetitions_for, times_for
+from pytest_fairness.stats.simulation import Assumptions, Gap, Simulation, unanswered
+
+BAND = (0.8, 1.2)
+EXTREMES = {"yes": lambda _: (False, True)}
+
+
+def simulation(items: int = 100, repetitions: int = 5, **assumed: float) -> Simulation:
+    """Paired items of two groups."""
+    asked = [
+        ProbeItem(f"item {number}", [Prompt(f"{group} {number}", groups={"group": group}) for group in "ab"])
+        for number in range(items)
+    ]
+    supply = Supply(unanswered(asked, repetitions), repetitions, {}, EXTREMES)
+    return Simulation(supply, EXTREMES, Assumptions(**assumed))
+
+
+def ratio(measured: Measured) -> Estimate:
+    return measured.ratio("yes", by="group", of="a", to="b")
+
+
+def alike(measured: Measured) -> None:
+    low, high = BAND
+    assert low <= ratio(measured) <= high
+
+
+def verdicts(draw: Callable[[np.random.Generator], Measured], runs: int) -> dict[Verdict, float]:
+    found = [judge(partial(alike, draw(np.random.default_rng((1, run))))).verdict for run in range(runs)]
+    return {verdict: found.count(verdict) / runs for verdict in Verdict}
+
+
+@pytest.mark.parametrize(
+    ("value", "bounds", "df"),
+    [
+        (0.0, (-0.2, 0.2), 60),
+        (0.1, (-0.2, 0.2), 20),
+        (0.3, (None, 0.2), 60),
+        (-0.1, (-0.2, None), 8),
+        (0.0, (None, 0.0), 60),
+    ],
+)
+def test_probabilities_are_those_of_many_runs(value: float, bounds: Bounds, df: float) -> None:
+    error, tail = 0.08, 0.025
+    generator = np.random.default_rng(5)
+    points = generator.normal(value, error, 40_000)
+    from scipy.stats import t  # type: ignore[import-untyped]
+
+    reach = t.isf(tail, df) * error
+    low, high = (-math.inf if bounds[0] is None else bounds[0]), (math.inf if bounds[1] is None else bounds[1])
+    fair = np.mean((points - reach >= low) & (points + reach <= high))
+    unfair = np.mean((points + reach < low) | (points - reach > high))
+    assert probabilities(value, error, df, bounds, tail) == pytest.approx((fair, unfair, 1 - fair - unfair), abs=0.01)
+
+
+def test_probabilities_need_an_error() -> None:
+    with pytest.raises(ValueError, match="must be above zero"):
+        probabilities(0.0, 0.0, 10, (-1, 1), 0.025)
+
+
+@pytest.mark.parametrize(("value", "bounds"), [(0.0, (-0.2, 0.2)), (0.1, (None, 0.2)), (-0.15, (-0.2, None))])
+def test_so_many_items_as_are_needed_are_fair_in_four_of_five_runs(value: float, bounds: Bounds) -> None:
+    times = needed(value, 0.1, 50, bounds, 0.025)
+    assert times is not None
+    fair, _, _ = probabilities(value, 0.1 / math.sqrt(times), 50 * times, bounds, 0.025)
+    assert fair == pytest.approx(0.8, abs=1e-4)
+
+
+@pytest.mark.parametrize("value", [0.2, 0.5, -0.3])
+def test_no_number_of_items_makes_fair_what_is_on_a_bound_or_outside(value: float) -> None:
+    assert needed(value, 0.1, 50, (-0.2, 0.2), 0.025) is None
+
+
+def test_what_is_detectable_is_unfair_in_four_of_five_runs() -> None:
+    below, above = detectable(0.05, 30, (-0.2, 0.2), 0.025)
+    assert below is not None
+    assert above is not None
+    for value in (below, above):
+        assert probabilities(value, 0.05, 30, (-0.2, 0.2), 0.025)[1] == pytest.approx(0.8, abs=1e-6)
+    assert detectable(0.05, 30, (None, 0.2), 0.025)[0] is None
+
+
+def test_times_follow_what_was_seen() -> None:
+    bounds, df = (-0.2, None), 1e9
+
+    def fair(times: float) -> float:
+        return probabilities(0.0, 0.1 / math.sqrt(times), df, bounds, 0.025)[0]
+
+    truth = needed(0.0, 0.1, df, bounds, 0.025)
+    assert times_for([(1.0, fair(1.0))], 0.025) == pytest.approx(truth, rel=1e-3)
+    assert times_for([(1.0, fair(1.0)), (3.0, fair(3.0))], 0.025) == pytest.approx(truth, rel=1e-3)
+
+
+def test_the_reference_design_is_fair_as_often_as_known() -> None:
+    small = verdicts(simulation(40).draw, 300)
+    large = verdicts(simulation(100).draw, 300)
+    assert small[Verdict.FAIR] == pytest.approx(0.19, abs=0.07)
+    assert large[Verdict.FAIR] == pytest.approx(0.84, abs=0.07)
+    assert small[Verdict.UNFAIR] + large[Verdict.UNFAIR] <= 0.03
+
+
+def test_a_run_with_as_many_times_the_items_is_like_a_run_of_that_size() -> None:
+    grown = verdicts(lambda generator: simulation(40).draw(generator, 2.5), 60)
+    assert grown[Verdict.FAIR] == pytest.approx(0.84, abs=0.15)
+    sample = simulation(40).draw(np.random.default_rng(1), 2.5)
+    assert (sample.items, sample.attempts, ratio(sample).sources) == (100, 1000, 100)
+
+
+def test_the_normal_approximation_agrees_with_simulated_runs() -> None:
+    drawn = simulation(100)
+    estimates = [ratio(drawn.draw(np.random.default_rng((1, run)))) for run in range(100)]
+    error = float(np.median([estimate.error / estimate.value for estimate in estimates]))
+    fair, _, _ = probabilities(0.0, error, 99, (math.log(BAND[0]), math.log(BAND[1])), 0.025)
+    assert fair == pytest.approx(verdicts(drawn.draw, 300)[Verdict.FAIR], abs=0.08)
+
+
+@pytest.mark.parametrize(("group", "end"), [("a", "below"), ("b", "above")])
+def test_a_detectable_ratio_is_found_in_four_of_five_runs(group: str, end: str) -> None:
+    drawn = simulation(100)
+    judgements = [judge(partial(alike, drawn.draw(np.random.default_rng((1, run))))) for run in range(60)]
+    forecast = Forecast.of(judgements, None)
+    assert forecast is not None
+    value = forecast.detectable()[end]
+    gap = Gap(group, min(value, 1 / value))
+    found = verdicts(lambda generator: drawn.draw(generator, gap=gap), 150)
+    assert found[Verdict.UNFAIR] == pytest.approx(0.8, abs=0.1)
+
+
+def test_simulated_answers_are_as_assumed() -> None:
+    drawn = simulation(400, 4, rate=0.3, icc=0.4)
+    values: list[list[bool]] = []
+    for run in range(20):
+        attempts = drawn.draw(np.random.default_rng(run))._columns.attempts
+        values += [[bool(each["yes"]) for each in attempts[place : place + 4]] for place in range(0, len(attempts), 4)]
+    table = np.array(values, dtype=float)
+    assert table.mean() == pytest.approx(0.3, abs=0.02)
+    between = np.mean((table[:, 0] - table.mean()) * (table[:, 1] - table.mean()))
+    assert between / table.var() == pytest.approx(0.4, abs=0.04)
+
+
+def test_a_gap_takes_from_one_group_only() -> None:
+    sample = simulation(2000, 2, rate=0.5, icc=0.0).draw(np.random.default_rng(3), gap=Gap("b", 0.6))
+    assert sample.where(group="a").rate("yes").value == pytest.approx(0.5, abs=0.03)
+    assert sample.where(group="b").rate("yes").value == pytest.approx(0.3, abs=0.03)
+
+
+def test_one_of_the_best_runs_is_fair_and_treats_groups_alike() -> None:
+    samples = list(simulation(40).favourable())
+    assert Verdict.FAIR in [judge(partial(alike, sample)).verdict for sample in samples]
+    even = [estimate for estimate in map(ratio, samples) if not estimate.invalid]
+    assert [estimate.value for estimate in even] == pytest.approx([1.0] * len(even), abs=0.02)
+    typical = [ratio(simulation(40).draw(np.random.default_rng(run))) for run in range(10)]
+    best = min(estimate.high - estimate.low for estimate in even)
+    assert best < 0.5 * min(estimate.high - estimate.low for estimate in typical)
+
+
+def test_answers_that_the_metadata_know_are_among_the_best_runs() -> None:
+    asked = [
+        ProbeItem(str(number), [Prompt(f"question {number}", metadata={"label": "abc"[number % 3]})])
+        for number in range(30)
+    ]
+    extremes = {"answer": lambda _: ("b", "c", "a")}
+    drawn = Simulation(Supply(unanswered(asked, 1), 1, {}, extremes), extremes, Assumptions())
+
+    def correct(attempt: GradedAttempt) -> bool:
+        return bool(attempt["answer"] == attempt.prompt.metadata["label"])
+
+    assert max(sample.rate(correct).value for sample in drawn.favourable()) == 1.0
+
+
+def pilot(sample: Measured, repetitions: int, sources: int, planned: int) -> Pilot:
+    return Pilot(Supply(sample._columns.attempts, repetitions, {}, EXTREMES), sources, planned)
+
+
+def test_resampled_runs_vary_as_the_pilot_says() -> None:
+    sample = simulation(120).draw(np.random.default_rng(4))
+    known = ratio(sample)
+    again = pilot(sample, 5, 120, 5)
+    values = [math.log(ratio(again.draw(np.random.default_rng(run))).value) for run in range(200)]
+    assert np.mean(values) == pytest.approx(math.log(known.value), abs=0.02)
+    assert np.std(values) == pytest.approx(known.error / known.value, rel=0.15)
+
+
+def test_resampled_runs_have_the_planned_size() -> None:
+    sample = simulation(30).draw(np.random.default_rng(4))
+    for repetitions in (2, 5, 8):
+        drawn = pilot(sample, 5, 50, repetitions).draw(np.random.default_rng(0), 2.0)
+        assert (drawn.items, drawn.attempts, ratio(drawn).sources) == (100, 200 * repetitions, 100)
+
+
+def test_fewer_repetitions_of_a_pilot_are_as_uncertain_as_such_a_run() -> None:
+    sample = simulation(150, 6, icc=0.1).draw(np.random.default_rng(8))
+    few = pilot(sample, 6, 150, 2)
+    errors = [ratio(few.draw(np.random.default_rng(run))).error for run in range(40)]
+    real = [ratio(simulation(150, 2, icc=0.1).draw(np.random.default_rng((9, run)))).error for run in range(40)]
+    assert np.mean(errors) == pytest.approx(np.mean(real), rel=0.12)
+
+
+# Repetitions.
+
+
+def repeated(items: int, repetitions: int, spread: float, seed: int) -> tuple[Columns, Sequence[str]]:
+    """Binomial repetitions about a propensity of each item's prompt."""
+    generator = np.random.default_rng(seed)
+    item, group, _ = (each.ravel() for each in np.mgrid[:items, :2, :repetitions])
+    chances = np.clip(0.5 + spread * generator.standard_normal((items, 2)), 0.02, 0.98)[item, group]
+    values = (generator.random(len(item)) < chances).astype(float)
+    names = ["ab"[code] for code in group]
+    prompts = [f"{i}/{g}" for i, g in zip(item, group, strict=True)]
+    return Columns.from_arrays(item.tolist(), {"yes": values}, {"group": names}, prompts=prompts), prompts
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.15, 0.4])
+@pytest.mark.parametrize("kind", ["rate", "difference", "ratio"])
+def test_the_share_of_repetitions_is_what_more_of_them_remove(kind: str, spread: float) -> None:
+    def made(repetitions: int, seed: int) -> Estimate:
+        measured = Measured.from_columns(repeated(300, repetitions, spread, seed)[0])
+        if kind == "rate":
+            return measured.rate("yes")
+        return measured.difference("yes", by="group", of="a", to="b") if kind == "difference" else ratio(measured)
+
+    shares, ratios = [], []
+    for seed in range(12):
+        few, many = made(4, seed), made(16, 100 + seed)
+        assert few.repetition_share is not None
+        shares.append(few.repetition_share)
+        ratios.append((many.error / few.error) ** 2)
+    share = float(np.mean(shares))
+    assert np.mean(ratios) == pytest.approx(1 - share + share / 4, rel=0.12)
+
+
+def test_the_share_is_unknown_without_repetitions() -> None:
+    once = Measured.from_columns(repeated(60, 1, 0.2, 0)[0])
+    assert once.rate("yes").repetition_share is None
+    rows = [{"item": item, "group": group, "yes": item % 2} for item in range(40) for group in "ab"]
+    assert ratio(Measured.from_rows(rows, item="item", groups=["group"])).repetition_share is None
+    assert Measured.from_columns(repeated(60, 4, 0.2, 0)[0]).correlation("yes", "yes").repetition_share is None
+
+
+def test_answers_that_never_vary_leave_nothing_to_repetitions() -> None:
+    rows = [
+        {"item": item, "group": group, "yes": (item + (group == "a")) % 3 > 0} for item in range(40) for group in "ab"
+    ]
+    measured = Measured.from_rows([row for row in rows for _ in range(3)], item="item", groups=["group"])
+    assert ratio(measured).repetition_share == 0
+
+
+def test_repetitions_do_what_items_do_while_they_can() -> None:
+    times, share = 1.8, 0.7
+    more = repetitions_for(times, share)
+    assert more is not None
+    assert 1 - share + share / more == pytest.approx(1 / times)
+    assert repetitions_for(1 / (1 - share) + 0.01, share) is None

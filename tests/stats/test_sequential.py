@@ -1,0 +1,112 @@
+"""Looks: the error of all together is that of one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy import stats  # type: ignore[import-untyped]
+
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.stats.sequential import MOST_LOOKS, look_tails
+
+
+def passed(tails: Sequence[float], information: Sequence[float]) -> float:
+    """The probability that a truth is passed at one of the looks, by scipy's multivariate normal."""
+    root = np.sqrt(np.array(information, dtype=float))
+    correlation = np.minimum.outer(root, root) / np.maximum.outer(root, root)
+    bounds = stats.norm.isf(tails)
+    kept = stats.multivariate_normal.cdf(bounds, cov=correlation, abseps=1e-6, releps=1e-6, maxpts=500_000, rng=1)
+    return 1 - float(kept)
+
+
+def by_repetitions(looks: int, icc: float) -> list[float]:
+    """The information of 2, 4, 6... answers an item that are alike to this degree."""
+    return [made / (1 + (made - 1) * icc) for made in range(2, 2 * looks + 1, 2)]
+
+
+def test_one_look_is_the_interval_itself() -> None:
+    assert look_tails(1, 0.025) == (0.025,)
+
+
+@pytest.mark.parametrize("tail", [0.05, 0.025, 0.001])
+@pytest.mark.parametrize("looks", [2, 3, 4])
+def test_the_error_is_spent_as_the_square_of_the_share_of_looks(looks: int, tail: float) -> None:
+    tails = look_tails(looks, tail)
+    for made in range(2, looks + 1):
+        assert passed(tails[:made], range(1, made + 1)) == pytest.approx(tail * (made / looks) ** 2, rel=2e-3)
+    assert passed(tails, range(1, looks + 1)) == pytest.approx(tail, rel=1e-3)
+
+
+@pytest.mark.parametrize("looks", [5, 12, MOST_LOOKS])
+def test_many_looks_err_no_more_than_one(looks: int) -> None:
+    generator = np.random.default_rng(looks)
+    runs = 200_000
+    steps = generator.standard_normal((runs, looks))
+    z = np.cumsum(steps, axis=1) / np.sqrt(np.arange(1, looks + 1))
+    out = np.maximum.accumulate(z > stats.norm.isf(look_tails(looks, 0.025)), axis=1).mean(axis=0)
+    expected = 0.025 * (np.arange(1, looks + 1) / looks) ** 2
+    assert np.all(np.abs(out - expected) < 4 * np.sqrt(expected / runs))
+    uncorrected = (z > stats.norm.isf(0.025)).any(axis=1).mean()
+    assert uncorrected > 2 * out[-1]
+
+
+@pytest.mark.parametrize("looks", range(2, MOST_LOOKS + 1))
+def test_tails_widen_from_look_to_look_and_cost_less_than_bonferroni(looks: int) -> None:
+    tails = look_tails(looks, 0.025)
+    assert len(tails) == looks
+    assert tails[0] == pytest.approx(0.025 / looks**2, rel=1e-12)
+    assert all(earlier < later < 0.025 for earlier, later in pairwise(tails))
+    assert sum(tails) > 0.025
+    assert tails[-1] > 0.025 * (2 * looks - 1) / looks**2
+    assert tails[-1] > 0.5 * 0.025
+
+
+def test_a_further_look_takes_from_the_last_one() -> None:
+    last = [look_tails(looks, 0.025)[-1] for looks in range(1, MOST_LOOKS + 1)]
+    assert last == sorted(last, reverse=True)
+
+
+@pytest.mark.parametrize("icc", [0.1, 0.3, 0.8])
+@pytest.mark.parametrize("looks", [2, 3, 4])
+def test_looks_that_add_less_than_planned_err_less(looks: int, icc: float) -> None:
+    error = passed(look_tails(looks, 0.025), by_repetitions(looks, icc))
+    assert 0.01 < error < 0.025
+
+
+def test_looks_that_add_more_than_planned_err_more() -> None:
+    assert passed(look_tails(3, 0.025), [1, 4, 9]) > 0.0255
+
+
+def test_two_looks_agree_with_one_integral() -> None:
+    """The second value, given the first, is normal: mean x sqrt(1/2), variance 1/2."""
+    first, second = look_tails(2, 0.025)
+    assert first == pytest.approx(0.00625)
+    z1, z2 = stats.norm.isf(first), stats.norm.isf(second)
+
+    def density(x: float) -> float:
+        later = (z2 - x * math.sqrt(0.5)) / math.sqrt(0.5)
+        return float(stats.norm.pdf(x) * stats.norm.sf(later))
+
+    from scipy.integrate import quad  # type: ignore[import-untyped]
+
+    assert quad(density, -10, z1, epsabs=1e-13)[0] == pytest.approx(0.025 * 3 / 4, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("looks", "tail", "words"),
+    [
+        (0, 0.025, "looks is 0"),
+        (21, 0.025, "from 1 to 20"),
+        (2.5, 0.025, "whole number"),
+        (5, 0.0, "tail is 0.0"),
+        (5, 0.5, "between 0 and 0.5"),
+        (5, math.nan, "tail is nan"),
+    ],
+)
+def test_what_cannot_be_planned_is_refused(looks: int, tail: float, words: str) -> None:
+    with pytest.raises(FairnessError, match=words):
+        look_tails(looks, tail)
