@@ -124,6 +124,8 @@ def _of_all(found: Sequence[Mapping[str, Any]], total: Mapping[str, Any], settin
     yield f"{f'all {len(found)} fair' if len(found) > 1 else 'fair'}: in {share} of runs"
     to_make = total["calls"] - total["stored"]
     yield f"{total['calls']:,} calls, {total['stored']:,} of them in the store: {to_make:,} to make"
+    if to_make and total["stored"]:
+        yield "a pilot that was judged and left open is a look: add --fairness-fresh, and its answers are not used"
     if to_make:
         yield from _cost(total, settings)
 

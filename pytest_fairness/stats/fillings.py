@@ -60,10 +60,9 @@ def group(
 
 
 def fillings(groups: Sequence[Group]) -> Iterator[tuple[Part, ...]]:
-    """The groups' parts: as graded, then each combination of extremes."""
-    yield tuple(group.graded for group in groups)
-    if any(group.ungraded for group in groups):
-        yield from product(*((group.lowest, group.highest) if group.ungraded else (group.graded,) for group in groups))
+    """Every combination of the groups' parts: as graded, at one extreme, at the other."""
+    ways = [(group.graded, group.lowest, group.highest) if group.ungraded else (group.graded,) for group in groups]
+    yield from product(*ways)
 
 
 def hull(interval: Callable[..., Ends], groups: Sequence[Group], tail: float) -> Ends:

@@ -13,7 +13,7 @@ import numpy as np
 from pytest_fairness.stats.columns import Clustering, Floats
 from pytest_fairness.stats.intervals import Ends, Spread
 from pytest_fairness.stats.jackknife import combined, degrees, negligible, sparse_factor
-from pytest_fairness.stats.quantiles import t_quantile
+from pytest_fairness.stats.skewness import STRAIGHT, mean_skew
 
 Function = Callable[[Any], Any]
 """From sums, by name as attributes, to a number; arrays of sums give an array where it can take them."""
@@ -29,6 +29,8 @@ class Functional:
 
     function: Function
     names: Sequence[str]
+    symmetric: bool = False
+    """Whether its error is known to have no tail longer than the other."""
 
     def at(self, sums: Floats) -> Floats:
         """The function's values for rows of sums, shape (rows, names) to (rows,); nan where it has none."""
@@ -77,13 +79,14 @@ def estimated(functional: Functional, values: Floats, clusterings: Sequence[Clus
     variance = combined([float(np.square(each).sum()) for each in deviations])
     if negligible(variance, sources):
         return whole, Spread(0.0, dfs[0])
-    return whole, Spread(math.sqrt(variance * sparse_factor(deviations[0], dfs[0])), min(dfs[:2]))
+    # The function's own curvature is left out: where events are few its noise makes an interval twice as wide.
+    skew = STRAIGHT if functional.symmetric else mean_skew(deviations[0])
+    return whole, Spread(math.sqrt(variance * sparse_factor(deviations[0], dfs[0])), min(dfs[:2]), skew)
 
 
 def interval(value: float, found: Spread, tail: float) -> Ends:
-    """Student's t."""
-    reach = t_quantile(tail, found.df) * found.error
-    return value - reach, value + reach
+    """Student's t, with both ends moved towards the longer tail."""
+    return found.ends(value, tail)
 
 
 def unseen_ends(
@@ -123,7 +126,7 @@ def correlation(sums: Any) -> Any:
     return np.arctanh((sums.xy - sums.x * sums.y / sums.n) / np.sqrt(spread_x * spread_y))
 
 
-CORRELATION = Functional(correlation, ("n", "x", "y", "xx", "yy", "xy"))
+CORRELATION = Functional(correlation, ("n", "x", "y", "xx", "yy", "xy"), symmetric=True)
 
 
 def correlation_columns(first: Floats, second: Floats) -> Floats:

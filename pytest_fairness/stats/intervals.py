@@ -12,15 +12,15 @@ import numpy as np
 
 from pytest_fairness.stats.columns import Floats
 from pytest_fairness.stats.jackknife import combined, degrees, negligible, observed_degrees, sparse_factor
-from pytest_fairness.stats.quantiles import exact_ends, t_quantile, wilson_ends
-from pytest_fairness.stats.skewness import STRAIGHT, Skew, linear_skew, log_ratio_skew
+from pytest_fairness.stats.quantiles import jeffreys_ends, t_quantile, wilson_ends
+from pytest_fairness.stats.skewness import STRAIGHT, Skew, log_ratio_skew, mean_skew
 from pytest_fairness.stats.sums import Part
 
 FEWEST_EVENTS = 5
 """Effective events, and others, of each group from which the jackknife alone is trusted."""
 
-LARGEST_SHIFT = 0.5
-"""Of an end for skewness, in standard errors: beyond, the correction is not to be trusted."""
+LARGEST_LOG = 700
+"""Of a number that a float holds; a tail of 1e-9 and few clusters lead beyond it."""
 
 Ends = tuple[float, float]
 
@@ -34,23 +34,20 @@ class Spread:
     skew: Skew = STRAIGHT
 
     def ends(self, value: float, tail: float) -> Ends:
-        """Student's t; the end on the side of the longer tail is moved outwards, the other one is not moved in."""
-        quantile = t_quantile(tail, self.df)
-        reach = quantile * self.error
-        most = LARGEST_SHIFT * self.error
-        shift = min(max(self.skew.shift(quantile), -most), most)
-        return value - reach + min(shift, 0.0), value + reach + max(shift, 0.0)
+        """Student's t, with both ends moved towards the longer tail."""
+        below, above = self.skew.reaches(t_quantile(tail, self.df), self.error)
+        return value - below, value + above
 
 
 def mean_spread(part: Part) -> Spread:
     """The error of a rate or mean."""
-    return _spread([part], part.deviations, [1.0], linear_skew(part.deviations[0]))
+    return _spread([part], part.deviations, [1.0], mean_skew(part.deviations[0]))
 
 
 def difference_spread(first: Part, second: Part) -> Spread:
     """The error of ``first - second``."""
     deviations = [a - b for a, b in zip(first.deviations, second.deviations, strict=True)]
-    return _spread([first, second], deviations, [first.variance, second.variance], linear_skew(deviations[0]))
+    return _spread([first, second], deviations, [first.variance, second.variance], mean_skew(deviations[0]))
 
 
 def ratio_spread(first: Part, second: Part) -> Spread:
@@ -73,36 +70,40 @@ def mean_interval(part: Part, tail: float) -> Ends:
 
 
 def difference_interval(first: Part, second: Part, tail: float) -> Ends:
-    """Of ``first - second``: Student's t; with few events also Newcombe's 1998 hybrid of exact intervals."""
+    """Of ``first - second``: Student's t; with few events also Newcombe's 1998 hybrid of the rates' own intervals."""
     error = difference_spread(first, second)
     value = first.value - second.value
     ends = error.ends(value, tail) if error.error > 0 else _stretched(value, [first, second], tail)
     if not _few(first, second):
         return ends
-    (low1, high1), (low2, high2) = _exact(first, tail), _exact(second, tail)
+    (low1, high1), (low2, high2) = _few_ends(first, tail), _few_ends(second, tail)
     low = value - math.hypot(first.value - low1, high2 - second.value)
     high = value + math.hypot(high1 - first.value, second.value - low2)
     return min(ends[0], low), max(ends[1], high)
 
 
 def ratio_interval(first: Part, second: Part, tail: float) -> Ends:
-    """Of ``first / second``: Student's t on the logarithm; with few events also a hybrid of exact intervals.
+    """Of ``first / second``: Student's t on the logarithm; with few events also a hybrid of the rates' own intervals.
 
     The hybrid is Donner and Zou's 2012 (MOVER), which a rate of zero does not break.
     """
     if first.value == 0 and second.value == 0:
         return 0.0, math.inf
-    exact = _hybrid_ratio(first, second, tail) if _few(first, second) else None
-    if (first.value == 0 or second.value == 0) and exact is not None:
-        return exact
+    hybrid = _hybrid_ratio(first, second, tail) if _few(first, second) else None
+    if (first.value == 0 or second.value == 0) and hybrid is not None:
+        return hybrid
     error = ratio_spread(first, second)
     if error.error > 0:
         low, high = error.ends(math.log(first.value / second.value), tail)
     else:
-        reach = _unseen(min(first.sources, second.sources), tail) / min(first.value, second.value)
+        if first.span is None or second.span is None:
+            return -math.inf, math.inf
+        width = max(first.span[1] - first.span[0], second.span[1] - second.span[0])
+        share = _unseen(min(first.sources, second.sources), tail)
+        reach = share * width / min(first.value, second.value)
         low, high = (math.log(first.value / second.value) + sign * reach for sign in (-1, 1))
-    ends = math.exp(low), math.exp(high)
-    return ends if exact is None else (min(ends[0], exact[0]), max(ends[1], exact[1]))
+    ends = math.exp(low), math.exp(high) if high < LARGEST_LOG else math.inf
+    return ends if hybrid is None else (min(ends[0], hybrid[0]), max(ends[1], hybrid[1]))
 
 
 def _spread(
@@ -139,17 +140,15 @@ def _rate_ends(part: Part, tail: float) -> Ends:
     ends = wilson_ends(part.value, part.effective, quantile)
     if part.events >= FEWEST_EVENTS:
         return ends
-    exact = _exact(part, tail)
+    few = _few_ends(part, tail)
     if part.value in (0.0, 1.0):
-        return exact
-    return min(ends[0], exact[0]), max(ends[1], exact[1])
+        return few
+    return min(ends[0], few[0]), max(ends[1], few[1])
 
 
-def _exact(part: Part, tail: float) -> Ends:
-    """Exact ends; the fewer events, the less they tell how alike a source's attempts are, down to its sources alone."""
-    known = min(part.events / FEWEST_EVENTS, 1.0) ** 2
-    count = part.effective - max(part.effective - part.sources, 0.0) * (1 - known)
-    return exact_ends(part.value, count, tail)
+def _few_ends(part: Part, tail: float) -> Ends:
+    """Of a rate of few events: not exact ends, which make the hybrids cover 99% and more."""
+    return jeffreys_ends(part.value, part.effective, tail)
 
 
 def _binary(first: Part, second: Part) -> bool:
@@ -161,7 +160,7 @@ def _few(first: Part, second: Part) -> bool:
 
 
 def _hybrid_ratio(first: Part, second: Part, tail: float) -> Ends:
-    (low1, high1), (low2, high2) = _exact(first, tail), _exact(second, tail)
+    (low1, high1), (low2, high2) = _few_ends(first, tail), _few_ends(second, tail)
     rate1, rate2 = first.value, second.value
     product = rate1 * rate2
     lower = low1 * (2 * rate1 - low1)

@@ -69,18 +69,19 @@ def sparse_factor(deviations: Floats, df: float, known: float = math.inf) -> flo
     """By how much a variance grows when few clusters make it.
 
     A handful of clusters that differ says little about how many more could have: the
-    effective number of clusters that differ, m = (sum d^2)^2 / sum d^4, gets four more, as
-    in the score interval of a count. Deviations as normal ones have (m = df / 3), or twice
-    as rare, are left alone, and so is what ``known`` events already account for.
+    variance grows as if to the effective number of clusters that differ, m = (sum d^2)^2 /
+    sum d^4, came two more. By simulation: without them 95% intervals cover down to 90% where
+    a dozen paired items differ, with four more than 99%. Deviations as normal ones have
+    (m = df / 3), or twice as rare, are left alone, and so is what ``known`` events account for.
 
     >>> sparse_factor(np.array([1.0, -1.0, 1.0, -1.0] * 50), 199)
     1.0
     >>> sparse_factor(np.array([1.0, 0.0, 0.0, 0.0] * 2), 600)
-    2.96
+    1.98
     """
     squares = np.square(deviations)
     total = float(squares.sum())
     if total <= 0:
         return 1.0
     differing = total**2 / float(np.square(squares).sum())
-    return 1.0 + max(0.0, 4 / differing - 4 / min(df / 6, known))
+    return 1.0 + max(0.0, 2 / differing - 2 / min(df / 6, known))

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from pytest_fairness.core.comparisons import Comparison
+from pytest_fairness.core.comparisons import OPERATORS, Comparison
 from pytest_fairness.core.estimates import Ends, Estimate
 
 SMALLEST = 1e-9
 """Below, the approximations behind an interval say nothing."""
+OPPOSITES = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _STEPS = 30
 
 
@@ -53,10 +54,10 @@ def _one_sided(comparison: Comparison, *, against: bool) -> float | None:
     at = _ends(estimate, strict=against)
     if estimate.invalid or at is None:
         return None
-    upwards = (comparison.op in (">", ">=")) != against
-    if upwards:
-        return _smallest_tail(lambda tail: at(tail)[0] >= bound, lambda tail: at(tail)[1] <= bound)
-    return _smallest_tail(lambda tail: at(tail)[1] <= bound, lambda tail: at(tail)[0] >= bound)
+    holds = OPERATORS[OPPOSITES[comparison.op] if against else comparison.op]
+    end = 0 if (comparison.op in (">", ">=")) != against else 1
+    fails = OPERATORS[comparison.op if against else OPPOSITES[comparison.op]]
+    return _smallest_tail(lambda tail: holds(at(tail)[end], bound), lambda tail: fails(at(tail)[1 - end], bound))
 
 
 def _ends(estimate: Estimate, *, strict: bool) -> Ends | None:

@@ -32,21 +32,27 @@ def t_tail(value: float, df: float) -> float:
     return float(ndtr(-value) if math.isinf(df) else stdtr(df, -value))
 
 
-def exact_ends(rate: float, count: float, tail: float) -> tuple[float, float]:
-    """Exact ends of a rate: ``rate * count`` events in ``count`` trials, neither need be whole.
+def jeffreys_ends(rate: float, count: float, tail: float) -> tuple[float, float]:
+    """Ends of a rate: ``rate * count`` events in ``count`` trials, neither need be whole.
 
-    Clopper and Pearson 1934; with an effective count, Korn and Graubard 1998.
+    Jeffreys' interval, with exact ends (Clopper and Pearson 1934) where there are no events or
+    no others, as Brown, Cai and DasGupta 2001 advise; effective counts as in Franco et al. 2019.
 
-    >>> low, high = exact_ends(0.0, 100, 0.025)
+    >>> [round(end, 4) for end in jeffreys_ends(0.03, 100, 0.025)]
+    [0.0085, 0.0779]
+    >>> low, high = jeffreys_ends(0.0, 100, 0.025)
     >>> low, round(high, 4)
     (0.0, 0.0362)
     """
     from scipy.special import betaincinv
 
-    events = rate * count
-    low = 0.0 if rate <= 0 else float(betaincinv(events, count - events + 1, tail))
-    high = 1.0 if rate >= 1 else float(betaincinv(events + 1, count - events, 1 - tail))
-    return low, high
+    if rate <= 0:
+        return 0.0, -math.expm1(math.log(tail) / count)
+    if rate >= 1:
+        return math.exp(math.log(tail) / count), 1.0
+    events = rate * count + 0.5
+    others = count - events + 1
+    return float(betaincinv(events, others, tail)), float(betaincinv(events, others, 1 - tail))
 
 
 def wilson_ends(rate: float, count: float, quantile: float) -> tuple[float, float]:

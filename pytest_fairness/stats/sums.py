@@ -99,13 +99,11 @@ class Part:
     def effective(self) -> float:
         """How many independent attempts would tell as much about a rate; at most those made.
 
-        Where all outcomes are equal nothing tells how alike the attempts of a source are: then it is its sources.
+        Where all sources agree nothing tells how alike the attempts of one are: then it is its sources.
         """
         spread = self.value * (1 - self.value)
-        if spread <= 0:
+        if spread <= 0 or negligible(self.variance, self.sources):
             return float(min(self.levels, self.sources) if self.levels else self.sources)
-        if negligible(self.variance, self.sources):
-            return float(self.count)
         return min(spread / self.variance, float(self.count))
 
     @property

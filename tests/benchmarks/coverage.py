@@ -1,15 +1,13 @@
 """How often intervals hold the truth, and how often verdicts at the bounds are false.
 
-    python tests/benchmarks/coverage.py --cells coverage --runs 1000
+    python tests/benchmarks/coverage.py --cells coverage,widths --runs 1000
+    python tests/benchmarks/coverage.py --cells random --random 200 --seed 1 --runs 1000
     python tests/benchmarks/coverage.py --cells verdicts,refusals,crossed,rates,metrics --runs 2000
 
-Every cell simulates samples of one design, asks the public `Measured` for its estimate and
-counts. Beside it stand the usual ways: Katz's interval, which takes all attempts for
-independent, and the percentile bootstrap of items. Seeded: the same numbers on each run.
-
-Outcomes: an item's propensity is beta distributed with the base rate as its mean and the
-intraclass correlation (ICC) as its spread; group ``a`` has it times the true ratio. Paired
-items hold both groups ("half": they share half of their propensity), unpaired ones one.
+Every cell simulates samples of one design (samples.py), asks the public `Measured` for its
+estimate and counts. Beside it stand the usual ways: Katz's interval, which takes all attempts
+for independent, and a bootstrap of items, by its percentiles and by a normal fit to it.
+Seeded: the same numbers on each run.
 """
 
 from __future__ import annotations
@@ -18,141 +16,21 @@ import argparse
 import itertools
 import math
 import time
-import zlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pytest_fairness.core.comparisons import Decision
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.stats.columns import Columns
 from pytest_fairness.stats.measured import Measured
+from tests.benchmarks.samples import Cell, Simulation, katz, usual_ways
 
-Floats = npt.NDArray[np.float64]
 BOUNDS = (0.8, 1.2)
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One design, and the truth behind it."""
-
-    items: int = 100
-    repetitions: int = 5
-    icc: float = 0.2
-    base: float = 0.5
-    design: str = "paired"
-    ratio: float = 1.0
-    refused: float = 0.0
-    """The share of group a's negatives that is refused."""
-    names: int = 0
-    """Names per group that recur over all items; 0 for none."""
-    each: int = 0
-    """Names per group that each item is asked with; 0 for all."""
-    name_effect: float = 0.0
-    """Standard deviation of a name's effect, on the logit."""
-
-    @property
-    def label(self) -> str:
-        text = (
-            f"{self.design:8s} items {self.items:4d} reps {self.repetitions:2d} icc {self.icc:.2f} base {self.base:.2f}"
-        )
-        if self.names:
-            text += f" names {self.names} ({self.each or self.names} an item) effect {self.name_effect:.1f}"
-        return text + f" ratio {self.ratio:.2f}" + (f" refused {self.refused:.0%}" if self.refused else "")
-
-
-class Simulation:
-    """Draws samples of one cell; the columns that do not change are made once."""
-
-    def __init__(self, cell: Cell) -> None:
-        self.cell = cell
-        self.generator = np.random.default_rng(zlib.crc32(cell.label.encode()))
-        self.item, self.group, self.name = self._layout()
-        attributes: dict[str, list[str]] = {"group": ["ab"[code] for code in self.group]}
-        if cell.names:
-            attributes["name"] = [f"{'ab'[g]}{n}" for g, n in zip(self.group, self.name, strict=True)]
-        empty = np.zeros(len(self.item))
-        crossed = "name" if cell.names else None
-        self.columns = Columns.from_arrays(self.item.tolist(), {"yes": empty}, attributes, crossed=crossed)
-
-    def _layout(self) -> tuple[npt.NDArray[np.int64], ...]:
-        cell = self.cell
-        if cell.names:
-            each = cell.each or cell.names
-            rows = [
-                (item, group, name)
-                for item in range(cell.items)
-                for group in (0, 1)
-                for name in self.generator.permutation(cell.names)[:each].tolist()
-                for _ in range(cell.repetitions)
-            ]
-        elif cell.design == "unpaired":
-            rows = [(item, item % 2, 0) for item in range(2 * cell.items) for _ in range(cell.repetitions)]
-        else:
-            rows = [(item, group, 0) for item in range(cell.items) for group in (0, 1) for _ in range(cell.repetitions)]
-        item, group, name = np.array(rows, dtype=np.int64).T
-        return item, group, name
-
-    def outcomes(self) -> Floats:
-        cell, generator = self.cell, self.generator
-        number = int(self.item.max()) + 1
-        shared = self._propensities(number)
-        chances = shared[self.item]
-        if cell.design == "half":
-            own = np.column_stack([self._propensities(number), self._propensities(number)])
-            chances = np.where(generator.random((number, 2)) < 0.5, shared[:, None], own)[self.item, self.group]
-        if cell.names:
-            effects = generator.normal(0, cell.name_effect, (2, cell.names))
-            clipped = np.clip(chances, 1e-6, 1 - 1e-6)
-            logit = np.log(clipped / (1 - clipped)) + effects[self.group, self.name]
-            chances = 1 / (1 + np.exp(-logit))
-        chances = np.where(self.group == 0, chances * cell.ratio, chances)
-        values = (generator.random(len(chances)) < chances).astype(np.float64)
-        if cell.refused:
-            lost = (self.group == 0) & (values == 0) & (generator.random(len(values)) < cell.refused)
-            values[lost] = np.nan
-        return values
-
-    def measured(self, values: Floats) -> Measured:
-        return Measured.from_columns(self.columns.regraded({"yes": values}))
-
-    def _propensities(self, number: int) -> Floats:
-        cell = self.cell
-        if cell.icc == 0:
-            return np.full(number, cell.base)
-        size = (1 - cell.icc) / cell.icc
-        return self.generator.beta(cell.base * size, (1 - cell.base) * size, number)
-
-
-def katz(values: Floats, group: npt.NDArray[np.int64]) -> tuple[float, float]:
-    """Katz et al. 1978: the log ratio's delta method with all attempts independent."""
-    yes = [np.nansum(values[group == code]) for code in (0, 1)]
-    made = [np.count_nonzero(~np.isnan(values[group == code])) for code in (0, 1)]
-    if not all(yes):
-        return math.nan, math.nan
-    error = math.sqrt(sum(1 / y - 1 / n for y, n in zip(yes, made, strict=True)))
-    ratio = yes[0] / made[0] / (yes[1] / made[1])
-    return ratio * math.exp(-1.96 * error), ratio * math.exp(1.96 * error)
-
-
-def bootstrap(simulation: Simulation, values: Floats, draws: int = 400) -> tuple[float, float]:
-    """The percentile bootstrap of items."""
-    number = int(simulation.item.max()) + 1
-    key = simulation.item * 2 + simulation.group
-    graded = ~np.isnan(values)
-    yes = np.bincount(key[graded], weights=values[graded], minlength=2 * number).reshape(-1, 2)
-    made = np.bincount(key[graded], minlength=2 * number).reshape(-1, 2)
-    weights = simulation.generator.multinomial(number, np.full(number, 1 / number), draws)
-    with np.errstate(all="ignore"):
-        rates = (weights @ yes) / (weights @ made)
-        ratios = rates[:, 0] / rates[:, 1]
-    if np.isnan(ratios).all():
-        return math.nan, math.nan
-    low, high = np.nanpercentile(ratios, [2.5, 97.5])
-    return float(low), float(high)
+FEWEST = 5
+"""Effective events, and others, of each group from which coverage is promised."""
 
 
 def verdict(estimate: Estimate, bounds: tuple[float, float] = BOUNDS) -> str:
@@ -166,13 +44,6 @@ def verdict(estimate: Estimate, bounds: tuple[float, float] = BOUNDS) -> str:
         if decision in decisions:
             return word
     return "fair"
-
-
-def effective_counts(cell: Cell) -> float:
-    """The expected effective events or others of the scarcer group (n r p / (1 + (r - 1) ICC))."""
-    attempts = cell.items * cell.repetitions / (1 + (cell.repetitions - 1) * cell.icc)
-    rate = cell.base * cell.ratio
-    return attempts * min(rate, 1 - cell.base, cell.base)
 
 
 def coverage_cells(runs: int, every: int) -> Iterator[str]:
@@ -189,47 +60,87 @@ def coverage_cells(runs: int, every: int) -> Iterator[str]:
         )
         if repetitions > 1 or icc == 0.3
     ]
-    kept: list[tuple[float, float, float]] = []
-    for cell in grid[::every]:
-        line, ratio_cover, difference_cover = _covered(cell, runs)
-        if not math.isnan(ratio_cover):
-            kept.append((effective_counts(cell), ratio_cover, difference_cover))
-        yield line
-    for name, column in (("ratio", 1), ("difference", 2)):
-        for text, wanted in (("effective counts >= 5", True), ("below", False)):
-            cover = np.array([row[column] for row in kept if (row[0] >= 5) == wanted])
-            if len(cover):
-                inside = np.mean((cover >= 0.935) & (cover <= 0.975))
-                yield (
-                    f"{name:10s} {text:22s} {len(cover):4d} cells: min {cover.min():.3f} mean {cover.mean():.3f} "
-                    f"max {cover.max():.3f}; 93.5 to 97.5%: {inside:.0%}; under 92.2%: {np.mean(cover < 0.922):.1%}"
-                )
+    # Names that recur: 5 with every item, or 5 of 30; parity, where their effect on the rate changes no truth.
+    grid += [
+        Cell(items, repetitions, icc, base, "crossed", names=names, each=5, name_effect=0.4)
+        for items, repetitions, icc, base, names in itertools.product(
+            (20, 50, 100), (1, 3), (0.0, 0.3, 0.8), (0.05, 0.2, 0.5, 0.9, 0.95), (5, 30)
+        )
+    ]
+    yield from _coverage(grid[::every], runs)
 
 
-def _covered(cell: Cell, runs: int) -> tuple[str, float, float]:
+def random_cells(number: int, seed: int, runs: int, every: int) -> Iterator[str]:
+    """Coverage at points off the grid, drawn from its ranges."""
+    generator = np.random.default_rng(seed)
+    cells = []
+    for _ in range(number):
+        design = str(generator.choice(["paired", "half", "unpaired", "crossed"]))
+        items = round(20 * 25 ** generator.uniform())
+        icc, base = (round(float(each), 3) for each in generator.uniform((0, 0.05), (0.8, 0.95)))
+        cell = Cell(items, int(generator.integers(1, 11)), icc, base, design, float(generator.choice([1.0, 0.9, 0.8])))
+        if design == "crossed":
+            names = int(generator.integers(5, 31))
+            cell = Cell(items, 1, icc, base, design, names=names, each=5, name_effect=0.4)
+        cells.append(cell)
+    yield from _coverage(cells[::every], runs)
+
+
+def _coverage(cells: Iterable[Cell], runs: int) -> Iterator[str]:
+    kept: list[tuple[float, Mapping[str, float]]] = []
+    for cell in cells:
+        shares = _covered(cell, runs)
+        kept.append((cell.counts, shares))
+        yield f"{cell.label} counts {cell.counts:6.1f} | " + " ".join(f"{k} {v:.3f}" for k, v in shares.items())
+    for name, wanted in itertools.product(kept[0][1], (True, False)):
+        found = [shares[name] for counts, shares in kept if (counts >= FEWEST) == wanted]
+        cover = np.array([each for each in found if not math.isnan(each)])
+        if len(cover):
+            text = f"effective counts {'>=' if wanted else '< '} {FEWEST}"
+            yield (
+                f"{name:11s} {text} {len(cover):4d} cells: min {cover.min():.3f} mean {cover.mean():.3f} "
+                f"max {cover.max():.3f}; 93.5 to 97.5%: {np.mean((cover >= 0.935) & (cover <= 0.975)):.0%}; "
+                f"below {np.mean(cover < 0.935):.1%}; under 92%: {np.mean(cover < 0.92):.1%}"
+            )
+
+
+def _covered(cell: Cell, runs: int) -> Mapping[str, float]:
+    """The share of intervals that hold the truth, nan where next to none could be made."""
     simulation = Simulation(cell)
     gap = cell.base * (cell.ratio - 1)
-    hits = dict.fromkeys(("ratio", "difference", "katz", "bootstrap"), 0.0)
-    made = dict.fromkeys(hits, 0)
+    names = ("ratio", "difference", "independent", "percentile", "normal")
+    hits, made = dict.fromkeys(names, 0), dict.fromkeys(names, 0)
     for number in range(runs):
         values = simulation.outcomes()
         measured = simulation.measured(values)
         ratio = measured.ratio("yes", by="group", of="a", to="b")
         difference = measured.difference("yes", by="group", of="a", to="b")
-        found = {
-            "difference": (difference.low, difference.high, gap),
-            "katz": (*katz(values, simulation.group), cell.ratio),
-        }
-        if not ratio.invalid:
-            found["ratio"] = (ratio.low, ratio.high, cell.ratio)
-        if number % 4 == 0:
-            found["bootstrap"] = (*bootstrap(simulation, values), cell.ratio)
-        for name, (low, high, truth) in found.items():
-            made[name] += 1
+        # A bootstrap takes longest: every fourth sample tells enough of it.
+        found = dict(usual_ways(simulation, values, resampled=number % 4 == 0))
+        found |= {"ratio": (ratio.low, ratio.high), "difference": (difference.low, difference.high)}
+        for name, (low, high) in found.items():
+            truth = gap if name == "difference" else cell.ratio
+            made[name] += not math.isnan(low)
             hits[name] += low - 1e-12 <= truth <= high + 1e-12
-    cover = {name: hits[name] / made[name] if made[name] >= runs / 20 else math.nan for name in hits}
-    line = f"{cell.label} counts {effective_counts(cell):6.1f} | " + " ".join(f"{k} {v:.3f}" for k, v in cover.items())
-    return line, cover["ratio"], cover["difference"]
+    return {name: hits[name] / made[name] if made[name] >= runs / 20 else math.nan for name in names}
+
+
+def width_cells(runs: int, every: int) -> Iterator[str]:
+    """How much narrower than with independent attempts the interval of a ratio is where items are paired."""
+    for items, repetitions, logits in list(itertools.product((50, 100, 300), (1, 5), (2.0, 1.0)))[::every]:
+        simulation = Simulation(Cell(items, repetitions, 0.0, 0.5, "paired", logits=logits))
+        widths, covered = np.zeros(2), np.zeros(2)
+        for _ in range(runs):
+            values = simulation.outcomes()
+            estimate = simulation.measured(values).ratio("yes", by="group", of="a", to="b")
+            ends = np.array([(estimate.low, estimate.high), katz(values, simulation.group)])
+            widths += np.log(ends[:, 1] / ends[:, 0])
+            covered += (ends[:, 0] <= 1) & (ends[:, 1] >= 1)
+        ours, independent = covered / runs
+        yield (
+            f"{simulation.cell.label} | width {widths[0] / widths[1]:.3f} of the independent one; "
+            f"covered {ours:.3f}, independent {independent:.3f}"
+        )
 
 
 def verdict_cells(runs: int, every: int) -> Iterator[str]:
@@ -293,7 +204,7 @@ def rate_cells(runs: int, every: int) -> Iterator[str]:
             estimate = simulation.measured(simulation.outcomes()).where(group="a").rate("yes")
             low += base < estimate.low
             high += base > estimate.high
-        counts = effective_counts(simulation.cell)
+        counts = simulation.cell.counts
         yield (
             f"rate {simulation.cell.label} counts {counts:6.1f} | covered {1 - (low + high) / runs:.3f} "
             f"misses below {low / runs:.3f} above {high / runs:.3f}"
@@ -367,8 +278,9 @@ def _bias_score(items: int, each: int, answered: float, biased: float, runs: int
     )
 
 
-CELLS = {
+CELLS: dict[str, Callable[[int, int], Iterator[str]]] = {
     "coverage": coverage_cells,
+    "widths": width_cells,
     "verdicts": verdict_cells,
     "refusals": refusal_cells,
     "crossed": crossed_cells,
@@ -381,14 +293,19 @@ CELLS = {
 def main() -> None:
     """Print one line a cell."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cells", default=",".join(CELLS), help=f"of {', '.join(CELLS)} (default: all)")
+    parser.add_argument(
+        "--cells", default=",".join(CELLS), help=f"of {', '.join(CELLS)}, random (default: all but random)"
+    )
     parser.add_argument("--runs", type=int, default=1000, help="samples a cell (default: 1000)")
     parser.add_argument("--every", type=int, default=1, help="take each n-th cell of the list only (default: 1)")
+    parser.add_argument("--random", type=int, default=100, help="cells to draw for `random` (default: 100)")
+    parser.add_argument("--seed", type=int, default=1, help="of that draw (default: 1)")
     arguments = parser.parse_args()
+    cells = CELLS | {"random": partial(random_cells, arguments.random, arguments.seed)}
     for name in arguments.cells.split(","):
         start = time.perf_counter()
         print(f"== {name}, {arguments.runs} runs a cell")
-        for line in CELLS[name](arguments.runs, arguments.every):
+        for line in cells[name](arguments.runs, arguments.every):
             print(line, flush=True)
         print(f"== {name}: {time.perf_counter() - start:.0f} s")
 

@@ -228,10 +228,10 @@ def test_a_probe_test_run_again_asks_nothing_again(project: Project) -> None:
         assert False
 """
     )
-    project.write(conftest=sources.application(), test_hiring=sources.suite(probe=probe))
+    project.write(conftest=sources.application(), test_hiring=sources.suite(probe=probe, count=200))
     result = project.run("--reruns=1")
     assert result.ret == 0
-    assert result.parseoutcomes() == {"passed": 61, "rerun": 60}
+    assert result.parseoutcomes() == {"passed": 201, "rerun": 200}
     assert set(project.asked().values()) == {1}
 
 

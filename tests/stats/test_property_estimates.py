@@ -117,7 +117,6 @@ def test_a_ratio_of_means_has_no_unit(of_rows: Make, rows: Rows, scale: float) -
     assert ends(one)[:3] == pytest.approx(ends(other)[:3], rel=1e-6, nan_ok=True)
 
 
-@pytest.mark.xfail(strict=True, reason="ratio_interval takes scores that do not vary for numbers from 0 to 1")
 def test_a_ratio_of_means_that_never_vary_has_no_unit(of_rows: Make) -> None:
     """Ten of ten points everywhere: nothing says how far another item could have been, as of a difference."""
     rows = [{"item": item, "group": group, "score": 10.0} for item in range(30) for group in "ab"]

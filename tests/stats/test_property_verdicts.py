@@ -205,7 +205,6 @@ def test_names_and_items_can_be_renamed_and_reordered(of_rows: Make, rows: Rows,
         assert ends(first) == pytest.approx(ends(second), rel=1e-9, abs=1e-12, nan_ok=True)
 
 
-@pytest.mark.xfail(strict=True, reason="Part.effective counts attempts where the items' rates do not differ")
 def test_copies_of_the_same_answers_buy_no_precision_over_groups(of_rows: Make) -> None:
     """Of every item one group gets yes, the other no: asked ten times with the same answers, nothing more is known."""
     rows = [{"item": item, "group": group, "yes": group == "a"} for item in range(20) for group in "ab"]
