@@ -175,7 +175,7 @@ class Measured:
     def rate(self, outcome: Outcome, *, equals: Any = None) -> Estimate:
         """How often an outcome that is true or false is true: from 0 to 1.
 
-        Wilson's interval with an effective number of attempts; exact with few events.
+        Wilson's interval with an effective number of attempts; Jeffreys' as well with few events, exact at 0 and 1.
         """
         return note(self._mean("rate", outcome, equals))
 
