@@ -11,6 +11,7 @@ from typing import Any
 
 from pytest_fairness.core.comparisons import OPERATORS, Comparable, Comparison, Decision, conclude
 from pytest_fairness.core.marks import Mark, Scale
+from pytest_fairness.core.numerals import described
 
 Ends = Callable[[float], tuple[float, float]]
 """From the probability to err on either side (0.025 for a 95% interval) to both ends of an interval."""
@@ -131,8 +132,6 @@ class Estimate(_Comparable):
         return Decision.UNDECIDED
 
     def __repr__(self) -> str:
-        from pytest_fairness.core.wording import described
-
         return f"<{described(self)}>"
 
     def __abs__(self) -> Estimate:

@@ -11,6 +11,7 @@ import pytest
 
 from pytest_fairness.core.errors import FairnessError, StoreError
 from pytest_fairness.core.protocols import Model
+from pytest_fairness.session.conditions import WRAPPED, conditions
 from pytest_fairness.session.settings import Settings
 
 if TYPE_CHECKING:
@@ -21,17 +22,6 @@ if TYPE_CHECKING:
     from pytest_fairness.store.samples import StoredSample
 
 NO_BASELINE = "no baseline is named: give --fairness-baseline RUN, the id of an earlier run (or `latest`)"
-
-DECODING = frozenset(
-    {
-        "temperature", "top_p", "top_k", "max_tokens", "max_completion_tokens", "seed", "stop", "presence_penalty",
-        "frequency_penalty", "reasoning_effort", "effort", "thinking", "response_format", "extra",
-    }
-)  # fmt: skip
-"""Parameters of a model's name that say how it answers, not which model it is."""
-
-_WRAPPED = " through function:"
-"""Stands in the name of a model that the user's own callable wraps."""
 
 
 def with_named_runs(settings: Settings, known: Mapping[str, Any]) -> Settings:
@@ -61,7 +51,7 @@ def with_named_runs(settings: Settings, known: Mapping[str, Any]) -> Settings:
 
 
 def _named_models(runs: Runs, run: str) -> list[str]:
-    names = [model.partition(_WRAPPED)[0] for _, model, _ in runs.samples(run)]
+    names = [model.partition(WRAPPED)[0] for _, model, _ in runs.samples(run)]
     return [name for name in names if not name.startswith("function:")]
 
 
@@ -138,20 +128,3 @@ def measured_again(sample: StoredSample) -> Measured:
         conditions=conditions(sample.model, sample.graders, sample.judge),
         **sample.arguments,
     )
-
-
-def conditions(model: str, graders: Mapping[str, str | None], judge: str | None) -> dict[str, Any]:
-    """What two samples must share to be compared: decoding, graders, judge.
-
-    >>> conditions("openai:gpt-5-mini?temperature=0&base_url=http://here", {"hired": "yesno-1"}, None)
-    {'temperature': 0, "the grader of 'hired'": 'yesno-1'}
-    """
-    from pytest_fairness.models.names import ModelName
-
-    try:
-        parameters = ModelName.parse(model.partition(_WRAPPED)[0]).parameters
-    except FairnessError:  # a model of the user's own, with a name of its own
-        parameters = {}
-    found: dict[str, Any] = {name: value for name, value in parameters.items() if name in DECODING}
-    found |= {f"the grader of {name!r}": fingerprint for name, fingerprint in graders.items()}
-    return found if judge is None else found | {"the judge": judge}

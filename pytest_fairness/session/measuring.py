@@ -9,7 +9,7 @@ import pytest
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.engine.errors import StoppedError
-from pytest_fairness.session.baseline import conditions
+from pytest_fairness.session.conditions import conditions
 from pytest_fairness.session.looks import Look
 from pytest_fairness.session.state import SESSION, Unbuilt
 

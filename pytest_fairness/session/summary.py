@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fairness.core.marks import NOT_MARKED
-from pytest_fairness.core.wording import decimals, number
+from pytest_fairness.core.numerals import decimals, number
 
 COLOURS = {"fair": {"green": True}, "unfair": {"red": True}, "undecided": {"yellow": True}, "invalid": {"red": True}}
 

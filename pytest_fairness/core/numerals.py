@@ -1,0 +1,59 @@
+"""Numbers and estimates in words: with digits enough to check a verdict by eye."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pytest_fairness.core.estimates import Estimate
+
+
+def decimals(values: Iterable[float], bounds: Iterable[float], least: int = 3) -> int:
+    """How many decimals show on which side of each bound each value lies (six at most).
+
+    >>> decimals([0.79996], [0.8])
+    5
+    """
+    pairs = [(v, b) for v in values for b in bounds if v != b and math.isfinite(v) and math.isfinite(b)]
+    for digits in range(least, 6):
+        if all(round(v, digits) != round(b, digits) for v, b in pairs):
+            return digits
+    return 6 if pairs else least
+
+
+def number(value: float, digits: int) -> str:
+    """A value with that many decimals; what is not finite, in words."""
+    if math.isnan(value):
+        return "unknown"
+    if math.isinf(value):
+        return "infinite" if value > 0 else "minus infinite"
+    return f"{value:.{digits}f}"
+
+
+def estimate_text(estimate: Estimate, bounds: Iterable[float] = ()) -> str:
+    """``0.712 (95% CI 0.634 to 0.798)``."""
+    digits = decimals((estimate.value, estimate.low, estimate.high), list(bounds))
+    low, high = number(estimate.low, digits), number(estimate.high, digits)
+    level = f"{estimate.confidence * 100:.4g}% CI"
+    return f"{number(estimate.value, digits)} ({level} {low} to {high})"
+
+
+def subject_text(estimate: Estimate) -> str:
+    """What was estimated: ``rate of hired where gender=female``."""
+    where = ", ".join(f"{name}={value}" for name, value in estimate.slice.items())
+    return f"{estimate.title}{f' where {where}' if where else ''}"
+
+
+def counts_text(estimate: Estimate) -> str:
+    """What it was computed from: ``100 items, 3,000 attempts, 5 ungraded``."""
+    ungraded = sum(estimate.ungraded.values())
+    counts = f"{estimate.items:,} items, {estimate.attempts:,} attempts"
+    return f"{counts}, {ungraded:,} ungraded" if ungraded else counts
+
+
+def described(estimate: Estimate) -> str:
+    """An estimate as it shows itself outside a threshold."""
+    numbers = f"invalid: {estimate.invalid}" if estimate.invalid else estimate_text(estimate)
+    return f"{subject_text(estimate)}: {numbers}; {counts_text(estimate)}"
