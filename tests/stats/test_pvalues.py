@@ -108,7 +108,7 @@ def test_of_two_bounds_the_worse_counts() -> None:
     assert p_fair(both) == max(p for p in fair if p is not None)
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=30)
 @given(p_values=st.lists(st.floats(0, 1), min_size=1, max_size=12))
 def test_holm_is_that_of_statsmodels(p_values: list[float]) -> None:
     assert holm(p_values) == pytest.approx(multipletests(p_values, method="holm")[1], abs=1e-12)
