@@ -6,7 +6,6 @@ truth; then positives of one group are thinned, so that a known bias is.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -14,15 +13,13 @@ from typing import Any
 import pytest
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.session import rows, summary, thresholds
+from pytest_fairness.session import rows, summary
 from pytest_fairness.session.baseline import key_of, measured_again, sample_of
 from pytest_fairness.session.certificates import certificate
+from pytest_fairness.session.dry_run import DryRun
 from pytest_fairness.session.measuring import LazyMeasured
-from pytest_fairness.session.run import Run
-from pytest_fairness.session.state import SESSION, FairnessSession
+from pytest_fairness.session.state import SESSION
 
-PROPERTY = "fairness_certify"
-"""Carries a threshold's certificate on its report."""
 AGAINST_BASELINE = "it is held against a baseline, and parity is not what it asks for"
 
 COLUMNS = (("parity", "blocked"), ("parity", "unfair"), ("bound", "fair"), ("beyond", "missed"), ("beyond", "fair"))
@@ -30,70 +27,34 @@ _HEADS = ("blocked", "unfair", "fair", "missed", "fair")
 _OVER = ("at parity", "", "on bound", "beyond", "")
 
 
-class Certification(Run):
+class Certification(DryRun):
     """A run that certifies its thresholds instead of judging a model."""
 
-    def __init__(self, config: pytest.Config, fairness: FairnessSession) -> None:
-        super().__init__(config, fairness)
-        self._certificates: dict[str, dict[str, Any]] = {}
-
-    @pytest.hookimpl(trylast=True)
-    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        """Keep the thresholds: nothing else is asked."""
-        others = [item for item in items if not thresholds.is_threshold(item)]
-        if others:
-            config.hook.pytest_deselected(items=others)
-            items[:] = [item for item in items if thresholds.is_threshold(item)]
-
-    def _select(self, item: pytest.Function, expected: dict[str, dict[str, Any]]) -> None:
-        """Nothing is laid out: no attempt is going to be made."""
+    section = "certify"
+    heading = "certified"
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:
+        """Certify one threshold; it is skipped where nothing can be told."""
         __tracebackhide__ = True
-        certify(pyfuncitem)
+        row = certified(pyfuncitem)
+        self._carry(pyfuncitem, row)
+        if row["reason"]:
+            pytest.skip(f"not certified: {row['reason']}")
         return True
 
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        super().pytest_runtest_logreport(report)
-        for name, value in report.user_properties:
-            if name == PROPERTY:
-                self._certificates[report.nodeid] = json.loads(str(value))
+    def _content(self, found: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        return {"run": self._fairness.settings.certify, "thresholds": found}
 
-    def _conclude(self) -> None:
-        from pytest_fairness.session import results
-
-        found = list(self._certificates.values())
-        if not found:
-            return
-        nothing = {"attempts": 0, "from_store": 0, "ungraded": 0}
-        settings = self._fairness.settings
-        self._results = results.compile_results(self._fairness.run, self._started, [], nothing, {}, settings.root) | {
-            "certify": {"run": settings.certify, "thresholds": found}
-        }
-        if settings.json is not None:
-            results.write_results(settings.json, self._results)
-
-    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        if self._problem:
-            terminalreporter.write_line(f"fairness: {self._problem}", red=True)
-        if self._results is None:
-            return
-        width = self._config.get_terminal_writer().fullwidth
-        for model, of_model in summary.by_model(self._results["certify"]["thresholds"]).items():
-            terminalreporter.write_sep("=", f"certified: {model}")
-            for line in table(of_model, width):
-                terminalreporter.write_line(line)
-            for line in notes(of_model, width):
-                terminalreporter.write_line(line)
-        if self._fairness.settings.json is not None:
-            terminalreporter.write_line(f"results: {self._fairness.settings.json}")
+    def _lines(self, model: str, found: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:  # noqa: ARG002
+        yield from table(found, width)
+        yield from notes(found, width)
 
 
-def certify(item: pytest.Function) -> None:
-    """Certify one threshold from the stored sample of its probe and model; note it on the test.
+def certified(item: pytest.Function) -> dict[str, Any]:
+    """How often one threshold errs on the stored sample of its probe and model, as builtins.
 
-    The test fails where there is no such sample, and is skipped where nothing can be told.
+    ``reason`` says why nothing can be told. The test fails where there is no such sample.
     """
     fairness = item.config.stash[SESSION]
     run = fairness.settings.certify or ""
@@ -115,9 +76,7 @@ def certify(item: pytest.Function) -> None:
         found = {} if row["reason"] else certificate(item, measured_again(sample), fairness.settings.seed)
     except FairnessError as error:
         found, row["reason"] = {}, str(error)
-    item.user_properties[:] = [(PROPERTY, json.dumps(row | found))]
-    if row["reason"]:
-        pytest.skip(f"not certified: {row['reason']}")
+    return row | found
 
 
 def table(found: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:

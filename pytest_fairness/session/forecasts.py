@@ -19,6 +19,8 @@ GAP = 0.75
 """Of a bound: the ratio of a model that a threshold should find unfair; 0.6 for a bound of 0.8."""
 ROUNDS = 5
 """Until a detectable ratio and its error agree."""
+FURTHEST = 100.0
+"""A ratio beyond which none is called detectable."""
 OTHER_GAP = 0.6
 """Where the bounds are not those of a ratio."""
 
@@ -93,7 +95,10 @@ class Forecast:
         if _is_ratio(self.estimate):
             for _ in range(ROUNDS):  # what lies further away is less well known, which moves it further
                 below, above = self._detectable((self._error_at(below), self._error_at(above)))
-            below, above = (None if end is None else math.exp(end) for end in (below, above))
+                if max(abs(below or 0.0), abs(above or 0.0)) > math.log(FURTHEST):
+                    break  # it runs away: so few items find no ratio at all
+            furthest = math.log(FURTHEST)
+            below, above = (None if end is None or abs(end) > furthest else math.exp(end) for end in (below, above))
         elif _is_size(self.estimate):
             below = None
         return {"metric": self.estimate.title, "below": below, "above": above}

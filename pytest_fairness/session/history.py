@@ -65,7 +65,9 @@ def undeclared_look(test: str, measured: LazyMeasured) -> str:
         made = (row.get("sample") or {}).get("fairness_attempts", 0)
         if row["verdict"] == "fair" or row["model"] != measured.subject.name or not 0 < made < len(now):
             continue
-        if measured.look.of > 1 and row.get("looks", {}).get("of") == measured.look.of:
+        looks = row.get("looks") or {}
+        same = looks.get("of") == measured.look.of and looks.get("first") == measured.first_attempts
+        if measured.look.of > 1 and same:
             continue
         before = measured.keys_of(row["run"])
         if before and before < now:

@@ -144,6 +144,12 @@ class LazyMeasured:
         looked = self._looked.get(self.look)
         return {} if looked is None else counts(looked[1])
 
+    @property
+    def first_attempts(self) -> int:
+        """How many attempts the sample of the first look has."""
+        prompts = sum(len(item.prompts) for item in self.probe.items)
+        return prompts * self._fairness.repetitions(self.probe)
+
     def take(self, look: Look) -> None:
         """From now on, be the sample of this look, at its confidence."""
         self.look = look

@@ -96,7 +96,8 @@ def _of_thresholds(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
                 for end in ("below", "above")
                 if row["detectable"][end] is not None
             ]
-            yield f"{name}: unfair in 80% of runs at {', or '.join(ends)}: {row['detectable']['metric']}"
+            told = f"unfair in 80% of runs at {', or '.join(ends)}" if ends else "unfair in 80% of runs at no value"
+            yield f"{name}: {told}: {row['detectable']['metric']}"
         for scenario in row["scenarios"]:
             if scenario["invalid"]:
                 yield f"{name}: invalid in {scenario['invalid']:.0%} of runs ({scenario['truth']})"

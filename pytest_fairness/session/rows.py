@@ -38,7 +38,7 @@ def threshold_row(item: pytest.Function, judgement: Judgement, measured: LazyMea
         "flaky": "",
         "sample": measured.counts,
         "risk": measured.tail,
-        "looks": {"number": measured.look.number, "of": measured.look.of},
+        "looks": {"number": measured.look.number, "of": measured.look.of, "first": measured.first_attempts},
         "metrics": [metric_row(estimate) for estimate in judgement.estimates],
     }
     if deciding is None:

@@ -59,6 +59,8 @@ def read_settings(config: pytest.Config) -> Settings:
         raise pytest.UsageError(f"--fairness-rate is {chosen['rate']:g}: it must be above 0")
     if chosen["fresh"] and chosen["offline"]:
         raise pytest.UsageError("--fairness-fresh asks everything anew and --fairness-offline asks nothing: drop one")
+    if chosen["plan"] and chosen["certify"]:
+        raise pytest.UsageError("--fairness-plan looks ahead and --fairness-certify looks back: drop one")
     here = config.invocation_params.dir
     if chosen["json"] and (here / chosen["json"]).is_dir():
         raise pytest.UsageError(f"--fairness-json {chosen['json']} is a folder: name a file")

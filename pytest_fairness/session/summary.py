@@ -33,7 +33,7 @@ def notes(rows: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
     """What more there is to say of thresholds: their looks, what would decide them, why they could not be judged."""
     for row in rows:
         looks = row["looks"]
-        if looks and looks["of"] > 1 and row["confidence"]:
+        if looks and looks["of"] > 1 and row["estimate"] is not None:
             yield from wrapped(
                 f"{row['threshold']}: look {looks['number']} of {looks['of']} ({row['items']:,} items, "
                 f"{row['attempts']:,} attempts), judged with a {row['confidence'] * 100:.4g}% interval",

@@ -18,7 +18,7 @@ from pytest_fairness.stats.intervals import (
     ratio_interval,
 )
 from pytest_fairness.stats.jackknife import combined, degrees, negligible, sparse_factor
-from pytest_fairness.stats.skewness import Skew
+from pytest_fairness.stats.skewness import Skew, mean_skew
 from pytest_fairness.stats.sums import Part
 
 FOR_THE_SIDE = 0.1
@@ -94,26 +94,25 @@ class Contrast:
     def _skew(self) -> Skew:
         """The second-order term of a sum of logarithms (Hall 1992, section 3.10), or of means (Johnson 1978)."""
         both = self._deviations[0]
-        variance = float(np.square(both).sum())
-        if variance <= 0:
-            return Skew()
-        third = float((both**3).sum())
+        constant, square = mean_skew(both)
         if not self._log:
-            return Skew(third / (6 * variance), third / (3 * variance))
+            return Skew(constant, square)
         bend = drift = 0.0
         for sign, part in zip(self._signs, self._parts, strict=True):
             own = part.log_deviations[0]
             drift += sign * float(np.square(own).sum()) / 2
             bend += sign * float(both @ own) ** 2
-        return Skew(drift + third / (6 * variance) - bend / (2 * variance), (third / 3 - bend / 2) / variance)
+        bend /= 2 * float(np.square(both).sum())
+        return Skew(constant + drift - bend, square - bend)
 
     def _unseen(self, tail: float) -> float:
         """What the largest share of clusters could add that may differ when none of those seen did."""
         share = 1 - math.exp(math.log(tail) / min(part.sources for part in self._parts))
-        if self._log:
-            return share / min(part.value for part in self._parts)
         widths = [span[1] - span[0] for part in self._parts if (span := part.span) is not None]
-        return share * max(widths) if len(widths) == len(self._parts) else math.inf
+        if len(widths) < len(self._parts):
+            return math.inf
+        least = min(part.value for part in self._parts) if self._log else 1.0
+        return share * max(widths) / least
 
     def _hybrid(self, tail: float) -> Ends:
         below = above = 0.0

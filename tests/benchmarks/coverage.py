@@ -23,27 +23,13 @@ from typing import Any
 import numpy as np
 
 from pytest_fairness.core.comparisons import Decision
-from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.stats.columns import Columns
 from pytest_fairness.stats.measured import Measured
-from tests.benchmarks.samples import Cell, Simulation, katz, usual_ways
+from tests.benchmarks.samples import Cell, Simulation, katz, usual_ways, verdict_of
 
 BOUNDS = (0.8, 1.2)
 FEWEST = 5
 """Effective events, and others, of each group from which coverage is promised."""
-
-
-def verdict(estimate: Estimate, bounds: tuple[float, float] = BOUNDS) -> str:
-    """What ``low <= estimate <= high`` comes to."""
-    decisions = {estimate._decision(">=", bounds[0]), estimate._decision("<=", bounds[1])}
-    for decision, word in (
-        (Decision.FALSE, "unfair"),
-        (Decision.INVALID, "invalid"),
-        (Decision.UNDECIDED, "undecided"),
-    ):
-        if decision in decisions:
-            return word
-    return "fair"
 
 
 def coverage_cells(runs: int, every: int) -> Iterator[str]:
@@ -187,7 +173,7 @@ def _verdicts(cell: Cell, runs: int) -> str:
     for _ in range(runs):
         values = simulation.outcomes()
         estimate = simulation.measured(values).ratio("yes", by="group", of="a", to="b")
-        count[verdict(estimate)] += 1
+        count[verdict_of(estimate, BOUNDS)] += 1
         covered += estimate.low - 1e-12 <= cell.ratio <= estimate.high + 1e-12
         naive += BOUNDS[0] <= estimate.value <= BOUNDS[1]
     shares = " ".join(f"{name} {number / runs:.3f}" for name, number in count.items())

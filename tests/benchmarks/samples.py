@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from pytest_fairness.core.comparisons import Decision
+from pytest_fairness.core.estimates import Estimate, Family
 from pytest_fairness.stats.columns import Columns
 from pytest_fairness.stats.measured import Measured
 
@@ -170,3 +172,16 @@ def resamples(simulation: Simulation, values: Floats) -> Floats:
         rates = (weights @ yes) / (weights @ made)
         ratios: Floats = rates[:, 0] / rates[:, 1]
     return ratios
+
+
+def verdict_of(estimate: Estimate | Family, bounds: Sequence[float]) -> str:
+    """What ``low <= estimate <= high`` comes to, or ``low <= estimate`` where there is one bound."""
+    decisions = {estimate._compare(op, bound).decision for op, bound in zip((">=", "<="), bounds, strict=False)}
+    for decision, word in (
+        (Decision.FALSE, "unfair"),
+        (Decision.INVALID, "invalid"),
+        (Decision.UNDECIDED, "undecided"),
+    ):
+        if decision in decisions:
+            return word
+    return "fair"

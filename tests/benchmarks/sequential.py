@@ -23,11 +23,10 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-from pytest_fairness.core.comparisons import Decision
-from pytest_fairness.core.estimates import Estimate, Family
 from pytest_fairness.stats.columns import Columns
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.sequential import look_tails
+from tests.benchmarks.samples import verdict_of
 
 BOUNDS = (0.8, 1.2)
 LOOKS = 5
@@ -114,24 +113,12 @@ def looked(measured: Measurer, items: int, tails: Sequence[float], verdict: Verd
 
 def of_ratio(measured: Measured) -> str:
     """``0.8 <= ratio <= 1.2``."""
-    return _verdict(measured.ratio("yes", by="group", of="g0", to="g1"), BOUNDS)
+    return verdict_of(measured.ratio("yes", by="group", of="g0", to="g1"), BOUNDS)
 
 
 def of_family(measured: Measured) -> str:
     """``ratios >= 0.8``: all pairs, smaller over larger."""
-    return _verdict(measured.ratios("yes", by="group"), BOUNDS[:1])
-
-
-def _verdict(estimate: Estimate | Family, bounds: Sequence[float]) -> str:
-    decisions = {estimate._compare(op, bound).decision for op, bound in zip((">=", "<="), bounds, strict=False)}
-    for decision, word in (
-        (Decision.FALSE, "unfair"),
-        (Decision.INVALID, "invalid"),
-        (Decision.UNDECIDED, "undecided"),
-    ):
-        if decision in decisions:
-            return word
-    return "fair"
+    return verdict_of(measured.ratios("yes", by="group"), BOUNDS[:1])
 
 
 def error_cells(runs: int) -> Iterator[str]:

@@ -57,14 +57,14 @@ def test_the_number_of_looks_is_a_maximum(project: Project) -> None:
     result = project.run("--fairness-resolve", "--fairness-looks=2", "--fairness-sample=20", "-m", "threshold")
     assert result.ret == 1
     row = project.row()
-    assert row["looks"] == {"number": 2, "of": 2}
+    assert row["looks"] == {"number": 2, "of": 2, "first": 40}
     assert (row["verdict"], row["items"]) == ("undecided", 40)
 
 
 def test_without_resolve_nobody_looks_again(project: Project) -> None:
     write(project)
     project.run("--fairness-sample=20", "-m", "threshold")
-    assert project.row()["looks"] == {"number": 1, "of": 1}
+    assert project.row()["looks"] == {"number": 1, "of": 1, "first": 40}
     assert sum(project.asked().values()) == 40
 
 
@@ -108,7 +108,7 @@ def test_a_rerun_of_what_is_decided_changes_nothing(project: Project) -> None:
     result = project.run("--reruns=3", "--fairness-sample=100", "-m", "threshold")
     assert result.ret == 1
     row = project.row()
-    assert (row["verdict"], row["looks"], row["items"]) == ("unfair", {"number": 1, "of": 4}, 100)
+    assert (row["verdict"], row["looks"], row["items"]) == ("unfair", {"number": 1, "of": 4, "first": 200}, 100)
     assert sum(project.asked().values()) == 200
 
 
@@ -128,6 +128,15 @@ def test_adding_to_what_was_undecided_needs_a_new_sample(project: Project) -> No
     project.run("--fairness-resolve", "--fairness-sample=100")
     assert "its sample adds to that of run" in project.row()["message"]
     assert "adds to that of run" in shown(result)
+
+
+@in_one_process
+def test_looks_of_another_first_sample_are_not_those_declared(project: Project) -> None:
+    write(project)
+    project.run("--fairness-resolve", "--fairness-looks=2", "--fairness-sample=15", "-m", "threshold")
+    assert project.row()["verdict"] == "undecided"
+    project.run("--fairness-resolve", "--fairness-looks=2", "--fairness-sample=200", "-m", "threshold")
+    assert "its sample adds to that of run" in project.row()["message"]
 
 
 @in_one_process

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -22,12 +23,12 @@ PAIR = {"by": "group", "of": "a", "to": "b"}
 
 @pytest.fixture(scope="module")
 def api() -> Any:
-    return pytest.importorskip("statsmodels.api")
+    return import_module("statsmodels.api")
 
 
 @pytest.fixture(scope="module")
 def proportion() -> Any:
-    return pytest.importorskip("statsmodels.stats.proportion")
+    return import_module("statsmodels.stats.proportion")
 
 
 def apart(rows: Rows) -> Rows:

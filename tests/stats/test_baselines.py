@@ -197,3 +197,12 @@ def test_on_the_margin_it_passes_in_few_runs(old: float, side: int) -> None:
         now, before = (Measured.from_columns(columns.regraded({"yes": values.astype(float)})) for values in drawn)
         passed += now.against(before).ratio("yes", **ARGUMENTS)._decision("<=", margin) is Decision.TRUE
     assert passed <= 21
+
+
+@pytest.mark.parametrize("unit", [0.01, 1.0, 100.0])
+def test_means_that_never_vary_are_not_called_as_good(unit: float) -> None:
+    """Their range is not known, so nobody can say what an unseen item would have added, whatever the unit."""
+    rows = [{"item": n, "group": group, "score": 10 * unit} for n in range(20) for group in "ab"]
+    sample = Measured.from_rows(rows, item="item", groups=["group"])
+    found = sample.against(sample).ratio("score", by="group", of="a", to="b")
+    assert found.invalid or found.high > 1.1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ Draw = Callable[..., Rows]
 @pytest.fixture(scope="module")
 def regression() -> Callable[..., Any]:
     """A least squares fit with errors by cluster."""
-    api = pytest.importorskip("statsmodels.api")
+    api = import_module("statsmodels.api")
 
     def fitted(values: list[float], columns: Any, clusters: list[int]) -> Any:
         return api.OLS(np.asarray(values, dtype=float), columns).fit(
@@ -82,7 +83,7 @@ def test_groups_of_different_items_have_welchs_error(of_rows: Make) -> None:
 
 
 def test_a_rate_of_independent_attempts_is_wilsons(of_rows: Make) -> None:
-    proportion = pytest.importorskip("statsmodels.stats.proportion")
+    proportion = import_module("statsmodels.stats.proportion")
     for yes, made in ((30, 2000), (400, 1000), (990, 1000)):
         estimate = of_rows([{"item": n, "group": "a", "yes": n < yes} for n in range(made)]).rate("yes")
         low, high = proportion.proportion_confint(yes, made, method="wilson")

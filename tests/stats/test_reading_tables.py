@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -52,8 +53,8 @@ def write_jsonl(path: Path) -> None:
 
 
 def write_parquet(path: Path) -> None:
-    arrow = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
+    arrow = import_module("pyarrow")
+    parquet = import_module("pyarrow.parquet")
     parquet.write_table(arrow.Table.from_pylist(rows()), path)
 
 

@@ -1,0 +1,81 @@
+"""A run that asks no model: it keeps the thresholds, and gathers what is found out about each."""
+
+from __future__ import annotations
+
+import json
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from pytest_fairness.session import summary, thresholds
+from pytest_fairness.session.run import Run
+from pytest_fairness.session.state import FairnessSession
+
+
+class DryRun(Run):
+    """One pytest process of such a run, whatever its part."""
+
+    section: str
+    """Its part of the results file; also names the property that carries a row on its test's report."""
+    heading: str
+    """Stands before a model's name in the terminal."""
+
+    def __init__(self, config: pytest.Config, fairness: FairnessSession) -> None:
+        super().__init__(config, fairness)
+        self._rows: dict[str, dict[str, Any]] = {}
+
+    @abstractmethod
+    def _content(self, found: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        """The section of the results file, from the rows of all thresholds."""
+
+    @abstractmethod
+    def _lines(self, model: str, found: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
+        """What the terminal shows of a model, from the rows of its thresholds."""
+
+    def _carry(self, item: pytest.Item, row: Mapping[str, Any]) -> None:
+        """Let a test's report carry this row."""
+        item.user_properties[:] = [(f"fairness_{self.section}", json.dumps(row))]
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        """Keep the thresholds: nothing is measured, and other tests might ask a model."""
+        others = [item for item in items if not thresholds.is_threshold(item)]
+        if others:
+            config.hook.pytest_deselected(items=others)
+            items[:] = [item for item in items if thresholds.is_threshold(item)]
+
+    def _select(self, item: pytest.Function, expected: dict[str, dict[str, Any]]) -> None:
+        """Nothing is laid out: no attempt is going to be made."""
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        super().pytest_runtest_logreport(report)
+        for name, value in report.user_properties:
+            if name == f"fairness_{self.section}":
+                self._rows[report.nodeid] = json.loads(str(value))
+
+    def _conclude(self) -> None:
+        from pytest_fairness.session import results
+
+        if not self._rows:
+            return
+        settings = self._fairness.settings
+        nothing = {"attempts": 0, "from_store": 0, "ungraded": 0}
+        compiled = results.compile_results(self._fairness.run, self._started, [], nothing, {}, settings.root)
+        self._results = compiled | {self.section: self._content(list(self._rows.values()))}
+        if settings.json is not None:
+            results.write_results(settings.json, self._results)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if self._problem:
+            terminalreporter.write_line(f"fairness: {self._problem}", red=True)
+        if self._results is None:
+            return
+        width = self._config.get_terminal_writer().fullwidth
+        for model, found in summary.by_model(self._results[self.section]["thresholds"]).items():
+            terminalreporter.write_sep("=", f"{self.heading}: {model}")
+            for line in self._lines(model, found, width):
+                terminalreporter.write_line(line)
+        if self._fairness.settings.json is not None:
+            terminalreporter.write_line(f"results: {self._fairness.settings.json}")
