@@ -129,15 +129,6 @@ def test_a_threshold_that_could_not_pass_fails(project: Project) -> None:
     assert not rows["rate"]["cannot_pass"]
 
 
-def test_items_too_few_to_find_any_ratio_are_planned(project: Project) -> None:
-    """The ratio that they would find ran away, past what a float holds."""
-    write(project, ALIKE, NARROW, count=6)
-    result = project.run("--fairness-plan")
-    assert "OverflowError" not in shown(result)
-    for row in project.results()["plan"]["thresholds"]:
-        assert all(end is None or 0.01 <= end <= 100 for end in map(row["detectable"].get, ("below", "above")))
-
-
 def test_ahead_and_back_at_once_is_refused(project: Project) -> None:
     write(project, RATE)
     project.run("-m", "threshold")

@@ -269,3 +269,13 @@ def test_repetitions_do_what_items_do_while_they_can() -> None:
     assert more is not None
     assert 1 - share + share / more == pytest.approx(1 / times)
     assert repetitions_for(1 / (1 - share) + 0.01, share) is None
+
+
+@pytest.mark.parametrize("error", [0.05, 0.5, 2.0])
+def test_a_ratio_that_nothing_could_find_is_not_named(error: float) -> None:
+    """What lies further away is less well known: with few items the search ran away, past what a float holds."""
+    ratio = Estimate("ratio(hired; gender: a/b)", "ratio", 1.0, 0.4, 2.5, groups={"a": 0.5, "b": 0.5})
+    found = Forecast(ratio, 0.0, error, 5.0, None, (math.log(0.7), math.log(1 / 0.7))).detectable()
+    ends = [found["below"], found["above"]]
+    assert all(end is None or 0.01 <= end <= 100 for end in ends)
+    assert (None in ends) == (error > 0.1)
