@@ -7,11 +7,14 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.core.comparisons import OPERATORS, Comparable, Comparison, Decision, conclude
 from pytest_fairness.core.marks import Mark, Scale
 from pytest_fairness.core.numerals import described
+
+if TYPE_CHECKING:
+    from pytest_fairness.core.breakdown import LazyBreakdown
 
 Ends = Callable[[float], tuple[float, float]]
 """From the probability to err on either side (0.025 for a 95% interval) to both ends of an interval."""
@@ -76,6 +79,8 @@ class Estimate(_Comparable):
     attempts: int = 0
     ungraded: Mapping[str, int] = field(default_factory=dict)
     """Ungraded attempts per group, or under ``all`` where the metric has no groups."""
+    count: int | None = None
+    """Of a rate: for how many attempts it is true; None for everything else."""
     groups: Mapping[str, float] = field(default_factory=dict)
     """The value of each group that was compared."""
     slice: Mapping[str, str] = field(default_factory=dict)
@@ -94,6 +99,8 @@ class Estimate(_Comparable):
     """The same of ``strict_low`` and ``strict_high``; None: ``ends_at``."""
     scale: Scale | None = None
     """What its mark is taken from; None: it is not marked."""
+    breakdown: LazyBreakdown | None = None
+    """What it is made of: its groups, the item that shows it best, what each item adds; None where nobody knows."""
 
     @property
     def mark(self) -> Mark:
@@ -157,6 +164,7 @@ class Estimate(_Comparable):
             ends_at=_mapped(self.ends_at, ends),
             strict_at=_mapped(self.strict_at, ends),
             scale=None if self.scale is None else self.scale.of_size(),
+            breakdown=_turned(self.breakdown) if self.value < 0 else self.breakdown,
         )
 
     def __neg__(self) -> Estimate:
@@ -172,11 +180,16 @@ class Estimate(_Comparable):
             ends_at=_mapped(self.ends_at, lambda low, high: (-high, -low)),
             strict_at=_mapped(self.strict_at, lambda low, high: (-high, -low)),
             scale=None if self.scale is None else -self.scale,
+            breakdown=_turned(self.breakdown),
         )
 
 
 def _mapped(at: Ends | None, change: Callable[[float, float], tuple[float, float]]) -> Ends | None:
     return None if at is None else lambda tail: change(*at(tail))
+
+
+def _turned(breakdown: LazyBreakdown | None) -> LazyBreakdown | None:
+    return None if breakdown is None else lambda: breakdown().turned()
 
 
 class Family(_Comparable):

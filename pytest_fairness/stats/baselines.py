@@ -14,12 +14,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from pytest_fairness.core.breakdown import Breakdown, LazyBreakdown
 from pytest_fairness.core.comparisons import note
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.stats import naming
+from pytest_fairness.stats.breakdowns import contrast_influences, mean_example
 from pytest_fairness.stats.columns import Clustering
-from pytest_fairness.stats.contrasts import NO_VARIATION, counted, difference_estimate, ratio_reason
+from pytest_fairness.stats.contrasts import NO_VARIATION, counted, difference_estimate, mean_estimate, ratio_reason
 from pytest_fairness.stats.designs import matched
 from pytest_fairness.stats.distances import Distance
 from pytest_fairness.stats.fillings import Group, fillings, group
@@ -79,7 +81,8 @@ class Against:
         zero = next((group.name for group in groups if group.graded.value == 0), None)
         if not reason and zero is not None:
             reason = f"no events of {zero}: a ratio of zero is infinitely far from parity, take a difference"
-        return self._further(_named(name, title), groups, reason, by, log=True)
+        breakdown = self._broken_down(outcome, equals, by, of, to)
+        return self._further(_named(name, title), groups, reason, by, breakdown, log=True)
 
     def difference(self, outcome: Outcome, *, by: str, of: str, to: str, equals: Any = None) -> Estimate:
         """By how much the difference of two groups is further from 0 than the baseline's; 0.0 is as far.
@@ -90,7 +93,8 @@ class Against:
         name = naming.difference_name(outcome_name(outcome, equals), by, of, to)
         title = f"how much further the {name.title}, is from 0 than the baseline's"
         groups = self._four(outcome, equals, by, of, to)
-        return self._further(_named(name, title), groups, invalid_reason(groups), by, log=False)
+        breakdown = self._broken_down(outcome, equals, by, of, to)
+        return self._further(_named(name, title), groups, invalid_reason(groups), by, breakdown, log=False)
 
     def rate(self, outcome: Outcome, *, equals: Any = None) -> Estimate:
         """The rate of an outcome that is true or false, less the baseline's: from -1 to 1."""
@@ -110,16 +114,41 @@ class Against:
             both.append(group(of, reading, sample._rows, sample._clusterings))
         name = naming.mean_name(kind, shown)
         named = _named(name, f"{name.title}, less the baseline's")
-        return note(difference_estimate(self._new._setting, named, both[0], both[1], self._new.items))
+
+        def breakdown() -> Breakdown:
+            origin, items = self._new._origin(), self._new.items
+            groups = {each.name: mean_estimate(self._new._setting, name, each, items) for each in both}
+            example = mean_example(origin, self._new._reading(outcome, equals))
+            influences = contrast_influences(origin, both[0].graded, both[1].graded, log=False)
+            return Breakdown(groups=groups, example_towards=example, influences=influences)
+
+        return note(difference_estimate(self._new._setting, named, both[0], both[1], self._new.items, breakdown))
 
     def _four(self, outcome: Outcome, equals: Any, by: str, of: str, to: str) -> list[Group]:
         new = self._new._pair(outcome, equals, by, of, to)
         old = self._old._pair(outcome, equals, by, of, to)
-        return [*new, *(replace(group, name=f"{group.name} in the baseline") for group in old)]
+        return [*new, *(replace(group, name=_in_the_baseline(group.name)) for group in old)]
 
-    def _further(self, name: Name, groups: Sequence[Group], reason: str, by: str, *, log: bool) -> Estimate:
+    def _broken_down(self, outcome: Outcome, equals: Any, by: str, of: str, to: str) -> LazyBreakdown:
+        """The groups of both samples, and the example of the new one that leans as its own gap does, or against it."""
+
+        def breakdown() -> Breakdown:
+            new, old = (
+                sample._compared(outcome, equals, by, sample._pair(outcome, equals, by, of, to), None)
+                for sample in (self._new, self._old)
+            )
+            earlier = {_in_the_baseline(name): estimate for name, estimate in old.estimates().items()}
+            example, (first, second) = new.example(of, to), new.groups
+            lean = 1 if first.graded.value > second.graded.value else -1
+            return Breakdown(by, None, new.estimates() | earlier, lambda towards: example(lean * towards))
+
+        return breakdown
+
+    def _further(
+        self, name: Name, groups: Sequence[Group], reason: str, by: str, breakdown: LazyBreakdown, *, log: bool
+    ) -> Estimate:
         setting = self._new._setting
-        counts = counted(groups, self._new._items_of(groups[:2], by))
+        counts = counted(groups, self._new._items_of(groups[:2], by)) | {"breakdown": breakdown}
         if reason:
             return note(setting.invalid(name, reason, **counts))
         distances = [Distance(parts, setting.tail, log=log) for parts in fillings(groups)]
@@ -147,6 +176,10 @@ class Against:
                 **counts,
             )
         )
+
+
+def _in_the_baseline(group: str) -> str:
+    return f"{group} in the baseline"
 
 
 def _named(name: Name, title: str) -> Name:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from pytest_fairness.core.breakdown import LazyBreakdown
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.stats.fillings import Group, hull
 from pytest_fairness.stats.intervals import (
@@ -61,9 +62,13 @@ def counted(groups: Sequence[Group], items: int) -> dict[str, Any]:
     }
 
 
-def mean_estimate(setting: Setting, name: Name, group: Group, items: int) -> Estimate:
+def mean_estimate(
+    setting: Setting, name: Name, group: Group, items: int, breakdown: LazyBreakdown | None = None
+) -> Estimate:
     """A rate, or a mean."""
-    counts = counted([group], items)
+    counts = counted([group], items) | {"breakdown": breakdown}
+    if group.graded.binary:
+        counts["count"] = int(group.graded.totals[0].sum())
     if reason := invalid_reason([group]):
         return setting.invalid(name, reason, **counts)
     ends = hull(mean_interval, [group], setting.tail)
@@ -73,9 +78,11 @@ def mean_estimate(setting: Setting, name: Name, group: Group, items: int) -> Est
     return _finished(setting, name, group.graded.value, ends, found, [group], **counts)
 
 
-def difference_estimate(setting: Setting, name: Name, first: Group, second: Group, items: int) -> Estimate:
+def difference_estimate(
+    setting: Setting, name: Name, first: Group, second: Group, items: int, breakdown: LazyBreakdown
+) -> Estimate:
     """The rate or mean of one group less that of another."""
-    counts = counted([first, second], items)
+    counts = counted([first, second], items) | {"breakdown": breakdown}
     if reason := invalid_reason([first, second]):
         return setting.invalid(name, reason, **counts)
     value = first.graded.value - second.graded.value
@@ -106,10 +113,11 @@ def ratio_estimate(
     first: Group,
     second: Group,
     items: int,
+    breakdown: LazyBreakdown,
     strict_tail: Callable[[float], float] | None = None,
 ) -> Estimate:
     """A ratio; as a member of a family it has wider ends, at ``strict_tail`` of a tail, for claims of unfairness."""
-    counts = counted([first, second], items)
+    counts = counted([first, second], items) | {"breakdown": breakdown}
     if reason := ratio_reason(first, second):
         return setting.invalid(name, reason, **counts)
     one, other = first.graded, second.graded

@@ -10,8 +10,9 @@ from itertools import combinations
 import numpy as np
 
 from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.stats.breakdowns import Compared
 from pytest_fairness.stats.columns import Floats
-from pytest_fairness.stats.contrasts import Setting, counted, ratio_estimate, ratio_reason
+from pytest_fairness.stats.contrasts import counted, ratio_estimate, ratio_reason
 from pytest_fairness.stats.fillings import Group
 from pytest_fairness.stats.intervals import ratio_spread
 from pytest_fairness.stats.naming import Name
@@ -26,10 +27,9 @@ Naming = Callable[[str, str], Name]
 """From two groups to the name of their ratio."""
 
 
-def ratio_family(
-    setting: Setting, groups: Sequence[Group], naming: Naming, items: Callable[[Sequence[Group]], int], to: str | None
-) -> Mapping[str, Estimate]:
-    """One estimate per pair: all pairs, the smaller rate over the larger, or each group over ``to``."""
+def ratio_family(compared: Compared, naming: Naming, items: Callable[[Sequence[Group]], int]) -> Mapping[str, Estimate]:
+    """One estimate per pair: all pairs, the smaller rate over the larger, or each group over the reference."""
+    groups, to = compared.groups, compared.to
     if to is None:
         pairs = [_ordered(first, second) for first, second in combinations(groups, 2)]
     else:
@@ -41,29 +41,25 @@ def ratio_family(
     for first, second in pairs:
         name = naming(first.name, second.name)
         number = items((first, second))
-        estimate = ratio_estimate(setting, name, first, second, number, tail)
+        breakdown = compared.broken_down(first, second, log=True)
+        estimate = ratio_estimate(compared.origin.setting, name, first, second, number, breakdown, tail)
         found[f"{first.name}/{second.name}"] = estimate if to is not None or estimate.invalid else _folded(estimate)
     return found
 
 
-def worst_estimate(
-    setting: Setting,
-    name: Name,
-    groups: Sequence[Group],
-    members: Mapping[str, Estimate],
-    items: int,
-) -> Estimate:
+def worst_estimate(compared: Compared, name: Name, members: Mapping[str, Estimate], items: int) -> Estimate:
     """The smallest ratio of a family. Its point is biased low: the smallest of many errs downwards.
 
     Lower end: the smallest pointwise lower end. Upper end: the smallest simultaneous upper
     end; by simulation the interval covers in 96 to 99.9% of samples at 95%. A pair that
     could not be measured leaves the others able to show the model unfair, and nothing else.
     """
-    counts = counted(groups, items)
+    counts = counted(compared.groups, items)
     sound = [member for member in members.values() if not member.invalid]
     broken = next((member.invalid for member in members.values() if member.invalid), "")
     if not sound:
-        return setting.invalid(name, broken or "fewer than two groups", **counts)
+        reason = broken or "fewer than two groups"
+        return compared.origin.setting.invalid(name, reason, breakdown=compared.broken_down(), **counts)
     worst = min(sound, key=lambda member: member.value)
     low = 0.0 if broken else min(member.low for member in sound)
     high = min(member.high if member.strict_high is None else member.strict_high for member in sound)

@@ -72,7 +72,7 @@ def estimated(functional: Functional, values: Floats, clusterings: Sequence[Clus
         raise UndefinedError(f"its value is {whole:g}: a division by zero?")
     deviations, dfs = [], []
     for clustering in clusterings:
-        scaled, df = _deviations(functional, values, clustering)
+        scaled, df = jackknifed(functional, values, clustering)
         deviations.append(scaled)
         dfs.append(df)
     sources = len(deviations[0])
@@ -82,6 +82,11 @@ def estimated(functional: Functional, values: Floats, clusterings: Sequence[Clus
     # The function's own curvature is left out: where events are few its noise makes an interval twice as wide.
     skew = STRAIGHT if functional.symmetric else mean_skew(deviations[0])
     return whole, Spread(math.sqrt(variance * sparse_factor(deviations[0], dfs[0])), min(dfs[:2]), skew)
+
+
+def slope(function: Callable[[float], float], at: float) -> float:
+    """By how much a function of one number grows there with its argument."""
+    return (function(at + 1e-6) - function(at - 1e-6)) / 2e-6
 
 
 def interval(value: float, found: Spread, tail: float) -> Ends:
@@ -104,7 +109,11 @@ def unseen_ends(
     return float(finite.min()), float(finite.max())
 
 
-def _deviations(functional: Functional, values: Floats, clustering: Clustering) -> tuple[Floats, float]:
+def jackknifed(functional: Functional, values: Floats, clustering: Clustering) -> tuple[Floats, float]:
+    """What each cluster that has attempts adds to the error, as in `Part.deviations`, and its degrees of freedom.
+
+    Raises `UndefinedError` where the sums without one cluster give no number.
+    """
     counts = np.bincount(clustering.codes, minlength=clustering.size)
     present = counts > 0
     sums = np.column_stack(

@@ -18,6 +18,7 @@ from pytest_fairness.core.errors import FairnessError, near
 from pytest_fairness.core.estimates import Ends, Estimate, Family
 from pytest_fairness.core.marks import CORRELATIONS, DIFFERENCES, RATIOS
 from pytest_fairness.stats import functionals, naming, tables
+from pytest_fairness.stats.breakdowns import Compared, Origin, of_functional, of_mean
 from pytest_fairness.stats.columns import Clustering, Columns, Floats, Rows
 from pytest_fairness.stats.contrasts import Setting, difference_estimate, mean_estimate, ratio_estimate
 from pytest_fairness.stats.families import ratio_family, worst_estimate
@@ -172,12 +173,27 @@ class Measured:
         measured._restrict(rows, replace(self._setting, slice=chosen))
         return measured
 
-    def rate(self, outcome: Outcome, *, equals: Any = None) -> Estimate:
+    def whole_items(self) -> Measured:
+        """One attempt for each item and repetition, that of the item's first prompt.
+
+        For grades of a whole item (a pair's kind, say), which stand on all of its attempts alike: so each
+        item counts once. Raises `FairnessError` for a sample of numbers without attempts.
+        """
+        attempts = self._columns.attempts
+        if not attempts and self._columns.count:
+            raise FairnessError("this sample holds no attempts, so nobody knows which are of one item")
+        rows = [row for row in self._rows.tolist() if attempts[row].prompt is attempts[row].item.prompts[0]]
+        measured = copy(self)
+        measured._restrict(np.array(rows, dtype=np.int64), self._setting)
+        return measured
+
+    def rate(self, outcome: Outcome, *, equals: Any = None, named: str | None = None) -> Estimate:
         """How often an outcome that is true or false is true: from 0 to 1.
 
+        ``named`` is what the results file calls it (default: ``rate(outcome)``).
         Wilson's interval with an effective number of attempts; Jeffreys' as well with few events, exact at 0 and 1.
         """
-        return note(self._mean("rate", outcome, equals))
+        return note(self._mean("rate", outcome, equals, named))
 
     def mean(self, outcome: Outcome) -> Estimate:
         """The mean of a number over attempts, in its own units, with Student's t over clusters."""
@@ -187,7 +203,9 @@ class Measured:
         """The rate or mean of one group less that of another. A difference of rates is marked by size."""
         first, second = self._pair(outcome, equals, by, of, to)
         name = naming.difference_name(outcome_name(outcome, equals), by, of, to)
-        estimate = difference_estimate(self._setting, name, first, second, self._items_of((first, second), by))
+        breakdown = self._compared(outcome, equals, by, (first, second), to).broken_down(first, second)
+        items = self._items_of((first, second), by)
+        estimate = difference_estimate(self._setting, name, first, second, items, breakdown)
         # A number has units that no scale can know.
         rates = first.graded.binary and second.graded.binary
         return note(estimate.marked(DIFFERENCES) if rates else estimate)
@@ -196,7 +214,8 @@ class Measured:
         """The rate or mean of one group over that of another; the interval is made on the logarithm."""
         first, second = self._pair(outcome, equals, by, of, to)
         name = naming.ratio_name(outcome_name(outcome, equals), by, of, to)
-        estimate = ratio_estimate(self._setting, name, first, second, self._items_of((first, second), by))
+        breakdown = self._compared(outcome, equals, by, (first, second), to).broken_down(first, second, log=True)
+        estimate = ratio_estimate(self._setting, name, first, second, self._items_of((first, second), by), breakdown)
         return note(estimate.marked(RATIOS))
 
     def ratios(self, outcome: Outcome, *, by: str, to: str | None = None, equals: Any = None) -> Family:
@@ -206,18 +225,19 @@ class Measured:
         """
         if to is not None:
             self._check_group(by, to)
-        members, _ = self._family(outcome, equals, by, to)
+        members, compared = self._family(outcome, equals, by, to)
         if not members:
             number = len(self.groups(by))
             reason = f"{by} has {number} group{'' if number == 1 else 's'}: a ratio needs two"
-            members = {by: self._setting.invalid(naming.family_name(outcome_name(outcome, equals), by), reason)}
+            name = naming.family_name(outcome_name(outcome, equals), by)
+            members = {by: self._setting.invalid(name, reason, breakdown=compared.broken_down())}
         return Family({name: note(member.marked(RATIOS)) for name, member in members.items()})
 
     def worst_ratio(self, outcome: Outcome, *, by: str, equals: Any = None) -> Estimate:
         """The smallest ratio of any two groups, smaller over larger. Its value is biased low, its interval is not."""
-        members, groups = self._family(outcome, equals, by, None)
+        members, compared = self._family(outcome, equals, by, None)
         name = naming.worst_name(outcome_name(outcome, equals), by)
-        estimate = worst_estimate(self._setting, name, groups, members, self._items_of(groups, by))
+        estimate = worst_estimate(compared, name, members, self._items_of(compared.groups, by))
         return note(estimate.marked(RATIOS))
 
     def against(self, baseline: Measured | Later) -> Against:
@@ -236,8 +256,9 @@ class Measured:
         functions = [self._reader.function(first), self._reader.function(second)]
         sample = joint(self._columns, self._reader, (first, second), functions, self._rows)
         sample = sample.mapped(functionals.correlation_columns)
+        breakdown = partial(of_functional, self._origin(), functionals.CORRELATION, sample.values, math.tanh)
         estimate = functional_estimate(
-            self._setting, name, functionals.CORRELATION, sample, self._here(), self.items, math.tanh
+            self._setting, name, functionals.CORRELATION, sample, self._here(), self.items, breakdown, math.tanh
         )
         return note(estimate.marked(CORRELATIONS))
 
@@ -262,7 +283,8 @@ class Measured:
         sample = self._sample(sums)
         name = naming.metric_name(outcome_name(function))
         functional = Functional(function, tuple(sums))
-        estimate = functional_estimate(self._setting, name, functional, sample, self._here(), self.items)
+        breakdown = partial(of_functional, self._origin(), functional, sample.values)
+        estimate = functional_estimate(self._setting, name, functional, sample, self._here(), self.items, breakdown)
         if span is not None and estimate.ends_at is not None:
             estimate = _clipped(estimate, estimate.ends_at, span)
         return note(estimate)
@@ -299,13 +321,15 @@ class Measured:
         functions = [self._reader.function(outcome) for outcome in sums.values()]
         return joint(self._columns, self._reader, tuple(sums.values()), functions, self._rows)
 
-    def _mean(self, kind: str, outcome: Outcome, equals: Any) -> Estimate:
+    def _mean(self, kind: str, outcome: Outcome, equals: Any, named: str | None = None) -> Estimate:
         name = outcome_name(outcome, equals)
         reading = self._reading(outcome, equals)
         if kind == "rate" and not reading.binary:
             raise FairnessError(f"{name} holds numbers other than 0 and 1: take its mean, or say equals=...")
         everyone = group("all", reading, self._rows, self._clusterings, self._columns.prompts)
-        return mean_estimate(self._setting, naming.mean_name(kind, name), everyone, self.items)
+        breakdown = partial(of_mean, self._origin(), reading, everyone)
+        called = naming.mean_name(kind, name) if named is None else naming.metric_name(named)
+        return mean_estimate(self._setting, called, everyone, self.items, breakdown)
 
     def _pair(self, outcome: Outcome, equals: Any, by: str, of: str, to: str) -> tuple[Group, Group]:
         for name in (of, to):
@@ -317,11 +341,18 @@ class Measured:
 
     def _family(
         self, outcome: Outcome, equals: Any, by: str, to: str | None
-    ) -> tuple[Mapping[str, Estimate], Sequence[Group]]:
+    ) -> tuple[Mapping[str, Estimate], Compared]:
         names = self.groups(by) if to is None else tuple(sorted({*self.groups(by), to}))
         groups = list(self._groups(self._reading(outcome, equals), by, names).values())
         named = partial(naming.ratio_name, outcome_name(outcome, equals), by)
-        return ratio_family(self._setting, groups, named, partial(self._items_of, by=by), to), groups
+        compared = self._compared(outcome, equals, by, groups, to)
+        return ratio_family(compared, named, partial(self._items_of, by=by)), compared
+
+    def _compared(self, outcome: Outcome, equals: Any, by: str, groups: Sequence[Group], to: str | None) -> Compared:
+        return Compared(self._origin(), self._reading(outcome, equals), by, groups, to)
+
+    def _origin(self) -> Origin:
+        return Origin(self._columns, self._rows, self._clusterings[0], self._setting)
 
     def _check_group(self, by: str, name: str) -> None:
         labels = self._columns.attribute(by).labels

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from pytest_fairness.core.attempts import GradedAttempt
+from pytest_fairness.core.breakdown import LazyBreakdown
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.stats.columns import Clustering, Columns, Floats, Rows
 from pytest_fairness.stats.contrasts import NO_VARIATION, Setting, counted
 from pytest_fairness.stats.fillings import group
-from pytest_fairness.stats.functionals import Functional, UndefinedError, estimated, interval, unseen_ends
+from pytest_fairness.stats.functionals import Functional, UndefinedError, estimated, interval, slope, unseen_ends
 from pytest_fairness.stats.intervals import Ends, Spread
 from pytest_fairness.stats.naming import Name
 from pytest_fairness.stats.outcomes import NO_ATTEMPTS, Outcome, Reader, Reading
@@ -84,12 +85,13 @@ def functional_estimate(
     sample: Sample,
     clusterings: Sequence[Clustering],
     items: int,
+    breakdown: LazyBreakdown,
     back: Callable[[float], float] | None = None,
 ) -> Estimate:
     """A function of sums with its interval; ``back`` takes value and ends from the scale it was made on."""
     first = sample.values[:, 0]
     everyone = group("all", Reading("", first, first, first, None), np.arange(len(first)), clusterings)
-    counts = counted([everyone], items)
+    counts = counted([everyone], items) | {"breakdown": breakdown}
     if reason := invalid_reason([everyone]):
         return setting.invalid(name, reason, **counts)
     try:
@@ -105,7 +107,7 @@ def functional_estimate(
 
     error = found.error or (ends[1] - ends[0]) / 2 / t_quantile(setting.tail, found.df)
     if back is not None:
-        error *= (back(value + 1e-6) - back(value - 1e-6)) / 2e-6  # the slope: the delta method
+        error *= slope(back, value)  # the delta method
         value, ends = back(value), (back(ends[0]), back(ends[1]))
     suspect = suspect_reason([everyone], setting.tail)
     return setting.estimate(name, value, ends, error=error, df=found.df, suspect=suspect, ends_at=ends_at, **counts)

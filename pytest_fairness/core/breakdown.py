@@ -1,0 +1,80 @@
+"""What an estimate is made of: its groups, the item that shows it best, and what each item adds to its error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pytest_fairness.core.estimates import Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """What one group came to in the item of an example."""
+
+    group: str
+    """Empty where the metric compares no groups."""
+    mean: float
+    """Of the outcome, over the graded attempts of all of the group's prompts in the item; nan where the metric
+    has no single outcome."""
+    events: int | None
+    """How many of them an outcome that is true or false was true of; None for a number."""
+    graded: int
+    attempts: int
+    """Those made, ungraded ones included."""
+    keys: tuple[str, ...]
+    """Of the attempts at one prompt: the one to show."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """The item that shows an estimate best."""
+
+    item: str
+    sides: tuple[Side, ...]
+    """The two groups in the order in which they are compared; else the item whole."""
+
+
+def _no_example(_: int) -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Breakdown:
+    """What an estimate is made of. Made when it is asked for, and not kept: ``estimate.breakdown()``."""
+
+    attribute: str | None = None
+    """Whose groups are compared; None for a metric without groups."""
+    reference: str | None = None
+    """The group that the others are compared to; None where all are with all, or none is."""
+    groups: Mapping[str, Estimate] = field(default_factory=dict)
+    """The rate or mean of each group, with its own interval; of a family all groups, whichever pair it is."""
+    example_towards: Callable[[int], Example | None] = _no_example
+    """From 1, the item that most speaks for a high value, from -1 for a low one; None where none does.
+
+    Where groups are compared: the item whose two groups differ most and most repeatably. Else
+    the item that moves the value furthest.
+    """
+    influences: Mapping[str, float] = field(default_factory=dict)
+    """What each item (or source, where those are resampled) adds to the error: the squares sum to its variance.
+
+    Two runs of one design share their items, so the difference of their estimates has as its variance
+    the sum over items of the squared difference of influences. With a crossed factor: its share is
+    left out. Empty where there are none: a ratio with a rate of zero, the distance from a baseline.
+    """
+    log: bool = False
+    """Whether ``influences`` are those of the logarithm of the value's size."""
+
+    def turned(self) -> Breakdown:
+        """That of the same value with the other sign."""
+        return replace(
+            self,
+            example_towards=lambda towards: self.example_towards(-towards),
+            influences=self.influences if self.log else {name: -each for name, each in self.influences.items()},
+        )
+
+
+LazyBreakdown = Callable[[], Breakdown]
+"""It is made by nobody who does not show it: a simulation makes a hundred thousand estimates."""
