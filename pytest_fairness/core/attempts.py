@@ -81,5 +81,5 @@ class GradedAttempt:
         """
         found = self.grades[grade]
         if found.ungraded is not None:
-            raise UngradedError(f"{grade} is ungraded ({found.ungraded})")
+            raise UngradedError(f"{grade} is ungraded ({found.ungraded})", found.ungraded)
         return found.value

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pytest_fairness.core.attempts import UngradedReason
 
 
 class FairnessError(Exception):
@@ -15,7 +19,14 @@ class StoreError(FairnessError):
 
 
 class UngradedError(FairnessError):
-    """Raised when the value of an ungraded attempt is asked for; a metric counts it as ungraded."""
+    """Raised when the value of an ungraded attempt is asked for.
+
+    A metric counts it as ungraded; of a grader over an item, it leaves the item ungraded for the same ``reason``.
+    """
+
+    def __init__(self, message: str, reason: UngradedReason = "unparsed") -> None:
+        super().__init__(message)
+        self.reason: UngradedReason = reason
 
 
 class ModelError(FairnessError):

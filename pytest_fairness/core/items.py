@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -87,3 +88,9 @@ class ProbeItem:
         for prompt in self.prompts:
             if not isinstance(prompt, Prompt):
                 raise FairnessError(f"probe item {self.id!r} holds {prompt!r}: its prompts must be Prompt(...)")
+
+    @property
+    def test_id(self) -> str:
+        """A short ASCII id for the item's test, without what breaks selection or scheduling."""
+        clean = re.sub(r"[^A-Za-z0-9._+@:/-]+", "_", self.id.encode("ascii", "replace").decode()).replace("::", ":")
+        return clean if len(clean) <= 60 else f"{clean[:48]}~{len(self.id)}"

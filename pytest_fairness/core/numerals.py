@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pytest_fairness.core.estimates import Estimate
@@ -32,6 +32,26 @@ def number(value: float, digits: int) -> str:
     return f"{value:.{digits}f}"
 
 
+def figures(row: Mapping[str, Any]) -> tuple[str, str, str]:
+    """Value, lower and upper end of a row of the results file; what is null is unknown.
+
+    >>> figures({"estimate": 0.7, "low": 0.63, "high": None, "comparisons": [{"op": ">=", "bound": 0.8}]})
+    ('0.700', '0.630', 'unknown')
+    """
+    values = [math.nan if row[name] is None else row[name] for name in ("estimate", "low", "high")]
+    digits = decimals(values, [comparison["bound"] for comparison in row.get("comparisons", ())])
+    value, low, high = (number(value, digits) for value in values)
+    return value, low, high
+
+
+def bounds_of(row: Mapping[str, Any]) -> str:
+    """The bounds of a threshold's row: ``0.8 to 1.2``, ``>= 0.8``, or nothing."""
+    low, high = row["bounds"]
+    if low is not None and high is not None:
+        return f"{low:g} to {high:g}"
+    return " and ".join(f"{comparison['op']} {comparison['bound']:g}" for comparison in row["comparisons"])
+
+
 def estimate_text(estimate: Estimate, bounds: Iterable[float] = ()) -> str:
     """``0.712 (95% CI 0.634 to 0.798)``."""
     digits = decimals((estimate.value, estimate.low, estimate.high), list(bounds))
@@ -42,8 +62,17 @@ def estimate_text(estimate: Estimate, bounds: Iterable[float] = ()) -> str:
 
 def subject_text(estimate: Estimate) -> str:
     """What was estimated: ``rate of hired where gender=female``."""
-    where = ", ".join(f"{name}={value}" for name, value in estimate.slice.items())
-    return f"{estimate.title}{f' where {where}' if where else ''}"
+    return _subject(estimate.title, estimate.slice)
+
+
+def subject_of(row: Mapping[str, Any]) -> str:
+    """The same of a row of the results file."""
+    return _subject(row["title"], row["slice"])
+
+
+def _subject(title: str, parts: Mapping[str, Any]) -> str:
+    where = ", ".join(f"{name}={value}" for name, value in parts.items())
+    return f"{title}{f' where {where}' if where else ''}"
 
 
 def counts_text(estimate: Estimate) -> str:

@@ -1,11 +1,13 @@
-"""What a model and a grader have to be: one method each."""
+"""What a model and a grader have to be: one method that answers or grades."""
 
 from __future__ import annotations
 
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from pytest_fairness.core.attempts import Answer, Grade
-from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt
+from pytest_fairness.core.items import ProbeItem, Prompt
 
 
 @runtime_checkable
@@ -49,4 +51,53 @@ class Grader(Protocol):
 
     def grade(self, prompt: Prompt, answer: Answer) -> Grade:
         """Grade one answer; what cannot be read is ``Grade.none(reason)``, never a default."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a grader asks a model."""
+
+    prompt: Prompt
+    model: Model | None = None
+    """None: the model under test itself."""
+    repetition: int = 0
+    """From 0, or that of the attempt it is about: equal prompts of one repetition are asked once."""
+
+
+Grading = Generator[Sequence[Question], Sequence[Attempt], Sequence[Grade]]
+"""Yields questions, is sent their attempts in order, and returns the grades."""
+
+
+@runtime_checkable
+class ItemGrader(Protocol):
+    """What the attempts of an item come to together; it may ask a model, and ask again.
+
+    ``extremes`` or ``extremes_for`` mean what they do for a `Grader`. Its questions go the
+    way of all attempts, so what is in the store is not asked again; its grades follow from
+    them and are made anew in every run.
+
+    >>> class Agree:
+    ...     def grade_item(self, item, attempts):
+    ...         return [Grade(len({attempt["answer"] for attempt in attempts}) == 1)] * len(attempts)
+    >>> class Polite:
+    ...     def grade_item(self, item, attempts):
+    ...         answers = [attempt.attempt.answer for attempt in attempts]
+    ...         asked = yield [Question(Prompt(f"Polite, yes or no? {each.text}")) for each in answers if each]
+    ...         said = iter(asked)
+    ...         replies = [next(said).answer if each else None for each in answers]
+    ...         return [Grade(reply.text == "yes") if reply else Grade.none("error") for reply in replies]
+    >>> isinstance(Agree(), ItemGrader) and isinstance(Polite(), ItemGrader)
+    True
+    """
+
+    def grade_item(self, item: ProbeItem, attempts: Sequence[GradedAttempt]) -> Grading | Sequence[Grade]:
+        """One grade for each attempt, in order: prompts in order, each with its repetitions.
+
+        The attempts carry the grades that stand before this one in the mark, those of all plain
+        graders first. An attempt that failed is among them; whatever it is given here, its grade
+        is ``Grade.none("error")``. Where it asks for the value of an ungraded attempt, the item is
+        ungraded for the same reason. A question may fail as well: its attempt then has an error and
+        no answer, and the item's test fails.
+        """
         ...

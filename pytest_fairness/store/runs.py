@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import time
+import zlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from sqlalchemy import Row, bindparam, func, insert, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
@@ -13,10 +14,10 @@ from sqlalchemy.dialects.sqlite import insert as upsert
 from pytest_fairness.core.errors import StoreError
 from pytest_fairness.store import tables
 from pytest_fairness.store.database import Database
-from pytest_fairness.store.samples import StoredSample, pack, unpack
+from pytest_fairness.store.samples import StoredSample, joined, pack, unpack
 
 LATEST = "latest"
-"""Names the newest run that has judged something."""
+"""Names the newest run that has what is asked for."""
 
 
 class Runs:
@@ -77,17 +78,40 @@ class Runs:
                 connection.execute(change, rows)
                 connection.execute(update(tables.runs).where(tables.runs.c.id == run).values(git=commit))
 
+    def keep_influences(self, run: str, test: str, influences: Mapping[str, Any]) -> None:
+        """Keep what each cluster adds to the estimate that decided a threshold, as builtins."""
+        row = {"run": run, "test": test, "data": _compressed(influences)}
+        with self._database.writing() as connection:
+            connection.execute(insert(tables.influences).prefix_with("OR REPLACE"), [row])
+
+    def influences(self, run: str, test: str) -> dict[str, Any] | None:
+        wanted = select(tables.influences.c.data).filter_by(run=run, test=test)
+        with self._database.reading() as connection:
+            return _expanded(connection.execute(wanted).scalar())
+
+    def keep_document(self, run: str, document: Mapping[str, Any]) -> None:
+        """Keep what the run told at its end: ``results``, its results file, and ``cards`` by suite."""
+        with self._database.writing() as connection:
+            change = update(tables.runs).where(tables.runs.c.id == run)
+            connection.execute(change.values(document=_compressed(document)))
+
+    def document(self, run: str) -> dict[str, Any] | None:
+        with self._database.reading() as connection:
+            return _expanded(connection.execute(select(tables.runs.c.document).filter_by(id=run)).scalar())
+
     def history(self, test: str, before: str) -> list[dict[str, Any]]:
-        """What earlier runs than ``before`` said of a threshold, oldest first.
+        """What runs that started before this one said of a threshold, oldest first.
 
         Each is its row of the results file, with ``run``, ``started`` (seconds since 1970)
         and ``git`` (the commit of the user's project, or None).
         """
         runs, thresholds = tables.runs.c, tables.thresholds.c
+        started = select(func.max(runs.started)).where(runs.id == before).scalar_subquery()
         wanted = (
             select(runs.id, runs.started, runs.git, thresholds.result)
             .join(tables.thresholds, thresholds.run == runs.id)
             .where(thresholds.test == test, thresholds.result.is_not(None), runs.id != before)
+            .where(runs.started <= func.coalesce(started, time.time()))
             .order_by(runs.started)
         )
         with self._database.reading() as connection:
@@ -107,26 +131,29 @@ class Runs:
             number = last.scalar()
         return 0 if number is None else number + 1
 
-    def find(self, text: str) -> str:
-        """The id of the run that is meant: ``latest``, or the beginning of an id.
+    def find(self, text: str, having: Literal["samples", "document"] = "samples") -> str:
+        """The id of the run that is meant, of those that have judged a sample, or have told their results.
 
+        ``text`` is ``latest`` or the beginning of an id.
         Raises `StoreError` where none, or more than one, is meant.
         """
         runs = tables.runs.c
-        judged = select(tables.samples.c.run).distinct()
+        judged = runs.id.in_(select(tables.samples.c.run).distinct())
+        wanted = judged if having == "samples" else runs.document.is_not(None)
         with self._database.reading() as connection:
-            known = connection.execute(select(runs.id).where(runs.id.in_(judged)).order_by(runs.started)).scalars()
+            known = connection.execute(select(runs.id).where(wanted).order_by(runs.started)).scalars()
             ids: list[str] = [run for run in known if text == LATEST or run.startswith(text)]
         if not ids:
+            kind = "judged" if having == "samples" else "finished"
             raise StoreError(
-                f"the store {self._database.path} holds no judged run {text!r}: name one by its id, or latest"
+                f"the store {self._database.path} holds no {kind} run {text!r}: name one by its id, or latest"
             )
         if text != LATEST and len(ids) > 1:
             raise StoreError(f"{len(ids)} runs begin with {text!r}: {', '.join(ids[:3])}: write more of the id")
         return ids[-1]
 
-    def keep_sample(self, run: str, sample: StoredSample, *, messages: bool) -> None:
-        """Keep what a probe measured of a model in this run; ``messages`` as well where no attempt has kept them.
+    def keep_sample(self, run: str, sample: StoredSample) -> bool:
+        """Keep what a probe measured of a model in this run; whether it was new.
 
         The largest sample is kept: a later look at a threshold holds the earlier ones.
         """
@@ -135,16 +162,39 @@ class Runs:
         kept = select(samples.attempts).filter_by(**row)
         with self._database.reading() as connection:
             if (connection.execute(kept).scalar() or 0) >= len(sample.attempts):
-                return
+                return False
         row |= {"model": sample.model, "at": time.time(), "attempts": len(sample.attempts), "data": pack(sample)}
         with self._database.writing() as connection:
             statement = upsert(tables.samples).values(row)
             new = {name: statement.excluded[name] for name in ("at", "attempts", "data")}
             larger = statement.excluded.attempts > samples.attempts
             connection.execute(statement.on_conflict_do_update(set_=new, where=larger))
-            if messages:
-                texts = [{"digest": digest, "messages": text} for digest, text in sample.messages().items()]
-                connection.execute(insert(tables.prompts).prefix_with("OR IGNORE"), texts)
+        return True
+
+    def keep_part(self, run: str, owner: str, sample: StoredSample) -> bool:
+        """Keep what one process measured of a probe's items, unless the whole sample is kept; whether it was new."""
+        row = {"run": run, "probe": sample.probe, "model_key": sample.model_key}
+        with self._database.reading() as connection:
+            if connection.execute(select(tables.samples.c.run).filter_by(**row)).first():
+                return False
+        row |= {"owner": owner, "model": sample.model}
+        with self._database.writing() as connection:
+            connection.execute(insert(tables.parts).prefix_with("OR REPLACE"), [row | {"data": pack(sample)}])
+        return True
+
+    def measured(self, run: str) -> list[StoredSample]:
+        """All that a run measured, by probe and model, without the answers."""
+        whole = self.samples(run)
+        found = [self.sample(run, probe, key) for probe, _, key in whole]
+        parts = tables.parts.c
+        wanted = select(parts.probe, parts.model, parts.model_key, parts.data).where(parts.run == run)
+        with self._database.reading() as connection:
+            rows = connection.execute(wanted.order_by(parts.probe, parts.model, parts.model_key, parts.owner)).all()
+        pieces: dict[tuple[str, str, str], list[StoredSample]] = {}
+        for row in rows:
+            if (row.probe, row.model, row.model_key) not in whole:
+                pieces.setdefault((row.probe, row.model, row.model_key), []).append(self._read(row))
+        return [sample for sample in found if sample] + [joined(part) for part in pieces.values()]
 
     def sample(self, run: str, probe: str, model_key: str) -> StoredSample | None:
         """What a probe measured of a model in that run; its attempts are without their answers."""
@@ -169,12 +219,22 @@ class Runs:
     def _sample(self, wanted: Any) -> StoredSample | None:
         with self._database.reading() as connection:
             row: Row[Any] | None = connection.execute(wanted).first()
-            if row is None:
-                return None
-            packed = unpack(row.data)
-            digests = packed.digests()
-            texts: dict[str, str] = {}
+        return None if row is None else self._read(row)
+
+    def _read(self, row: Any) -> StoredSample:
+        packed = unpack(row.data)
+        digests = packed.digests()
+        texts: dict[str, str] = {}
+        with self._database.reading() as connection:
             for start in range(0, len(digests), 1000):
                 batch = select(tables.prompts).where(tables.prompts.c.digest.in_(digests[start : start + 1000]))
                 texts |= {row.digest: row.messages for row in connection.execute(batch)}
         return packed.sample(row.probe, row.model, row.model_key, texts)
+
+
+def _compressed(content: Mapping[str, Any]) -> bytes:
+    return zlib.compress(json.dumps(content, separators=(",", ":")).encode(), 6)
+
+
+def _expanded(data: bytes | None) -> dict[str, Any] | None:
+    return None if data is None else json.loads(zlib.decompress(data))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
@@ -43,12 +43,6 @@ class StoredSample:
     def prompts(self) -> list[tuple[ProbeItem, Prompt]]:
         """Every prompt once, with its item."""
         return [(each.item, each.prompt) for each in self.attempts[:: len(self.repetitions)]]
-
-    def messages(self) -> dict[str, str]:
-        """What each prompt sends, as JSON, by its digest."""
-        return {
-            prompt_digest(prompt.messages): json.dumps(list(map(dict, prompt.messages))) for _, prompt in self.prompts
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +116,8 @@ def pack(sample: StoredSample) -> bytes:
     for graded in sample.attempts:
         for name, values in grades.items():
             grade = graded.grades.get(name, Grade.none("error"))
-            values.append([grade.value, grade.ungraded] if grade.ungraded else [grade.value])
+            packed = [grade.value, grade.ungraded, grade.detail]
+            values.append(packed if grade.detail else packed[: 2 if grade.ungraded else 1])
     content = {
         "items": items,
         "repetitions": [sample.repetitions.start, sample.repetitions.stop],
@@ -138,6 +133,18 @@ def pack(sample: StoredSample) -> bytes:
 def unpack(data: bytes) -> Packed:
     """The reverse, but for the messages."""
     return Packed(json.loads(zlib.decompress(data)))
+
+
+def joined(parts: Sequence[StoredSample]) -> StoredSample:
+    """One sample from those of several processes; of an item that several measured, one counts."""
+    items: dict[str, list[GradedAttempt]] = {}
+    for part in parts:
+        of_part: dict[str, list[GradedAttempt]] = {}
+        for graded in part.attempts:
+            of_part.setdefault(graded.item.id, []).append(graded)
+        for item, attempts in of_part.items():
+            items.setdefault(item, attempts)
+    return replace(parts[0], attempts=[graded for item in sorted(items) for graded in items[item]])
 
 
 def _plain(value: object) -> Any:

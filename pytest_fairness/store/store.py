@@ -9,9 +9,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, insert, select
+from sqlalchemy import Connection, bindparam, delete, func, insert, select
 
 from pytest_fairness.core.attempts import Answer, Attempt, Grade
+from pytest_fairness.core.keys import prompt_digest
 from pytest_fairness.store import tables
 from pytest_fairness.store.database import Database
 from pytest_fairness.store.owners import Owner
@@ -142,6 +143,29 @@ class Store:
             replace(graded, attempt=found.get(graded.attempt.key, graded.attempt)) for graded in sample.attempts
         ]
         return replace(sample, attempts=attempts)
+
+    def moments(self, keys: Sequence[str]) -> tuple[float | None, float | None, list[str]]:
+        """When the first and the last of these attempts were answered (seconds since 1970), and by what."""
+        times: list[float] = []
+        served: set[str] = set()
+        wanted = select(_attempt_columns.served_by, func.min(_attempt_columns.at), func.max(_attempt_columns.at))
+        grouped = wanted.where(_attempt_columns.key.in_(bindparam("keys", expanding=True))).group_by(
+            _attempt_columns.served_by
+        )
+        with self._database.reading() as connection:
+            for start in range(0, len(keys), _BATCH):
+                for served_by, first, last in connection.execute(grouped, {"keys": keys[start : start + _BATCH]}):
+                    times += [first, last]
+                    served |= {served_by} - {None}
+        return min(times, default=None), max(times, default=None), sorted(served)
+
+    def keep_answers(self, sample: StoredSample, run: str) -> None:
+        """Keep the answers of a model that needs no store itself, a file of them, for those who read the run."""
+        asked = [
+            Asked(graded.attempt, sample.model, prompt_digest(graded.prompt.messages), graded.prompt.messages)
+            for graded in sample.attempts
+        ]
+        self.turn(run, asked=asked)
 
     def close(self) -> None:
         """Give back all claims and close the file."""

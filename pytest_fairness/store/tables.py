@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Column, Float, Index, Integer, LargeBinary, MetaData, String, Table, Text
 
-LAYOUT = 2
+LAYOUT = 3
 """Raised by one with every change of the tables; a store of a higher number is refused."""
 
 metadata = MetaData()
@@ -63,6 +63,8 @@ runs = Table(
     Column("work", Text),
     # The commit of the user's project.
     Column("git", Text),
+    # What it told at its end, compressed: its results file, and the cards of its suites.
+    Column("document", LargeBinary),
 )
 
 thresholds = Table(
@@ -89,10 +91,32 @@ samples = Table(
     Column("data", LargeBinary, nullable=False),
 )
 
+# What the tests of a probe measured in one process, for a report of runs in which no threshold took its whole sample.
+parts = Table(
+    "parts",
+    metadata,
+    Column("run", String(32), primary_key=True),
+    Column("probe", Text, primary_key=True),
+    Column("model_key", Text, primary_key=True),
+    Column("owner", String(32), primary_key=True),
+    Column("model", Text, nullable=False),
+    Column("data", LargeBinary, nullable=False),
+)
+
+# What each cluster adds to the estimate that decided a threshold: two runs are compared by them, cluster by cluster.
+influences = Table(
+    "influences",
+    metadata,
+    Column("run", String(32), primary_key=True),
+    Column("test", Text, primary_key=True),
+    Column("data", LargeBinary, nullable=False),
+)
+
 MIGRATIONS: dict[int, tuple[str, ...]] = {
     1: (
         "ALTER TABLE runs ADD COLUMN git TEXT",
         "CREATE INDEX IF NOT EXISTS thresholds_by_test ON thresholds (test)",
-    )
+    ),
+    2: ("ALTER TABLE runs ADD COLUMN document BLOB",),
 }
 """From each older layout to the next, after the tables that were not there have been made."""

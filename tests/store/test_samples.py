@@ -55,7 +55,8 @@ def sample(count: int = 30, *, first: int = 0, repetitions: int = 2) -> StoredSa
 def test_its_verdicts_are_the_same_to_the_digit(store: Store) -> None:
     kept = sample()
     store.runs.start("run")
-    store.runs.keep_sample("run", kept, messages=True)
+    assert store.runs.keep_sample("run", kept)
+    store.keep_answers(kept, "run")
     found = store.runs.sample("run", kept.probe, kept.model_key)
     assert found is not None
     assert (found.model, found.graders, found.judge, found.arguments) == (
@@ -83,7 +84,9 @@ def test_what_an_ungraded_choice_could_have_been_is_kept_for_each_prompt(store: 
         for n, prompt in enumerate(prompts)
     ]
     of = {"answer": grader.extremes_for}
-    store.runs.keep_sample("run", StoredSample("p", "m", "key", attempts, extremes=of), messages=True)
+    kept = StoredSample("p", "m", "key", attempts, extremes=of)
+    store.runs.keep_sample("run", kept)
+    store.keep_answers(kept, "run")
     found = store.runs.sample("run", "p", "key")
     assert found is not None
     told = [tuple(found.extremes["answer"](each.prompt)) for each in found.attempts]
@@ -92,7 +95,7 @@ def test_what_an_ungraded_choice_could_have_been_is_kept_for_each_prompt(store: 
 
 def test_the_largest_look_is_kept(store: Store) -> None:
     for count in (10, 30, 20):
-        store.runs.keep_sample("run", sample(count), messages=False)
+        store.runs.keep_sample("run", sample(count))
     found = store.runs.sample("run", "suites/x.py::test_x", "model")
     assert found is not None
     assert len(found.attempts) == 120
@@ -103,8 +106,8 @@ def test_the_largest_look_is_kept(store: Store) -> None:
 def test_the_latest_run_and_a_run_by_its_beginning(store: Store) -> None:
     for run in ("aa1", "aa2", "b"):
         store.runs.start(run)
-    store.runs.keep_sample("aa1", sample(6), messages=False)
-    store.runs.keep_sample("aa2", sample(8, first=5), messages=False)
+    store.runs.keep_sample("aa1", sample(6))
+    store.runs.keep_sample("aa2", sample(8, first=5))
     assert store.runs.find("latest") == "aa2"
     assert store.runs.find("aa1") == "aa1"
     with pytest.raises(StoreError, match="2 runs begin with 'aa'"):
@@ -145,7 +148,7 @@ def test_a_store_of_the_first_layout_is_taken_over(tmp_path: Path) -> None:
         """)
     store = Store(path)
     assert [row["verdict"] for row in store.runs.history("t", before="new")] == ["fair"]
-    store.runs.keep_sample("new", sample(6), messages=True)
+    store.runs.keep_sample("new", sample(6))
     store.close()
     again = Store(path)
     assert again.runs.samples("new")
