@@ -1,8 +1,8 @@
 """Asks many prompts, safely: ahead of the tests, within limits, each answer written as it comes.
 
 The engine lives in a thread of its own with an event loop of its own. Tests take answers
-with `attempts`, which waits. What is to be asked flows one way: from the work list and the
-tests' demands, past the store (which may know the answer), to a claim, to the model, to
+with `attempts`, which waits. What is to be asked flows one way: from the work list, the
+tests' demands and the graders' questions, past the store (which may know the answer), to a claim, to the model, to
 the store, to the tests.
 """
 
@@ -52,7 +52,11 @@ class Engine:
         self._offline = offline
         self.answered: dict[str, Attempt] = {}
         self.on_wait: Callable[[int], None] | None = None
-        """Called with the number of answers while a test waits, about once a second or more often."""
+        """Called with the number of answers to probes while a test waits, about once a second or more often."""
+        self.questions: set[str] = set()
+        """Keys of the answers that graders asked for and have."""
+        self.meanwhile: list[Callable[[], None]] = []
+        """Called in the tests' thread while a test waits, whenever answers have come: gradings go on with them."""
         self.grades: dict[tuple[str, str], Grade] = {}
         """Stored grades, by attempt and by the grader's fingerprint."""
         self._news = threading.Condition()
@@ -62,8 +66,9 @@ class Engine:
         self._paused = False
         self._reached = 0
         self._told = 0
+        self.ask_ahead = max(256, 8 * concurrency)
         # The loop's own, from here on.
-        self._queues = Queues(ask_ahead=max(256, 8 * concurrency))
+        self._queues = Queues(self.ask_ahead)
         self._askers: dict[str, Asker] = {}
         self._models: dict[str, Model] = {}
         self._elsewhere: dict[str, Ask] = {}
@@ -94,21 +99,53 @@ class Engine:
         missing = [ask for ask in asks if ask.key not in answered]
         self._reached = max(self._reached, asks[-1].place)
         if missing:
-            self._tell(lambda: self._queues.demand(missing))
-            with self._news:
-                for ask in missing:
-                    while ask.key not in answered:
-                        if self._broken is not None:
-                            raise self._broken
-                        if self._closing:
-                            raise StoppedError("the run was stopped before this was answered")
-                        self._news.wait(1.0)
-                        if self.on_wait is not None:
-                            self.on_wait(len(answered))
+            wanted = tuple(missing)
+            self._tell(lambda: self._queues.demand(wanted))
+            self.until(lambda: self.have(missing))
         elif self._reached - self._told >= _TELL_EVERY:
             self._told = self._reached
             self._tell(lambda: None)
         return [answered[ask.key] for ask in asks]
+
+    def question(self, asks: Sequence[Ask]) -> None:
+        """Ask these for a grader, before anything that begins another item. Does not wait."""
+        self._tell(lambda: self._queues.question(asks))
+
+    def have(self, missing: list[Ask]) -> bool:
+        """Whether all of these are answered; those that are leave the list, from its end."""
+        while missing and missing[-1].key in self.answered:
+            missing.pop()
+        return not missing
+
+    def is_near(self, ask: Ask) -> bool:
+        """Whether it is within the reach of the tests: no further ahead of them than requests are sent."""
+        return ask.place <= self._reached + self.ask_ahead
+
+    def until(self, is_done: Callable[[], bool]) -> None:
+        """Wait until this is so. It is looked at again whenever answers have come.
+
+        Raises as `attempts` does.
+        """
+        while True:
+            seen = len(self.answered)
+            for go_on in self.meanwhile:
+                go_on()
+            if is_done():
+                return
+            self._wait(seen)
+
+    def _wait(self, seen: int) -> None:
+        """Wait until more answers are there than those that were seen."""
+        with self._news:
+            if len(self.answered) > seen:
+                return
+            if self._broken is not None:
+                raise self._broken
+            if self._closing:
+                raise StoppedError("the run was stopped before this was answered")
+            self._news.wait(1.0)
+        if self.on_wait is not None:
+            self.on_wait(len(self.answered) - len(self.questions))
 
     def keep(self, grades: Sequence[tuple[str, str, Grade]]) -> None:
         """Write grades (attempt key, grader's fingerprint, grade) beside their attempts, with the next that is written.
@@ -192,12 +229,12 @@ class Engine:
         """Look up in the store what is wanted next, and queue what it does not know."""
         self._queues.reached = self._reached
         while batch := self._queues.to_look_up():
-            asks, urgent = batch
+            asks, rank = batch
             keys = [ask.key for ask in asks if _is_stored(ask)]
             attempts, grades = await self._in_store(lambda k=keys: self._store.load(k, self._run))  # type: ignore[misc]
             self.grades |= grades
             self.answered |= attempts
-            self._queues.add([ask for ask in asks if self._may_ask(ask)], urgent=urgent)
+            self._queues.add([ask for ask in asks if self._may_ask(ask)], rank)
             self._publish()
 
     def _may_ask(self, ask: Ask) -> bool:

@@ -7,3 +7,7 @@ from pytest_fairness.core.errors import FairnessError
 
 class StoppedError(FairnessError):
     """The run was stopped before this was answered."""
+
+
+class GraderError(FairnessError):
+    """A grader over a whole item failed, or returned or asked what it may not."""

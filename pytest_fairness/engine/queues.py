@@ -1,10 +1,11 @@
-"""What is to be asked, in which order: demands of tests first, then the work list ahead of them."""
+"""What is to be asked, in which order: what ends an item, what tests wait for, the work list ahead of them."""
 
 from __future__ import annotations
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from enum import IntEnum
 
 from pytest_fairness.engine.asks import Ask
 
@@ -12,6 +13,22 @@ LOAD = 1000
 """Asks looked up in the store at a time."""
 _LOAD_AHEAD = 4 * LOAD
 """How far the look-up runs ahead of the tests; it costs nothing but memory."""
+
+
+class Rank(IntEnum):
+    """What leaves first, of what waits for one model."""
+
+    QUESTION = 0
+    """Asked by a grader: it ends an item that was begun."""
+    DEMAND = 1
+    """A test waits for it."""
+    AHEAD = 2
+    """The work list has brought it, ahead of the tests."""
+
+
+def _lines() -> tuple[deque[Ask], deque[Ask], deque[Ask]]:
+    """What waits for one model, by rank."""
+    return deque(), deque(), deque()
 
 
 @dataclass(slots=True)
@@ -26,11 +43,13 @@ class Queues:
     reached: int = 0
     """Place of the furthest ask that a test has taken."""
     _plans: deque[Iterator[Ask]] = field(default_factory=deque)
-    _demanded: deque[Ask] = field(default_factory=deque)
-    _urgent: deque[Ask] = field(default_factory=deque)
-    _ahead: deque[Ask] = field(default_factory=deque)
+    _wanted: tuple[deque[Ask], deque[Ask]] = field(default_factory=lambda: (deque(), deque()))
+    """Questions and demands that have not been looked up."""
+    _waiting: defaultdict[str, tuple[deque[Ask], deque[Ask], deque[Ask]]] = field(
+        default_factory=lambda: defaultdict(_lines)
+    )
     _known: set[str] = field(default_factory=set)
-    """Keys that have been looked up once; what became of them is in the queues, or with the engine."""
+    """Keys of the work list that have been looked up once; what became of them is in the queues, or with the engine."""
     _places: int = 0
 
     def plan(self, asks: Iterable[Ask]) -> None:
@@ -44,12 +63,17 @@ class Queues:
         the queue: it may stand in the work list further ahead than requests are sent.
         """
         furthest = self.reached + self.ask_ahead
-        self._demanded.extend(ask for ask in asks if not 0 <= ask.place <= furthest)
+        self._wanted[Rank.DEMAND].extend(ask for ask in asks if not 0 <= ask.place <= furthest)
 
-    def to_look_up(self) -> tuple[list[Ask], bool] | None:
-        """The next asks to look up in the store, and whether tests wait for them."""
-        if self._demanded:
-            return [self._demanded.popleft() for _ in range(min(LOAD, len(self._demanded)))], True
+    def question(self, asks: Iterable[Ask]) -> None:
+        """Graders ask these."""
+        self._wanted[Rank.QUESTION].extend(asks)
+
+    def to_look_up(self) -> tuple[list[Ask], Rank] | None:
+        """The next asks to look up in the store, and their rank."""
+        for rank in (Rank.QUESTION, Rank.DEMAND):
+            if wanted := self._wanted[rank]:
+                return [wanted.popleft() for _ in range(min(LOAD, len(wanted)))], rank
         if self._places - self.reached > _LOAD_AHEAD - LOAD:
             return None
         batch: list[Ask] = []
@@ -64,42 +88,34 @@ class Queues:
                 ask.place = self._places
                 self._places += 1
                 batch.append(ask)
-        return (batch, False) if batch else None
+        return (batch, Rank.AHEAD) if batch else None
 
-    def add(self, asks: Iterable[Ask], *, urgent: bool) -> None:
+    def add(self, asks: Iterable[Ask], rank: Rank) -> None:
         """These are not in the store: they wait for a free place."""
-        (self._urgent if urgent else self._ahead).extend(asks)
+        for ask in asks:
+            self._waiting[ask.model.key][rank].append(ask)
 
     def put_back(self, asks: Iterable[Ask]) -> None:
         """These were being asked elsewhere; they go to the front, to be looked up once more."""
-        self._urgent.extendleft(asks)
+        for ask in asks:
+            self._waiting[ask.model.key][Rank.QUESTION].appendleft(ask)
 
     def take(self, free: dict[str, int], done: Callable[[str], bool]) -> dict[str, Ask]:
         """What may leave now, given the free places per model; ``done`` tells what need not."""
         wanted: dict[str, Ask] = {}
-        for queue, furthest in ((self._urgent, None), (self._ahead, self.reached + self.ask_ahead)):
-            held: list[Ask] = []
-            while queue and any(free.values()) and (furthest is None or queue[0].place <= furthest):
-                ask = queue.popleft()
-                if done(ask.key) or ask.key in wanted:
-                    continue
-                if free[ask.model.key] > 0:
-                    free[ask.model.key] -= 1
-                    wanted[ask.key] = ask
-                else:
-                    held.append(ask)
-            queue.extendleft(reversed(held))
+        furthest = self.reached + self.ask_ahead
+        for model, places in free.items():
+            for rank, queue in enumerate(self._waiting[model]):
+                while queue and places and (rank != Rank.AHEAD or queue[0].place <= furthest):
+                    ask = queue.popleft()
+                    if not done(ask.key) and ask.key not in wanted:
+                        places -= 1
+                        wanted[ask.key] = ask
         return wanted
 
     def drain(self, model: str) -> list[Ask]:
         """Take out all that waits for a model."""
-        drained: list[Ask] = []
-        for queue in (self._urgent, self._ahead):
-            drained += [ask for ask in queue if ask.model.key == model]
-            kept = [ask for ask in queue if ask.model.key != model]
-            queue.clear()
-            queue.extend(kept)
-        return drained
+        return [ask for queue in self._waiting.pop(model, ()) for ask in queue]
 
     def __bool__(self) -> bool:
-        return bool(self._urgent or self._ahead)
+        return any(queue for lines in self._waiting.values() for queue in lines)

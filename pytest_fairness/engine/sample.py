@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.keys import digest
-from pytest_fairness.core.protocols import Grader, Model
+from pytest_fairness.core.protocols import Grader, ItemGrader, Model
 from pytest_fairness.engine.asks import Ask, asks_of
 from pytest_fairness.engine.engine import Engine
+from pytest_fairness.engine.grading import Gradings, Steps, grade_together
 
 
 class Sample:
@@ -29,14 +30,25 @@ class Sample:
         self._first = first
         self._engine = engine
         self._asks: dict[int, list[Ask]] = {}
+        self._places: list[int] = []
         self._graded: dict[int, list[GradedAttempt]] = {}
+        self._questions: dict[int, list[Attempt]] = {}
         self._graders: Mapping[str, Grader] = {}
-        self._fingerprints: dict[str, str | None] = {}
+        self._item_graders: Mapping[str, ItemGrader] = {}
+        self._gradings: Gradings | None = None
+        self.fingerprints: dict[str, str | None] = {}
+        """Of the graders, by grade; None for one that has none."""
 
-    def grade_with(self, graders: Mapping[str, Grader]) -> None:
-        """Name the graders, before anything is measured. Asking needs none."""
-        self._graders = graders
-        self._fingerprints = {name: getattr(grader, "fingerprint", None) for name, grader in graders.items()}
+    def grade_with(self, graders: Mapping[str, Grader | ItemGrader]) -> None:
+        """Name the graders, before anything is measured. Asking needs none.
+
+        Those over a whole item come after the others, which they see the grades of.
+        """
+        self._item_graders = {name: grader for name, grader in graders.items() if isinstance(grader, ItemGrader)}
+        self._graders = {name: grader for name, grader in graders.items() if not isinstance(grader, ItemGrader)}
+        if self._item_graders and self._gradings is None:
+            self._gradings = Gradings(self._engine, self._places, self._steps)
+        self.fingerprints = {name: getattr(grader, "fingerprint", None) for name, grader in graders.items()}
 
     def asks(self, places: Sequence[int]) -> Iterator[Ask]:
         """What measuring these items asks, made when it is needed."""
@@ -47,6 +59,7 @@ class Sample:
         asks = self._asks.get(place)
         if asks is None:
             asks = self._asks[place] = asks_of(self.items[place].prompts, self.model, self._repetitions, self._first)
+            self._places.append(place)
         return asks
 
     def measure(self, place: int) -> list[GradedAttempt]:
@@ -54,8 +67,17 @@ class Sample:
         graded = self._graded.get(place)
         if graded is None:
             asks = self._asks_at(place)
-            graded = self._graded[place] = self._grade(self.items[place], asks, self._engine.attempts(asks))
+            attempts = self._engine.attempts(asks)
+            if self._gradings is None:
+                graded = self._grade(self.items[place], asks, attempts)
+            else:
+                graded, self._questions[place] = self._gradings.take(place)
+            self._graded[place] = graded
         return graded
+
+    def questions(self, place: int) -> Sequence[Attempt]:
+        """What the graders of an item asked, once it was measured."""
+        return self._questions.get(place, ())
 
     def measure_all(self) -> list[GradedAttempt]:
         """Every item's, in order. All that is missing is asked for at once."""
@@ -64,6 +86,17 @@ class Sample:
         if missing:
             self._engine.attempts(list(self.asks(missing)))
         return [attempt for place in places for attempt in self.measure(place)]
+
+    def measured(self) -> list[GradedAttempt]:
+        """The attempts of the items that were measured so far, in order."""
+        return [attempt for place in sorted(self._graded) for attempt in self._graded[place]]
+
+    def _steps(self, place: int) -> Steps:
+        """The grading of an item by all graders, from its attempts on."""
+        asks = self._asks_at(place)
+        attempts = yield asks
+        graded = self._grade(self.items[place], asks, attempts)
+        return (yield from grade_together(self.items[place], graded, self._item_graders, self.model, self._first))
 
     def _grade(self, item: ProbeItem, asks: Sequence[Ask], attempts: Sequence[Attempt]) -> list[GradedAttempt]:
         new: list[tuple[str, str, Grade]] = []
@@ -84,7 +117,7 @@ class Sample:
         """Graders' fingerprints on one prompt: what its metadata says can change a grade."""
         return {
             name: None if fingerprint is None else digest(f"{fingerprint}\n{prompt.metadata!r}")
-            for name, fingerprint in self._fingerprints.items()
+            for name, fingerprint in self.fingerprints.items()
         }
 
     def _grades(

@@ -47,14 +47,15 @@ def release(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 def sentence(line: Mapping[str, Any]) -> str:
     """``release: unfair (3 thresholds: 1 fair, 2 unfair (1 after Holm's correction))``."""
+    return f"release: {line['verdict']} ({counts(line)})"
+
+
+def counts(line: Mapping[str, Any]) -> str:
+    """``3 thresholds: 1 fair, 2 unfair (1 after Holm's correction)``."""
     total = sum(line[state] for state in STATES)
-    parts = [f"{line[state]} {state}" for state in STATES if line[state]]
-    if line["unfair"]:
-        parts = [
-            part + (f" ({line['unfair_after_holm']} after Holm's correction)" if part.endswith(" unfair") else "")
-            for part in parts
-        ]
-    return f"release: {line['verdict']} ({total} threshold{'s' if total != 1 else ''}: {', '.join(parts)})"
+    holm = f" ({line['unfair_after_holm']} after Holm's correction)"
+    parts = [f"{line[state]} {state}{holm if state == 'unfair' else ''}" for state in STATES if line[state]]
+    return f"{total} threshold{'s' if total != 1 else ''}: {', '.join(parts)}"
 
 
 def _holds(row: Mapping[str, Any]) -> bool:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from pytest_fairness import __version__
-from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.session.marking import aggregated
-from pytest_fairness.session.release import corrected, release
+from pytest_fairness.report.files import write_text
+from pytest_fairness.report.marking import aggregated
+from pytest_fairness.report.release import corrected, release
 
 SCHEMA = 1
 _PACKAGES = (
@@ -32,31 +33,48 @@ _PACKAGES = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of a run besides what it measured."""
+
+    run: str
+    started: float
+    """Seconds since 1970."""
+    root: Path
+    """The user's project, whose commit is told."""
+    tokens: Mapping[str, int] = field(default_factory=dict)
+    command: Sequence[str] = ()
+    """Arguments of pytest that make it ask the same again."""
+    judge: str | None = None
+    seed: int = 0
+    sample: int | None = None
+
+
 def compile_results(
-    run: str,
-    started: float,
-    rows: Sequence[Mapping[str, Any]],
-    totals: Mapping[str, int],
-    tokens: Mapping[str, int],
-    root: Path,
+    facts: Facts, rows: Sequence[Mapping[str, Any]], totals: Mapping[str, int], redact: Callable[[str], str] = str
 ) -> dict[str, Any]:
-    """Everything that a reader needs to check the verdicts, as JSON has it."""
+    """Everything that a reader needs to check the verdicts, as JSON has it; each text through ``redact``."""
     rows = corrected(rows)
     metrics: dict[str, dict[str, Any]] = {}
     for row in rows:
         for metric in row.get("metrics", ()):
             entry = {"suite": row["suite"], "model": row["model"], **metric}
             metrics[json.dumps([entry[name] for name in ("suite", "model", "metric", "slice")])] = entry
-    return {
+    results = {
         "schema": SCHEMA,
         "run": {
-            "id": run,
-            "started": datetime.fromtimestamp(started, UTC).isoformat(timespec="seconds"),
+            "id": facts.run,
+            "started": _moment(facts.started),
+            "ended": _moment(time.time()),
             "models": sorted({row["model"] for row in rows if row["model"]}),
-            "git": _commit(root),
+            "judge": facts.judge,
+            "command": list(facts.command),
+            "seed": facts.seed,
+            "sample": facts.sample,
+            "git": _commit(facts.root),
             "versions": _versions(),
             **totals,
-            "tokens": dict(tokens),
+            "tokens": dict(facts.tokens),
             "cost_usd": None,
         },
         "release": release(rows),
@@ -64,6 +82,22 @@ def compile_results(
         "thresholds": [{name: value for name, value in row.items() if name != "metrics"} for row in rows],
         "metrics": list(metrics.values()),
     }
+    return {name: redacted(value, redact) for name, value in results.items()}
+
+
+def redacted(value: Any, redact: Callable[[str], str]) -> Any:
+    """Builtins as JSON has them, each text in them redacted."""
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, Mapping):
+        return {redact(name): redacted(content, redact) for name, content in value.items()}
+    if isinstance(value, list):
+        return [redacted(content, redact) for content in value]
+    return value
+
+
+def _moment(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
 def write_results(path: Path, results: Mapping[str, Any]) -> None:
@@ -71,15 +105,7 @@ def write_results(path: Path, results: Mapping[str, Any]) -> None:
 
     Raises `FairnessError`, in one line, where it cannot be written.
     """
-    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_text(json.dumps(results, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
-        partial.replace(path)
-    except OSError as error:
-        raise FairnessError(
-            f"the results cannot be written to {path}: {error.strerror}; what was measured is in the store"
-        ) from None
+    write_text(path, json.dumps(results, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def _versions() -> dict[str, str]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -33,24 +35,31 @@ def with_named_runs(settings: Settings, known: Mapping[str, Any]) -> Settings:
     named = {"baseline": settings.baseline, "certify": settings.certify}
     if not any(named.values()):
         return settings
-    if not settings.store.exists():
-        raise StoreError(f"there is no store {settings.store} to find an earlier run in: name it with --fairness-store")
-    from pytest_fairness.store.database import Database
-    from pytest_fairness.store.runs import Runs
-
-    database = Database(settings.store)
-    try:
-        runs = Runs(database)
+    with earlier_runs(settings.store) as runs:
         found = {name: known.get(f"fairness_{name}") or (text and runs.find(text)) for name, text in named.items()}
         models = settings.models
         if found["certify"] and not models:
-            models = tuple(dict.fromkeys(_named_models(runs, found["certify"])))
-    finally:
-        database.close()
+            models = tuple(dict.fromkeys(named_models(runs, found["certify"])))
     return replace(settings, models=models, baseline=found["baseline"], certify=found["certify"])
 
 
-def _named_models(runs: Runs, run: str) -> list[str]:
+@contextmanager
+def earlier_runs(store: Path) -> Iterator[Runs]:
+    """The runs of a store. Raises `StoreError`, in one line, where there is no such store."""
+    if not store.exists():
+        raise StoreError(f"there is no store {store} to find an earlier run in: name it with --fairness-store")
+    from pytest_fairness.store.database import Database
+    from pytest_fairness.store.runs import Runs
+
+    database = Database(store)
+    try:
+        yield Runs(database)
+    finally:
+        database.close()
+
+
+def named_models(runs: Runs, run: str) -> list[str]:
+    """The models that a run has samples of, as ``--fairness-model`` takes them; not the user's own callables."""
     names = [model.partition(WRAPPED)[0] for _, model, _ in runs.samples(run)]
     return [name for name in names if not name.startswith("function:")]
 

@@ -48,7 +48,8 @@ def _parametrize_items(metafunc: pytest.Metafunc, fairness: FairnessSession, *, 
         placeholder = pytest.param(Unbuilt(probe.error, probe.is_skipped), id="items")
         metafunc.parametrize("probe_item", [placeholder], indirect=True)
         return
-    metafunc.parametrize("probe_item", range(len(probe.items)), ids=probe.test_ids(), indirect=True)
+    ids = [item.test_id for item in probe.items]
+    metafunc.parametrize("probe_item", range(len(probe.items)), ids=ids, indirect=True)
 
 
 def _parametrize_measured(metafunc: pytest.Metafunc, fairness: FairnessSession) -> None:

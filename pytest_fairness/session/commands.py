@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from pytest_fairness.core.errors import FairnessError
+
 _RUN = re.compile(r"latest|[0-9a-f]{6,32}")
 _LOADED_ALREADY = "ignore:Module already imported so cannot be rewritten:pytest.PytestAssertRewriteWarning"
 
@@ -23,6 +25,18 @@ def certify(arguments: Sequence[str]) -> int:
 def plan(arguments: Sequence[str]) -> int:
     """``pytest --fairness-plan ...``. The exit code of pytest."""
     return in_pytest("--fairness-plan", *arguments)
+
+
+def verify(results: str, arguments: Sequence[str]) -> int:
+    """``pytest --fairness-verify RESULTS ...``; without more, on the files of its tests. The exit code of pytest."""
+    from pytest_fairness.session.claims import Claims, read_claims
+
+    if not arguments:
+        try:
+            arguments = Claims(Path(results), read_claims(Path(results))).files(Path.cwd())
+        except FairnessError:  # pytest says what is wrong with the file
+            arguments = ()
+    return in_pytest(f"--fairness-verify={results}", *arguments)
 
 
 def in_pytest(*arguments: str) -> int:

@@ -49,23 +49,24 @@ class DryRun(Run):
     def _select(self, item: pytest.Function, expected: dict[str, dict[str, Any]]) -> None:
         """Nothing is laid out: no attempt is going to be made."""
 
+    @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        super().pytest_runtest_logreport(report)
         for name, value in report.user_properties:
             if name == f"fairness_{self.section}":
                 self._rows[report.nodeid] = json.loads(str(value))
+        super().pytest_runtest_logreport(report)
 
     def _conclude(self) -> None:
-        from pytest_fairness.session import results
+        from pytest_fairness.report.results import Facts, compile_results, write_results
 
         if not self._rows:
             return
         settings = self._fairness.settings
         nothing = {"attempts": 0, "from_store": 0, "ungraded": 0}
-        compiled = results.compile_results(self._fairness.run, self._started, [], nothing, {}, settings.root)
+        compiled = compile_results(Facts(self._fairness.run, self._started, settings.root), [], nothing)
         self._results = compiled | {self.section: self._content(list(self._rows.values()))}
         if settings.json is not None:
-            results.write_results(settings.json, self._results)
+            write_results(settings.json, self._results)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         if self._problem:

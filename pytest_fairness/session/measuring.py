@@ -9,6 +9,7 @@ import pytest
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.engine.errors import StoppedError
+from pytest_fairness.report.texts import visible
 from pytest_fairness.session.conditions import conditions
 from pytest_fairness.session.looks import Look
 from pytest_fairness.session.state import SESSION, Unbuilt
@@ -16,12 +17,12 @@ from pytest_fairness.session.state import SESSION, Unbuilt
 if TYPE_CHECKING:
     from pytest_fairness.core.attempts import GradedAttempt
     from pytest_fairness.core.items import ProbeItem, Prompt
-    from pytest_fairness.core.protocols import Grader
+    from pytest_fairness.core.protocols import Grader, ItemGrader
     from pytest_fairness.session.probes import Probe
     from pytest_fairness.stats.measured import Measured
 
 
-def graders_of(probe: Probe, request: pytest.FixtureRequest) -> dict[str, Grader]:
+def graders_of(probe: Probe, request: pytest.FixtureRequest) -> dict[str, Grader | ItemGrader]:
     """The graders that a probe's mark names; a string there is the name of a fixture."""
     named = probe.arguments.get("grade", {"answer": "grader"})
     if not isinstance(named, Mapping) or not named:
@@ -32,10 +33,11 @@ def graders_of(probe: Probe, request: pytest.FixtureRequest) -> dict[str, Grader
         name: request.getfixturevalue(given) if isinstance(given, str) else given for name, given in named.items()
     }
     for name, grader in graders.items():
-        if not callable(getattr(grader, "grade", None)) or isinstance(grader, type):
+        can_grade = callable(getattr(grader, "grade", None)) or callable(getattr(grader, "grade_item", None))
+        if not can_grade or isinstance(grader, type):
             pytest.fail(
                 f"probe {probe.function.__name__}: the grader of {name!r} is {grader!r}: "
-                "it has no grade(prompt, answer)",
+                "it has no grade(prompt, answer), and no grade_item(item, attempts)",
                 pytrace=False,
             )
     return graders
@@ -86,11 +88,17 @@ class ItemUnderTest:
         except StoppedError as error:
             pytest.skip(str(error))
         except FairnessError as error:
-            pytest.fail(str(error), pytrace=False)
+            raise pytest.fail.Exception(str(error), pytrace=False) from None
         self._node.user_properties[:] = [("fairness_model", subject.name), *counts(attempts).items()]
         errors = [attempt.attempt.error for attempt in attempts if attempt.attempt.error is not None]
         if errors:
-            pytest.fail(f"{len(errors)} of {len(attempts)} attempts could not be made: {errors[0]}", pytrace=False)
+            said = visible(errors[0])
+            pytest.fail(f"{len(errors)} of {len(attempts)} attempts could not be made: {said}", pytrace=False)
+        asked = sample.questions(self._place)
+        errors = [question.error for question in asked if question.error is not None]
+        if errors:
+            said = visible(errors[0])
+            pytest.fail(f"{len(errors)} of {len(asked)} questions of its graders got no answer: {said}", pytrace=False)
         return attempts
 
     def __repr__(self) -> str:
@@ -175,6 +183,10 @@ class LazyMeasured:
         sample = self._fairness.store.runs.sample(run, self.probe.id, self.subject.key)
         return set() if sample is None else {graded.attempt.key for graded in sample.attempts}
 
+    def keep_influences(self, test: str, influences: Mapping[str, Any]) -> None:
+        """Put into the store what each item adds to a threshold's estimate: other runs are compared by it."""
+        self._fairness.store.runs.keep_influences(self._fairness.run, test, influences)
+
     def earlier(self, test: str) -> list[dict[str, Any]]:
         """What earlier runs said of a threshold, oldest first."""
         if test not in self._earlier:
@@ -193,7 +205,7 @@ class LazyMeasured:
         except StoppedError as error:
             pytest.skip(str(error))
         except FairnessError as error:
-            pytest.fail(str(error), pytrace=False)
+            raise pytest.fail.Exception(str(error), pytrace=False) from None
         return attempts
 
     def _keep(self, attempts: Sequence[GradedAttempt]) -> None:
@@ -206,12 +218,12 @@ class LazyMeasured:
             self.subject.key,
             attempts,
             self._arguments,
-            self._fingerprints,
+            self.fingerprints,
             self._extremes,
             self._fairness.settings.judge,
         )
-        stored = getattr(self.subject, "stored", True)
-        self._fairness.store.runs.keep_sample(self._fairness.run, sample, messages=not stored)
+        if self._fairness.store.runs.keep_sample(self._fairness.run, sample):
+            self._fairness.keep_answers(sample, self.subject)
 
     def _measure(self, attempts: Sequence[GradedAttempt]) -> Measured:
         # Loaded here, not by the first estimate: hypothesis would put the second it takes on its first example.
@@ -220,11 +232,12 @@ class LazyMeasured:
         from pytest_fairness.stats.measured import Measured
 
         arguments = {**self._arguments, "confidence": self.look.confidence}
-        alike = conditions(self.subject.name, self._fingerprints, self._fairness.settings.judge)
+        alike = conditions(self.subject.name, self.fingerprints, self._fairness.settings.judge)
         return Measured(attempts, extremes=self._extremes, conditions=alike, **arguments)
 
     @property
-    def _fingerprints(self) -> dict[str, str | None]:
+    def fingerprints(self) -> dict[str, str | None]:
+        """Of the graders, by grade; None for one that has none."""
         return {name: getattr(grader, "fingerprint", None) for name, grader in self._graders.items()}
 
     @property

@@ -33,6 +33,7 @@ OPTIONS = (
     Option("fresh", "ask everything anew instead of taking answers of earlier runs from the store", flag=True),
     Option("baseline", "the run that the `baseline` fixture holds: its id or the beginning of it, or `latest`", "RUN"),
     Option("certify", "ask nothing: show how often the thresholds err on this run's answers, or on `latest`", "RUN"),
+    Option("verify", "ask nothing: judge a results file's thresholds again on its run's answers, and compare", "PATH"),
     Option("plan", "ask nothing: predict verdicts, calls and cost, from the store or else from assumptions", flag=True),
     Option("assume", "what --fairness-plan assumes; defaults: rate=0.5,icc=0.2,output=100", "NAME=NUMBER,..."),
     Option("price", "USD per million tokens of input and output, for --fairness-plan", "IN/OUT"),
@@ -44,6 +45,7 @@ OPTIONS = (
     Option("offline", "answer from the store and from local models only; never open a connection", flag=True),
     Option("data", "the data folder of a suite, or `hub`; repeatable", "SUITE=DIR|hub", many=True),
     Option("json", "write the results as JSON to this file", "PATH"),
+    Option("report", "write the HTML report to this file; `none` writes none", "PATH", str, "reports/fairness.html"),
     Option("env-file", "read API keys from this file; the environment itself comes first", "PATH"),
 )  # fmt: skip
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import random
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
@@ -131,15 +130,6 @@ class Probe:
         for item, following in zip(self.items, self.items[1:], strict=False):
             if item.id == following.id:
                 raise FairnessError(f"two of its items are called {item.id!r}: give each an id of its own")
-
-    def test_ids(self) -> list[str]:
-        """Short ASCII ids of the items' tests, without what breaks selection or scheduling."""
-        return [_test_id(item.id) for item in self.items]
-
-
-def _test_id(text: str) -> str:
-    clean = re.sub(r"[^A-Za-z0-9._+@:/-]+", "_", text.encode("ascii", "replace").decode()).replace("::", ":")
-    return clean if len(clean) <= 60 else f"{clean[:48]}~{len(text)}"
 
 
 def _check_arguments(mark: str, given: Mapping[str, Any], known: tuple[str, ...], *, required: str) -> None:

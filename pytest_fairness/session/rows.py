@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from pytest_fairness.core.breakdown import Side
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.marks import NOT_MARKED, Scale
 from pytest_fairness.core.verdicts import Judgement, Verdict, flip_probability
@@ -33,10 +34,12 @@ def threshold_row(item: pytest.Function, judgement: Judgement, measured: LazyMea
         "threshold": title_of(item),
         "harm": measured.probe.harm,
         "model": measured.subject.name,
+        "location": location(item, judgement.failure),
         "verdict": judgement.verdict.value,
         "message": message,
         "flaky": "",
         "sample": measured.counts,
+        "graders": measured.fingerprints,
         "risk": measured.tail,
         "looks": {"number": measured.look.number, "of": measured.look.of, "first": measured.first_attempts},
         "metrics": [metric_row(estimate) for estimate in judgement.estimates],
@@ -58,6 +61,7 @@ def threshold_row(item: pytest.Function, judgement: Judgement, measured: LazyMea
         "p_value": _scaled(p_unfair(bounds), share),
         "p_fair": _scaled(p_fair(bounds), share),
         **metric_row(estimate),
+        **_breakdown_row(judgement, estimate),
     }
 
 
@@ -65,9 +69,67 @@ _EMPTY_ROW: dict[str, Any] = {
     "comparisons": [], "bounds": [None, None], "flip_probability": None,
     "outside_probability": None, "advice": "", "p_value": None, "p_fair": None, "mark": None, "scale": None,
     "metric": "", "title": "",
-    "slice": {}, "estimate": None, "low": None, "high": None, "confidence": None, "items": 0, "sources": 0,
-    "attempts": 0, "ungraded": {}, "groups": {}, "invalid": "", "risk": None, "looks": {}, "history": {},
+    "slice": {}, "estimate": None, "count": None, "low": None, "high": None, "confidence": None,
+    "items": 0, "sources": 0,
+    "attempts": 0, "ungraded": {}, "groups": {}, "invalid": "", "risk": None, "looks": {}, "history": {}, "graders": {},
+    "attribute": None, "reference": None, "by_group": {}, "example": None,
 }  # fmt: skip
+
+
+def _breakdown_row(judgement: Judgement, estimate: Estimate) -> dict[str, Any]:
+    """Its groups side by side, and where it is not fair the item that shows best why."""
+    if estimate.breakdown is None:
+        return {}
+    breakdown = estimate.breakdown()
+    example = None
+    if judgement.verdict in (Verdict.UNFAIR, Verdict.UNDECIDED):
+        example = breakdown.example_towards(_bad_side(judgement, estimate))
+    return {
+        "attribute": breakdown.attribute,
+        "reference": breakdown.reference,
+        "by_group": {name: _group_row(group) for name, group in breakdown.groups.items()},
+        "example": example and {"item": example.item, "sides": [_side_row(side) for side in example.sides]},
+    }
+
+
+def _bad_side(judgement: Judgement, estimate: Estimate) -> int:
+    """1 where too high a value is what it broke or may have broken, -1 where too low a one: at the nearest bound."""
+    nearest = min(judgement.about_deciding, key=lambda comparison: abs(estimate.value - comparison.bound))
+    if judgement.verdict is Verdict.UNFAIR and estimate.value != nearest.bound:
+        return 1 if estimate.value > nearest.bound else -1  # whichever way round the test has put it
+    return -1 if nearest.op in (">", ">=") else 1
+
+
+def _group_row(group: Estimate) -> dict[str, Any]:
+    return {
+        "estimate": finite(group.value),
+        "low": finite(group.low),
+        "high": finite(group.high),
+        "items": int(group.items),
+        "attempts": int(group.attempts),
+        "ungraded": sum(map(int, group.ungraded.values())),
+    }
+
+
+def _side_row(side: Side) -> dict[str, Any]:
+    numbers = {"mean": finite(side.mean), "events": side.events, "graded": side.graded, "attempts": side.attempts}
+    return {"group": side.group, **numbers, "keys": list(side.keys)}
+
+
+def influences_of(judgement: Judgement) -> dict[str, Any] | None:
+    """What each item or source adds to the deciding estimate's error, to compare two runs by; None where nobody knows.
+
+    ``values`` by name, in the units of the estimate, or (``log``) of the logarithm of its size; ``error`` is its
+    standard error in the same units.
+    """
+    estimate = judgement.deciding.estimate if judgement.deciding else None
+    if estimate is None or estimate.breakdown is None:
+        return None
+    breakdown = estimate.breakdown()
+    if not breakdown.influences:
+        return None
+    error = estimate.error / abs(estimate.value) if breakdown.log else estimate.error
+    return {"log": breakdown.log, "error": finite(error), "values": dict(breakdown.influences)}
 
 
 def _scaled(p_value: float | None, share: float) -> float | None:
@@ -81,6 +143,7 @@ def metric_row(estimate: Estimate) -> dict[str, Any]:
         "title": estimate.title,
         "slice": {str(name): str(value) for name, value in estimate.slice.items()},
         "estimate": finite(estimate.value),
+        "count": estimate.count,
         "low": finite(estimate.low),
         "high": finite(estimate.high),
         "confidence": float(estimate.confidence),
@@ -104,6 +167,18 @@ def finite(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
+def location(item: pytest.Item, failure: BaseException | None = None) -> list[Any]:
+    """Where a threshold stands: its file, from the rootdir, and the line of the assert that failed, or its own."""
+    file, line, _ = item.location
+    found = (line or 0) + 1
+    entry = failure.__traceback__ if failure else None
+    while entry is not None:
+        if entry.tb_frame.f_code.co_filename == str(item.path):
+            found = entry.tb_lineno
+        entry = entry.tb_next
+    return [file, found]
+
+
 def title_of(item: pytest.Item) -> str:
     """``test_women_and_men_advance_alike[openai:x]`` -> ``women and men advance alike``."""
     name = getattr(item, "originalname", None) or item.name
@@ -113,7 +188,8 @@ def title_of(item: pytest.Item) -> str:
 def expected_row(item: pytest.Function, probe: Probe | None, model: str | None) -> dict[str, Any]:
     """What is known of a threshold before it runs: its row, should it never report."""
     known = {"suite": "", "harm": ""} if probe is None else {"suite": probe.suite, "harm": probe.harm}
-    return {"id": item.nodeid, **known, "threshold": title_of(item), "model": model or "", **_EMPTY_ROW}
+    named = {"threshold": title_of(item), "model": model or "", "location": location(item)}
+    return {"id": item.nodeid, **known, **named, **_EMPTY_ROW}
 
 
 _TEXTS = ("id", "suite", "probe", "threshold", "harm", "model", "verdict", "message", "flaky", "advice", "metric",

@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.report.junit import shown_properties
+from pytest_fairness.report.release import sentence
 from pytest_fairness.session import outcomes, rows, thresholds
 from pytest_fairness.session.baseline import with_named_runs
 from pytest_fairness.session.collection import belongs_elsewhere, is_marked, missing_fixture, optimised, parametrize
 from pytest_fairness.session.probes import MARKS, Probe, mark_of
 from pytest_fairness.session.progress import Progress
-from pytest_fairness.session.release import sentence
 from pytest_fairness.session.settings import read_settings
 from pytest_fairness.session.state import SESSION, FairnessSession, Planned, Unbuilt
 
@@ -30,11 +31,19 @@ def start(config: pytest.Config) -> Run:
     worker_input: dict[str, Any] = getattr(config, "workerinput", {})
     settings = read_settings(config)
     try:
+        if settings.verify:
+            from pytest_fairness.session.verifying import as_verified
+
+            settings = as_verified(settings, config)
         fairness = FairnessSession(with_named_runs(settings, worker_input), worker_input.get("fairness_run"))
         fairness.check_models()
     except FairnessError as error:
         raise pytest.UsageError(str(error)) from None
     config.stash[SESSION] = fairness
+    if fairness.settings.verify:
+        from pytest_fairness.session.verifying import Verification
+
+        return Verification(config, fairness)
     if fairness.settings.certify:
         from pytest_fairness.session.certifying import Certification
 
@@ -56,6 +65,8 @@ class Run:
         self._started = time.time()
         self._outcomes = outcomes.Outcomes()
         self._results: dict[str, Any] | None = None
+        self._written: list[str] = []
+        """Lines that name the files with the results."""
         self._problem = ""
         self._work_told = False
         self._refusal: str | None = None
@@ -189,8 +200,11 @@ class Run:
     def pytest_report_teststatus(self, report: pytest.TestReport) -> Any:
         return outcomes.status(report) if isinstance(report, pytest.TestReport) else None
 
+    @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self._outcomes.add(report)
+        if not self._is_worker:  # after the rows were read from them, before a JUnit file is written
+            report.user_properties = shown_properties(report.user_properties)
         most = self._config.getoption("maxfail")
         if report.failed and most and self._outcomes.failures >= most:
             self._quietly(self._fairness.stop)
@@ -213,6 +227,7 @@ class Run:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         self._quietly(self._fairness.close_engine)
+        self._quietly(self._fairness.keep_parts)
         if not self._is_worker:
             self._quietly(self._conclude)
         self._quietly(self._fairness.close)
@@ -227,25 +242,29 @@ class Run:
             self._problem = self._problem or str(error)
 
     def _conclude(self) -> None:
-        from pytest_fairness.session import results
+        from pytest_fairness.report.results import compile_results
+        from pytest_fairness.session import telling
 
-        settings = self._fairness.settings
-        if not (self._fairness.existing_store() or (self._outcomes.any and settings.store.exists())):
+        fairness = self._fairness
+        if not (fairness.existing_store() or (self._outcomes.any and fairness.settings.store.exists())):
             return
-        store = self._fairness.store
-        expected = store.runs.expected_thresholds(self._fairness.run)
-        judged = self._outcomes.rows(expected)
+        judged = self._outcomes.rows(fairness.store.runs.expected_thresholds(fairness.run))
         totals = self._outcomes.totals(judged)
         if not (judged or totals["attempts"]):
             return
-        tokens = store.runs.tokens(self._fairness.run)
-        self._results = results.compile_results(
-            self._fairness.run, self._started, judged, totals, tokens, settings.root
-        )
-        rows_by_test = {row["id"]: row for row in self._results["thresholds"]}
-        store.runs.record_thresholds(self._fairness.run, rows_by_test, self._results["run"]["git"])
-        if settings.json is not None:
-            results.write_results(settings.json, self._results)
+        redact = telling.hiding_secrets(fairness.settings)
+        self._results = compile_results(telling.facts(fairness, self._started), judged, totals, redact)
+        telling.keep(fairness, self._results)
+        telling.add_to_junit(self._config, self._results)
+        try:
+            self._written = telling.write(fairness, self._results)
+        except FairnessError:
+            raise
+        except Exception as error:  # a mistake of ours: it must not hide the verdicts
+            said = f"{type(error).__name__}: {error}"
+            raise FairnessError(
+                f"the report could not be made, by a mistake of pytest-fairness ({said}); the run is in the store"
+            ) from error
 
     def pytest_unconfigure(self) -> None:
         self._quietly(self._fairness.close)
@@ -275,5 +294,5 @@ class Run:
             release = releases[of_model[0]["model"]]
             for line in summary.wrapped(sentence(release), width):
                 terminalreporter.write_line(line, **summary.COLOURS[release["verdict"]])
-        for line in summary.closing(self._results, self._fairness.settings.json, width):
+        for line in [*summary.closing(self._results, width), *self._written]:
             terminalreporter.write_line(line)

@@ -26,6 +26,8 @@ class Settings:
     fresh: bool
     baseline: str | None
     certify: str | None
+    verify: Path | None
+    """The results file."""
     plan: bool
     assume: Mapping[str, float]
     """Of `Assumptions`, what the user gave."""
@@ -41,7 +43,39 @@ class Settings:
     data: Mapping[str, Path | None]
     """The folder named for a suite; None for ``SUITE=hub``."""
     json: Path | None
+    report: Path | None
+    report_is_asked_for: bool
+    """Whether the user has named the file: one that cannot be written is a problem only then."""
     env_file: Path | None
+
+    @property
+    def arguments(self) -> list[str]:
+        """What makes pytest ask the same again, from the rootdir: models, samples and data, not files to write."""
+        store = _shown(self.store, self.root)
+        given = {
+            "judge": self.judge,
+            "repetitions": self.repetitions,
+            "looks": self.looks if self.resolve and self.looks != _DEFAULTS["looks"] else None,
+            "baseline": self.baseline,
+            "sample": self.sample,
+            "seed": self.seed if self.sample is not None and self.seed else None,
+            "store": store if store != _DEFAULTS["store"] else None,
+        }
+        models = [f"--fairness-model={name}" for name in self.models]
+        folders = [f"--fairness-data={suite}={_shown(folder, self.root)}" for suite, folder in self.data.items()]
+        flags = ["--fairness-resolve"] if self.resolve else []
+        named = [f"--fairness-{name}={value}" for name, value in given.items() if value is not None]
+        return [*models, *named, *flags, *folders]
+
+
+_DEFAULTS = {option.name: option.default for option in OPTIONS}
+
+
+def _shown(path: Path | None, root: Path) -> str:
+    """A path as it is written in the rootdir; ``hub`` where there is none."""
+    if path is None:
+        return "hub"
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
 
 
 def read_settings(config: pytest.Config) -> Settings:
@@ -61,9 +95,14 @@ def read_settings(config: pytest.Config) -> Settings:
         raise pytest.UsageError("--fairness-fresh asks everything anew and --fairness-offline asks nothing: drop one")
     if chosen["plan"] and chosen["certify"]:
         raise pytest.UsageError("--fairness-plan looks ahead and --fairness-certify looks back: drop one")
+    if chosen["verify"] and (chosen["plan"] or chosen["certify"]):
+        other = "plan" if chosen["plan"] else "certify"
+        raise pytest.UsageError(f"--fairness-verify and --fairness-{other} cannot be in one run: drop one")
     here = config.invocation_params.dir
-    if chosen["json"] and (here / chosen["json"]).is_dir():
-        raise pytest.UsageError(f"--fairness-json {chosen['json']} is a folder: name a file")
+    for name in ("json", "report"):
+        if chosen[name] and (here / chosen[name]).is_dir():
+            raise pytest.UsageError(f"--fairness-{name} {chosen[name]} is a folder: name a file")
+    asked = chosen["report"] != _DEFAULTS["report"]
 
     def path(name: str) -> Path | None:
         return here / Path(chosen[name]).expanduser() if chosen[name] else None
@@ -78,6 +117,7 @@ def read_settings(config: pytest.Config) -> Settings:
         fresh=chosen["fresh"],
         baseline=chosen["baseline"] or None,
         certify=chosen["certify"] or None,
+        verify=path("verify"),
         plan=chosen["plan"],
         assume=_assumptions(chosen["assume"] or ""),
         price=_price(chosen["price"] or ""),
@@ -87,8 +127,10 @@ def read_settings(config: pytest.Config) -> Settings:
         concurrency=chosen["concurrency"],
         store=config.rootpath / Path(chosen["store"]).expanduser(),
         offline=chosen["offline"],
-        data={name: folder and here / folder for name, folder in map(_data_folder, chosen["data"])},
+        data={name: folder and here / folder for name, folder in map(data_folder, chosen["data"])},
         json=path("json"),
+        report=None if chosen["report"] == "none" else path("report") if asked else config.rootpath / chosen["report"],
+        report_is_asked_for=asked,
         env_file=path("env-file"),
     )
 
@@ -137,7 +179,8 @@ def _price(given: str) -> tuple[float, float] | None:
     return prices[0], prices[1]
 
 
-def _data_folder(given: str) -> tuple[str, Path | None]:
+def data_folder(given: str) -> tuple[str, Path | None]:
+    """The suite and the folder of ``SUITE=DIR``; None for the folder of ``SUITE=hub``."""
     suite, separator, folder = given.partition("=")
     if not (suite and separator and folder):
         raise pytest.UsageError(f"--fairness-data is {given!r}: write SUITE=DIR, as in bbq=data/bbq, or SUITE=hub")

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pytest_fairness.engine.sample import Sample
     from pytest_fairness.models.context import ModelContext
     from pytest_fairness.models.names import ModelName
+    from pytest_fairness.store.samples import StoredSample
     from pytest_fairness.store.store import Store
 
 SESSION: pytest.StashKey[FairnessSession] = pytest.StashKey()
@@ -195,6 +196,22 @@ class FairnessSession:
         from pytest_fairness.engine.sample import Sample
 
         return Sample(items, model, repetitions, self.engine, self._first_repetition)
+
+    def keep_answers(self, sample: StoredSample, model: Model) -> None:
+        """Keep a sample's answers where the engine has not: those of a file, which needs no store to be asked again."""
+        if not getattr(model, "stored", True):
+            self.store.keep_answers(sample, self.run)
+
+    def keep_parts(self) -> None:
+        """Keep what this process measured of probes of which no threshold took the whole sample."""
+        from pytest_fairness.store.samples import StoredSample
+
+        for (probe, key), sample in self._samples.items():
+            if attempts := sample.measured():
+                model = sample.model
+                part = StoredSample(probe, model.name, key, attempts, graders=sample.fingerprints)
+                if self.store.runs.keep_part(self.run, self.store.owner.id, part):
+                    self.keep_answers(part, model)
 
     def repetitions(self, probe: Probe) -> int:
         """How often each prompt of a probe is asked."""

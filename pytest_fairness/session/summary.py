@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from pytest_fairness.core.marks import NOT_MARKED
-from pytest_fairness.core.numerals import decimals, number
+from pytest_fairness.core.numerals import bounds_of, figures
+from pytest_fairness.report import sentences
 
 COLOURS = {"fair": {"green": True}, "unfair": {"red": True}, "undecided": {"yellow": True}, "invalid": {"red": True}}
 
@@ -16,7 +16,14 @@ COLOURS = {"fair": {"green": True}, "unfair": {"red": True}, "undecided": {"yell
 def table(rows: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
     """The thresholds of one model, at most ``width`` columns wide; reasons follow on lines of their own."""
     cells = [
-        (row["suite"], row["threshold"], _estimate(row), _bounds(row), row["mark"] or NOT_MARKED, _verdict(row))
+        (
+            row["suite"],
+            row["threshold"],
+            _estimate(row),
+            bounds_of(row) or "-",
+            row["mark"] or NOT_MARKED,
+            _verdict(row),
+        )
         for row in rows
     ]
     heads = ("suite", "threshold", f"estimate ({_level(rows)} CI)", "bounds", "mark", "verdict")
@@ -61,44 +68,20 @@ def by_model(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, A
     return models
 
 
-def totals_line(totals: Mapping[str, int], tokens: Mapping[str, int]) -> str:
-    """``7,200 attempts (6,900 from the store), 41 ungraded (0.6%), 1,100,000 tokens``."""
-    attempts = totals["attempts"]
-    parts = [f"{attempts:,} attempts ({totals['from_store']:,} from the store)"]
-    if attempts:
-        parts.append(f"{totals['ungraded']:,} ungraded ({totals['ungraded'] / attempts:.1%})")
-    if tokens:
-        parts.append(f"{sum(tokens.get(kind, 0) for kind in ('input', 'output')):,} tokens")
-    return ", ".join(parts)
-
-
-def closing(results: Mapping[str, Any], written: Path | None, width: int) -> Iterator[str]:
-    """What was measured, what the verdicts promise, and where the results are."""
+def closing(results: Mapping[str, Any], width: int) -> Iterator[str]:
+    """What was measured, and what the verdicts promise."""
     run = results["run"]
-    if any(model.startswith("simulated:") for model in run["models"]):
-        yield from wrapped("simulated: answers of a stand-in with planted bias, not of a real model", width)
-    yield from wrapped(f"run {run['id'][:8]}: {totals_line(run, run['tokens'])}", width)
+    if any(map(sentences.is_simulated, run["models"])):
+        yield from wrapped(f"simulated: {sentences.SIMULATED}", width)
+    yield from wrapped(f"run {run['id'][:8]}: {sentences.totals(run)}", width)
     if results["thresholds"]:
-        yield from wrapped(promise(results["thresholds"]), width)
-    if written is not None:
-        yield f"results: {written}"
+        yield from wrapped(sentences.promise(results["thresholds"]), width)
 
 
 def wrapped(text: str, width: int) -> list[str]:
     """A sentence in lines of at most ``width`` columns; words of a stranger's text lose control characters."""
     plain = "".join(character if character.isprintable() else " " for character in text)
     return textwrap.wrap(plain, max(40, width - 1), initial_indent=" ", subsequent_indent="   ")
-
-
-def promise(rows: Sequence[Mapping[str, Any]]) -> str:
-    """What the verdicts promise, and how often at most fair values would still break the build."""
-    share = max((row["risk"] for row in rows if row["risk"]), default=0.025)
-    thresholds = f"{len(rows)} threshold{'s' if len(rows) > 1 else ''}"
-    return (
-        f"a model on or beyond a bound is called fair in at most {share:.1%} of runs, one inside is called unfair "
-        f"in at most {share:.1%}; {thresholds}: at most {share * len(rows):.3g} false alarms if every value "
-        "sat on its bound"
-    )
 
 
 def _level(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -109,18 +92,8 @@ def _level(rows: Sequence[Mapping[str, Any]]) -> str:
 def _estimate(row: Mapping[str, Any]) -> str:
     if row["estimate"] is None:
         return "-"
-    bounds = [comparison["bound"] for comparison in row["comparisons"]]
-    ends = [float("nan") if row[end] is None else row[end] for end in ("estimate", "low", "high")]
-    digits = decimals(ends, bounds)
-    value, low, high = (number(end, digits) for end in ends)
+    value, low, high = figures(row)
     return f"{value} ({low} to {high})"
-
-
-def _bounds(row: Mapping[str, Any]) -> str:
-    low, high = row["bounds"]
-    if low is not None and high is not None:
-        return f"{low:g} to {high:g}"
-    return " and ".join(f"{comparison['op']} {comparison['bound']:g}" for comparison in row["comparisons"]) or "-"
 
 
 def _verdict(row: Mapping[str, Any]) -> str:

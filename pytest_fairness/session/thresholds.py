@@ -14,12 +14,13 @@ import pytest
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.verdicts import Judgement, Verdict
 from pytest_fairness.core.wording import explanation
+from pytest_fairness.report.texts import visible
 from pytest_fairness.session.history import History, read_history, undeclared_look
 from pytest_fairness.session.looks import items_limit, looks, note_decided
 from pytest_fairness.session.measuring import LazyMeasured
 from pytest_fairness.session.probes import FlakyMark, mark_of
 from pytest_fairness.session.rehearsal import judged
-from pytest_fairness.session.rows import threshold_row, to_properties
+from pytest_fairness.session.rows import influences_of, threshold_row, to_properties
 from pytest_fairness.session.state import SESSION
 
 _PACKAGE = str(Path(__file__).parents[1])
@@ -75,7 +76,7 @@ def run_threshold(item: pytest.Function) -> None:
         for look in looks(item, settings, measured.tail):
             measured.take(look)
             measured.load()
-            judgement = _look(item, measured)
+            judgement = judged_look(item, measured)
             if judgement.verdict is not Verdict.UNDECIDED:
                 note_decided(item)
             if judgement.verdict is not Verdict.UNDECIDED or judgement.reason:
@@ -83,7 +84,7 @@ def run_threshold(item: pytest.Function) -> None:
     conclude(item, judgement, measured, flaky)
 
 
-def _look(item: pytest.Function, measured: LazyMeasured) -> Judgement:
+def judged_look(item: pytest.Function, measured: LazyMeasured) -> Judgement:
     """The verdict on the sample of this look; one that is undecided for a reason needs no further look."""
     judgement = judged(item)
     if judgement.verdict is Verdict.FAIR and (reason := undeclared_look(item.nodeid, measured)):
@@ -99,6 +100,8 @@ def conclude(item: pytest.Function, judgement: Judgement, measured: LazyMeasured
     message = explanation(judgement) if judgement.verdict is not Verdict.FAIR else ""
     history = read_history(item.nodeid, judgement, measured)
     row = threshold_row(item, judgement, measured, message) | {"history": asdict(history)}
+    if influences := influences_of(judgement):
+        measured.keep_influences(item.nodeid, influences)
     broken = _not_excused(item, judgement, flaky, row, history)
     if judgement.verdict is Verdict.UNDECIDED and not broken:
         item.stash[FLAKY] = row["flaky"] = f"flaky: {message}"
@@ -106,7 +109,7 @@ def conclude(item: pytest.Function, judgement: Judgement, measured: LazyMeasured
     item.user_properties[:] = to_properties(row)
     if judgement.verdict is Verdict.FAIR or not broken:
         return
-    text = message.removeprefix(f"{judgement.verdict}: ")
+    text = visible(message.removeprefix(f"{judgement.verdict}: "), lines=True)
     exception = _EXCEPTIONS[judgement.verdict]
     text += broken if isinstance(broken, str) else ""
     traceback = _users_part(judgement.failure)

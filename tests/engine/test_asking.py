@@ -24,7 +24,7 @@ def test_what_is_planned_twice_is_asked_at_its_first_place(make_engine: MakeEngi
     queues = Queues(ask_ahead=256)
     queues.plan([*asks, *asks])
     while batch := queues.to_look_up():
-        queues.add(batch[0], urgent=batch[1])
+        queues.add(*batch)
         queues.demand(asks[:2])  # a test that waits from the first moment
     assert list(queues.take({asks[0].model.key: 2}, lambda _: False)) == [ask.key for ask in asks[:2]]
     engine = make_engine(concurrency=4)

@@ -27,6 +27,8 @@ def project(pytester: pytest.Pytester, mode: Mode, monkeypatch: pytest.MonkeyPat
     """An empty folder that is a user's project."""
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("PYTHONPYCACHEPREFIX", str(bytecode))
-    for name in ("PYTHONDONTWRITEBYTECODE", "PYTHONOPTIMIZE", "PYTEST_ADDOPTS"):
+    for name in ("PYTHONDONTWRITEBYTECODE", "PYTHONOPTIMIZE", "GITHUB_STEP_SUMMARY", "GITHUB_ACTIONS"):
         monkeypatch.delenv(name, raising=False)
+    # Hundreds of runs that nobody reads a report of; a test of reports takes this back.
+    monkeypatch.setenv("PYTEST_ADDOPTS", "--fairness-report=none")
     return Project(pytester, mode)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pytest_fairness.session.release import corrected, release, sentence
+from pytest_fairness.report.release import corrected, release, sentence
 
 from . import sources
 from .project import Project, every_mode, shown

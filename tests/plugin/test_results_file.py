@@ -111,7 +111,7 @@ def test_a_row_in_numbers(project: Project) -> None:
 
 def stable(results: dict[str, Any]) -> dict[str, Any]:
     """Results without what differs from run to run."""
-    run = {name: value for name, value in results["run"].items() if name not in ("id", "started")}
+    run = {name: value for name, value in results["run"].items() if name not in ("id", "started", "ended", "command")}
     return {**results, "run": run}
 
 

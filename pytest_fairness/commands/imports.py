@@ -1,0 +1,42 @@
+"""Commands that turn recorded answers of others into a replay file."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from pytest_fairness.commands.parsing import Commands
+
+
+def add(commands: Commands) -> None:
+    """Declare them."""
+    imports = commands.add_parser("import", help="turn recorded answers of others into a replay file")
+    kinds = imports.add_subparsers(required=True, metavar="KIND")
+    bbq = kinds.add_parser("bbq-predictions", help="predictions in the layout of the BBQ repository")
+    bbq.add_argument("predictions", type=Path, metavar="PREDS.jsonl", help="a file, or a folder of them")
+    bbq.add_argument("--column", required=True, help="the column that holds the answers")
+    bbq.add_argument("--out", required=True, type=Path, metavar="FILE", help="the replay file to write")
+    bbq.set_defaults(run=_bbq_predictions)
+    pairs = kinds.add_parser("bbq-pairs", help="a recorded run of BBQ question pairs, with what its oracle said")
+    pairs.add_argument("folder", type=Path, metavar="DIR", help="the folder of its *.jsonl files")
+    pairs.add_argument("--out", required=True, type=Path, metavar="FILE", help="the replay file to write")
+    pairs.set_defaults(run=_bbq_pairs)
+
+
+def _bbq_predictions(chosen: argparse.Namespace) -> None:
+    from pytest_fairness.imports.bbq import convert
+
+    count = convert(chosen.predictions, chosen.column, chosen.out)
+    print(f"{count:,} recorded answers written to {chosen.out}; test them with --fairness-model replay:{chosen.out}")
+
+
+def _bbq_pairs(chosen: argparse.Namespace) -> None:
+    from pytest_fairness.imports.bbq_pairs import convert
+
+    imported = convert(chosen.folder, chosen.out)
+    for note in imported.notes:
+        print(note)
+    print(
+        f"{imported.pairs:,} pairs, {imported.replies:,} recorded replies written to {chosen.out}; test them with "
+        f"--fairness-data bbq_pairs={chosen.folder} --fairness-model replay:{chosen.out}"
+    )

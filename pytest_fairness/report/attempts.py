@@ -1,0 +1,299 @@
+"""All attempts of a run, packed small enough to stand inside the page that shows them."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Any
+from urllib.parse import quote
+
+from pytest_fairness.core.attempts import Grade, GradedAttempt
+from pytest_fairness.report.texts import visible
+from pytest_fairness.store.samples import StoredSample
+
+_BASE_BYTES, _BYTES_PER_ATTEMPT = 800_000, 180
+"""A page of 60,000 attempts stays under 15 MB with these, one of 2,000 under 1.5 MB, with room for the rest of it."""
+_LEAST_LENGTH = 80
+"""Texts cut shorter tell nothing: others are left out instead."""
+_NAME_LENGTH = 200
+_CHUNK = 200_000
+"""Characters of text that the page unpacks at a time, so that it stays quick to use meanwhile."""
+_LEFT_OUT = "(left out of this page, which would be too large with it; it is in the store)"
+_NO_ANSWER = "(there is no answer)"
+_NO_GRADE = {"value": -1, "reason": -1, "detail": 0}
+_JSON = json.JSONEncoder(default=str, ensure_ascii=False, separators=(",", ":"))
+
+
+@dataclass(frozen=True, slots=True)
+class PackedAttempts:
+    """What the page holds of the attempts."""
+
+    chunks: Sequence[str]
+    """Each is JSON, deflated without a header, in base64: the index of all attempts, then their texts in order."""
+    note: str
+    """What is not shown whole, as a sentence; empty where everything is."""
+    shown: int
+    """How many attempts there are."""
+
+
+def pack_attempts(samples: Sequence[StoredSample], results: Mapping[str, Any]) -> PackedAttempts:
+    """Every attempt of a run with all that was said, within 0.8 MB and 180 bytes an attempt.
+
+    Where that is too little, the longest texts are cut, all to one length; where texts of 80
+    characters do not fit either, reasoning is left out, then the texts of the last attempts.
+    An attempt itself is never left out. ``results`` is the results file,
+    which knows the suite of each probe. Secrets are taken out before, where the view is read.
+
+    >>> pack_attempts([], {}).shown
+    0
+    """
+    total = sum(len(sample.attempts) for sample in samples)
+    room = (_BASE_BYTES + _BYTES_PER_ATTEMPT * total) * 3 // 4  # base64 writes 3 bytes as 4
+    told = total  # the attempts whose texts are told
+    for reasoning in (True, False):
+        index = _indexed(samples, results, reasoning=reasoning, told=total)
+        cut = index.cut(room)
+        if cut is not None:
+            break
+    while cut is None:
+        told = told * 3 // 4
+        index = _indexed(samples, results, reasoning=False, told=told)
+        cut = index.cut(room) if told else index.deflated(_LEAST_LENGTH)
+    note = _note(index, cut.longest, reasoning=reasoning, told=told, total=total)
+    chunks = [index.content(), *cut.chunks]
+    return PackedAttempts([base64.b64encode(chunk).decode("ascii") for chunk in chunks], note, total)
+
+
+def link_to(*, item: str | None = None, probe: str | None = None, model: str | None = None) -> str:
+    """Where the page shows these attempts alone: a link within it.
+
+    >>> link_to(item="nurse 1", probe="test_jobs.py::test_jobs")
+    '#attempts?probe=test_jobs.py%3A%3Atest_jobs&item=%22nurse%201%22'
+    """
+    named = {"probe": probe, "model": model, "item": item}
+    wanted = {kind: _name(name) for kind, name in named.items() if name is not None}
+    if "item" in wanted:
+        wanted["item"] = f'"{wanted["item"]}"'  # in quotes: this item, not all that begin like it
+    return "#attempts?" + "&".join(f"{kind}={quote(name, safe='')}" for kind, name in wanted.items())
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    chunks: Sequence[bytes]
+    longest: int
+
+
+@dataclass(slots=True)
+class _Table:
+    """Texts, each once; the page knows them by their places."""
+
+    clean: Callable[[str], str]
+    places: dict[str, int] = field(default_factory=dict)
+    texts: list[str] = field(default_factory=list)
+
+    def place(self, text: str) -> int:
+        found = self.places.get(text)
+        if found is None:
+            found = self.places[text] = len(self.texts)
+            self.texts.append(self.clean(text))
+        return found
+
+
+class _Index:
+    """The columns of all attempts, their names, and the texts that they point to."""
+
+    def __init__(self) -> None:
+        self.texts = _Table(str)
+        self.texts.place("")
+        self.names = _Table(_name)
+        self.samples: list[list[int]] = []
+        self.conversations: dict[tuple[int, ...], int] = {}
+        self.prompts: dict[str, list[int]] = {"sample": [], "item": [], "conversation": []}
+        self.groups: dict[str, list[int]] = {}
+        columns = ("prompt", "repetition", "text", "reasoning", "error", "finish", "served", "stored", "latency")
+        self.attempts: dict[str, list[int]] = {column: [] for column in columns}
+        self.grades: dict[str, dict[str, list[int]]] = {}
+
+    def add_prompt(self, sample: int, graded: GradedAttempt, *, told: bool) -> None:
+        groups = graded.prompt.groups
+        said = tuple(
+            place
+            for message in graded.prompt.messages
+            for place in (self.names.place(message["role"]), self._told(message["content"], told))
+        )
+        before = len(self.prompts["item"])
+        self.prompts["sample"].append(sample)
+        self.prompts["item"].append(self.names.place(graded.item.id))
+        self.prompts["conversation"].append(self.conversations.setdefault(said, len(self.conversations)))
+        for attribute in groups:
+            if attribute not in self.groups:
+                self.groups[attribute] = [-1] * before
+        for attribute, column in self.groups.items():
+            column.append(self.names.place(str(groups[attribute])) if attribute in groups else -1)
+
+    def add_attempt(self, graded: GradedAttempt, *, reasoning: bool, told: bool) -> None:
+        attempt, answer = graded.attempt, graded.attempt.answer
+        if answer is None:
+            text = "" if attempt.error else _NO_ANSWER
+            thought, finish, served, latency = "", "", "", 0.0
+        else:
+            text, thought, finish = answer.text, answer.reasoning or "", answer.finish_reason
+            served, latency = answer.served_by or "", answer.latency
+        before = len(self.attempts["prompt"])
+        row = {
+            "prompt": len(self.prompts["item"]) - 1,
+            "repetition": attempt.repetition,
+            "text": self._told(text, told),
+            "reasoning": self._told(thought, told and reasoning),
+            "error": self._told(attempt.error or "", told),
+            "finish": self.names.place(finish),
+            "served": self.names.place(served),
+            "stored": int(attempt.from_store),
+            "latency": round(latency * 1000),
+        }
+        for column, value in row.items():
+            self.attempts[column].append(value)
+        for name in graded.grades:
+            if name not in self.grades:
+                self.grades[name] = {column: [fill] * before for column, fill in _NO_GRADE.items()}
+        for name, columns in self.grades.items():
+            packed = self._grade(graded.grades[name], told) if name in graded.grades else _NO_GRADE
+            for column, value in packed.items():
+                columns[column].append(value)
+
+    def content(self) -> bytes:
+        """The index itself, deflated."""
+        attempts = dict(self.attempts)
+        for column in ("prompt", "text", "reasoning"):
+            attempts[column] = _steps(attempts[column])  # mostly ones: they deflate to nearly nothing
+        named = [(self.names.place(name), columns) for name, columns in self.grades.items()]
+        attributes = [self.names.place(attribute) for attribute in self.groups]
+        return _deflated(
+            {
+                "samples": self.samples,
+                "conversations": list(self.conversations),
+                "prompts": self.prompts,
+                "attributes": attributes,
+                "groups": list(self.groups.values()),
+                "attempts": attempts,
+                "grades": [{"name": name, **columns, "detail": _steps(columns["detail"])} for name, columns in named],
+                "names": self.names.texts,
+            }
+        )
+
+    def cut(self, room: int) -> _Cut | None:
+        """The texts at the greatest length that fits into ``room`` bytes with the index, or None.
+
+        How far texts deflate is known only once they are: the guess is put right by each try.
+        """
+        room -= len(self.content())
+        lengths = sorted(map(len, self.texts.texts))
+        best, rate = None, 0.4  # bytes a character, as English deflates
+        for _ in range(6):
+            longest = max(_LEAST_LENGTH, _longest(lengths, 0.98 * room / rate))
+            if best is not None and longest <= best.longest:
+                return best
+            tried = self.deflated(longest)
+            size = sum(map(len, tried.chunks))
+            if size <= room:
+                best = tried
+                if longest >= lengths[-1] or size > 0.95 * room:
+                    return best
+            elif longest == _LEAST_LENGTH:
+                return None
+            rate = size / sum(min(length, longest) for length in lengths)
+        return best
+
+    def deflated(self, longest: int) -> _Cut:
+        return _Cut([_deflated(chunk) for chunk in _chunks(self.texts.texts, longest)], longest)
+
+    def _grade(self, grade: Grade, told: bool) -> dict[str, int]:  # noqa: FBT001
+        return {
+            "value": -1 if grade.ungraded else self.names.place(_written(grade.value)),
+            "reason": self.names.place(grade.ungraded) if grade.ungraded else -1,
+            "detail": self._told(grade.detail, told),
+        }
+
+    def _told(self, text: str, told: bool) -> int:  # noqa: FBT001
+        return self.texts.place(text if told or not text else _LEFT_OUT)
+
+
+def _indexed(samples: Sequence[StoredSample], results: Mapping[str, Any], *, reasoning: bool, told: int) -> _Index:
+    suites = {row["probe"]: row["suite"] for row in results.get("thresholds", ())}
+    index = _Index()
+    number = 0
+    for place, sample in enumerate(samples):
+        suite = suites.get(sample.probe) or PurePosixPath(sample.probe.partition("::")[0]).parent.name
+        index.samples.append([index.names.place(name) for name in (suite, sample.probe, sample.model)])
+        of: object = None
+        for graded in sample.attempts:
+            if graded.prompt is not of:
+                of = graded.prompt
+                index.add_prompt(place, graded, told=number < told)
+            index.add_attempt(graded, reasoning=reasoning, told=number < told)
+            number += 1
+    return index
+
+
+def _chunks(texts: Sequence[str], longest: int) -> Iterator[list[str]]:
+    chunk: list[str] = []
+    size = 0
+    for text in texts:
+        left = len(text) - longest
+        shown = visible(text if left <= 0 else text[:longest], lines=True)
+        chunk.append(shown if left <= 0 else f"{shown}… ({left:,} more characters)")
+        size += len(shown)
+        if size >= _CHUNK:
+            yield chunk
+            chunk, size = [], 0
+    yield chunk
+
+
+def _longest(lengths: Sequence[int], characters: float) -> int:
+    """The greatest length that texts of these lengths, in order, can be cut to so that they sum up to so many."""
+    low, high = 0, lengths[-1]
+    while low < high:
+        middle = (low + high + 1) // 2
+        if sum(min(length, middle) for length in lengths) <= characters:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _note(index: _Index, longest: int, *, reasoning: bool, told: int, total: int) -> str:
+    cut = sum(len(text) > longest for text in index.texts.texts)
+    parts = []
+    if cut:
+        parts.append(f"{cut:,} of {len(index.texts.texts) - 1:,} texts are cut to their first {longest:,} characters")
+    if not reasoning:
+        parts.append("reasoning is left out")
+    if told < total:
+        parts.append(f"the answers of the last {total - told:,} attempts are left out")
+    if not parts:
+        return ""
+    said = ", and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+    return f"To keep this page small, {said}; the store has them whole, and so has pytest-fairness export parquet."
+
+
+def _written(value: object) -> str:
+    return value if isinstance(value, str) else _JSON.encode(value)
+
+
+def _name(text: str) -> str:
+    """Of an item, a group, a model: one line, and short."""
+    shown = visible(text[: _NAME_LENGTH + 1])
+    return shown if len(text) <= _NAME_LENGTH else f"{shown[:_NAME_LENGTH]}…"
+
+
+def _steps(places: Sequence[int]) -> list[int]:
+    return [place - before for before, place in zip([0, *places], places, strict=False)]
+
+
+def _deflated(content: object) -> bytes:
+    deflater = zlib.compressobj(6, zlib.DEFLATED, -zlib.MAX_WBITS)
+    return deflater.compress(_JSON.encode(content).encode()) + deflater.flush()

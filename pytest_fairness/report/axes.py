@@ -1,0 +1,114 @@
+"""From values to places on a picture."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pytest_fairness.report.view import Row
+
+_MARGIN = 0.06
+_REACH = 4
+"""How many times as far as everything else an interval may stretch the axis."""
+_LARGEST = 1e300
+"""What lies beyond is drawn there: twice as much is still a number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """Values from ``low`` to ``high`` at the places from ``start`` to ``end``; ``log``: even steps are ratios.
+
+    >>> axis = Axis(0.5, 2.0, 0, 100, log=True)
+    >>> [round(axis.at(value)) for value in (0.5, 1, 2, 7)]
+    [0, 50, 100, 100]
+    """
+
+    low: float
+    high: float
+    start: float
+    end: float
+    log: bool = False
+
+    def at(self, value: float) -> float:
+        """The place of a value; what lies beyond an end is put on it."""
+        low, high = _scaled(self.low, log=self.log), _scaled(self.high, log=self.log)
+        share = (_scaled(value, log=self.log) - low) / (high - low)
+        return self.start + (self.end - self.start) * min(max(share, 0.0), 1.0)
+
+    def holds(self, value: float) -> bool:
+        return self.low <= value <= self.high
+
+    def ticks(self) -> list[float]:
+        """Three to nine round numbers (1, 2 or 5 times a power of ten), in order."""
+        if not self.log or self.high / self.low < 8:
+            return _steps(self.low, self.high)
+        first, last = math.floor(math.log10(self.low)), math.ceil(math.log10(self.high))
+        leap = math.ceil((last - first) / 5)
+        digits = (1, 2, 5) if last - first <= 3 else (1,)
+        powers = range(first - first % leap, last + 1, leap)
+        return [tick for power in powers for digit in digits if self.holds(tick := float(f"{digit}e{power}"))]
+
+
+def axis_over(
+    points: Iterable[float], ends: Iterable[float | None], start: float, end: float, *, log: bool = False
+) -> Axis:
+    """The axis that shows all points, and the ends of intervals unless they are far out.
+
+    On a logarithmic axis what is not above 0 counts as far out. Values of one sign are not
+    given room on the other side of 0, nor shares beyond 1. Raises `ValueError` without a point.
+    """
+    shown = sorted(_scaled(point, log=log) for point in points if not log or point > 0) or ([0.0] if log else [])
+    if not shown:
+        raise ValueError("an axis needs at least one point")
+    reaching = sorted(_scaled(value, log=log) for value in ends if value is not None and (not log or value > 0))
+    known = [*reaching, *shown]
+    # The nearer side of an interval tells how wide it is, should the other one run away.
+    nearer = min(shown[0] - min(known), max(known) - shown[-1])
+    reach = max(_REACH * (shown[-1] - shown[0]), 5 * _REACH * nearer)
+    if reach:
+        known = [min(max(value, shown[0] - reach), shown[-1] + reach) for value in known]
+    low, high = min(known), max(known)
+    if high - low <= max(1e-4 * max(abs(low), abs(high)), 1e-9):
+        pad = max(0.1 * abs(low), 0.05)
+        low, high = low - pad, high + pad
+    margin = _MARGIN * (high - low)
+    left, right = low - margin, high + margin
+    if log:
+        left, right = (math.exp(min(max(value, -690.0), 690.0)) for value in (left, right))
+    elif low >= 0:
+        left, right = max(left, 0.0), min(right, 1.0) if high <= 1 else right
+    elif high <= 0:
+        right = min(right, 0.0)
+    return Axis(left, right, start, end, log=log)
+
+
+def is_log(rows: Iterable[Row]) -> bool:
+    """Whether these are ratios, drawn so that 0.5 is as far from 1 as 2 is; a ratio of 0 has no place there."""
+    return all(
+        row["metric"].removeprefix("abs ").startswith(("ratio(", "worst_ratio("))
+        and (row["estimate"] is None or row["estimate"] > 0)
+        and all(value is None or value >= 0 for value in (row["low"], *row.get("bounds", ())))
+        for row in rows
+    )
+
+
+def parity(row: Row) -> float | None:
+    """The value of a metric where groups are alike: 1 of a ratio, 0 of a difference; None of any other."""
+    metric = row["metric"].removeprefix("abs ")
+    if metric.startswith(("ratio(", "worst_ratio(")):
+        return 1.0
+    return 0.0 if metric.startswith(("difference(", "correlation(")) else None
+
+
+def _scaled(value: float, *, log: bool) -> float:
+    if log:
+        return math.log(value) if 0 < value < math.inf else math.copysign(math.inf, value - 1)
+    return min(max(value, -_LARGEST), _LARGEST)
+
+
+def _steps(low: float, high: float) -> list[float]:
+    rough = (high - low) / 8
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next((digit * power for digit in (1, 2, 5) if digit * power >= rough), 10 * power)
+    return [float(f"{place * step:.12g}") for place in range(math.ceil(low / step), math.floor(high / step) + 1)]

@@ -1,0 +1,276 @@
+"""Rows of the results file as pictures: dots and intervals, as statisticians draw them.
+
+Each chart is one inline SVG element, or empty where nothing was measured. It names no colour:
+the page's style sheet gives its classes (`CLASSES`) theirs, so that light and dark both work.
+Nothing is told by colour alone, and its title and description say every number in words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from markupsafe import Markup
+
+from pytest_fairness.core.numerals import bounds_of, figures, subject_of
+from pytest_fairness.report.axes import Axis, axis_over, is_log, parity
+from pytest_fairness.report.signs import (
+    WIDTH,
+    Bounds,
+    bands,
+    beyond,
+    bound_lines,
+    brief,
+    foot_of,
+    interval,
+    label,
+    levels,
+    numbers_above,
+    parity_line,
+    sign,
+    spans_of,
+    stroke,
+)
+from pytest_fairness.report.svg import element, lines_of, width_of
+from pytest_fairness.report.texts import visible
+from pytest_fairness.report.view import Row
+
+CLASSES = {
+    "chart": "the picture itself: as wide as its column, up to 36rem",
+    "axis": "the line of values and the strokes on it",
+    "grid": "a faint line at each round number",
+    "tick": "a number at the axis, or a date",
+    "bound": "the line at a bound",
+    "limit": "the number of a bound",
+    "hatch": "the lines that fill what lies beyond a bound",
+    "parity": "the line where groups are alike",
+    "interval": "a line from the lower to the upper end",
+    "dot": "a value; in a history one of a fair run",
+    "ring": "the value of the reference; in a history one of an undecided run",
+    "cross": "in a history the value of an unfair run",
+    "square": "in a history an invalid run",
+    "trace": "the line from run to run",
+    "band-A": "values with mark A",
+    "band-B": "values with mark B",
+    "band-C": "values with mark C",
+    "band-D": "values with mark D",
+    "letter": "the letter of a mark",
+    "value": "the number of a value",
+    "end": "the number of an end of an interval",
+    "name": "a group, or what else a line is about",
+    "note": "what signs mean, and other small print",
+}
+"""The classes that the charts use, each with what has it; `templates/charts.css` has their style."""
+
+_MOST_RUNS = 30
+_NAMES = 112
+"""How wide a name may be, in units of the picture."""
+_SHAPES = {"fair": "dot", "unfair": "cross", "undecided": "ring", "invalid": "square"}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a chart: a name, and a row with ``estimate``, ``low`` and ``high``."""
+
+    name: str
+    row: Row
+    reference: bool = False
+    """Whether it is what the others are compared to."""
+
+
+def threshold_chart(row: Row, prefix: str) -> Markup:
+    """The value and interval of a threshold on its bounds, with the bands of its marks.
+
+    ``row`` is of the results file; ``prefix`` begins the ids in the picture: a word that no
+    other picture on the page has.
+    """
+    if row["estimate"] is None:
+        return Markup()
+    alike, log = parity(row), is_log([row])
+    points = [value for value in (row["estimate"], *row["bounds"], alike) if value is not None]
+    axis = axis_over(points, (row["low"], row["high"]), 12, WIDTH - 12, log=log)
+    foot = 64 if row["scale"] else 48
+    scene = [
+        *numbers_above(axis, row, 12),
+        *beyond(axis, row["bounds"], 18, 46, prefix),
+        *bands(axis, row["scale"], 48, 62),
+        *bound_lines(axis, row["bounds"], 18, 46),
+        *parity_line(axis, alike, 18, 46),
+        interval(axis, 32, row),
+        sign("dot", axis.at(row["estimate"]), 32, 5.5),
+        *foot_of(axis, foot, row["bounds"]),
+        *_key(row, alike, foot + 35),
+    ]
+    return _picture(prefix, foot + 40, subject_of(row), "; ".join(_threshold_said(row, axis, alike)), scene)
+
+
+def groups_chart(row: Row, prefix: str) -> Markup:
+    """The groups of a threshold side by side, lowest first, the reference named."""
+    lines = [Line(name, group, name == row["reference"]) for name, group in row["by_group"].items()]
+    of = f" of {row['attribute']}" if row["attribute"] else ""
+    return lines_chart(f"groups{of}: {subject_of(row)}", lines, prefix)
+
+
+def slices_chart(slices: Sequence[Row], key: str, prefix: str) -> Markup:
+    """One metric on parts of its sample that differ in one attribute: ``slices`` are entries of ``metrics``."""
+    if not slices:
+        return Markup()
+    lines = [Line(str(part["slice"].get(key, "all")), part) for part in slices]
+    return lines_chart(f"{slices[0]['title']} by {key}", lines, prefix, alike=parity(slices[0]), log=is_log(slices))
+
+
+def lines_chart(
+    title: str,
+    lines: Iterable[Line],
+    prefix: str,
+    bounds: Bounds = (None, None),
+    *,
+    alike: float | None = None,
+    log: bool = False,
+) -> Markup:
+    """One line for each name: its value and interval, lowest first; what was not measured comes last.
+
+    ``alike`` is the value of parity, where there is one.
+    """
+    lines = sorted(lines, key=lambda line: (line.row["estimate"] is None, line.row["estimate"] or 0.0))
+    rows = [line.row for line in lines if line.row["estimate"] is not None]
+    if not rows:
+        return Markup()
+    names = [lines_of(visible(line.name), _NAMES) + ["reference"] * line.reference for line in lines]
+    left = max(width_of(text) for name in names for text in name) + 10
+    right = WIDTH - max(width_of(brief(figures(row)[0])) for row in rows) - 12
+    points = [value for value in (*(row["estimate"] for row in rows), *bounds, alike) if value is not None]
+    axis = axis_over(points, (row[end] for row in rows for end in ("low", "high")), left, right, log=log)
+    heights = [max(22, 14 * len(name) + 8) for name in names]
+    foot = sum(heights) + 4
+    scene = [stroke("grid", f"M{axis.at(tick):.1f} 4V{foot}") for tick in axis.ticks()]
+    scene += [*beyond(axis, bounds, 4, foot, prefix), *bound_lines(axis, bounds, 4, foot)]
+    scene += parity_line(axis, alike, 4, foot)
+    top = 4.0
+    for line, name, height in zip(lines, names, heights, strict=True):
+        scene += _line(axis, line, name, top + height / 2)
+        top += height
+    said = "; ".join(f"{line.name}{' (the reference)' * line.reference}: {_numbers(line.row)}" for line in lines)
+    return _picture(prefix, foot + 22, title, said, [*scene, *foot_of(axis, foot, bounds)])
+
+
+def history_chart(points: Sequence[Row], prefix: str) -> Markup:
+    """What runs said of one threshold, oldest first, the last 30: rows, with ``started`` (seconds since 1970)."""
+    shown = points[-_MOST_RUNS:]
+    measured = [point for point in shown if point["estimate"] is not None]
+    if not measured:
+        return Markup()
+    bounds = measured[-1]["bounds"]
+    values = [value for value in (*(point["estimate"] for point in measured), *bounds) if value is not None]
+    ends = [point[end] for point in measured for end in ("low", "high")]
+    axis = axis_over(values, ends, 86, 8, log=is_log(measured))
+    left = max((width_of(f"{tick:g}") for tick in axis.ticks()), default=0.0) + 10
+    right = WIDTH - max((width_of(f"{bound:g}") for bound in bounds if bound is not None), default=0.0) - 10
+    step = (right - left) / len(shown)
+    at = [(left + step * (place + 0.5), point) for place, point in enumerate(shown)]
+    trace = [f"{x:.1f} {axis.at(point['estimate']):.1f}" for x, point in at if point["estimate"] is not None]
+    scene = [*levels(axis, bounds, left, right, prefix), stroke("trace", "M" + "L".join(trace))]
+    for x, point in at:
+        known = point["estimate"] is not None
+        size = 5.5 if point is shown[-1] else 3.5
+        scene += [interval(axis, x, point, upright=True)] if known else []
+        scene.append(sign(_SHAPES[point["verdict"]], x, axis.at(point["estimate"]) if known else axis.start, size))
+    scene += [*_days(shown, left, right), *_legend(shown, min(left, 40.0))]
+    cut = f"the last {len(shown)} of {len(points)} runs" if len(points) > len(shown) else f"{len(shown)} runs"
+    said = [f"{cut}, oldest first" if len(shown) > 1 else "one run", *(_run_said(point) for point in shown)]
+    said += [f"bounds {limits}"] if (limits := bounds_of(measured[-1])) else []
+    return _picture(prefix, 126, f"{subject_of(measured[-1])}: run by run", "; ".join(said), scene)
+
+
+def _picture(prefix: str, height: float, title: str, said: str, scene: Iterable[Markup]) -> Markup:
+    return element(
+        "svg",
+        element("title", title, id=f"{prefix}-title"),
+        element("desc", f"{title}: {said}.", id=f"{prefix}-desc"),
+        *scene,
+        viewBox=f"0 0 {WIDTH} {height:g}",
+        role="img",
+        class_="chart",
+        aria_labelledby=f"{prefix}-title {prefix}-desc",
+    )
+
+
+def _line(axis: Axis, line: Line, name: Sequence[str], y: float) -> Iterator[Markup]:
+    first = y + 4 - 7 * (len(name) - 1)
+    words = [
+        label("note" if line.reference and text is name[-1] else "name", 2, first + 14 * place, text)
+        for place, text in enumerate(name)
+    ]
+    yield element("g", element("title", line.name), *words)
+    if line.row["estimate"] is None:
+        yield label("note", axis.start + 4, y + 4, "not measured")
+        return
+    yield interval(axis, y, line.row)
+    yield sign("ring" if line.reference else "dot", axis.at(line.row["estimate"]), y, 4.5)
+    yield label("value", WIDTH - 2, y + 4, brief(figures(line.row)[0]), "end")
+
+
+def _key(row: Row, alike: float | None, y: float) -> list[Markup]:
+    signs = [
+        ("hatched: beyond the bounds", any(bound is not None for bound in row["bounds"])),
+        ("dashed: parity", alike is not None),
+        ("A to D: marks", bool(row["scale"])),
+    ]
+    said = ", ".join(words for words, here in signs if here)
+    return [label("note", WIDTH / 2, y, said, "middle")] if said else []
+
+
+def _days(shown: Sequence[Row], left: float, right: float) -> Iterator[Markup]:
+    first, last = _day(shown[0]), _day(shown[-1])
+    if first:
+        yield label("tick", left, 102, first)
+    if last and last != first:
+        yield label("tick", right, 102, last, "end")
+
+
+def _legend(shown: Sequence[Row], x: float) -> Iterator[Markup]:
+    met = {point["verdict"] for point in shown}
+    for verdict in (verdict for verdict in _SHAPES if verdict in met):
+        yield sign(_SHAPES[verdict], x + 4, 116, 3.5)
+        yield label("note", x + 12, 120, verdict)
+        x += width_of(verdict) + 24
+
+
+def _threshold_said(row: Row, axis: Axis, alike: float | None) -> Iterator[str]:
+    yield _numbers(row)
+    yield f"bounds {bounds_of(row)}" if bounds_of(row) else "no bounds"
+    if alike is not None:
+        yield f"parity is {alike:g}"
+    yield f"verdict {row['verdict']}"
+    if row["scale"]:
+        yield f"mark {row['mark'] or 'none'}"
+        yield "marks along the axis " + ", ".join(
+            f"{mark} from {low:.3g} to {high:.3g}" for mark, low, high in spans_of(row["scale"], axis)
+        )
+    if axis.log:
+        yield "logarithmic axis"
+
+
+def _run_said(point: Row) -> str:
+    day = _day(point)
+    return f"{f'{day} ' if day else ''}{point['verdict']} {_numbers(point)}"
+
+
+def _numbers(row: Row) -> str:
+    """``0.712 (95% CI 0.634 to 0.798), 100 items, 300 attempts``: as far as a row has them."""
+    if row["estimate"] is None:
+        said = "not measured"
+    else:
+        value, low, high = figures(row)
+        level = row.get("confidence")
+        said = f"{value} ({f'{level * 100:.4g}% CI ' if level else ''}{low} to {high})"
+    ungraded = row.get("ungraded", 0)
+    counts = {name: row.get(name, 0) for name in ("items", "attempts")}
+    counts["ungraded"] = sum(ungraded.values()) if isinstance(ungraded, Mapping) else ungraded
+    return ", ".join([said, *(f"{count:,} {name}" for name, count in counts.items() if count)])
+
+
+def _day(point: Row) -> str:
+    started = point.get("started")
+    return datetime.fromtimestamp(started, UTC).strftime("%Y-%m-%d") if started else ""

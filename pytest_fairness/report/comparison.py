@@ -1,0 +1,230 @@
+"""Several models, or several runs, side by side: frozen, and whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import takewhile
+
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.report.changes import Against, against, corrected
+from pytest_fairness.report.view import Row
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A run as it is kept."""
+
+    name: str
+    """What the user called it."""
+    results: Row
+    """Its results file."""
+    influences: Callable[[str], Row | None]
+    """From the id of a threshold's row to what each cluster adds to its estimate; None where it was not kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One model in one run."""
+
+    label: str
+    """The model without its parameters, where that tells the columns apart; its run, where there are several."""
+    model: str
+    run: str
+    """The run's id."""
+    started: str
+    release: Row
+    """Its verdict, as in the results file."""
+    marks: Mapping[str, str | None]
+    """Of each suite that is marked."""
+    rows: Mapping[str, Row]
+    """Of the results file, by the test without the model in its name."""
+    influences: Callable[[str], Row | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One threshold in all columns."""
+
+    test: str
+    suite: str
+    threshold: str
+    rows: Sequence[Row | None]
+    """One a column; None where it was not asked."""
+    against: Sequence[Against | None]
+    """One a column: against its reference. None in a reference, and where one of the two was not asked."""
+
+    @property
+    def title(self) -> str:
+        """The threshold's title, with the test's parameters where it has some."""
+        _, bracket, parameters = self.test.partition("[")
+        return f"{self.threshold}{' ' if bracket else ''}{bracket}{parameters}"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Columns of several models or runs, and what they were asked."""
+
+    columns: Sequence[Column]
+    references: Sequence[int]
+    """The column that each is held against; its own place in a column that is held against none."""
+    questions: Sequence[Question]
+
+    @property
+    def title(self) -> str:
+        """``2 models``, or ``2 models in 3 runs``."""
+        models, runs = (len({getattr(column, name) for column in self.columns}) for name in ("model", "run"))
+        shown = f"{models} model{'s' if models > 1 else ''}"
+        return f"{shown} in {runs} runs" if runs > 1 else shown
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What is different in one column from its reference."""
+
+    place: int
+    """Of the column, from 0."""
+    worse: Sequence[tuple[Question, Against]]
+    """Worst first."""
+    better: Sequence[tuple[Question, Against]]
+    new: Sequence[Question]
+    """Not asked in the reference."""
+    gone: Sequence[Question]
+    """Not asked in this column."""
+
+    @property
+    def any(self) -> bool:
+        """Whether anything is."""
+        return bool(self.worse or self.better or self.new or self.gone)
+
+
+def changes(comparison: Comparison) -> list[Changes]:
+    """What is different in each column that is held against another: worst verdict, then mark, then p-value first."""
+    found = []
+    for place, reference in enumerate(comparison.references):
+        if place == reference:
+            continue
+        held = [(question, each) for question in comparison.questions if (each := question.against[place]) is not None]
+        held.sort(key=lambda pair: pair[1].severity)
+        lone = [question for question in comparison.questions if question.against[place] is None]
+        found.append(
+            Changes(
+                place,
+                [pair for pair in held if pair[1].turn > 0],
+                [pair for pair in held if pair[1].turn < 0],
+                [question for question in lone if question.rows[place] is not None],
+                [question for question in lone if question.rows[reference] is not None],
+            )
+        )
+    return found
+
+
+def compare(runs: Sequence[Told], to: str | None = None) -> Comparison:
+    """Every model of every run; each is held against ``to``, else against itself in the first run, else the first.
+
+    ``to`` is the label of a column, or the beginning of one.
+    Raises `FairnessError` for a run that is named twice, for fewer than two columns, and for
+    a ``to`` that is none or several of them.
+    """
+    ids = [run.results["run"]["id"] for run in runs]
+    if len(set(ids)) < len(ids):
+        raise FairnessError(f"{', '.join(run.name for run in runs)}: one run is named twice: name others")
+    columns = _labelled([column for run in runs for column in _columns(run)])
+    if len(columns) < 2:
+        named = ", ".join(run.name for run in runs)
+        raise FairnessError(f"{named}: {len(columns)} model, and comparing takes two: name another run")
+    references = [_reference(columns, place, to) for place in range(len(columns))]
+    tests = dict.fromkeys(test for column in columns for test in column.rows)
+    found = [[_held(columns, references, place, test) for test in tests] for place in range(len(columns))]
+    by_column = [corrected(line) for line in found]
+    questions = []
+    for number, test in enumerate(tests):
+        rows = [column.rows.get(test) for column in columns]
+        known = next(row for row in rows if row is not None)
+        held = [line[number] for line in by_column]
+        questions.append(Question(test, known["suite"], known["threshold"], rows, held))
+    return Comparison(columns, references, questions)
+
+
+def _held(columns: Sequence[Column], references: Sequence[int], place: int, test: str) -> Against | None:
+    new, old = columns[place], columns[references[place]]
+    rows = new.rows.get(test), old.rows.get(test)
+    if new is old or rows[0] is None or rows[1] is None:
+        return None
+    return against(rows[0], rows[1], new.influences(rows[0]["id"]), old.influences(rows[1]["id"]))
+
+
+def _reference(columns: Sequence[Column], place: int, to: str | None) -> int:
+    if to is None:
+        model, first = columns[place].model, columns[0].run
+        same = (n for n, column in enumerate(columns) if (column.model, column.run) == (model, first))
+        return 0 if columns[place].run == first else next(same, 0)
+    meant = [n for n, column in enumerate(columns) if column.label == to]
+    meant = meant or [n for n, column in enumerate(columns) if column.label.startswith(to)]
+    if len(meant) != 1:
+        which = "none" if not meant else f"{len(meant)}"
+        labels = ", ".join(column.label for column in columns)
+        raise FairnessError(f"--to {to!r} is the beginning of {which} of the columns: name one of {labels}")
+    return meant[0]
+
+
+def _labelled(columns: Sequence[Column]) -> list[Column]:
+    """The columns with the shortest names that tell them apart."""
+    several = len({column.run for column in columns}) > 1
+    runs = [f" @ {column.run[:8]}" if several else "" for column in columns]
+    short = [f"{column.model.partition('?')[0]}{run}" for column, run in zip(columns, runs, strict=True)]
+    whole = [f"{column.model}{run}" for column, run in zip(columns, runs, strict=True)]
+    labels = short if len(set(short)) == len(short) else whole
+    return [replace(column, label=label) for column, label in zip(columns, labels, strict=True)]
+
+
+def _columns(run: Told) -> list[Column]:
+    results = run.results
+    found = []
+    for release in results["release"]:
+        model = release["model"]
+        if not model:  # thresholds that were never judged, and do not know whom they are about
+            continue
+        rows = [row for row in results["thresholds"] if row["model"] == model]
+        found.append(
+            Column(
+                model,
+                model,
+                results["run"]["id"],
+                results["run"]["started"],
+                release,
+                {
+                    line["suite"]: line["mark"]
+                    for line in results["marks"]
+                    if line["model"] == model and "suite" in line
+                },
+                dict(zip(_tests([row["id"] for row in rows]), rows, strict=True)),
+                run.influences,
+            )
+        )
+    return found
+
+
+def _tests(ids: Sequence[str]) -> list[str]:
+    """The ids of one model's tests without what names the model: what all of their parameters have in common.
+
+    >>> _tests(["a.py::test_x[openai:gpt]", "a.py::test_y[openai:gpt-young]", "a.py::test_z"])
+    ['a.py::test_x', 'a.py::test_y[young]', 'a.py::test_z']
+    >>> _tests(["a.py::test_y[old-openai:gpt]", "a.py::test_y[young-openai:gpt]"])
+    ['a.py::test_y[old]', 'a.py::test_y[young]']
+    """
+    split = [test.partition("[") for test in ids]
+    given = [tail.removesuffix("]").split("-") for _, bracket, tail in split if bracket]
+    first = _shared(given)
+    last = 0 if first else _shared([parts[::-1] for parts in given])
+    found = []
+    for name, bracket, tail in split:
+        parts = tail.removesuffix("]").split("-") if bracket else []
+        rest = "-".join(parts[first : len(parts) - last])
+        found.append(f"{name}[{rest}]" if rest else name)
+    return found
+
+
+def _shared(lists: Sequence[Sequence[str]]) -> int:
+    """How many parts all lists begin with."""
+    return sum(1 for _ in takewhile(lambda parts: len(set(parts)) == 1, zip(*lists, strict=False)))

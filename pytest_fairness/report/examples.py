@@ -1,0 +1,34 @@
+"""An example in words: what was answered, how it was graded, how often it came out."""
+
+from __future__ import annotations
+
+from pytest_fairness.core.attempts import GradedAttempt
+from pytest_fairness.report.view import Row
+
+
+def tally(numbers: Row) -> str:
+    """``4 of 5 answers, 1 ungraded``: how often it came out, or what it was on average.
+
+    >>> tally({"events": 4, "graded": 5, "attempts": 6, "mean": 0.8})
+    '4 of 5 answers, 1 ungraded'
+    """
+    graded, attempts = numbers["graded"], numbers["attempts"]
+    if numbers["events"] is not None:
+        text = f"{numbers['events']:,} of {graded:,} answers"
+    else:
+        text = f"mean of {graded:,} answers {'unknown' if numbers['mean'] is None else format(numbers['mean'], '.3g')}"
+    return f"{text}, {attempts - graded:,} ungraded" if attempts > graded else text
+
+
+def said(graded: GradedAttempt) -> str:
+    """The answer, or why there is none."""
+    attempt = graded.attempt
+    return attempt.answer.text if attempt.answer else f"no answer: {attempt.error or 'it is not in the store'}"
+
+
+def grades(graded: GradedAttempt) -> str:
+    """``answer: A, tone: ungraded (refusal)``."""
+    return ", ".join(
+        f"{name}: {f'ungraded ({grade.ungraded})' if grade.ungraded else grade.value}"
+        for name, grade in graded.grades.items()
+    )

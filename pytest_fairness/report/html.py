@@ -1,0 +1,100 @@
+"""The report as one page: no request to anywhere, and no script but its own."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from pytest_fairness import __version__
+from pytest_fairness.report.files import write_text
+from pytest_fairness.report.page import page_of
+from pytest_fairness.report.texts import visible
+from pytest_fairness.report.view import View
+
+
+def write_page(path: Path, view: View) -> None:
+    """Write the report, whole or not at all.
+
+    Raises `FairnessError`, in one line, where it cannot be written.
+    """
+    write_text(path, page(view))
+
+
+def page(view: View) -> str:
+    """The report of a run, as HTML."""
+    return render(
+        "report.html.j2",
+        styles=("style.css", "charts.css", "attempts.css"),
+        scripts=("attempts_index.js", "attempts.js", "report.js"),
+        **page_of(view),
+    )
+
+
+def render(template: str, *, styles: tuple[str, ...], scripts: tuple[str, ...] = (), **content: Any) -> str:
+    """A page in the shell that all share: one style, at most one script, and a policy that allows nothing else."""
+    style, script = ("\n".join(map(_asset, names)) for names in (styles, scripts))
+    return (
+        _environment()
+        .get_template(template)
+        .render(
+            version=__version__,
+            # Ours, and not to be escaped: the policy knows them by their digests.
+            style=Markup(style),  # noqa: S704
+            script=Markup(script),  # noqa: S704
+            policy=_policy(style, script),
+            **content,
+        )
+    )
+
+
+def _policy(style: str, script: str) -> str:
+    allowed = ["default-src 'none'", "img-src data:", "base-uri 'none'", "form-action 'none'"]
+    allowed.append(f"style-src '{_digest(style)}'")
+    if script:
+        allowed.append(f"script-src '{_digest(script)}'")
+    return "; ".join(allowed)
+
+
+def _digest(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+@cache
+def _asset(name: str) -> str:
+    return files("pytest_fairness.report").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("pytest_fairness.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_plain,
+    )
+    environment.filters["sentence"] = sentence
+    return environment
+
+
+def _plain(value: object) -> object:
+    """Whatever a template shows: texts of strangers without what moves others around."""
+    return visible(value, lines=True) if type(value) is str else value
+
+
+def sentence(text: str) -> str:
+    """With a capital and a full stop.
+
+    >>> sentence("about 150 items in all would decide it")
+    'About 150 items in all would decide it.'
+    """
+    text = text.strip()
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '?', '!')) else '.'}"

@@ -1,0 +1,72 @@
+"""The columns of a comparison from best to worst."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pytest_fairness.core.marks import NOT_MARKED, aggregate
+from pytest_fairness.report.changes import MARKS, VERDICTS
+from pytest_fairness.report.comparison import Column, Comparison
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A column and its rank."""
+
+    rank: int
+    """From 1; equal where these data do not tell the columns apart."""
+    place: int
+    """Of the column in the comparison, from 0."""
+    column: Column
+    mark: str | None
+    """Of all suites together; None where it is not marked."""
+    missing: int
+    """Thresholds that other columns have and this one has not."""
+
+
+def league(comparison: Comparison) -> list[Standing]:
+    """The columns, best first, by their verdicts and then their marks, never by estimates.
+
+    What was not measured never helps: a column that lacks thresholds ranks no better than an
+    invalid one, and a suite that it lacks counts as not marked, which ranks as a D.
+    """
+    suites = marked_suites(comparison)
+    lacking = [sum(question.rows[place] is None for question in comparison.questions) for place in _places(comparison)]
+    keys = [_key(column, suites, missing) for column, missing in zip(comparison.columns, lacking, strict=True)]
+    order = sorted(_places(comparison), key=keys.__getitem__)
+    return [
+        Standing(
+            1 + sum(key < keys[place] for key in keys),
+            place,
+            comparison.columns[place],
+            overall(comparison.columns[place], suites),
+            lacking[place],
+        )
+        for place in order
+    ]
+
+
+def marked_suites(comparison: Comparison) -> list[str]:
+    """The suites that any column has marks of."""
+    return list(dict.fromkeys(suite for column in comparison.columns for suite in column.marks))
+
+
+def overall(column: Column, suites: Sequence[str]) -> str | None:
+    """One mark for all suites."""
+    mark = aggregate(column.marks.get(suite) or NOT_MARKED for suite in suites)
+    return None if mark == NOT_MARKED else mark
+
+
+def _key(column: Column, suites: Sequence[str], missing: int) -> tuple[int, int, tuple[int, ...]]:
+    verdict = VERDICTS.index(column.release["verdict"])
+    worst_first = sorted((MARKS[column.marks.get(suite)] for suite in suites), reverse=True)
+    return (
+        max(verdict, VERDICTS.index("invalid")) if missing else verdict,
+        MARKS[overall(column, suites)] if suites else 0,
+        tuple(worst_first),
+    )
+
+
+def _places(comparison: Comparison) -> range:
+    return range(len(comparison.columns))

@@ -1,0 +1,221 @@
+"""The summary of a run in GitHub's Markdown, for the page of a CI job."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+
+from pytest_fairness.core.attempts import Grade, GradedAttempt
+from pytest_fairness.core.marks import NOT_MARKED
+from pytest_fairness.core.numerals import bounds_of, figures
+from pytest_fairness.report import sentences
+from pytest_fairness.report.inline import fenced, inline
+from pytest_fairness.report.provenance import facts
+from pytest_fairness.report.release import sentence
+from pytest_fairness.report.view import Row, SideView, ThresholdView, View
+
+LIMIT = 1024 * 1024
+"""Bytes that GitHub takes for the summary of one step; of a longer one it shows nothing."""
+
+MOST_TEXT = 2000
+"""Characters of one prompt or answer."""
+MOST_ANSWERS = 10
+"""On each side of an example."""
+
+_ROOM_FOR_NOTE = 400
+WORST_FIRST = ("unfair", "invalid", "undecided", "flaky", "fair")
+
+
+def job_summary(view: View, limit: int = LIMIT) -> str:
+    """The run as Markdown, at most ``limit`` bytes of UTF-8.
+
+    Releases and marks first, then thresholds, worst first, what would decide the open ones,
+    and an example of each that is unfair or undecided. Where it is too long, the examples go
+    first and the fair thresholds second; a line says what was left out and where it is.
+    """
+    rows = worst_first([threshold.row for threshold in view.thresholds])
+    broken = [row for row in rows if row["verdict"] != "fair"]
+    told = [
+        each for each in _sorted(view.thresholds) if each.example and each.row["verdict"] in ("unfair", "undecided")
+    ]
+    # In the order in which they are given room.
+    sections = {
+        "releases": list(_releases(view.results)),
+        "marks": list(_marks(view.results["marks"])),
+        "head": _HEAD if rows else [],
+        "broken": [_row(row) for row in broken],
+        "open": list(_reasons("What would decide it", "undecided", "advice", rows)),
+        "unmeasured": list(_reasons("What could not be measured", "invalid", "message", rows)),
+        "method": list(_method(view)),
+        "fair": [_row(row) for row in rows if row["verdict"] == "fair"],
+        "examples": [("\n### Examples\n" if threshold is told[0] else "") + _example(threshold) for threshold in told],
+    }
+    room = limit - _ROOM_FOR_NOTE
+    kept: dict[str, Sequence[str]] = {}
+    for name, lines in sections.items():
+        kept[name] = _fitting(lines, room)
+        room -= sum(map(_size, kept[name]))
+    note = _left_out(sections, kept, view.results["run"]["id"])
+    shown = ("releases", "marks", "head", "broken", "fair", "open", "unmeasured", "examples")
+    lines = [line for name in shown for line in kept[name]] + note + list(kept["method"])
+    return "".join(f"{line}\n" for line in lines)
+
+
+def worst_first(rows: Iterable[Row]) -> list[Row]:
+    """Rows of the results file in the order in which they matter: `WORST_FIRST`."""
+    return sorted(rows, key=lambda row: WORST_FIRST.index(standing(row)))
+
+
+def standing(row: Row) -> str:
+    """A row's verdict, or ``flaky`` where a mark kept it from failing."""
+    return "flaky" if row.get("outcome") == "flaky" else str(row["verdict"])
+
+
+def _sorted(thresholds: Iterable[ThresholdView]) -> list[ThresholdView]:
+    return sorted(thresholds, key=lambda threshold: WORST_FIRST.index(standing(threshold.row)))
+
+
+def _releases(results: Row) -> Iterator[str]:
+    yield "## Fairness"
+    yield ""
+    for line in results["release"]:
+        yield f"- **{inline(line['model'] or 'no model')}**: {sentence(line)}"
+    if any(sentences.is_simulated(model) for model in results["run"]["models"]):
+        yield f"- simulated: {sentences.SIMULATED}"
+
+
+def _marks(marks: Sequence[Row]) -> Iterator[str]:
+    """A grid: suites and harms down, models across."""
+    models = list(dict.fromkeys(line["model"] for line in marks))
+    for kind in ("suite", "harm"):
+        of_kind = [line for line in marks if kind in line]
+        if of_kind:
+            yield ""
+            yield f"| {kind} | {' | '.join(f'mark of {inline(model)}' for model in models)} |"
+            yield "|---|" + "---|" * len(models)
+        for name in dict.fromkeys(line[kind] for line in of_kind):
+            found = {line["model"]: line["mark"] for line in of_kind if line[kind] == name}
+            yield f"| {inline(name)} | {' | '.join(found.get(model) or NOT_MARKED for model in models)} |"
+
+
+_HEAD = [
+    "",
+    "| verdict | threshold | suite | model | estimate (interval) | bounds | mark |",
+    "|---|---|---|---|---|---|---|",
+]
+
+
+def _row(row: Row) -> str:
+    verdict = str(row["verdict"])
+    if row.get("outcome") in ("flaky", "xfailed", "xpassed"):
+        verdict += f" ({row['outcome']})"
+    cells = (row["threshold"], row["suite"], row["model"], _estimate(row), bounds_of(row), row["mark"] or NOT_MARKED)
+    return f"| {verdict} | {' | '.join(inline(cell) for cell in cells)} |"
+
+
+def _estimate(row: Row) -> str:
+    if row["estimate"] is None:
+        return "unknown"
+    value, low, high = figures(row)
+    return f"{value} ({row['confidence'] * 100:.4g}% CI {low} to {high})"
+
+
+def _reasons(title: str, verdict: str, field: str, rows: Iterable[Row]) -> Iterator[str]:
+    found = [row for row in rows if row["verdict"] == verdict]
+    if found:
+        yield f"\n### {title}\n"
+    for row in found:
+        text = row[field].removeprefix(f"{verdict}: ")
+        yield f"- **{inline(row['threshold'])}** ({_place(row)}): {inline(text[:MOST_TEXT])}"
+
+
+def _place(row: Row) -> str:
+    return ", ".join(inline(row[name]) for name in ("suite", "model") if row[name])
+
+
+def _example(threshold: ThresholdView) -> str:
+    """The item that shows best what a threshold is about, folded away."""
+    row, example = threshold.row, threshold.example
+    assert example is not None  # noqa: S101 - only those with one are shown
+    title = f"{row['verdict']}: {row['threshold']}, item {example.item}"
+    parts = ["", "<details>", f"<summary>{inline(title)}</summary>", ""]
+    for side in example.sides:
+        parts += [_side(side), ""]
+    if example.command:
+        parts += ["Replay it with", "", fenced(example.command), ""]
+    return "\n".join([*parts, "</details>"])
+
+
+def _side(side: SideView) -> str:
+    prompt = "\n\n".join(f"{message['role']}: {message['content']}" for message in side.prompt.messages)
+    shown = side.attempts[:MOST_ANSWERS]
+    answers = "\n\n".join(f"{number}. {_answer(graded)}" for number, graded in enumerate(shown, start=1))
+    if len(side.attempts) > len(shown):
+        answers += f"\n\n{len(side.attempts) - len(shown)} more answers"
+    which = "Asked" if len(side.attempts) == side.numbers["attempts"] else "One of its prompts"
+    asked = f"Group **{inline(side.group)}** in this item: {_counts(side.numbers)}. {which}:"
+    return "\n\n".join([asked, fenced(_cut(prompt)), "Answered:", fenced(answers)])
+
+
+def _counts(numbers: Row) -> str:
+    """``4 of 5 answers, 1 ungraded``: how often it came out, or what it was on average."""
+    graded, attempts = numbers["graded"], numbers["attempts"]
+    if numbers["events"] is not None:
+        text = f"{numbers['events']:,} of {graded:,} answers"
+    else:
+        text = f"mean of {graded:,} answers {'unknown' if numbers['mean'] is None else format(numbers['mean'], '.3g')}"
+    return f"{text}, {attempts - graded:,} ungraded" if attempts > graded else text
+
+
+def _answer(graded: GradedAttempt) -> str:
+    attempt = graded.attempt
+    said = attempt.answer.text if attempt.answer else f"no answer: {attempt.error or 'not in the store'}"
+    grades = ", ".join(f"{name}: {_grade(grade)}" for name, grade in graded.grades.items())
+    return f"{_cut(said)}\n   [{_cut(grades)}]"
+
+
+def _grade(grade: Grade) -> str:
+    if grade.ungraded:
+        return f"ungraded ({grade.ungraded})"
+    return str(grade.value).lower() if isinstance(grade.value, bool) else str(grade.value)
+
+
+def _cut(text: str) -> str:
+    rest = len(text) - MOST_TEXT
+    return text if rest <= 0 else f"{text[:MOST_TEXT]} ... ({rest:,} more characters)"
+
+
+def _method(view: View) -> Iterator[str]:
+    yield "\n### Method\n"
+    for fact in facts(view):
+        yield f"- {fact.name}: {inline('; '.join(fact.lines)[:MOST_TEXT])}"
+    if command := view.results["run"].get("command"):
+        yield f"- Again with: {inline(shlex.join(['pytest', *command])[:MOST_TEXT])}"
+    if rows := view.results["thresholds"]:
+        yield f"- Promise: {sentences.promise(rows)}"
+
+
+def _fitting(lines: Sequence[str], room: int) -> Sequence[str]:
+    """As many of the first lines as fit into so many bytes."""
+    for number, line in enumerate(lines):
+        room -= _size(line)
+        if room < 0:
+            return lines[:number]
+    return lines
+
+
+def _size(line: str) -> int:
+    return len(line.encode()) + 1
+
+
+def _left_out(sections: dict[str, list[str]], kept: dict[str, Sequence[str]], run: str) -> list[str]:
+    names = {"examples": "examples", "fair": "fair thresholds", "broken": "other thresholds"}
+    parts = [
+        f"{len(sections[name]) - len(kept[name]):,} of {len(sections[name]):,} {what}"
+        for name, what in names.items()
+        if len(kept[name]) < len(sections[name])
+    ]
+    if not parts and all(len(kept[name]) == len(lines) for name, lines in sections.items()):
+        return []
+    missing = f"Left out, for GitHub's limit on the size of a summary: {', '.join(parts) or 'lines of the lists'}."
+    return [f"\n{missing} The whole: `pytest-fairness report {run[:8]}`."]

@@ -1,0 +1,102 @@
+"""What the report's page shows, in its order: numbers as texts, charts as SVG."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pytest_fairness.report import sentences
+from pytest_fairness.report.articles import Article, article, worst_first
+from pytest_fairness.report.attempts import pack_attempts
+from pytest_fairness.report.cards import Card, read_card
+from pytest_fairness.report.provenance import facts
+from pytest_fairness.report.release import STATES, counts
+from pytest_fairness.report.view import Row, View
+
+
+def page_of(view: View) -> dict[str, Any]:
+    """The values of the page's template."""
+    results = view.results
+    names = short_names([line["model"] for line in results["release"]])
+    articles = [
+        article(threshold, names[threshold.row["model"]], f"t{number}")
+        for number, threshold in enumerate(worst_first(view.thresholds), 1)
+    ]
+    cards = {suite: read_card(suite, text) for suite, text in view.cards.items()}
+    return {
+        "run": results["run"],
+        "packed": pack_attempts(view.samples, results),
+        "page": {
+            "models": [_model(line, names[line["model"]]) for line in results["release"]],
+            "simulated": sentences.SIMULATED if any(map(sentences.is_simulated, names)) else "",
+            "grid": _grid(results),
+            **{state: [each for each in articles if each.row["verdict"] == state] for state in STATES},
+            "suites": _suites(articles, cards),
+            "facts": facts(view),
+            "cards": list(cards.values()),
+            "promise": sentences.promise(results["thresholds"]) if results["thresholds"] else "",
+            "command": shlex.join(["pytest", *_files(results["thresholds"]), *results["run"]["command"]]),
+        },
+    }
+
+
+def _files(rows: Sequence[Row]) -> list[str]:
+    return sorted({row["id"].partition("::")[0] for row in rows})
+
+
+def _model(line: Row, name: str) -> dict[str, Any]:
+    parameters = line["model"].removeprefix(name).removeprefix("?").replace("&", ", ")
+    return {"name": name, "parameters": parameters, "release": line, "counts": counts(line)}
+
+
+def short_names(models: Sequence[str]) -> dict[str, str]:
+    """Models by what tells them apart: without their parameters, where no two differ in these alone.
+
+    >>> short_names(["openai:x?seed=1", "openai:y?seed=1"])
+    {'openai:x?seed=1': 'openai:x', 'openai:y?seed=1': 'openai:y'}
+    """
+    plain = [model.partition("?")[0] for model in models]
+    return {
+        model: (name if plain.count(name) == 1 else model) or "no model"
+        for model, name in zip(models, plain, strict=True)
+    }
+
+
+def _grid(results: Row) -> list[dict[str, Any]]:
+    """A line per suite, a mark per model; suites without a scale have none."""
+    models = [line["model"] for line in results["release"]]
+    known = {(mark["suite"], mark["model"]): mark["mark"] for mark in results["marks"] if "suite" in mark}
+    harms: dict[str, list[str]] = {}
+    for row in results["thresholds"]:
+        named = harms.setdefault(row["suite"], [])
+        if row["harm"] and row["harm"] not in named:
+            named.append(row["harm"])
+    return [
+        {
+            "suite": suite,
+            "anchor": _anchor(list(harms), suite),
+            "cells": [known.get((suite, model)) for model in models],
+            "harms": ", ".join(harms[suite]),
+        }
+        for suite in harms
+        if any(of == suite for of, _ in known)
+    ]
+
+
+def _suites(articles: Sequence[Article], cards: Mapping[str, Card]) -> list[dict[str, Any]]:
+    names = sorted({each.row["suite"] for each in articles})
+    first = {name: next(place for place, each in enumerate(articles) if each.row["suite"] == name) for name in names}
+    return [
+        {
+            "name": name,
+            "anchor": _anchor(list(dict.fromkeys(each.row["suite"] for each in articles)), name),
+            "question": cards[name].question if name in cards else "",
+            "cards": [each for each in articles if each.row["suite"] == name],
+        }
+        for name in sorted(names, key=first.__getitem__)
+    ]
+
+
+def _anchor(names: Sequence[str], name: str) -> str:
+    return f"suite-{sorted(names).index(name) + 1}"

@@ -1,0 +1,86 @@
+"""What was asked of whom, when and how: the facts that let somebody else check a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from pytest_fairness.report import sentences
+from pytest_fairness.report.view import Moments, Row, View
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One line of the list, or several under one name."""
+
+    name: str
+    lines: list[str]
+
+
+def facts(view: View) -> list[Fact]:
+    """In the order in which an auditor asks them; what is not known is said to be."""
+    run = view.results["run"]
+    samples = view.samples
+    return [
+        Fact("Run", [f"{run['id']}, {run['started']} to {run['ended']}"]),
+        Fact("Models", run["models"] or sorted({sample.model for sample in samples}) or ["none"]),
+        Fact("Served by", list(_served(view)) or ["the providers did not say"]),
+        Fact("Asked", list(_asked(view))),
+        Fact("Judge", [run["judge"] or "none: no grader of this run asks a model by --fairness-judge"]),
+        Fact("Graders", list(_graders(view)) or ["none"]),
+        Fact("Measured", [sentences.totals(run)]),
+        Fact("Cost", ["not known: no prices are kept" if run["cost_usd"] is None else f"${run['cost_usd']:.2f}"]),
+        Fact("Sample", [_sample(run)]),
+        Fact("Data", list(_origins(view)) or ["the items of the suites; see their cards"]),
+        Fact("Commit", [run["git"] or "the project is in no git repository"]),
+        Fact("Versions", [", ".join(f"{name} {version}" for name, version in run["versions"].items())]),
+    ]
+
+
+def _served(view: View) -> Iterator[str]:
+    names: dict[str, set[str]] = {}
+    for sample, moments in zip(view.samples, view.moments, strict=True):
+        names.setdefault(sample.model, set()).update(moments.served_by)
+    for model, served_by in names.items():
+        if served_by:
+            yield f"{model}: {', '.join(sorted(served_by))}"
+
+
+def _asked(view: View) -> Iterator[str]:
+    for sample, moments in zip(view.samples, view.moments, strict=True):
+        items = len({graded.item.id for graded in sample.attempts})
+        counts = f"{items:,} items, {len(sample.attempts):,} attempts, {len(sample.repetitions)} a prompt"
+        yield f"{sample.probe} on {sample.model}: {counts}{_when(moments)}"
+
+
+def _when(moments: Moments) -> str:
+    if moments.first is None or moments.last is None:
+        return ""
+    first, last = (
+        datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M UTC") for at in (moments.first, moments.last)
+    )
+    return f", answered on {first}" if first == last else f", answered from {first} to {last}"
+
+
+def _graders(view: View) -> Iterator[str]:
+    shown: dict[str, None] = {}
+    for sample in view.samples:
+        for name, fingerprint in sample.graders.items():
+            shown[f"{name} of {sample.probe}: {fingerprint or 'has no fingerprint'}"] = None
+    yield from shown
+
+
+def _sample(run: Row) -> str:
+    if run["sample"] is None:
+        return "every item of each probe"
+    return f"at most {run['sample']:,} items of each probe, drawn with seed {run['seed']}"
+
+
+def _origins(view: View) -> Iterator[str]:
+    for sample in view.samples:
+        origins = {
+            str(graded.item.metadata["origin"]) for graded in sample.attempts if "origin" in graded.item.metadata
+        }
+        if origins:
+            yield f"{sample.probe}: {', '.join(sorted(origins))}"

@@ -1,0 +1,142 @@
+"""From a stored run to its view."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt
+from pytest_fairness.core.errors import StoreError
+from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.report.results import redacted
+from pytest_fairness.report.view import ExampleView, Moments, Row, SideView, ThresholdView, View
+from pytest_fairness.store.samples import StoredSample
+from pytest_fairness.store.store import Store
+
+_FUNCTION = "function:"
+"""Stands in the name of a model that the user's `model` fixture has made: no option names it."""
+
+
+def read_view(store: Store, run: str, redact: Callable[[str], str]) -> View:
+    """All that is known of a run, each text through ``redact``.
+
+    Raises `StoreError` for a run that told no results.
+    """
+    document = store.runs.document(run)
+    if document is None:
+        raise StoreError(f"run {run[:8]} has no results: it was killed, or an older version of pytest-fairness made it")
+    results = document["results"]
+    samples = [_redacted(store.with_answers(sample, run), redact) for sample in store.runs.measured(run)]
+    moments = [_moments(store, sample, redact) for sample in samples]
+    by_key = {graded.attempt.key: graded for sample in samples for graded in sample.attempts}
+    return View(
+        results,
+        [_threshold(store, row, results, by_key) for row in results["thresholds"]],
+        samples,
+        moments,
+        document["cards"],
+    )
+
+
+def _moments(store: Store, sample: StoredSample, redact: Callable[[str], str]) -> Moments:
+    first, last, served_by = store.moments([graded.attempt.key for graded in sample.attempts])
+    return Moments(first, last, [redact(name) for name in served_by])
+
+
+def _threshold(store: Store, row: Row, results: Row, by_key: Mapping[str, GradedAttempt]) -> ThresholdView:
+    earlier = store.runs.history(row["id"], results["run"]["id"])
+    return ThresholdView(
+        row,
+        [past for past in earlier if _same_question(past, row)],
+        list(_slices(row, results["metrics"])),
+        _example(row, results, by_key),
+        _command(row["id"], row, results),
+    )
+
+
+def _same_question(past: Row, row: Row) -> bool:
+    asked = [[(c["op"], c["bound"]) for c in each["comparisons"]] for each in (past, row)]
+    return asked[0] == asked[1] and all(past[name] == row[name] for name in ("metric", "slice", "model"))
+
+
+def _slices(row: Row, metrics: Sequence[Row]) -> Iterator[Row]:
+    """Estimates of the same metric on parts of this sample: one attribute more is fixed."""
+    for metric in metrics:
+        if any(metric[name] != row[name] for name in ("suite", "model", "metric")):
+            continue
+        if row["slice"].items() < metric["slice"].items() and len(metric["slice"]) == len(row["slice"]) + 1:
+            yield metric
+
+
+def _example(row: Row, results: Row, by_key: Mapping[str, GradedAttempt]) -> ExampleView | None:
+    found = row.get("example")
+    if not found:
+        return None
+    sides = []
+    for side in found["sides"]:
+        attempts = [by_key[key] for key in side["keys"] if key in by_key]
+        if not attempts:
+            return None
+        sides.append(SideView(side["group"], attempts[0].prompt, attempts, side))
+    item = sides[0].attempts[0].item
+    return ExampleView(item.id, sides, _command(_item_test(row, item), row, results))
+
+
+def _item_test(row: Row, item: ProbeItem) -> str:
+    """The id of an item's test, from that of a threshold on the same model."""
+    file, _, name = row["probe"].partition("::")
+    beside = row["id"].partition("::")[0]  # relative to the rootdir, where the probe's file may be named alone
+    place = beside if beside.endswith(file) else file
+    model = row["id"].partition("[")[2].removesuffix("]")
+    return f"{place}::{name.replace('.', '::')}[{item.test_id}{'-' if model else ''}{model}]"
+
+
+def _command(test: str, row: Row, results: Row) -> str:
+    """A line for a shell that runs one test as the run has."""
+    models = "--fairness-model="
+    others = [argument for argument in results["run"]["command"] if not argument.startswith(models)]
+    named = row["model"].partition(_FUNCTION)[0].removesuffix(" through ")
+    own = [f"{models}{named}"] if named else []
+    return shlex.join(["pytest", test, *own, *others])
+
+
+def _redacted(sample: StoredSample, redact: Callable[[str], str]) -> StoredSample:
+    items: dict[int, ProbeItem] = {}
+    prompts: dict[int, Prompt] = {}
+    attempts = []
+    for graded in sample.attempts:
+        item = items.get(id(graded.item))
+        if item is None:
+            item = items[id(graded.item)] = _redacted_item(graded.item, prompts, redact)
+        grades = {name: _redacted_grade(grade, redact) for name, grade in graded.grades.items()}
+        attempt = _redacted_attempt(graded.attempt, redact)
+        attempts.append(GradedAttempt(item, prompts[id(graded.prompt)], attempt, grades))
+    return replace(sample, attempts=attempts)
+
+
+def _redacted_item(item: ProbeItem, prompts: dict[int, Prompt], redact: Callable[[str], str]) -> ProbeItem:
+    """The item; ``prompts`` learns what became of each of its prompts."""
+    for prompt in item.prompts:
+        messages = [{"role": message["role"], "content": redact(message["content"])} for message in prompt.messages]
+        groups, metadata = (redacted(mapping, redact) for mapping in (prompt.groups, prompt.metadata))
+        prompts[id(prompt)] = Prompt(messages, groups, metadata)
+    own = [prompts[id(prompt)] for prompt in item.prompts]
+    return ProbeItem(redact(item.id), own, item.source and redact(item.source), redacted(item.metadata, redact))
+
+
+def _redacted_attempt(attempt: Attempt, redact: Callable[[str], str]) -> Attempt:
+    answer: Answer | None = attempt.answer
+    if answer is not None:
+        answer = replace(
+            answer,
+            text=redact(answer.text),
+            finish_reason=redact(answer.finish_reason),
+            reasoning=answer.reasoning and redact(answer.reasoning),
+            served_by=answer.served_by and redact(answer.served_by),
+        )
+    return replace(attempt, answer=answer, error=attempt.error and redact(attempt.error))
+
+
+def _redacted_grade(grade: Grade, redact: Callable[[str], str]) -> Grade:
+    return replace(grade, value=redacted(grade.value, redact), detail=redact(grade.detail))

@@ -1,0 +1,88 @@
+"""`measured` of an earlier run: what its store has instead of what a model is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.session.baseline import key_of
+from pytest_fairness.session.claims import CLAIMS, shown
+from pytest_fairness.session.looks import Look
+from pytest_fairness.session.measuring import LazyMeasured
+
+if TYPE_CHECKING:
+    from pytest_fairness.core.attempts import GradedAttempt
+    from pytest_fairness.store.samples import StoredSample
+
+
+class StoredMeasured(LazyMeasured):
+    """`Measured` of the sample that the results file's run has in the store: nothing is asked."""
+
+    def __init__(self, request: pytest.FixtureRequest, model: object, model_name: str | None) -> None:
+        super().__init__(request, model, model_name)
+        self._run = request.config.stash[CLAIMS].run
+        self._said: Mapping[str, Any] = {}
+
+    def stand_for(self, said: Mapping[str, Any]) -> None:
+        """Be the sample of the look at which a row of the file was judged.
+
+        Raises `FairnessError` where the row tells no such look, or the run has no sample.
+        """
+        looks = said.get("looks")
+        number, of = (looks.get("number"), looks.get("of")) if isinstance(looks, Mapping) else (None, None)
+        from pytest_fairness.stats.sequential import MOST_LOOKS
+
+        if not (isinstance(number, int) and isinstance(of, int) and 1 <= number <= of <= MOST_LOOKS):
+            raise FairnessError(f"its looks are {shown(looks)} in the file")
+        self._said = said
+        self.take(Look(number, of, self.tail))
+        if self._looked and self.counts.get("fairness_attempts") != self._size:
+            self._looked = {}
+        self._stored  # noqa: B018 - whether it is there
+
+    @property
+    def _size(self) -> object:
+        return (self._said.get("sample") or {}).get("fairness_attempts")
+
+    @cached_property
+    def _stored(self) -> StoredSample:
+        runs = self._fairness.store.runs
+        key = key_of(runs, self._run, self.probe.id, self.subject)
+        sample = runs.sample(self._run, self.probe.id, key) if key else None
+        if sample is None:
+            raise FairnessError(f"the store has no sample of {self.probe.id} in run {self._run[:8]}")
+        return sample
+
+    @property
+    def first_attempts(self) -> int:
+        first = (self._said.get("looks") or {}).get("first")
+        return first if isinstance(first, int) else super().first_attempts
+
+    def _attempts(self) -> list[GradedAttempt]:
+        """Those of the look: the largest is stored, and it holds the others."""
+        attempts = self._stored.attempts
+        if self._size == len(attempts):
+            return list(attempts)
+        prompts = sum(len(item.prompts) for item in self.probe.items)
+        items, repetitions = self.look.design(self.probe, self.first_attempts // prompts)
+        ids, end = {item.id for item in items}, self._stored.repetitions.start + repetitions
+        return [graded for graded in attempts if graded.item.id in ids and graded.attempt.repetition < end]
+
+    def keys_of(self, run: str) -> set[str]:
+        sample = self._fairness.store.runs.sample(run, self.probe.id, self._stored.model_key)
+        return set() if sample is None else {graded.attempt.key for graded in sample.attempts}
+
+    def earlier(self, test: str) -> list[dict[str, Any]]:
+        return self._fairness.store.runs.history(test, self._run)
+
+    @property
+    def fingerprints(self) -> dict[str, str | None]:
+        return dict(self._stored.graders)
+
+    @property
+    def _extremes(self) -> dict[str, Any]:
+        return dict(self._stored.extremes)

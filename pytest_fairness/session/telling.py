@@ -1,0 +1,132 @@
+"""What a run tells at its end: into the store, as JSON, as a report, and to the CI it runs in."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.report.junit import suite_properties
+from pytest_fairness.report.results import Facts, write_results
+from pytest_fairness.session.settings import Settings
+from pytest_fairness.session.state import FairnessSession
+
+if TYPE_CHECKING:
+    from pytest_fairness.report.view import View
+
+LONGEST_CARD = 200_000
+"""Characters; more is no card."""
+
+
+def facts(fairness: FairnessSession, started: float) -> Facts:
+    """What the results file says of the run besides what it measured."""
+    settings = fairness.settings
+    return Facts(
+        fairness.run,
+        started,
+        settings.root,
+        fairness.store.runs.tokens(fairness.run) if fairness.existing_store() or settings.store.exists() else {},
+        settings.arguments,
+        settings.judge,
+        settings.seed,
+        settings.sample,
+    )
+
+
+def keep(fairness: FairnessSession, results: Mapping[str, Any]) -> None:
+    """Put the results into the store, so that they can be read, compared and verified later."""
+    runs = fairness.store.runs
+    rows = {row["id"]: row for row in results["thresholds"]}
+    runs.record_thresholds(fairness.run, rows, results["run"]["git"])
+    runs.keep_document(
+        fairness.run, {"results": results, "cards": _cards(results["thresholds"], fairness.settings.root)}
+    )
+
+
+def add_to_junit(config: pytest.Config, results: Mapping[str, Any]) -> None:
+    """Let the JUnit file, if one is written, say what the release came to."""
+    from _pytest.junitxml import xml_key  # the fixture that adds such properties is for tests only
+
+    file = config.stash.get(xml_key, None)
+    if file is not None:
+        for name, value in suite_properties(results):
+            file.add_global_property(name, value)
+
+
+def write(fairness: FairnessSession, results: Mapping[str, Any]) -> list[str]:
+    """Write what the user asked for, and what CI shows; a line for each file, then CI's own commands.
+
+    Raises `FairnessError`, in one line, for a file that was asked for and cannot be written.
+    """
+    settings = fairness.settings
+    lines = []
+    if settings.json is not None:
+        write_results(settings.json, results)
+        lines.append(f"results: {settings.json}")
+    summary, annotated = os.environ.get("GITHUB_STEP_SUMMARY"), os.environ.get("GITHUB_ACTIONS") == "true"
+    if settings.report is None and not (summary or annotated):
+        return lines
+    from pytest_fairness.report.reading import read_view
+
+    view = read_view(fairness.store, fairness.run, hiding_secrets(settings))
+    if settings.report is not None:
+        lines.append(_write_report(settings, view))
+    if summary:
+        _append_summary(Path(summary), view)
+    if annotated:
+        from pytest_fairness.report.annotations import workflow_commands
+
+        lines += workflow_commands(view)
+    return lines
+
+
+def hiding_secrets(settings: Settings) -> Callable[[str], str]:
+    """From a text to the same without the keys of this machine, nor what looks like one."""
+    from pytest_fairness.models.environment import read_environment
+    from pytest_fairness.models.secrets import redacted, secrets_in
+
+    return partial(redacted, secrets=secrets_in(read_environment(settings.env_file)))
+
+
+def _write_report(settings: Settings, view: View) -> str:
+    from pytest_fairness.report.html import write_page
+
+    path = settings.report
+    assert path is not None  # noqa: S101 - asked for by the caller
+    try:
+        write_page(path, view)
+    except FairnessError as error:
+        if settings.report_is_asked_for:
+            raise
+        return f"no report: {error}"
+    return f"report: {path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path}"
+
+
+def _append_summary(path: Path, view: View) -> None:
+    """The page of the CI job is one file to which each step's commands append."""
+    from pytest_fairness.report.markdown import LIMIT, job_summary
+
+    try:
+        taken = path.stat().st_size if path.exists() else 0
+        with path.open("a", encoding="utf-8") as file:
+            file.write(job_summary(view, max(0, LIMIT - taken)))
+    except OSError as error:
+        raise FairnessError(f"the job summary {path} cannot be written: {error.strerror}") from None
+
+
+def _cards(rows: Sequence[Mapping[str, Any]], root: Path) -> dict[str, str]:
+    """The card of each suite: the README.md beside its tests."""
+    found: dict[str, str] = {}
+    for row in rows:
+        card = (root / row["id"].partition("::")[0]).parent / "README.md"
+        if row["suite"] in found or card.parent == root or not card.is_file():
+            continue
+        text = card.read_text(encoding="utf-8", errors="replace")
+        if len(text) <= LONGEST_CARD:
+            found[row["suite"]] = text
+    return found

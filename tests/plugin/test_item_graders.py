@@ -1,0 +1,231 @@
+"""Graders over a whole item that ask a model: the same manners as the attempts of a probe have."""
+
+from __future__ import annotations
+
+import os
+import re
+
+import pytest
+
+from . import sources
+from .project import N2, NO_XDIST, Project, every_mode, failures, in_one_process, shown
+from .test_stopping import asked_twice, start, wait_for
+
+GRADER = """
+from pytest_fairness import Grade, Question, YesNo
+
+class Oracle:
+    extremes = (False, True)
+
+    def __init__(self, about, model=None):
+        self.about, self.model = about, model
+
+    def grade_item(self, item, attempts):
+        said = " and ".join(f"a {each.prompt.groups['gender']} {each['hired']}" for each in attempts)
+        question = f"{self.about} of {item.id}, {said}?"
+        for round in range(2):
+            (asked,) = yield [Question(Prompt(question), self.model)]
+            if asked.answer is None:
+                return [Grade.none("error", asked.error)] * len(attempts)
+            grade = YesNo().grade(Prompt(question), asked.answer)
+            if grade.ungraded is None:
+                break
+            question = f"Yes or no: {question}"
+        return [grade] * len(attempts)
+
+"""
+
+PROBE = sources.PROBE.replace("YesNo()}", "YesNo(), 'alike': Oracle('Alike'), 'fits': Oracle('Fits')}")
+RATE = sources.threshold('assert measured.rate("fits") >= 0.5', name="test_fits")
+
+REPAIR = """\
+    if "profile" not in text and not text.startswith("Yes or no: "):
+        return "perhaps"
+"""
+
+
+def write(project: Project, *, body: str = "", count: int = 40, probe: str = PROBE, grader: str = GRADER) -> None:
+    """The application answers, and judges its own answers; a group is named in every text."""
+    project.write(
+        conftest=sources.application(version="1", body=body),
+        test_hiring=grader + sources.suite(RATE, count=count, probe=probe),
+    )
+
+
+@every_mode
+def test_a_second_run_asks_nothing(project: Project) -> None:
+    write(project)
+    project.run().assert_outcomes(passed=41)
+    first = project.row()
+    # Two answers and two questions an item; distributed or not, each once.
+    assert sum(project.asked().values()) == 40 * (2 + 2)
+    assert set(project.asked().values()) == {1}
+    project.forget_asked()
+    project.run().assert_outcomes(passed=41)
+    assert not project.asked()
+    assert {**project.row(), "sample": None} == {**first, "sample": None}
+    assert (project.row()["items"], project.row()["attempts"]) == (40, 80)
+
+
+@every_mode
+def test_the_threshold_alone_asks_the_same(project: Project) -> None:
+    write(project, body=REPAIR)
+    project.run("-m", "threshold").assert_outcomes(passed=1, deselected=0 if project.mode.distributed else 40)
+    assert sum(project.asked().values()) == 40 * (2 + 2 * 2)
+    assert project.results()["run"]["ungraded"] == 0
+    project.forget_asked()
+    project.run().assert_outcomes(passed=41)
+    assert not project.asked()
+
+
+@pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
+def test_tests_of_two_probes_in_any_order(project: Project) -> None:
+    write(project, count=20)
+    again = GRADER + sources.suite(RATE, count=20, probe=PROBE).replace("person-", "colleague-").replace(
+        "profile", "colleague"
+    )
+    project.write(test_again=again)
+    args = ("--fairness-json=results.json", *project.mode.args, "-p", "no:hypothesispytest", "-p", "randomly")
+    result = project.pytester.runpytest_subprocess(*args, timeout=90)
+    assert "--randomly-seed=" in shown(result)
+    result.assert_outcomes(passed=42)
+    assert set(project.asked().values()) == {1}
+    assert sum(project.asked().values()) == 2 * 20 * (2 + 2)
+
+
+def test_another_model_is_asked_by_the_judge_fixture(project: Project) -> None:
+    """A string in the mark names a fixture."""
+    fixture = """
+@pytest.fixture(scope="session")
+def oracle(judge):
+    return Oracle("Alike", judge)
+
+"""
+    write(
+        project,
+        probe=sources.PROBE.replace("YesNo()}", "YesNo(), 'fits': 'oracle'}"),
+        grader="import pytest\n" + GRADER + fixture,
+    )
+    result = project.run("--fairness-judge=simulated:judge?base=0.9")
+    result.assert_outcomes(passed=41)
+    assert sum(project.asked().values()) == 80
+    assert project.row()["verdict"] == "fair"
+
+
+@every_mode
+def test_a_question_without_an_answer_fails_its_test(project: Project) -> None:
+    write(project, body="    if text.startswith('Fits of person-0003'):\n        raise OSError('no line')")
+    result = project.run()
+    result.assert_outcomes(passed=40, failed=1)
+    ((name, lines),) = failures(result).items()
+    assert name == "test_hiring[person-0003]"
+    assert len(lines) == 1
+    assert lines[0].startswith("1 of 2 questions of its graders got no answer: ")
+    assert lines[0].endswith("OSError: no line")
+    assert project.row()["ungraded"] == {"all": 2}
+
+
+def test_offline_a_run_that_has_nothing_stored_fails_with_the_usual_line(project: Project) -> None:
+    project.write(test_hiring=GRADER + sources.suite(RATE, count=5, probe=PROBE))
+    model = "--fairness-model=openai:gpt-5-mini"
+    result = project.run(model, "--fairness-offline")
+    assert result.ret == 1
+    assert project.row()["verdict"] == "invalid"
+    for lines in [lines for name, lines in failures(result).items() if name.startswith("test_hiring")]:
+        assert lines[0].startswith("2 of 2 attempts could not be made: ")
+        assert "--fairness-offline" in lines[0]
+
+
+def test_offline_a_question_that_is_not_stored_fails_its_test(project: Project) -> None:
+    fixture = (
+        "\nimport pytest\n@pytest.fixture(scope='session')\ndef oracle(judge):\n    return Oracle('Alike', judge)\n"
+    )
+    write(
+        project,
+        count=5,
+        probe=sources.PROBE.replace("YesNo()}", "YesNo(), 'fits': 'oracle'}"),
+        grader=GRADER + fixture,
+    )
+    project.run("--fairness-judge=simulated:judge").assert_outcomes(passed=5, failed=1)
+    result = project.run("--fairness-judge=openai:gpt-5-mini", "--fairness-offline")
+    result.assert_outcomes(failed=6)
+    for lines in [lines for name, lines in failures(result).items() if name.startswith("test_hiring")]:
+        assert lines[0].startswith("1 of 1 questions of its graders got no answer: ")
+        assert "--fairness-offline" in lines[0]
+
+
+@in_one_process
+def test_a_grader_that_raises_is_named_with_its_item(project: Project) -> None:
+    broken = GRADER.replace("said = ", "item.metadata['person']\n        said = ")
+    write(project, count=4, grader=broken)
+    result = project.run()
+    result.assert_outcomes(failed=5)
+    told = failures(result)
+    (line,) = told["test_hiring[person-0002]"]
+    assert line.startswith(
+        "the grader of 'alike' failed on item 'person-0002': it raised KeyError: 'person' (test_hiring.py, line "
+    )
+    assert project.verdicts() == {"test_fits": "invalid"}
+    assert "the grader of 'alike' failed on item 'person-0000'" in shown(result)
+
+
+def test_a_grader_that_skips_skips_its_own_item(project: Project) -> None:
+    skips = GRADER.replace("said = ", "item.id == 'person-0002' and pytest.skip('not this one')\n        said = ")
+    write(project, count=4, grader=skips)
+    project.run("-m", "probe").assert_outcomes(passed=3, skipped=1, deselected=1)
+
+
+def test_an_object_that_grades_nothing(project: Project) -> None:
+    write(project, count=2, probe=sources.PROBE.replace("YesNo()}", "YesNo(), 'fits': 7}"))
+    result = project.run()
+    assert result.ret == 1
+    assert "the grader of 'fits' is 7: it has no grade(prompt, answer), and no grade_item(item, attempts)" in shown(
+        result
+    )
+
+
+def test_a_fresh_run_asks_its_questions_anew(project: Project) -> None:
+    write(project, count=5)
+    project.run()
+    project.run("--fairness-fresh")
+    assert set(project.asked().values()) == {2}
+    assert sum(project.asked().values()) == 2 * 5 * (2 + 2)
+
+
+def test_a_verdict_is_verified_from_the_store_alone(project: Project) -> None:
+    write(project)
+    project.run()
+    project.forget_asked()
+    result = project.bare_run("--fairness-verify=results.json")
+    assert result.ret == 0, shown(result)
+    assert not project.asked()
+
+
+def test_nothing_leaves_after_the_last_failure(project: Project) -> None:
+    probe = PROBE + "    assert probe_item.id != 'person-0002'\n"
+    write(project, body="    import time\n    time.sleep(0.01)", count=500, probe=probe)
+    result = project.run("-x", "--fairness-concurrency=4")
+    result.assert_outcomes(passed=2, failed=1)
+    assert sum(project.asked().values()) < 700
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
+def test_a_killed_run_is_taken_up_where_it_stopped(project: Project) -> None:
+    write(project, body="    import time\n    time.sleep(0.01)", count=100)
+    process = start(project, "-p", "no:xdist", "--fairness-concurrency=4")
+    wait_for(project, 200)
+    assert any("Alike" in text for text in project.asked()), "questions follow their answers"
+    process.kill()
+    process.communicate(timeout=30)
+    before = sum(project.asked().values())
+    assert before < 400
+    assert project.run(mode=NO_XDIST).ret == 0
+    # In flight when it died, or answered but not yet written: a handful.
+    assert sum(count - 1 for count in asked_twice(project).values()) <= 12
+    assert len(project.asked()) == 400
+    assert {re.split(r" of |\?", text)[0] for text in project.asked()} == {
+        "Alike",
+        "Fits",
+        "Should a woman",
+        "Should a man",
+    }

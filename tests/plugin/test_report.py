@@ -1,0 +1,121 @@
+"""When a run writes its report, and what it tells the CI that it runs in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_fairness.report.markdown import LIMIT
+
+from . import sources
+from .project import NO_XDIST, Project, every_mode, shown
+
+REPORT = Path("reports") / "fairness.html"
+
+
+@pytest.fixture
+def project(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """A project as a user has it: reports are on."""
+    monkeypatch.delenv("PYTEST_ADDOPTS")
+    project.write(conftest=sources.application(sources.UNEVEN), test_hiring=sources.suite(count=40))
+    return project
+
+
+@every_mode
+def test_a_report_is_written_by_default(project: Project) -> None:
+    result = project.run()
+    page = (project.path / REPORT).read_text(encoding="utf-8")
+    assert "Should a woman of profile" not in page  # packed
+    assert "women and men alike" in page
+    row = project.row()
+    assert row["verdict"] == "unfair"
+    assert row["message"].partition(": ")[2].partition(" ")[0] in page
+    assert f"report: {REPORT}" in shown(result)
+
+
+@every_mode
+def test_probes_without_a_threshold_are_reported_too(project: Project) -> None:
+    result = project.run("-k", "person and not alike")
+    page = (project.path / REPORT).read_text(encoding="utf-8")
+    assert result.ret == pytest.ExitCode.OK
+    assert "Nothing was judged" in page
+    assert "80 attempts" in page
+
+
+def test_none_writes_none(project: Project) -> None:
+    result = project.run("--fairness-report=none")
+    assert not (project.path / REPORT).exists()
+    assert "report: " not in shown(result)
+
+
+def test_a_run_without_probes_writes_none(project: Project) -> None:
+    project.write(conftest="", test_hiring="def test_plain():\n    pass\n")
+    project.run()
+    assert not (project.path / "reports").exists()
+
+
+def test_another_file(project: Project) -> None:
+    project.run("--fairness-report=out/page.html")
+    assert (project.path / "out" / "page.html").exists()
+    assert not (project.path / REPORT).exists()
+
+
+def test_what_cannot_be_written_is_a_problem_only_where_it_was_asked_for(project: Project) -> None:
+    (project.path / "reports").write_text("a file", encoding="utf-8")
+    project.write(conftest=sources.application(sources.EVEN), test_hiring=sources.suite(count=200))
+    result = project.run()
+    assert result.ret == pytest.ExitCode.OK
+    assert "no report: the file" in shown(result)
+    result = project.run("--fairness-report=reports/mine.html")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "cannot be written" in shown(result)
+    assert project.row()["verdict"] == "fair"
+
+
+@every_mode
+def test_the_summary_of_a_ci_job_is_added_to(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    summary = project.path / "summary.md"
+    summary.write_text("# Before\n", encoding="utf-8")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    result = project.run()
+    text = summary.read_text(encoding="utf-8")
+    assert text.startswith("# Before\n")
+    assert text.count("| unfair |") == 1
+    commands = [line for line in shown(result).splitlines() if line.startswith("::")]
+    location, line = project.row()["location"]
+    assert [command.partition(",title")[0] for command in commands] == [f"::error file={location},line={line}"]
+    assert "assert" in (project.path / location).read_text(encoding="utf-8").splitlines()[line - 1]
+
+
+def test_a_summary_that_is_nearly_full_is_not_overfilled(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    summary = project.path / "summary.md"
+    summary.write_text("x" * (LIMIT - 1500), encoding="utf-8")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    project.run(mode=NO_XDIST)
+    assert summary.stat().st_size <= LIMIT
+
+
+def test_a_stored_run_is_reported_again(project: Project) -> None:
+    project.run()
+    first = (project.path / REPORT).read_text(encoding="utf-8")
+    run = project.results()["run"]["id"]
+    from pytest_fairness.cli import main
+
+    store, again, summary = (str(project.path / name) for name in (".fairness/store.sqlite", "again.html", "again.md"))
+    project.run("--fairness-fresh")
+    assert main(["report", run[:8], "--store", store, "--html", again, "--markdown", summary]) == 0
+    assert Path(again).read_text(encoding="utf-8") == first
+    assert "unfair" in Path(summary).read_text(encoding="utf-8")
+
+
+def test_what_names_no_run_is_refused(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    from pytest_fairness.cli import main
+
+    project.run()
+    store = str(project.path / ".fairness" / "store.sqlite")
+    assert main(["report", "0000", "--store", store]) == 2
+    assert "no finished run '0000'" in capsys.readouterr().err
+    assert main(["report", "latest", "--store", "nowhere.sqlite"]) == 2
+    assert "there is no store nowhere.sqlite" in capsys.readouterr().err

@@ -1,0 +1,510 @@
+"""A results file is verified: every verdict is made again from what its run has in the store."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from pytest_fairness import cli
+
+from . import sources
+from .project import Project, each, every_mode, failures, shown
+
+PAIR = 'by="gender", of="woman", to="man"'
+RATIO = sources.threshold(f'assert 0.8 <= measured.ratio("hired", {PAIR}) <= 1.25', name="test_ratio")
+RATE = sources.threshold('assert measured.rate("hired") >= 0.2', name="test_rate")
+HIGH = sources.threshold(
+    'assert measured.rate("hired") >= 0.9', name="test_high", marks="@pytest.mark.xfail(strict=True)"
+)
+PLAIN = "def test_of_something_else():\n    raise AssertionError\n"
+PROBE = sources.PROBE.replace("items=people", "items=people, repetitions=2")
+MODEL = "simulated:shipped?base=0.6&of=woman&ratio=0.85"
+RATIO_ID = "test_hiring.py::test_ratio[simulated:shipped]"
+RATE_ID = "test_hiring.py::test_rate[simulated:shipped]"
+
+
+def write(project: Project, *tests: str, count: int = 60, probe: str = PROBE) -> None:
+    project.write(test_hiring=sources.suite(*(tests or (RATIO, RATE, PLAIN)), count=count, probe=probe))
+
+
+def measure(project: Project, *args: str) -> dict[str, Any]:
+    """Measure the model, unless another is named; the results file."""
+    models = () if any(arg.startswith("--fairness-model") for arg in args) else (f"--fairness-model={MODEL}",)
+    project.run("-m", "threshold", *models, *args)
+    return project.results()
+
+
+def verify(project: Project, *args: str) -> pytest.RunResult:
+    return project.bare_run("--fairness-verify=results.json", "--fairness-json=verify.json", *args)
+
+
+def verification(project: Project) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((project.path / "verify.json").read_text(encoding="utf-8"))["verify"]
+    return found
+
+
+def differences(project: Project) -> dict[str, dict[str, tuple[Any, Any]]]:
+    """By threshold and field: what the file says, and what is found now."""
+    return {
+        row["threshold"]: {each["field"]: (each["file"], each["now"]) for each in row["differences"]}
+        for row in verification(project)["thresholds"]
+        if row["differences"]
+    }
+
+
+def reasons(project: Project) -> dict[str, str]:
+    return {row["threshold"]: row["reason"] for row in verification(project)["thresholds"] if row["reason"]}
+
+
+def tamper(project: Project, change: Callable[[dict[str, Any]], object]) -> None:
+    results = project.results()
+    change(results)
+    (project.path / "results.json").write_text(json.dumps(results), encoding="utf-8")
+
+
+def row_of(results: dict[str, Any], name: str) -> dict[str, Any]:
+    (row,) = (row for row in results["thresholds"] if row["threshold"] == name)
+    found: dict[str, Any] = row
+    return found
+
+
+def saying(name: str, field: str, value: Any) -> Callable[[dict[str, Any]], object]:
+    """Changes one field of a threshold."""
+    return lambda results: row_of(results, name).update({field: value})
+
+
+def flat(result: pytest.RunResult) -> str:
+    """What was printed, with single spaces: lines are wrapped."""
+    return " ".join(shown(result).split())
+
+
+@every_mode
+def test_what_was_measured_is_verified_and_nothing_is_asked(project: Project) -> None:
+    write(project)
+    results = measure(project)
+    text = (project.path / "results.json").read_bytes()
+    result = verify(project)
+    assert result.ret == 0, shown(result)
+    result.assert_outcomes(passed=2, deselected=0 if project.mode.distributed else 61)
+    run = results["run"]["id"]
+    line = f"verified: 2 of 2 thresholds, the release and the marks are as in results.json (run {run[:8]})"
+    assert line in flat(result)
+    found = verification(project)
+    assert (found["run"], found["same"], found["overall"], found["new"]) == (run, True, [], [])
+    assert [row["id"] for row in found["thresholds"]] == [RATE_ID, RATIO_ID]
+    assert (project.path / "results.json").read_bytes() == text
+
+
+def test_an_application_is_not_called(project: Project) -> None:
+    project.write(conftest=sources.application())
+    write(project)
+    project.run("-m", "threshold")
+    project.forget_asked()
+    assert verify(project).ret == 0
+    assert not project.asked()
+
+
+def _unfair(results: dict[str, Any]) -> None:
+    row_of(results, "rate")["verdict"] = "unfair"
+
+
+@every_mode
+def test_a_changed_verdict_is_found(project: Project) -> None:
+    write(project)
+    measure(project)
+    tamper(project, _unfair)
+    result = verify(project)
+    assert result.ret == 1
+    result.assert_outcomes(passed=1, failed=1, deselected=0 if project.mode.distributed else 61)
+    assert f"{RATE_ID}: verdict is fair now, unfair in the file" in flat(result)
+    assert "not verified: 1 of 2 thresholds are as in results.json (run " in flat(result)
+    assert failures(result)["test_rate[simulated:shipped]"] == ["verdict is fair now, unfair in the file"]
+    assert differences(project) == {"rate": {"verdict": ("unfair", "fair")}}
+    assert not verification(project)["same"]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("estimate", 0.5), ("low", None), ("high", 0.1), ("confidence", 0.9), ("risk", 0.05), ("p_value", 0.5),
+        ("p_fair", 0.5), ("p_holm", 0.5), ("mark", "D"), ("bounds", [0.3, None]), ("items", 61), ("attempts", 1),
+        ("metric", "rate(fired)"), ("groups", {"woman": 0.5}), ("flip_probability", True), ("invalid", "why"),
+        ("looks", {"number": 1, "of": 2, "first": 240}), ("model", "simulated:other"), ("slice", {"a": "b"}),
+    ],
+)  # fmt: skip
+def test_each_changed_number_is_found(project: Project, field: str, value: Any) -> None:
+    write(project, RATE)
+    results = measure(project)
+    assert row_of(results, "rate")[field] != value
+    tamper(project, saying("rate", field, value))
+    result = verify(project, "--fairness-model=simulated:other") if field == "model" else verify(project)
+    assert result.ret == 1
+    if field == "model":  # its test has another id
+        return
+    names = {name.partition(" ")[0] for name in differences(project)["rate"]}
+    assert field in names
+    assert names <= {field, "confidence", "low", "high", "p_value", "p_fair", "p_holm"}
+
+
+def test_numbers_differ_beyond_a_billionth_only(project: Project) -> None:
+    write(project, RATE)
+    estimate = row_of(measure(project), "rate")["estimate"]
+    for factor, code in ((1 + 1e-11, 0), (1 + 1e-8, 1)):
+        tamper(project, saying("rate", "estimate", estimate * factor))
+        assert verify(project).ret == code
+    assert differences(project) == {"rate": {"estimate": (estimate * (1 + 1e-8), estimate)}}
+
+
+@pytest.mark.parametrize("part", ["release", "marks"])
+def test_release_and_marks_are_made_again(project: Project, part: str) -> None:
+    write(project)
+    measure(project)
+    name = "verdict" if part == "release" else "mark"
+    tamper(project, lambda results: results[part][0].update({name: "fairest"}))
+    result = verify(project)
+    assert result.ret == 1
+    assert f" {part} " in flat(result)
+    assert "now, fairest in the file" in flat(result)
+    assert "2 of 2 thresholds are as in results.json" in flat(result)
+    assert len(verification(project)["overall"]) == 1
+
+
+@every_mode
+def test_a_changed_bound_is_found_in_the_code(project: Project) -> None:
+    write(project)
+    measure(project)
+    write(project, RATIO.replace("1.25", "1.2"), RATE)
+    result = verify(project)
+    assert result.ret == 1
+    assert "bounds are 0.8 to 1.2 now, 0.8 to 1.25 in the file" in flat(result)
+    assert list(differences(project)) == ["ratio"]
+
+
+def test_a_changed_grader_changes_nothing_and_a_changed_test_does(project: Project) -> None:
+    write(project)
+    measure(project)
+    inverse = "class Inverse(YesNo):\n    def grade(self, prompt, answer):\n        raise AssertionError\n"
+    write(project, RATIO, RATE, probe=f"{inverse}\n\n" + PROBE.replace("YesNo()", "Inverse()"))
+    assert verify(project).ret == 0
+    write(project, RATIO, RATE.replace('rate("hired")', 'where(gender="woman").rate("hired")'))
+    assert verify(project).ret == 1
+    assert differences(project)["rate"]["slice gender"] == (None, "woman")
+
+
+def test_a_changed_confidence_is_found(project: Project) -> None:
+    write(project)
+    measure(project)
+    write(project, probe=PROBE.replace("repetitions=2", "repetitions=2, confidence=0.9"))
+    assert verify(project).ret == 1
+    assert differences(project)["rate"]["risk"] == (0.025, 0.05)
+
+
+def test_thresholds_expected_to_fail_are_verified_like_the_rest(project: Project) -> None:
+    write(project, HIGH, RATE)
+    assert row_of(measure(project), "high")["outcome"] == "xfailed"
+    verify(project).assert_outcomes(passed=2, deselected=60)
+    tamper(project, lambda results: row_of(results, "high").update(verdict="fair"))
+    result = verify(project)
+    result.assert_outcomes(passed=1, failed=1, deselected=60)
+    assert result.ret == 1
+
+
+@every_mode
+def test_a_threshold_that_is_not_there_is_not_verified(project: Project) -> None:
+    write(project)
+    measure(project)
+    write(project, RATE)
+    result = verify(project)
+    assert result.ret == 1
+    assert f"{RATIO_ID}: not verified: its test did not run" in flat(result)
+    assert "1 of 2 thresholds are as in results.json" in flat(result)
+    assert "the release and the marks were not made again" in flat(result)
+    assert list(reasons(project)) == ["ratio"]
+    assert verification(project)["overall"] is None
+
+
+def test_nothing_collected_is_not_verified(project: Project) -> None:
+    write(project)
+    measure(project)
+    result = verify(project, "-k", "no_such")
+    assert result.ret == 1
+    assert "0 of 2 thresholds are as in results.json" in flat(result)
+
+
+def test_a_test_that_fails_or_is_skipped_is_not_verified(project: Project) -> None:
+    write(project)
+    measure(project)
+    write(project, RATE.replace("    assert", "    1 / 0\n    assert"), "@pytest.mark.skip\n" + RATIO)
+    assert verify(project).ret == 1
+    assert reasons(project) == {
+        "rate": "its test failed before it was judged", "ratio": "its test is skipped before it was judged"
+    }  # fmt: skip
+
+
+@every_mode
+def test_a_new_threshold_is_told_and_harms_nothing(project: Project) -> None:
+    write(project, RATIO)
+    measure(project)
+    write(project, RATIO, RATE)
+    result = verify(project)
+    assert result.ret == 0
+    assert f"{RATE_ID}: the results file does not have it" in flat(result)
+    assert verification(project)["new"] == [RATE_ID]
+
+
+def test_a_threshold_that_was_taken_out_of_the_file_is_found(project: Project) -> None:
+    """Nothing else that the file says would be wrong."""
+    write(project, RATE, HIGH)
+    measure(project)
+
+    def without(results: dict[str, Any]) -> None:
+        results["thresholds"] = [row for row in results["thresholds"] if row["threshold"] == "rate"]
+        results["release"][0] |= {"verdict": "fair", "unfair": 0, "unfair_after_holm": 0, "undecided": 0}
+
+    tamper(project, without)
+    result = verify(project)
+    assert result.ret == 1
+    verdict = "its run called it "
+    assert f"test_high[simulated:shipped]: not verified: the results file does not have it, and {verdict}" in flat(
+        result
+    )
+
+
+def test_what_was_never_judged_is_not_verified(project: Project) -> None:
+    write(project, RATE.replace("    assert", "    1 / 0\n    assert"))
+    measure(project)
+    write(project, RATE)
+    assert verify(project).ret == 1
+    assert reasons(project) == {"rate": "its run has not judged it"}
+
+
+def test_answers_that_are_gone_cannot_be_verified(project: Project) -> None:
+    write(project)
+    results = measure(project)
+    project.store.rename(project.store.with_name("other.sqlite"))
+    result = verify(project)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "there is no store" in shown(result)
+    assert verify(project, "--fairness-store=.fairness/other.sqlite").ret == 0
+    write(project, PROBE.replace("test_hiring", "test_moved"), RATE.replace("test_hiring", "test_moved"))
+    assert verify(project, "--fairness-store=.fairness/other.sqlite").ret == 1
+    assert reasons(project)["rate"] == (
+        f"the store has no sample of test_hiring.py::test_moved in run {results['run']['id'][:8]}"
+    )
+
+
+def test_another_run_is_not_taken_for_it(project: Project) -> None:
+    write(project)
+    measure(project)
+    results = project.results()
+    other = measure(project, "--fairness-model=simulated:shipped?base=0.5&of=woman&ratio=0.5")["run"]["id"]
+    results["run"]["id"] = other
+    (project.path / "results.json").write_text(json.dumps(results), encoding="utf-8")
+    assert verify(project).ret == 1
+    assert {*reasons(project), *differences(project)} == {"rate", "ratio"}
+
+
+def _gone(results: dict[str, Any]) -> None:
+    results["run"]["id"] = "0" * 32
+
+
+def _schema(results: dict[str, Any]) -> None:
+    results["schema"] = 2
+
+
+def _empty(results: dict[str, Any]) -> None:
+    results["thresholds"] = []
+
+
+def _twice(results: dict[str, Any]) -> None:
+    results["thresholds"] += results["thresholds"]
+
+
+def _no_run(results: dict[str, Any]) -> None:
+    del results["run"]["id"]
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        (_gone, "has no samples of the run of results.json (run 00000000): name the store"),
+        (_schema, "results.json has schema 2: this version of pytest-fairness verifies schema 1"),
+        (_empty, "results.json holds no thresholds: name the results file of a run that judged some"),
+        (_twice, "results.json is no results file: one of its `thresholds` is there twice"),
+        (_no_run, "results.json is no results file: it has no `run` with an `id`"),
+    ],
+)
+def test_a_file_that_cannot_be_verified_is_refused(project: Project, change: Any, line: str) -> None:
+    write(project)
+    measure(project)
+    tamper(project, change)
+    result = verify(project)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert line in flat(result)
+    assert not (project.path / "verify.json").exists()
+
+
+@each("text", ["{", "[" * 100_000, "[]", "{}", "\x00", '{"schema": 1, "run": {"id": "a"}, "thresholds": [1]}'])
+def test_what_is_no_results_file_is_refused_in_one_line(project: Project, text: str) -> None:
+    write(project, RATE)
+    (project.path / "results.json").write_text(text, encoding="utf-8")
+    result = verify(project)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    (line,) = (line for line in shown(result).splitlines() if "is no results file" in line)
+    assert line.startswith("ERROR: ")
+    assert line.endswith("name a file that --fairness-json wrote")
+
+
+def test_a_file_that_is_not_there_is_refused(project: Project) -> None:
+    write(project, RATE)
+    result = verify(project)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "results.json cannot be read: No such file or directory" in shown(result)
+
+
+def test_it_is_one_of_the_runs_that_judge_nothing(project: Project) -> None:
+    write(project, RATE)
+    result = verify(project, "--fairness-plan")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "--fairness-verify and --fairness-plan cannot be in one run: drop one" in shown(result)
+
+
+@every_mode
+def test_looks_are_verified_on_their_own_samples(project: Project) -> None:
+    """One threshold was decided at the first look, the other later: the store has the largest sample."""
+    project.write(conftest=sources.application({"woman": 0.8, "man": 0.8}, version="1"))
+    project.write(test_hiring=sources.suite(sources.THRESHOLD, RATE.replace("0.2", "0.1"), count=400))
+    project.run("--fairness-resolve", "--fairness-sample=60", "-m", "threshold")
+    looks = {row["threshold"]: row["looks"]["number"] for row in project.rows()}
+    assert looks["rate"] == 1 < looks["women and men alike"]
+    project.forget_asked()
+    result = verify(project)
+    assert result.ret == 0, shown(result)
+    assert not project.asked()
+    tamper(project, lambda results: row_of(results, "women and men alike")["looks"].update(number=1, of=1))
+    assert verify(project).ret == 1
+    assert "looks of" in differences(project)["women and men alike"]
+
+
+def test_repetitions_of_later_looks_are_told_apart(project: Project) -> None:
+    loose = sources.threshold('assert measured.rate("hired") >= 0.05', name="test_loose")
+    write(project, sources.THRESHOLD, loose)
+    measure(project, "--fairness-resolve", "--fairness-model=simulated:even")
+    looks = {row["threshold"]: row["looks"]["number"] for row in project.rows()}
+    assert looks["loose"] == 1 < looks["women and men alike"]
+    result = verify(project)
+    assert result.ret == 0, shown(result)
+
+
+def test_a_verdict_is_verified_by_what_was_known_then(project: Project) -> None:
+    """A smaller sample that was left undecided is held against a larger one if it came before, not if it came after."""
+    project.write(conftest=sources.application({"woman": 0.8, "man": 0.8}, version="1"))
+    project.write(test_hiring=sources.suite(count=400))
+    for samples, verdict in (((30, 400), "undecided"), ((400, 30), "fair")):
+        store = f"--fairness-store={verdict}.sqlite"
+        texts = {}
+        for sample in samples:
+            project.run(f"--fairness-sample={sample}", "-m", "threshold", store)
+            texts[sample] = (project.path / "results.json").read_text(encoding="utf-8")
+        (project.path / "results.json").write_text(texts[400], encoding="utf-8")
+        assert project.row()["verdict"] == verdict
+        assert ("its sample adds to that of run" in project.row()["message"]) is (verdict == "undecided")
+        result = verify(project, store)
+        assert result.ret == 0, shown(result)
+
+
+def test_a_baseline_is_taken_from_the_run(project: Project) -> None:
+    against = sources.threshold(
+        f'assert measured.against(baseline).ratio("hired", {PAIR}) <= 1.1', name="test_no_worse"
+    ).replace("(measured)", "(measured, baseline)")
+    write(project, RATE)
+    run = measure(project)["run"]["id"]
+    write(project, RATE, against)
+    measure(project, f"--fairness-baseline={run[:12]}")
+    result = verify(project)
+    assert result.ret == 0, shown(result)
+    tamper(project, lambda results: results["run"].pop("command"))
+    result = verify(project)
+    assert result.ret == 1
+    assert reasons(project) == {"no worse": "name the baseline: --fairness-baseline RUN"}
+    assert verify(project, f"--fairness-baseline={run}").ret == 0
+
+
+def test_models_are_those_of_the_file(project: Project) -> None:
+    write(project)
+    measure(project, f"--fairness-model={MODEL}", "--fairness-model=simulated:shipped?base=0.7")
+    (project.path / "pytest.ini").write_text("[pytest]\nfairness_model = simulated:of_the_project\n", encoding="utf-8")
+    result = verify(project)
+    assert result.ret == 0, shown(result)
+    assert "4 of 4 thresholds" in flat(result)
+
+
+def test_a_strangers_text_is_shown_escaped(project: Project) -> None:
+    write(project)
+    measure(project)
+    hostile = "\x1b[31mfair\u202e\n::error::"
+
+    def change(results: dict[str, Any]) -> None:
+        row_of(results, "rate").update(verdict=hostile, groups={hostile: 1})
+        results["thresholds"].append({**row_of(results, "ratio"), "id": hostile})
+        results["release"][0]["model"] = hostile
+
+    tamper(project, change)
+    result = verify(project)
+    assert result.ret == 1
+    assert not any(character in shown(result) for character in ("\x1b", "\u202e", "\n::error"))
+    assert "\\u001b[31mfair\\u202e\\n::error::" in shown(result)
+
+
+@pytest.mark.parametrize("field", ["looks", "sample", "bounds", "comparisons", "groups", "scale", "model", "ungraded"])
+def test_any_shape_of_a_field_is_a_difference(project: Project, field: str) -> None:
+    write(project, RATE)
+    measure(project)
+    values: list[Any] = [3, "x", [[]], {"": {}}, True]
+    for value in values:
+        tamper(project, saying("rate", field, value))
+        result = verify(project)
+        assert result.ret == 1, shown(result)
+        assert "INTERNALERROR" not in shown(result)
+
+
+def test_no_key_is_shown(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OTHER_API_KEY", "correct-horse-battery")
+    named = 'said.__name__ = "correct-horse-battery"\n'
+    write(project, f'def said(attempt):\n    return attempt["hired"]\n\n\n{named}', RATE.replace('"hired"', "said"))
+    measure(project)
+    assert verify(project).ret == 0
+    tamper(project, saying("rate", "metric", "correct-horse-battery"))
+    tamper(project, lambda results: results["release"][0].update(model="correct-horse-battery"))
+    result = verify(project)
+    assert result.ret == 1
+    assert "correct-horse" not in shown(result) + (project.path / "verify.json").read_text(encoding="utf-8")
+
+
+def test_the_command_needs_the_file_alone(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(project)
+    project.write(test_other="raise RuntimeError\n")
+    project.run("test_hiring.py", "-m", "threshold", f"--fairness-model={MODEL}")
+    monkeypatch.chdir(project.path)
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:randomly")
+    assert cli.main(["verify", "results.json"]) == 0
+    assert cli.main(["verify", "results.json", "test_hiring.py", "-q", "--fairness-json=verify.json"]) == 0
+    assert verification(project)["same"]
+    tamper(project, _unfair)
+    assert cli.main(["verify", "results.json"]) == 1
+    (project.path / "results.json").write_text("{", encoding="utf-8")
+    assert cli.main(["verify", "results.json"]) == pytest.ExitCode.USAGE_ERROR
+
+
+def test_the_file_is_not_overwritten_by_what_verifies_it(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(project)
+    (project.path / "pytest.ini").write_text("[pytest]\nfairness_json = results.json\n", encoding="utf-8")
+    measure(project)
+    before = (project.path / "results.json").read_bytes()
+    monkeypatch.chdir(project.path)
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:randomly")
+    assert cli.main(["verify", "./results.json"]) == 0
+    assert (project.path / "results.json").read_bytes() == before

@@ -1,0 +1,64 @@
+"""A real browser that opens pages from disk and notes everything that a page must not do."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Dialog, Page
+
+OpenPage = Callable[..., "Page"]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Chromium as the system has it, without a window."""
+    found = shutil.which("chromium") or shutil.which("google-chrome")
+    if found is None:
+        message = "no Chromium is installed: apt-get install chromium"
+        if "PYTEST_FAIRNESS_NO_SKIP" in os.environ:
+            pytest.fail(message)
+        pytest.skip(message)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-dev-shm-usage"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(browser: Browser) -> Iterator[OpenPage]:
+    """Opens a file in a page of its own; in the end none has logged an error, thrown one or asked for anything else."""
+    wrong: list[str] = []
+    contexts = []
+
+    def note(what: str, is_wrong: bool) -> None:
+        if is_wrong:
+            wrong.append(what)
+
+    def refuse(dialog: Dialog) -> None:
+        note(dialog.message, True)
+        dialog.dismiss()  # else the page waits for ever
+
+    def open_page(path: Path, hash: str = "", **settings: Any) -> Page:
+        context = browser.new_context(**settings)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: note(message.text, message.type in ("error", "warning")))
+        page.on("pageerror", lambda error: note(str(error), True))
+        page.on("request", lambda sent: note(sent.url, sent.url.partition("#")[0] != path.as_uri()))
+        page.on("dialog", refuse)
+        page.goto(path.as_uri() + hash)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert wrong == []

@@ -1,0 +1,86 @@
+"""Annotations on source lines: GitHub's workflow commands, and what no text can do to them."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_fairness.report.annotations import workflow_commands
+from tests.report import made
+
+COMMAND = re.compile(r"::(error|warning|notice) ((?:[a-z]+=[^,:\r\n]*,?)+)::([^\r\n]*)")
+
+
+def read(line: str) -> tuple[str, dict[str, str], str]:
+    """A command as GitHub's runner reads it: kind, properties, message."""
+    found = COMMAND.fullmatch(line)
+    assert found, line
+    properties = dict(part.split("=", 1) for part in found[2].split(","))
+    return found[1], {name: unescaped(value) for name, value in properties.items()}, unescaped(found[3])
+
+
+def unescaped(text: str) -> str:
+    for code, character in {"%0D": "\r", "%0A": "\n", "%3A": ":", "%2C": ",", "%25": "%"}.items():
+        text = text.replace(code, character)
+    return text
+
+
+def test_verdicts_are_annotated_where_their_tests_stand() -> None:
+    rows = [
+        made.row("fair"),
+        made.row("undecided", location=["suites/b.py", 7]),
+        made.row("unfair", threshold="100%, or: less", message="unfair: 60%, outside\n0.8", location=["a\\b.py", 3]),
+        made.row("undecided", outcome="flaky", message="", flaky="undecided: it straddles 0.8"),
+        made.row("unfair", outcome="xfailed"),
+        made.row("invalid", message="invalid: no attempts", location=None),
+    ]
+    assert [read(line) for line in workflow_commands(made.view(rows))] == [
+        (
+            "error",
+            {"file": "a/b.py", "line": "3", "title": "unfair: 100%, or: less (simulated:model)"},
+            "unfair: 60%, outside\n0.8",
+        ),
+        ("error", {"title": "invalid: women and men alike (simulated:model)"}, "invalid: no attempts"),
+        (
+            "warning",
+            {"file": "suites/b.py", "line": "7", "title": "undecided: women and men alike (simulated:model)"},
+            "undecided: 0.6, outside 0.8 to 1.2",
+        ),
+        (
+            "notice",
+            {"file": "test_hiring.py", "line": "12", "title": "flaky: women and men alike (simulated:model)"},
+            "undecided: it straddles 0.8",
+        ),
+    ]
+
+
+@pytest.mark.parametrize(("number", "shown"), [(9, 9), (10, 10), (11, 10), (300, 10)])
+def test_ten_of_a_kind_at_most_worst_first(number: int, shown: int) -> None:
+    rows = [made.row("invalid", message="invalid: x") for _ in range(number - 1)] + [made.row("unfair")]
+    lines = [read(line) for line in workflow_commands(made.view(rows))]
+    assert len(lines) == shown
+    assert lines[0][2].startswith("unfair")
+    more = number - 10
+    assert (f"{more} more thresholds" in lines[-1][2]) == (more > 0)
+    assert not any("more thresholds" in message for _, _, message in lines[:-1])
+
+
+@settings(deadline=None)
+@given(st.text(st.characters(exclude_categories=()), max_size=50) | st.sampled_from(made.HOSTILE))
+def test_no_text_adds_a_command_or_a_property(text: str) -> None:
+    changes = dict.fromkeys(("threshold", "model", "message"), text)
+    (line,) = workflow_commands(made.view([made.row("unfair", **changes, location=[text, 5])]))
+    kind, properties, _ = read(line)
+    assert (kind, list(properties), properties["line"]) == ("error", ["file", "line", "title"], "5")
+    assert len(line.splitlines()) == 1
+    assert len(properties["title"]) <= 255
+    assert not set(line) & set("\x1b\x00\u202e\u2066\x85\u2028")
+    line.encode()
+
+
+def test_a_megabyte_is_cut() -> None:
+    (line,) = workflow_commands(made.view([made.row("unfair", message="%" * 1_000_000, threshold="n" * 5000)]))
+    assert len(line) < 16_000

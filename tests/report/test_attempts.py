@@ -1,0 +1,166 @@
+"""The attempts as the page holds them: nothing lost that fits, nothing secret, and never too large."""
+
+from __future__ import annotations
+
+import base64
+import json
+import random
+import string
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from pytest_fairness.core.attempts import Grade
+from pytest_fairness.core.items import Prompt
+from pytest_fairness.report.attempts import PackedAttempts, link_to, pack_attempts
+from pytest_fairness.report.texts import visible
+
+from .attempts_page import PROBE, attempt, many_samples, sample
+
+
+def budget(attempts: int) -> int:
+    return 800_000 + 180 * attempts
+
+
+def unpacked(packed: PackedAttempts) -> tuple[dict[str, Any], list[str]]:
+    index, *texts = [json.loads(zlib.decompress(base64.b64decode(chunk), -15)) for chunk in packed.chunks]
+    return index, [text for chunk in texts for text in chunk]
+
+
+def column(index: Mapping[str, Any], texts: list[str], name: str) -> list[str]:
+    """A column of texts: its places are told as steps."""
+    place, found = 0, []
+    for step in index["attempts"][name]:
+        place += step
+        found.append(texts[place])
+    return found
+
+
+def noise(length: int, seed: int = 1) -> str:
+    """A text that nothing can make smaller."""
+    return "".join(random.Random(seed).choices(string.ascii_letters + string.digits, k=length))
+
+
+def test_what_fits_is_held_whole_and_each_text_once() -> None:
+    prompt = Prompt([{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Advance?"}])
+    attempts = [
+        attempt("yes", prompt=prompt, reasoning="She fits.", repetition=0),
+        attempt("yes", prompt=prompt, grades={"advance": Grade.none("refusal", "No comment.")}, repetition=1),
+        attempt(None, prompt=prompt, error="timed out", grades={}, repetition=2),
+    ]
+    packed = pack_attempts([sample(attempts)], {"thresholds": [{"probe": PROBE, "suite": "hiring"}]})
+    index, texts = unpacked(packed)
+    assert (packed.note, packed.shown) == ("", 3)
+    assert column(index, texts, "text") == ["yes", "yes", ""]
+    assert column(index, texts, "reasoning") == ["She fits.", "", ""]
+    assert [texts[place] for place in index["attempts"]["error"]] == ["", "", "timed out"]
+    assert len(texts) == len(set(texts))
+    names = index["names"]
+    assert [names[place] for place in index["samples"][0]] == ["hiring", PROBE, "simulated:fair"]
+    (grade,) = index["grades"]
+    assert [names[place] if place >= 0 else None for place in grade["value"]] == ["1", None, None]
+    assert [names[place] if place >= 0 else None for place in grade["reason"]] == [None, "refusal", None]
+    assert [names[place] for place in index["conversations"][0][::2]] == ["system", "user"]
+
+
+def test_a_probe_without_thresholds_is_of_the_suite_whose_folder_it_is_in() -> None:
+    index, _ = unpacked(pack_attempts([sample([attempt()])], {"thresholds": []}))
+    assert index["names"][index["samples"][0][0]] == "hiring"
+
+
+def test_attempts_without_grades_or_groups_of_others_have_none() -> None:
+    first = attempt(prompt=Prompt("a", {"gender": "female"}), grades={"advance": Grade(1)})
+    second = attempt(prompt=Prompt("b", {"origin": "north"}), grades={"tone": Grade(0.5)})
+    index, _ = unpacked(pack_attempts([sample([first, second])], {}))
+    assert [[place >= 0 for place in groups] for groups in index["groups"]] == [[True, False], [False, True]]
+    assert [[place >= 0 for place in grade["value"]] for grade in index["grades"]] == [[True, False], [False, True]]
+
+
+@pytest.mark.parametrize("length", [2_500, 1_000_000])
+def test_texts_that_do_not_fit_are_cut_to_one_length_and_the_note_tells_it(length: int) -> None:
+    count = 3_000_000 // length
+    attempts = [attempt(noise(length, seed), repetition=seed) for seed in range(count)]
+    attempts.append(attempt("short", repetition=count))
+    packed = pack_attempts([sample(attempts)], {})
+    _, texts = unpacked(packed)
+    cut = [text for text in texts if "more characters)" in text]
+    assert len(cut) == count
+    (kept,) = {len(text.partition("… (")[0]) for text in cut}
+    assert cut[0] == f"{noise(length, 0)[:kept]}… ({length - kept:,} more characters)"
+    assert f"{count:,} of " in packed.note
+    assert f"first {kept:,} characters" in packed.note
+    assert "pytest-fairness export parquet" in packed.note
+    assert "short" in texts
+    size = sum(map(len, packed.chunks))
+    assert 0.9 * budget(count + 1) < size <= budget(count + 1)
+
+
+def test_a_megabyte_that_deflates_well_is_held_whole() -> None:
+    packed = pack_attempts([sample([attempt("na " * 350_000)])], {})
+    assert packed.note == ""
+    assert "na " * 350_000 in unpacked(packed)[1]
+
+
+@pytest.mark.parametrize(("grades", "answers_too"), [(1, False), (4, True)])
+def test_reasoning_is_left_out_first_then_answers_and_never_an_attempt(
+    grades: int, answers_too: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pytest_fairness.report.attempts._BASE_BYTES", 0)  # as it is with a great many attempts
+    attempts = [
+        attempt(
+            noise(120, number),
+            item=f"item {number}",
+            reasoning=noise(120, 1_000 + number),
+            grades={f"g{place}": Grade(1, detail=noise(90, 2_000 + 10 * number + place)) for place in range(grades)},
+        )
+        for number in range(600)
+    ]
+    packed = pack_attempts([sample(attempts)], {})
+    index, texts = unpacked(packed)
+    assert len(index["attempts"]["prompt"]) == packed.shown == 600
+    assert all(thought.startswith("(left out of this page") for thought in column(index, texts, "reasoning"))
+    assert "reasoning is left out" in packed.note
+    answers = column(index, texts, "text")
+    left_out = sum(answer.startswith("(left out of this page") for answer in answers)
+    assert (left_out > 0) == answers_too
+    assert (f"the answers of the last {left_out:,} attempts are left out" in packed.note) == answers_too
+    assert all(answer.startswith(noise(80, number)) for number, answer in enumerate(answers[: 600 - left_out]))
+    assert sum(map(len, packed.chunks)) <= 180 * 600
+
+
+def test_controls_are_written_out_and_lines_are_kept() -> None:
+    index, texts = unpacked(
+        pack_attempts([sample([attempt("a\u202eb\x07\n\tc\ud800", item="nurse\u2066\n", prompt="x\x00y")])], {})
+    )
+    assert r"a\u202eb\u0007" + "\n\tc" + r"\ud800" in texts
+    assert r"x\u0000y" in texts
+    assert r"nurse\u2066\u000a" in index["names"]
+
+
+def test_long_names_are_cut_and_a_link_names_them_as_the_page_does() -> None:
+    name = "n" * 100_000
+    index, _ = unpacked(pack_attempts([sample([attempt(item=name)])], {}))
+    (shown,) = [known for known in index["names"] if known.startswith("nnn")]
+    assert len(shown) == 201
+    assert link_to(item=name).count("n") == 200
+
+
+def test_the_same_attempts_are_packed_to_the_same_bytes() -> None:
+    assert pack_attempts(many_samples(60), {}) == pack_attempts(many_samples(60), {})
+
+
+@pytest.mark.parametrize(
+    "code", [0, 7, 0x1B, 0x7F, 0x9B, 0xAD, 0x200B, 0x200F, 0x202E, 0x2069, 0xFEFF, 0xFFFE, 0xE0041]
+)
+def test_what_nobody_sees_is_written_out(code: int) -> None:
+    for lines in (True, False):
+        shown = visible(f"a{chr(code)}b", lines=lines)
+        assert shown.isascii()
+        assert f"{code:04x}" in shown
+
+
+@pytest.mark.parametrize("text", ["naïve café", "שלום", "\u0645\u06cc\u200c\u062e", "👩\u200d⚕️", "日本語", "a\\b"])
+def test_what_is_seen_stays(text: str) -> None:
+    assert visible(text) == visible(text, lines=True) == text

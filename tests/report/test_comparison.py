@@ -1,0 +1,375 @@
+"""Several models or runs side by side: the league, differences, what changed, and the three ways it is shown."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from markdown_it import MarkdownIt
+
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.report.compare_html import page
+from pytest_fairness.report.compare_markdown import markdown
+from pytest_fairness.report.compare_reading import read_comparison
+from pytest_fairness.report.compare_text import lines
+from pytest_fairness.report.comparison import Comparison, Question, Told, changes, compare
+from pytest_fairness.report.league import league
+from pytest_fairness.report.marking import aggregated
+from pytest_fairness.report.release import corrected, release
+
+HOSTILE = "x</script><script>alert(1)</script>|`*[a](javascript:b)\u202e\x1b[31m"
+
+
+def row(model: str, name: str = "alike", **more: Any) -> dict[str, Any]:
+    """A threshold on a ratio that is fair, as in the results file."""
+    verdict = more.get("verdict", "fair")
+    return {
+        "id": f"suites/hiring/test_hiring.py::test_{name}[{model.partition('?')[0]}]",
+        "suite": "hiring", "probe": "p", "threshold": name, "harm": "allocation", "model": model, "verdict": verdict,
+        "outcome": "passed" if verdict == "fair" else "failed", "message": "", "flaky": "",
+        "metric": "ratio(hired; gender: female/male)", "title": "ratio of hired, female to male", "slice": {},
+        "comparisons": [{"op": op, "bound": bound, "decision": "true"} for op, bound in ((">=", 0.8), ("<=", 1.25))],
+        "bounds": [0.8, 1.25], "estimate": 0.95, "low": 0.9, "high": 1.003, "confidence": 0.95, "risk": 0.025,
+        "p_value": 0.5, "mark": "A", "scale": {"A": [[0.85, 1.18]], "B": [[0.7, 1.43]], "C": [[0.5, 2]]},
+        "items": 100, "attempts": 600, "ungraded": {"female": 0, "male": 0}, "groups": {"female": 0.5, "male": 0.53},
+        "attribute": "gender", "reference": "male", "invalid": "",
+    } | more  # fmt: skip
+
+
+def results(*rows: dict[str, Any], run: str = "a" * 32) -> dict[str, Any]:
+    """A results file of these rows."""
+    judged = corrected(rows)
+    return {
+        "schema": 1,
+        "run": {"id": run, "started": "2026-01-02T03:04:05+00:00"},
+        "release": release(judged),
+        "marks": aggregated(judged),
+        "thresholds": judged,
+        "metrics": [],
+    }
+
+
+def kept(*rows: dict[str, Any], run: str = "a" * 32, influences: dict[str, Any] | None = None) -> Told:
+    known = influences or {}
+    return Told(run[:4], results(*rows, run=run), known.get)
+
+
+def pair(new: dict[str, Any], old: dict[str, Any] | None = None) -> Comparison:
+    """A model of which a row is known, against one whose row is fair."""
+    return compare([kept(old or row("x:old"), row("x:new") | new)])
+
+
+def ranks(comparison: Comparison) -> list[tuple[int, str]]:
+    return [(standing.rank, standing.column.label) for standing in league(comparison)]
+
+
+def test_the_league_goes_by_verdict_then_marks_and_not_by_estimates() -> None:
+    comparison = compare(
+        [
+            kept(
+                row("x:unfair", verdict="unfair", mark="D", p_value=0.001, estimate=0.99),
+                row("x:b", mark="B"),
+                row("x:open", verdict="undecided", mark="A"),
+                row("x:a", estimate=0.86),
+                row("x:other", estimate=1.0),
+                row("x:invalid", verdict="invalid", mark=None),
+            )
+        ]
+    )
+    assert ranks(comparison) == [
+        (1, "x:a"), (1, "x:other"), (3, "x:b"), (4, "x:open"), (5, "x:invalid"), (6, "x:unfair")
+    ]  # fmt: skip
+
+
+def test_what_is_not_marked_ranks_as_a_d() -> None:
+    first, second = (
+        row(f"x:{mark}", verdict="undecided", mark=None if mark == "none" else mark) for mark in ("none", "D")
+    )
+    assert [rank for rank, _ in ranks(compare([kept(first, second)]))] == [1, 1]
+
+
+def test_a_model_that_was_asked_less_ranks_behind_all_that_could_be_judged() -> None:
+    comparison = compare(
+        [kept(row("x:less"), row("x:all", mark="B"), row("x:all", "more", verdict="undecided", mark="D"))]
+    )
+    assert ranks(comparison) == [(1, "x:all"), (2, "x:less")]
+    assert [standing.missing for standing in league(comparison)] == [0, 1]
+
+
+def test_the_first_model_is_the_reference_unless_another_is_named() -> None:
+    run = kept(row("x:a"), row("x:b"), row("y:c"))
+    assert compare([run]).references == [0, 0, 0]
+    assert compare([run], to="y").references == [2, 2, 2]
+    for text, said in (("x", "the beginning of 2"), ("z", "the beginning of none")):
+        with pytest.raises(FairnessError, match=f"{said} of the columns: name one of x:a, x:b, y:c"):
+            compare([run], to=text)
+
+
+def test_a_model_of_two_runs_is_held_against_itself() -> None:
+    comparison = compare([kept(row("x:a"), row("x:b")), kept(row("x:b"), row("x:new"), run="b" * 32)])
+    labels = [column.label for column in comparison.columns]
+    assert labels == ["x:a @ aaaaaaaa", "x:b @ aaaaaaaa", "x:b @ bbbbbbbb", "x:new @ bbbbbbbb"]
+    assert comparison.references == [0, 0, 1, 0]
+    assert len(comparison.questions) == 1, "the model in a test's name is not part of the question"
+
+
+def test_parameters_of_a_model_are_in_its_label_where_they_are_needed() -> None:
+    models = ["x:a?seed=1", "x:a?seed=2"]
+    same = compare([kept(*(row(model) for model in models))])
+    assert [column.label for column in same.columns] == models
+    other = compare([kept(row("x:a?seed=1"), row("x:b?seed=1"))])
+    assert [column.label for column in other.columns] == ["x:a", "x:b"]
+
+
+@pytest.mark.parametrize("runs", [[["x:a"]], [["x:a"], ["x:a"]]])
+def test_one_column_is_nothing_to_compare(runs: list[list[str]]) -> None:
+    with pytest.raises(FairnessError, match=r"name another run|name others"):
+        compare([kept(*(row(model) for model in models)) for models in runs])
+
+
+def change(comparison: Comparison) -> tuple[list[Question], list[Question]]:
+    """What got worse, and better, in the only column that is held against another."""
+    (found,) = changes(comparison)
+    return [question for question, _ in found.worse], [question for question, _ in found.better]
+
+
+@pytest.mark.parametrize(
+    ("new", "worse", "better"),
+    [
+        ({}, 0, 0),
+        ({"verdict": "undecided"}, 1, 0),
+        ({"mark": "B"}, 1, 0),
+        ({"mark": None}, 1, 0),
+        ({"estimate": 0.7, "low": 0.68, "high": 0.72}, 1, 0),
+        ({"estimate": 1 / 0.7, "low": 1 / 0.72, "high": 1 / 0.68}, 1, 0),
+        ({"estimate": 0.9, "low": 0.8, "high": 1.02}, 0, 0),
+        ({"estimate": 0.999, "low": 0.99, "high": 1.002}, 0, 0),
+        ({"verdict": "undecided", "estimate": 1.0, "low": 0.99, "high": 1.01}, 1, 0),
+    ],
+)
+def test_worse_is_a_verdict_a_mark_or_a_difference_beyond_chance(new: dict[str, Any], worse: int, better: int) -> None:
+    found = change(pair(new))
+    assert (len(found[0]), len(found[1])) == (worse, better)
+    turned = change(compare([kept(row("x:new") | new, row("x:old"))]))
+    assert (len(turned[0]), len(turned[1])) == (better, worse)
+
+
+@pytest.mark.parametrize(
+    ("op", "estimate", "worse"), [(">=", 0.3, True), (">=", 0.7, False), ("<=", 0.7, True), ("<=", 0.3, False)]
+)
+def test_a_bound_says_which_way_is_worse(op: str, estimate: float, *, worse: bool) -> None:
+    asked: dict[str, Any] = {
+        "metric": "rate(hired)", "title": "rate of hired", "groups": {}, "attribute": None, "reference": None,
+        "comparisons": [{"op": op, "bound": 0.5, "decision": "true"}], "mark": None, "scale": None,
+        "bounds": [0.5, None] if op == ">=" else [None, 0.5],
+    }  # fmt: skip
+    old = row("x:old") | asked | {"estimate": 0.5, "low": 0.47, "high": 0.53}
+    found = change(pair(asked | {"estimate": estimate, "low": estimate - 0.03, "high": estimate + 0.03}, old))
+    assert (len(found[0]), len(found[1])) == ((1, 0) if worse else (0, 1))
+
+
+def test_a_difference_is_corrected_for_all_that_were_compared() -> None:
+    def compared(number: int) -> Comparison:
+        shifted = {"estimate": 0.86, "low": 0.815, "high": 0.9075}
+        rows = [row("x:old", f"t{n}") for n in range(number)] + [row("x:new", f"t{n}") for n in range(1, number)]
+        return compare([kept(*rows, row("x:new", "t0") | shifted)])
+
+    assert len(change(compared(1))[0]) == 1
+    assert len(change(compared(30))[0]) == 0
+
+
+def test_the_worst_comes_first() -> None:
+    names = {"open": {"verdict": "undecided"}, "broken": {"verdict": "unfair", "mark": "D"}, "mark": {"mark": "B"}}
+    old = [row("x:old", name) for name in names]
+    new = [row("x:new", name) | more for name, more in names.items()]
+    assert [question.threshold for question in change(compare([kept(*old, *new)]))[0]] == ["broken", "open", "mark"]
+
+
+@pytest.mark.parametrize(
+    ("new", "reason"),
+    [
+        ({"metric": "rate(hired)", "groups": {}}, "another metric"),
+        ({"slice": {"age": "old"}}, "another part of the sample"),
+        (
+            {"comparisons": [{"op": ">=", "bound": 0.9, "decision": "true"}], "bounds": [0.9, None]},
+            "its bounds were others",
+        ),
+    ],
+)
+def test_another_question_is_not_compared(new: dict[str, Any], reason: str) -> None:
+    comparison = pair(new | {"verdict": "unfair", "mark": "D"})
+    (question,) = comparison.questions
+    held = question.against[1]
+    assert held is not None
+    assert held.difference is None
+    assert reason in held.reason
+    assert change(comparison) == ([], [])
+
+
+def test_other_pairs_of_a_family_give_no_difference_but_their_verdicts_are_compared() -> None:
+    family = {"reference": None, "attribute": "origin"}
+    old = row("x:old") | family | {"metric": "ratio(hired; origin: a/b)", "groups": {"a": 0.4, "b": 0.5}}
+    other = family | {"metric": "ratio(hired; origin: a/c)", "groups": {"a": 0.4, "c": 0.5}, "verdict": "unfair"}
+    comparison = pair(other, old)
+    held = comparison.questions[0].against[1]
+    assert held is not None
+    assert held.reason == "another pair of groups decided: a and c, not a and b"
+    assert len(change(comparison)[0]) == 1
+    turned = family | {"metric": "ratio(hired; origin: b/a)", "groups": {"b": 0.4, "a": 0.5}}
+    held = pair(turned, old).questions[0].against[1]
+    assert held is not None
+    assert held.difference is not None, "the same two groups, whichever is smaller"
+
+
+def test_what_was_not_measured_is_worse_than_what_was() -> None:
+    unjudged: dict[str, Any] = {
+        "verdict": "invalid", "metric": "", "title": "", "estimate": None, "low": None, "high": None, "mark": None,
+        "comparisons": [], "bounds": [None, None], "scale": None, "groups": {}, "ungraded": {},
+    }  # fmt: skip
+    comparison = pair(unjudged)
+    assert len(change(comparison)[0]) == 1
+    assert "not measured" in "\n".join(lines(comparison))
+
+
+def test_influences_pair_two_runs_item_by_item() -> None:
+    names = [f"item {number}" for number in range(100)]
+    values = {name: 0.005 * (-1) ** number for number, name in enumerate(names)}
+    near = {name: value * 0.9 for name, value in values.items()}
+    old, new = row("x:a"), row("x:a") | {"estimate": 0.93}
+    runs = [
+        kept(each, run=run, influences={each["id"]: {"log": True, "error": error, "values": found}})
+        for each, run, found, error in ((old, "a" * 32, values, 0.05), (new, "b" * 32, near, 0.045))
+    ]
+    paired, alone = (compare(told).questions[0].against[1] for told in (runs, [kept(old), kept(new, run="b" * 32)]))
+    assert paired is not None and paired.difference is not None and paired.difference.paired  # noqa: PT018
+    assert alone is not None and alone.difference is not None and not alone.difference.paired  # noqa: PT018
+    assert paired.difference.high - paired.difference.low < (alone.difference.high - alone.difference.low) / 3
+    again = compare([runs[0], Told("c", results(old, run="c" * 32), runs[0].influences)]).questions[0].against[1]
+    assert again is not None and again.difference is not None and again.difference.same  # noqa: PT018
+
+
+def test_new_and_gone_thresholds_are_named() -> None:
+    comparison = compare([kept(row("x:a"), row("x:a", "old")), kept(row("x:a"), row("x:a", "added"), run="b" * 32)])
+    (found,) = changes(comparison)
+    assert ([each.threshold for each in found.new], [each.threshold for each in found.gone]) == (["added"], ["old"])
+    shown = "\n".join(lines(comparison))
+    assert " new: hiring: added" in shown
+    assert " gone: hiring: old" in shown
+
+
+def hostile() -> Comparison:
+    odd = {"threshold": HOSTILE, "suite": HOSTILE, "title": HOSTILE, "slice": {HOSTILE: HOSTILE}}
+    rows = [row(model) | odd for model in (f"x:{HOSTILE}", "x:b")]
+    rows[1] |= {"verdict": "unfair", "mark": "D", "estimate": 0.5, "low": 0.45, "high": 0.55}
+    return compare([kept(*rows, row("x:b", "lone") | odd)])
+
+
+class Elements(HTMLParser):
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+def test_nothing_of_a_stranger_is_markup_on_the_page() -> None:
+    text = page(hostile())
+    elements = Elements(text)
+    assert "script" not in {tag for tag, _ in elements.tags}
+    assert not [
+        name for _, attributes in elements.tags for name in attributes if name.startswith("on") or name == "style"
+    ]
+    assert not [each["href"] for tag, each in elements.tags if tag == "a" and not str(each["href"]).startswith("#")]
+    assert not re.search("[\x00-\x08\x0b-\x1f\u202a-\u202e]", text)
+    (policy,) = (each["content"] for tag, each in elements.tags if each.get("http-equiv") == "Content-Security-Policy")
+    assert str(policy).startswith("default-src 'none'")
+
+
+def test_every_link_of_the_page_leads_somewhere_on_it() -> None:
+    elements = Elements(page(hostile()))
+    ids = [each["id"] for _, each in elements.tags if "id" in each]
+    assert len(ids) == len(set(ids))
+    assert {str(each["href"])[1:] for tag, each in elements.tags if tag == "a"} <= set(ids)
+
+
+def test_nothing_of_a_stranger_is_markup_in_markdown() -> None:
+    tokens = MarkdownIt("commonmark").enable("table").parse(markdown(hostile()))
+    inline = [child.type for token in tokens for child in token.children or ()]
+    assert not {"link_open", "image", "html_inline", "code_inline"} & set(inline)
+    assert "html_block" not in {token.type for token in tokens}
+    cells = [sum(token.type in ("td_open", "th_open") for token in part) for part in _table_rows(tokens)]
+    assert set(cells) == {10, 5}, "of the league, and of each threshold"
+
+
+def _table_rows(tokens: Sequence[Any]) -> list[list[Any]]:
+    starts = [place for place, token in enumerate(tokens) if token.type == "tr_open"]
+    ends = [place for place, token in enumerate(tokens) if token.type == "tr_close"]
+    return [list(tokens[start:end]) for start, end in zip(starts, ends, strict=True)]
+
+
+def test_the_terminal_gets_plain_lines_that_fit() -> None:
+    shown = list(lines(hostile()))
+    assert max(map(len, shown)) <= 80
+    assert all(line.isprintable() for line in shown)
+
+
+@pytest.mark.parametrize("show", [page, markdown, lambda comparison: "\n".join(lines(comparison))])
+def test_the_numbers_that_are_shown_are_those_of_the_results(show: Any) -> None:
+    text = show(pair({"estimate": 0.71234, "low": 0.61549, "high": 0.81951, "verdict": "undecided"}))
+    assert "0.712 (0.615 to 0.820)" in text
+    assert "0.950 (0.900 to 1.003)" in text
+    factor = 0.71234 / 0.95
+    assert f"{factor:.3f} times (" in text.replace("&#8203;", "")
+
+
+def write(path: Path, *rows: dict[str, Any], run: str = "a" * 32) -> str:
+    path.write_text(json.dumps(results(*rows, run=run)), encoding="utf-8")
+    return str(path)
+
+
+def test_results_files_are_compared_without_a_store(tmp_path: Path) -> None:
+    files = [write(tmp_path / f"{run}.json", row("x:a"), run=run * 32) for run in "ab"]
+    comparison = read_comparison(files, tmp_path / "none.sqlite")
+    assert [column.label for column in comparison.columns] == ["x:a @ aaaaaaaa", "x:a @ bbbbbbbb"]
+
+
+def test_secrets_are_taken_out_of_what_is_read(tmp_path: Path) -> None:
+    files = [write(tmp_path / "a.json", row("x:a") | {"threshold": "a hunter2hunter2"}, row("x:b"))]
+    comparison = read_comparison(files, tmp_path, redact=lambda text: text.replace("hunter2hunter2", "[redacted]"))
+    assert "hunter2hunter2" not in page(comparison) + markdown(comparison) + "\n".join(lines(comparison))
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("[", "holds no JSON"),
+        ("[]", "is no results file of schema 1"),
+        ('{"schema": 2}', "is no results file of schema 1"),
+        ('{"schema": 1, "run": {}}', "has no 'release'"),
+        (json.dumps(results() | {"plan": {}}), "holds a plan"),
+        (None, "cannot be read: No such file"),
+    ],
+)
+def test_what_is_no_results_file_is_refused_in_one_line(tmp_path: Path, content: str | None, said: str) -> None:
+    if content is not None:
+        (tmp_path / "a.json").write_text(content, encoding="utf-8")
+    with pytest.raises(FairnessError, match=said) as refused:
+        read_comparison([str(tmp_path / "a.json")], tmp_path / "none.sqlite")
+    assert "\n" not in str(refused.value)
+
+
+def test_a_store_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+    with pytest.raises(FairnessError, match="there is no store"):
+        read_comparison(["latest"], tmp_path / "none.sqlite")
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,75 @@
+"""Properties of a JUnit file: of the whole run, and of each test, whatever texts are in them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from pytest_fairness.report.junit import MOST, shown_properties, suite_properties
+from tests.report import made
+
+TEST = """\
+import pytest
+
+@pytest.fixture(scope="session")
+def whole(record_testsuite_property):
+    for name, value in {suite!r}:
+        record_testsuite_property(name, value)
+
+def test_one(whole, request):
+    request.node.user_properties += {test!r}
+"""
+
+
+def write_xml(pytester: pytest.Pytester, suite: object, test: object) -> ElementTree.Element:
+    pytester.makepyfile(TEST.format(suite=suite, test=test))
+    pytester.runpytest_inprocess("-p", "no:fairness", "-p", "no:randomly", "--junitxml=junit.xml").assert_outcomes(
+        passed=1
+    )
+    return ElementTree.fromstring(Path(pytester.path / "junit.xml").read_bytes())  # noqa: S314 - our own
+
+
+def properties(parent: ElementTree.Element | None) -> dict[str, str]:
+    assert parent is not None
+    return {found.attrib["name"]: found.attrib["value"] for found in parent.findall("properties/property")}
+
+
+def test_the_whole_file_tells_release_and_marks(pytester: pytest.Pytester) -> None:
+    view = made.view([made.row("fair"), made.row("undecided", id="2", model="other")])
+    root = write_xml(pytester, suite_properties(view.results), [])
+    found = properties(root.find("testsuite"))
+    assert found["fairness_run"] == "0123456789abcdef"
+    assert found["fairness_verdict"] == "undecided"
+    assert json.loads(found["fairness_release"]) == view.results["release"]
+    assert json.loads(found["fairness_marks"]) == view.results["marks"]
+
+
+def test_a_run_without_thresholds_has_no_verdict() -> None:
+    assert dict(suite_properties(made.view([]).results)).keys() == {
+        "fairness_run",
+        "fairness_release",
+        "fairness_marks",
+    }
+
+
+def test_hostile_texts_and_a_megabyte_leave_the_file_readable(pytester: pytest.Pytester) -> None:
+    hostile = "".join(made.HOSTILE)
+    view = made.view([made.row("unfair", model=hostile, suite=hostile, harm=hostile)])
+    given = [("fairness_message", hostile), ("fairness_long", "x" * 1_000_000), ("others", "\u202e")]
+    shown = shown_properties(given)
+    root = write_xml(pytester, suite_properties(view.results), shown)
+    whole, test = properties(root.find("testsuite")), properties(root.find("testsuite/testcase"))
+    assert json.loads(whole["fairness_release"])[0]["model"] == hostile
+    assert "]]>" in test["fairness_message"]
+    assert "</details>" in test["fairness_message"]
+    assert not set(test["fairness_message"]) & set("\x00\x1b\u202e\u2066")
+    assert len(test["fairness_long"]) < MOST + 100
+    assert test["others"] == "\u202e"
+
+
+def test_what_is_not_ours_or_no_text_stays() -> None:
+    given = [("other", "\x1b" * 100_000), ("fairness_number", 3)]
+    assert shown_properties(given) == given

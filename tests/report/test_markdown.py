@@ -1,0 +1,195 @@
+"""The summary of a CI job: what it says, and what strangers' texts cannot do to it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import example as case
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from pytest_fairness.report.inline import fenced, inline
+from pytest_fairness.report.markdown import job_summary
+from pytest_fairness.report.texts import visible
+from tests.report import made
+
+GITHUB = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+TEXTS = st.text(st.characters(exclude_categories=()), max_size=60) | st.sampled_from(made.HOSTILE)
+MARKUP = st.text("ab1 |`*_[]()<>!#&;:\\~-+=@$.\n/{}'\"", max_size=40)
+Check = Callable[[str], None]
+GAP = "\u200b"
+AUTOLINKS = re.compile(r"https?://|\bwww\.|@\w|#\d|\bGH-\d|:(?!\d\d:)(?:[a-z+-][\w+-]*|\d\w*):", re.IGNORECASE)
+"""What GitHub makes links and pictures of in plain text."""
+
+
+def flat(tokens: list[Token]) -> list[Token]:
+    return [each for token in tokens for each in (token, *flat(token.children or []))]
+
+
+def words(token: Token) -> str:
+    assert all(child.type in ("text", "text_special") for child in token.children or [])
+    return "".join(child.content for child in token.children or [])
+
+
+def folded(text: str) -> str:
+    return visible(" ".join(text.split()))
+
+
+class Elements(HTMLParser):
+    """The elements of a page, opened and closed."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.comments: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        self.found.append(f"/{tag}")
+
+    def handle_comment(self, data: str) -> None:
+        self.comments.append(data)
+
+
+STRUCTURE = (
+    "- list",
+    "+ list",
+    "1. one",
+    "12) twelve",
+    "---",
+    "===",
+    "=",
+    "x\n```\ny",
+    "`````\n~~~~~~\n",
+    "    code",
+    "\t",
+)
+
+
+def every_hostile(test: Check) -> Check:
+    for text in (*made.HOSTILE, *STRUCTURE):
+        test = case(text)(test)
+    return settings(deadline=None)(test)
+
+
+@every_hostile
+@given(TEXTS | MARKUP)
+def test_a_cell_shows_its_text_and_nothing_else(text: str) -> None:
+    tokens = flat(GITHUB.parse(f"| a | b | c |\n|---|---|---|\n| x | {inline(text)} | y |\n"))
+    kinds = [token.type for token in tokens]
+    assert not {"html_inline", "html_block", "link_open", "image", "code_inline", "em_open"} & set(kinds)
+    assert kinds.count("td_open") == 3
+    cell = [token for token in tokens if token.type == "inline"][4]
+    assert words(cell).replace(GAP, "") == folded(text).replace(GAP, "")
+    assert not AUTOLINKS.search(words(cell))
+
+
+@every_hostile
+@given(TEXTS | MARKUP)
+def test_a_line_shows_its_text_and_nothing_else(text: str) -> None:
+    for before in ("", "- ", "**a**: "):
+        tokens = GITHUB.parse(before + inline(text))
+        assert {token.type for token in tokens} <= {
+            "paragraph_open", "paragraph_close", "inline",
+            "bullet_list_open", "bullet_list_close", "list_item_open", "list_item_close",
+        }  # fmt: skip
+        assert len([token for token in tokens if token.type == "list_item_open"]) == (before == "- ")
+
+
+@every_hostile
+@given(TEXTS | MARKUP)
+def test_an_element_shows_its_text_and_nothing_else(text: str) -> None:
+    assert Elements(f"<summary>{inline(text)}</summary>").found == ["summary", "/summary"]
+
+
+@every_hostile
+@given(TEXTS | st.text("`~\n ax", max_size=40))
+def test_no_text_ends_its_fence(text: str) -> None:
+    tokens = GITHUB.parse(f"before\n\n{fenced(text)}\n\nafter\n")
+    assert [token.type for token in tokens if token.type == "fence"] == ["fence"]
+    assert tokens[-2].content == "after"
+    (fence,) = (token for token in tokens if token.type == "fence")
+    shown = visible(text, lines=True)
+    assert fence.content == f"{shown}\n"
+
+
+def test_the_summary_leads_with_the_release_and_puts_the_worst_first() -> None:
+    verdicts = ["fair", "undecided", "invalid", "unfair"]
+    rows = [made.row(verdict, threshold=f"the {verdict} one", id=verdict) for verdict in verdicts]
+    text = job_summary(made.view(rows, [None, made.example(), None, made.example()]))
+    assert text.splitlines()[2] == (
+        f"- **{made.MODEL}**: release: unfair (4 thresholds: 1 fair, 1 unfair (1 after Holm's correction), "
+        "1 undecided, 1 invalid)"
+    )
+    places = [text.index(f"| the {verdict} one |") for verdict in ("unfair", "invalid", "undecided", "fair")]
+    assert places == sorted(places)
+    assert (
+        "| unfair | the unfair one | hiring | simulated:model | 0.600 (95% CI 0.500 to 0.700) | 0.8 to 1.2 | B |"
+        in text
+    )
+    assert "### What would decide it\n\n- **the undecided one** (hiring, simulated:model): about 200 items" in text
+    assert "### What could not be measured\n\n- **the invalid one**" in text
+    assert "| hiring | B |" in text
+    assert text.count("<details>") == text.count("</details>") == 2
+    assert "Group **woman** in this item: 0 of 3 answers. Asked:" in text
+    assert "- Commit: abc123" in text
+    assert "stand-in" in text
+
+
+def test_hostile_texts_everywhere_leave_the_summary_whole() -> None:
+    for hostile in made.HOSTILE:
+        names = dict.fromkeys(("threshold", "suite", "model", "message", "advice", "harm", "title"), hostile)
+        rows = [made.row(verdict, **names) for verdict in ("unfair", "undecided", "invalid")]
+        shown = made.example(hostile, "{group}: " + hostile.replace("{", "{{").replace("}", "}}"), hostile)
+        text = job_summary(made.view(rows, [shown, shown, None]))
+        tokens = flat(GITHUB.parse(text))
+        blocks = "".join(token.content for token in tokens if token.type == "html_block")
+        assert Elements(blocks).found == ["details", "summary", "/summary", "/details"] * 2
+        assert not Elements(blocks).comments
+        assert not {"html_inline", "link_open", "image"} & {token.type for token in tokens}
+        assert [token.type for token in tokens].count("td_open") == 7 * 3 + 2 * 2
+        for kind in ("unfair", "undecided"):
+            assert f"<summary>{kind}: " in text
+        text.encode()
+        assert not set(text) & set("\x00\x1b\r\u202e\u2066")
+
+
+def test_a_long_summary_loses_examples_first_then_fair_thresholds() -> None:
+    rows = [made.row("unfair", id=str(n), threshold=f"broken {n}") for n in range(5)]
+    rows += [made.row("fair", id=f"f{n}", threshold=f"fine {n}") for n in range(50)]
+    view = made.view(rows, [made.example("long " * 300)] * 5 + [None] * 50)
+    whole = job_summary(view)
+    assert "Left out" not in whole
+    size = len(whole.encode())
+    for limit in (size + 500, size - 3000, size // 2, 6000, 3000):
+        text = job_summary(view, limit)
+        assert len(text.encode()) <= limit
+        assert [f"broken {n}" in text for n in range(5)] == [True] * 5
+    assert text.count("<details>") == 0
+    assert 0 < text.count("| fine ") < 50
+    assert "Left out, for GitHub's limit on the size of a summary: 5 of 5 examples" in text
+    assert "`pytest-fairness report 01234567`" in text
+
+
+@pytest.mark.parametrize("size", [1_000_000, 3_000_000])
+def test_answers_of_a_megabyte_fit(size: int) -> None:
+    view = made.view([made.row("unfair")] * 30, [made.example("`é" * (size // 2))] * 30)
+    text = job_summary(view)
+    assert len(text.encode()) <= 1024 * 1024
+    assert text.count("<details>") == 30
+    assert f"({size - 2000:,} more characters)" in text
+
+
+def test_a_thousand_unfair_thresholds_fit() -> None:
+    rows = [made.row("unfair", id=str(number), threshold="x" * 3000) for number in range(1000)]
+    text = job_summary(made.view(rows))
+    assert len(text.encode()) <= 1024 * 1024
+    assert re.search(r"Left out, .*: \d+ of 1,000 other thresholds", text)

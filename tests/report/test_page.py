@@ -1,0 +1,225 @@
+"""The report's page, of a real run, in a real browser."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from pypdf import PdfReader
+
+from pytest_fairness.core.numerals import figures
+from pytest_fairness.report.release import counts
+
+from .told import MODELS, Finished, run, with_models, write_suite
+
+if TYPE_CHECKING:
+    from .conftest import OpenPage
+
+VOID = {"meta", "link", "br", "img", "input"}
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
+    """Two models and four thresholds, judged twice."""
+    folder = write_suite(tmp_path_factory.mktemp("told"))
+    run(folder, *with_models(*MODELS))
+    return run(folder, *with_models(*MODELS))
+
+
+class Texts(HTMLParser):
+    """The text of each element that has an id, with that of all elements in it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: dict[str, str] = {}
+        self.links: list[str] = []
+        self._open: list[tuple[str, str]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        named = dict(attrs)
+        self.links += [str(named[name]) for name in ("href", "src", "action", "srcset") if name in named]
+        if tag not in VOID:
+            self._open.append((tag, str(named.get("id", ""))))
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Of a drawing: it holds no text."""
+
+    def handle_endtag(self, tag: str) -> None:
+        while self._open and self._open.pop()[0] != tag:
+            pass
+
+    def handle_data(self, data: str) -> None:
+        if any(tag in ("script", "style", "title", "desc") for tag, _ in self._open):
+            return
+        for _, name in self._open:
+            if name:
+                self.texts[name] = self.texts.get(name, "") + data
+
+
+def texts_of(page: Path) -> Texts:
+    texts = Texts()
+    texts.feed(page.read_text(encoding="utf-8"))
+    return texts
+
+
+def articles(finished: Finished) -> Iterator[tuple[dict[str, Any], str]]:
+    """Each row of the results file with the text of its article."""
+    texts = texts_of(finished.page).texts
+    for row in finished.results["thresholds"]:
+        found = [text for name, text in texts.items() if re.fullmatch(r"t\d+", name) and shlex.quote(row["id"]) in text]
+        assert len(found) == 1, (row["id"], len(found))
+        yield row, found[0]
+
+
+def test_it_is_written_when_a_probe_ran(finished: Finished) -> None:
+    assert finished.code == pytest.ExitCode.TESTS_FAILED
+    assert "report: reports/fairness.html" in finished.output.splitlines()[-20:] or "report: reports" in finished.output
+
+
+def test_its_numbers_are_those_of_the_results_file(finished: Finished) -> None:
+    told = list(articles(finished))
+    assert {row["verdict"] for row, _ in told} == {"fair", "unfair", "undecided", "invalid"}
+    for row, text in told:
+        assert row["verdict"] in text
+        assert f"{row['items']:,} items" in text
+        assert f"{row['attempts']:,} attempts" in text
+        if row["estimate"] is None:
+            continue
+        for number in figures(row):
+            assert number in text
+        for name in ("p_value", "p_fair", "p_holm"):
+            assert f"{row[name]:.2g}" in text
+        for group, numbers in row["by_group"].items():
+            assert group in text
+            for number in figures(numbers):
+                assert number in text
+    texts = texts_of(finished.page).texts
+    for line in finished.results["release"]:
+        assert counts(line) in texts["release"]
+
+
+def test_each_unfair_or_undecided_threshold_has_an_example(finished: Finished) -> None:
+    shown = 0
+    for row, text in articles(finished):
+        if row["verdict"] in ("unfair", "undecided"):
+            shown += 1
+            for side in row["example"]["sides"]:
+                assert f"{side['events']} of {side['graded']} answers" in text
+            assert row["example"]["item"] in text
+        else:
+            assert "most telling" not in text
+    assert shown >= 2
+
+
+def test_its_commands_repeat_thresholds_and_items(finished: Finished) -> None:
+    page = finished.page.read_text(encoding="utf-8")
+    commands = [re.sub(r"&amp;", "&", found) for found in re.findall(r'<code class="command">(.*?)</code>', page)]
+    repeats = [command for command in commands if "test_women_and_men" in command and "lean" in command]
+    replays = [command for command in commands if "::test_screening[" in command.replace("&#39;", "'")]
+    assert repeats
+    assert replays
+    for command, passed in ((repeats[0], "1 failed"), (replays[0], "1 passed")):
+        arguments = shlex.split(command.replace("&#39;", "'"))
+        assert arguments[0] == "pytest"
+        done = subprocess.run(
+            [sys.executable, "-m", *arguments, "--fairness-report=none", "-p", "no:randomly"],
+            cwd=finished.folder, capture_output=True, text=True, check=False, timeout=60,
+        )  # fmt: skip
+        assert passed in done.stdout, done.stdout
+        assert "0 ungraded" in done.stdout or "from the store" in done.stdout
+
+
+def test_it_asks_nothing_of_anybody(finished: Finished) -> None:
+    texts = texts_of(finished.page)
+    assert all(link.startswith("#") for link in texts.links), texts.links
+    page = finished.page.read_text(encoding="utf-8")
+    assert "default-src 'none'" in page.replace("&#39;", "'")
+    assert not re.search(r"<[^>]+\son\w+=", page)
+    assert not re.search(r"<[^>]+\sstyle=", page)
+    assert "&lt;script&gt;alert" in page  # of the card
+
+
+def test_the_first_screen_says_what_a_release_manager_needs(finished: Finished, open_page: OpenPage) -> None:
+    page = open_page(finished.page, viewport={"width": 1440, "height": 1000})
+    for line in finished.results["release"]:
+        cell = page.locator("table.releases tr", has_text=line["model"].partition("?")[0])
+        assert line["verdict"] in cell.inner_text()
+    assert page.locator("#release h2", has_text="Unfair").is_visible()
+    assert page.locator("table.grid .mark").count() == 2
+    link = page.locator("#release ul.open a").first
+    link.click()
+    target = page.evaluate("location.hash")
+    assert page.locator(f"details{target}").get_attribute("open") is not None
+
+
+def test_links_open_what_is_folded(finished: Finished, open_page: OpenPage) -> None:
+    page = open_page(finished.page)
+    folded = page.locator("details.threshold:not([open])").first
+    anchor = folded.get_attribute("id")
+    page.evaluate("anchor => { location.hash = anchor }", f"#{anchor}")
+    page.wait_for_function("anchor => document.getElementById(anchor).open", arg=anchor)
+
+
+def test_an_examples_link_shows_its_attempts(finished: Finished, open_page: OpenPage) -> None:
+    page = open_page(finished.page)
+    page.locator("#attempts-status", has_text="720").wait_for()
+    page.get_by_role("link", name="All attempts of this item").first.click()
+    page.locator("#attempts-status", has_text=re.compile(r"\b6\b")).wait_for()
+
+
+def test_the_keyboard_alone_is_enough(finished: Finished, open_page: OpenPage) -> None:
+    page = open_page(finished.page)
+    page.locator("#attempts-status", has_text="720").wait_for()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("Enter")
+    seen = set()
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        seen.add(page.evaluate("document.activeElement.tagName"))
+        summary = page.evaluate("document.activeElement.matches('details.threshold:not([open]) > summary')")
+        if summary:
+            page.keyboard.press("Enter")
+            assert page.evaluate("document.activeElement.parentElement.open")
+            break
+    else:
+        pytest.fail("no folded threshold can be reached")
+    assert {"A", "SUMMARY"} <= seen
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1440, 390])
+def test_axe_finds_nothing_serious(finished: Finished, open_page: OpenPage, scheme: str, width: int) -> None:
+    from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
+
+    page = open_page(finished.page, viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True)
+    page.locator("#attempts-status", has_text="720").wait_for()
+    page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
+    found = Axe().run(page).response["violations"]
+    serious = [(each["id"], [node["target"] for node in each["nodes"]][:3]) for each in found
+               if each["impact"] in ("serious", "critical")]  # fmt: skip
+    assert serious == []
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_nothing_is_wider_than_the_window(finished: Finished, open_page: OpenPage, width: int) -> None:
+    page = open_page(finished.page, viewport={"width": width, "height": 900})
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_it_prints_with_all_sections(finished: Finished, open_page: OpenPage, tmp_path: Path) -> None:
+    page = open_page(finished.page)
+    page.pdf(path=tmp_path / "report.pdf", format="A4")
+    text = " ".join("".join(sheet.extract_text() for sheet in PdfReader(tmp_path / "report.pdf").pages).split())
+    for title in ("Thresholds", "Method and provenance", "Earlier runs", "most telling item", "Known limits"):
+        assert title in text
+    for row in finished.results["thresholds"]:  # the folded ones too
+        if row["estimate"] is not None:
+            assert figures(row)[1] in text
