@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import os
 import sys
 from collections.abc import Sequence
 
@@ -21,6 +22,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except FairnessError as error:
         print(f"pytest-fairness: {error}", file=sys.stderr)
         return 2
+    except BrokenPipeError:  # whoever reads has enough, `head` say
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
 
 
 def _parser() -> argparse.ArgumentParser:

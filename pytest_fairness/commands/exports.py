@@ -42,15 +42,15 @@ def _add_out(parser: argparse.ArgumentParser, how: str) -> None:
 
 
 def _attempts(chosen: argparse.Namespace) -> None:
-    from pytest_fairness.report.parquet import write_parquet
+    from pytest_fairness.report.exports.parquet import write_parquet
 
     count = write_parquet(view_of(chosen), chosen.out)
     print(f"{count:,} attempts written to {chosen.out}")
 
 
 def _model_card(chosen: argparse.Namespace) -> None:
+    from pytest_fairness.report.exports.modelcard import model_card
     from pytest_fairness.report.files import write_text
-    from pytest_fairness.report.modelcard import model_card
 
     view = view_of(chosen)
     models = [line["model"] for line in view.results["release"]]
@@ -61,9 +61,9 @@ def _model_card(chosen: argparse.Namespace) -> None:
 
 
 def _impact(chosen: argparse.Namespace) -> None:
+    from pytest_fairness.report.exports.impact import impact_tables
+    from pytest_fairness.report.exports.impact_text import impact_csv, impact_markdown
     from pytest_fairness.report.files import write_text
-    from pytest_fairness.report.impact import impact_tables
-    from pytest_fairness.report.impact_text import impact_csv, impact_markdown
 
     shown = impact_csv if chosen.out.suffix == ".csv" else impact_markdown
     samples = [sample for sample in view_of(chosen).samples if chosen.grade in sample.graders]

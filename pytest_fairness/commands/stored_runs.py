@@ -25,9 +25,9 @@ def add(commands: Commands) -> None:
 
 
 def _report(chosen: argparse.Namespace) -> None:
+    from pytest_fairness.report.ci.summary import job_summary
     from pytest_fairness.report.files import write_text
-    from pytest_fairness.report.html import page
-    from pytest_fairness.report.markdown import job_summary
+    from pytest_fairness.report.html.page import page
 
     view = view_of(chosen)
     for path, written in ((chosen.html, page), (chosen.markdown, job_summary)):
@@ -39,10 +39,10 @@ def _report(chosen: argparse.Namespace) -> None:
 def _compare(chosen: argparse.Namespace) -> None:
     from shutil import get_terminal_size
 
-    from pytest_fairness.report.compare_html import page
-    from pytest_fairness.report.compare_markdown import markdown
-    from pytest_fairness.report.compare_reading import read_comparison
-    from pytest_fairness.report.compare_text import lines
+    from pytest_fairness.report.compare.markdown import markdown
+    from pytest_fairness.report.compare.page import page
+    from pytest_fairness.report.compare.reading import read_comparison
+    from pytest_fairness.report.compare.text import lines
     from pytest_fairness.report.files import write_text
 
     comparison = read_comparison(chosen.runs, chosen.store, chosen.to, hiding_secrets())

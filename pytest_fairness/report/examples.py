@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_fairness.core.attempts import GradedAttempt
+from pytest_fairness.core.attempts import Grade, GradedAttempt
 from pytest_fairness.report.view import Row
 
 
@@ -27,8 +27,11 @@ def said(graded: GradedAttempt) -> str:
 
 
 def grades(graded: GradedAttempt) -> str:
-    """``answer: A, tone: ungraded (refusal)``."""
-    return ", ".join(
-        f"{name}: {f'ungraded ({grade.ungraded})' if grade.ungraded else grade.value}"
-        for name, grade in graded.grades.items()
-    )
+    """``hired: true, tone: ungraded (refusal)``."""
+    return ", ".join(f"{name}: {_grade(grade)}" for name, grade in graded.grades.items())
+
+
+def _grade(grade: Grade) -> str:
+    if grade.ungraded:
+        return f"ungraded ({grade.ungraded})"
+    return str(grade.value).lower() if isinstance(grade.value, bool) else str(grade.value)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.report.junit import shown_properties
+from pytest_fairness.report.ci.junit import shown_properties
 from pytest_fairness.report.release import sentence
 from pytest_fairness.session import outcomes, rows, thresholds
 from pytest_fairness.session.baseline import with_named_runs

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.report.junit import suite_properties
+from pytest_fairness.report.ci.junit import suite_properties
 from pytest_fairness.report.results import Facts, write_results
 from pytest_fairness.session.settings import Settings
 from pytest_fairness.session.state import FairnessSession
@@ -79,7 +79,7 @@ def write(fairness: FairnessSession, results: Mapping[str, Any]) -> list[str]:
     if summary:
         _append_summary(Path(summary), view)
     if annotated:
-        from pytest_fairness.report.annotations import workflow_commands
+        from pytest_fairness.report.ci.annotations import workflow_commands
 
         lines += workflow_commands(view)
     return lines
@@ -94,7 +94,7 @@ def hiding_secrets(settings: Settings) -> Callable[[str], str]:
 
 
 def _write_report(settings: Settings, view: View) -> str:
-    from pytest_fairness.report.html import write_page
+    from pytest_fairness.report.html.page import write_page
 
     path = settings.report
     assert path is not None  # noqa: S101 - asked for by the caller
@@ -109,7 +109,7 @@ def _write_report(settings: Settings, view: View) -> str:
 
 def _append_summary(path: Path, view: View) -> None:
     """The page of the CI job is one file to which each step's commands append."""
-    from pytest_fairness.report.markdown import LIMIT, job_summary
+    from pytest_fairness.report.ci.summary import LIMIT, job_summary
 
     try:
         taken = path.stat().st_size if path.exists() else 0

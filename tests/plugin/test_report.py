@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fairness.report.markdown import LIMIT
+from pytest_fairness.report.ci.summary import LIMIT
 
 from . import sources
 from .project import NO_XDIST, Project, every_mode, shown

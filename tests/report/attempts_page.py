@@ -16,10 +16,10 @@ from markupsafe import Markup
 import pytest_fairness
 from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt
 from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.report.attempts import PackedAttempts
+from pytest_fairness.report.html.attempts import PackedAttempts
 from pytest_fairness.store.samples import StoredSample
 
-TEMPLATES = Path(pytest_fairness.__file__).parent / "report" / "templates"
+TEMPLATES = Path(pytest_fairness.__file__).parent / "report" / "html" / "templates"
 PROBE = "suites/hiring/test_screening.py::test_screening"
 PAGE = """<!doctype html>
 <html lang="en">

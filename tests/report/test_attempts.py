@@ -14,7 +14,7 @@ import pytest
 
 from pytest_fairness.core.attempts import Grade
 from pytest_fairness.core.items import Prompt
-from pytest_fairness.report.attempts import PackedAttempts, link_to, pack_attempts
+from pytest_fairness.report.html.attempts import PackedAttempts, link_to, pack_attempts
 from pytest_fairness.report.texts import visible
 
 from .attempts_page import PROBE, attempt, many_samples, sample
@@ -107,7 +107,7 @@ def test_a_megabyte_that_deflates_well_is_held_whole() -> None:
 def test_reasoning_is_left_out_first_then_answers_and_never_an_attempt(
     grades: int, answers_too: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pytest_fairness.report.attempts._BASE_BYTES", 0)  # as it is with a great many attempts
+    monkeypatch.setattr("pytest_fairness.report.html.attempts._BASE_BYTES", 0)  # as it is with a great many attempts
     attempts = [
         attempt(
             noise(120, number),

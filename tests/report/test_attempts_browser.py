@@ -13,7 +13,7 @@ import pytest
 
 from pytest_fairness.core.attempts import Grade, GradedAttempt
 from pytest_fairness.core.items import Prompt
-from pytest_fairness.report.attempts import link_to, pack_attempts
+from pytest_fairness.report.html.attempts import link_to, pack_attempts
 
 from .attempts_page import attempt, many_samples, sample, write_page
 

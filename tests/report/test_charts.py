@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 import pytest_fairness.report
 from pytest_fairness.core.marks import DIFFERENCES, RATIOS, Scale
 from pytest_fairness.core.numerals import bounds_of, figures
-from pytest_fairness.report.axes import Axis, axis_over
-from pytest_fairness.report.charts import (
+from pytest_fairness.report.html.axes import Axis, axis_over
+from pytest_fairness.report.html.charts import (
     CLASSES,
     Line,
     groups_chart,
@@ -27,8 +27,8 @@ from pytest_fairness.report.charts import (
     slices_chart,
     threshold_chart,
 )
-from pytest_fairness.report.signs import WIDTH
-from pytest_fairness.report.svg import lines_of, spread, width_of
+from pytest_fairness.report.html.signs import WIDTH
+from pytest_fairness.report.html.svg import lines_of, spread, width_of
 
 quickly = settings(
     max_examples=60, deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
@@ -387,6 +387,6 @@ def test_nothing_measured_is_no_chart() -> None:
 
 
 def test_every_class_has_its_style() -> None:
-    style = (Path(pytest_fairness.report.__file__).parent / "templates/charts.css").read_text(encoding="utf-8")
+    style = (Path(pytest_fairness.report.__file__).parent / "html/templates/charts.css").read_text(encoding="utf-8")
     styled = set(re.findall(r"\.([A-Za-z-]+)", style.partition("*/")[2]))
     assert styled - {"rem"} == set(CLASSES)

@@ -13,12 +13,12 @@ import pytest
 from markdown_it import MarkdownIt
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.report.compare_html import page
-from pytest_fairness.report.compare_markdown import markdown
-from pytest_fairness.report.compare_reading import read_comparison
-from pytest_fairness.report.compare_text import lines
-from pytest_fairness.report.comparison import Comparison, Question, Told, changes, compare
-from pytest_fairness.report.league import league
+from pytest_fairness.report.compare.comparison import Comparison, Question, Told, changes, compare
+from pytest_fairness.report.compare.league import league
+from pytest_fairness.report.compare.markdown import markdown
+from pytest_fairness.report.compare.page import page
+from pytest_fairness.report.compare.reading import read_comparison
+from pytest_fairness.report.compare.text import lines
 from pytest_fairness.report.marking import aggregated
 from pytest_fairness.report.release import corrected, release
 

@@ -15,8 +15,8 @@ from markdown_it import MarkdownIt
 from pytest_fairness.core.attempts import Grade
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.report.impact import Category, ImpactTables, impact_tables
-from pytest_fairness.report.impact_text import impact_csv, impact_markdown
+from pytest_fairness.report.exports.impact import Category, ImpactTables, impact_tables
+from pytest_fairness.report.exports.impact_text import impact_csv, impact_markdown
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.store.samples import StoredSample
 from tests.report import made

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pytest_fairness.report.junit import MOST, shown_properties, suite_properties
+from pytest_fairness.report.ci.junit import MOST, shown_properties, suite_properties
 from tests.report import made
 
 TEST = """\

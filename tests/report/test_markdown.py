@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from pytest_fairness.report.ci.summary import job_summary
 from pytest_fairness.report.inline import fenced, inline
-from pytest_fairness.report.markdown import job_summary
 from pytest_fairness.report.texts import visible
 from tests.report import made
 

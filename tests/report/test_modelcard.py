@@ -9,7 +9,7 @@ from huggingface_hub.repocard_data import model_index_to_eval_results
 from markdown_it import MarkdownIt
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.report.modelcard import model_card, model_index
+from pytest_fairness.report.exports.modelcard import model_card, model_index
 from pytest_fairness.report.texts import visible
 from tests.report import made
 

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from pytest_fairness import Measured
-from pytest_fairness.report.annotations import workflow_commands
-from pytest_fairness.report.impact import impact_tables
-from pytest_fairness.report.markdown import job_summary
-from pytest_fairness.report.modelcard import model_index
-from pytest_fairness.report.parquet import write_parquet
+from pytest_fairness.report.ci.annotations import workflow_commands
+from pytest_fairness.report.ci.summary import job_summary
+from pytest_fairness.report.exports.impact import impact_tables
+from pytest_fairness.report.exports.modelcard import model_index
+from pytest_fairness.report.exports.parquet import write_parquet
 from pytest_fairness.report.reading import read_view
 from pytest_fairness.report.view import View
 from pytest_fairness.store.store import Store

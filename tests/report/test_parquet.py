@@ -16,7 +16,7 @@ from pytest_fairness import Measured
 from pytest_fairness.core.attempts import Grade, GradedAttempt
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.report.parquet import write_parquet
+from pytest_fairness.report.exports.parquet import write_parquet
 from pytest_fairness.store.samples import StoredSample
 from tests.report import made
 
@@ -140,7 +140,7 @@ import resource, sys
 from pathlib import Path
 from tests.report import made
 from tests.report.test_parquet import PROBE, attempts, view
-from pytest_fairness.report.parquet import write_parquet
+from pytest_fairness.report.exports.parquet import write_parquet
 from pytest_fairness.store.samples import StoredSample
 import pyarrow.parquet
 few = attempts(100)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pytest_fairness.report import compare_words as words
-from pytest_fairness.report.comparison import Changes, Comparison, Question, changes
+from pytest_fairness.report.compare import words
+from pytest_fairness.report.compare.comparison import Changes, Comparison, Question, changes
 from pytest_fairness.report.inline import inline
 from pytest_fairness.report.sentences import SIMULATED
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_fairness.report.markdown import standing, worst_first
+from pytest_fairness.report.standing import standing, worst_first
 from pytest_fairness.report.texts import visible
 from pytest_fairness.report.view import Row, View
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fairness.core.errors import FairnessError, StoreError
-from pytest_fairness.report.comparison import Comparison, Told, compare
+from pytest_fairness.report.compare.comparison import Comparison, Told, compare
 from pytest_fairness.report.results import SCHEMA, redacted
 from pytest_fairness.store.store import Store
 

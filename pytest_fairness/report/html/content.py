@@ -7,21 +7,22 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytest_fairness.report import sentences
-from pytest_fairness.report.articles import Article, article, worst_first
-from pytest_fairness.report.attempts import pack_attempts
-from pytest_fairness.report.cards import Card, read_card
+from pytest_fairness.report.html.articles import Article, article
+from pytest_fairness.report.html.attempts import pack_attempts
+from pytest_fairness.report.html.cards import Card, read_card
 from pytest_fairness.report.provenance import facts
 from pytest_fairness.report.release import STATES, counts
+from pytest_fairness.report.standing import rank
 from pytest_fairness.report.view import Row, View
 
 
 def page_of(view: View) -> dict[str, Any]:
     """The values of the page's template."""
     results = view.results
+    ordered = sorted(view.thresholds, key=lambda threshold: rank(threshold.row))
     names = short_names([line["model"] for line in results["release"]])
     articles = [
-        article(threshold, names[threshold.row["model"]], f"t{number}")
-        for number, threshold in enumerate(worst_first(view.thresholds), 1)
+        article(threshold, names[threshold.row["model"]], f"t{number}") for number, threshold in enumerate(ordered, 1)
     ]
     cards = {suite: read_card(suite, text) for suite, text in view.cards.items()}
     return {

@@ -11,8 +11,8 @@ from markupsafe import Markup
 
 from pytest_fairness.core.marks import Scale
 from pytest_fairness.core.numerals import figures
-from pytest_fairness.report.axes import Axis
-from pytest_fairness.report.svg import SIZE, element, spread, width_of
+from pytest_fairness.report.html.axes import Axis
+from pytest_fairness.report.html.svg import SIZE, element, spread, width_of
 from pytest_fairness.report.view import Row
 
 WIDTH = 360

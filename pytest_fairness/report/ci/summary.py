@@ -5,13 +5,14 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
-from pytest_fairness.core.attempts import Grade, GradedAttempt
+from pytest_fairness.core.attempts import GradedAttempt
 from pytest_fairness.core.marks import NOT_MARKED
 from pytest_fairness.core.numerals import bounds_of, figures
-from pytest_fairness.report import sentences
+from pytest_fairness.report import examples, sentences
 from pytest_fairness.report.inline import fenced, inline
 from pytest_fairness.report.provenance import facts
 from pytest_fairness.report.release import sentence
+from pytest_fairness.report.standing import rank, worst_first
 from pytest_fairness.report.view import Row, SideView, ThresholdView, View
 
 LIMIT = 1024 * 1024
@@ -23,7 +24,6 @@ MOST_ANSWERS = 10
 """On each side of an example."""
 
 _ROOM_FOR_NOTE = 400
-WORST_FIRST = ("unfair", "invalid", "undecided", "flaky", "fair")
 
 
 def job_summary(view: View, limit: int = LIMIT) -> str:
@@ -35,9 +35,8 @@ def job_summary(view: View, limit: int = LIMIT) -> str:
     """
     rows = worst_first([threshold.row for threshold in view.thresholds])
     broken = [row for row in rows if row["verdict"] != "fair"]
-    told = [
-        each for each in _sorted(view.thresholds) if each.example and each.row["verdict"] in ("unfair", "undecided")
-    ]
+    shown = [each for each in view.thresholds if each.example and each.row["verdict"] in ("unfair", "undecided")]
+    told = sorted(shown, key=lambda threshold: rank(threshold.row))
     # In the order in which they are given room.
     sections = {
         "releases": list(_releases(view.results)),
@@ -56,23 +55,9 @@ def job_summary(view: View, limit: int = LIMIT) -> str:
         kept[name] = _fitting(lines, room)
         room -= sum(map(_size, kept[name]))
     note = _left_out(sections, kept, view.results["run"]["id"])
-    shown = ("releases", "marks", "head", "broken", "fair", "open", "unmeasured", "examples")
-    lines = [line for name in shown for line in kept[name]] + note + list(kept["method"])
+    order = ("releases", "marks", "head", "broken", "fair", "open", "unmeasured", "examples")
+    lines = [line for name in order for line in kept[name]] + note + list(kept["method"])
     return "".join(f"{line}\n" for line in lines)
-
-
-def worst_first(rows: Iterable[Row]) -> list[Row]:
-    """Rows of the results file in the order in which they matter: `WORST_FIRST`."""
-    return sorted(rows, key=lambda row: WORST_FIRST.index(standing(row)))
-
-
-def standing(row: Row) -> str:
-    """A row's verdict, or ``flaky`` where a mark kept it from failing."""
-    return "flaky" if row.get("outcome") == "flaky" else str(row["verdict"])
-
-
-def _sorted(thresholds: Iterable[ThresholdView]) -> list[ThresholdView]:
-    return sorted(thresholds, key=lambda threshold: WORST_FIRST.index(standing(threshold.row)))
 
 
 def _releases(results: Row) -> Iterator[str]:
@@ -153,31 +138,13 @@ def _side(side: SideView) -> str:
     if len(side.attempts) > len(shown):
         answers += f"\n\n{len(side.attempts) - len(shown)} more answers"
     which = "Asked" if len(side.attempts) == side.numbers["attempts"] else "One of its prompts"
-    asked = f"Group **{inline(side.group)}** in this item: {_counts(side.numbers)}. {which}:"
+    whose = f"Group **{inline(side.group)}** in this item: " if side.group else "This item: "
+    asked = f"{whose}{examples.tally(side.numbers)}. {which}:"
     return "\n\n".join([asked, fenced(_cut(prompt)), "Answered:", fenced(answers)])
 
 
-def _counts(numbers: Row) -> str:
-    """``4 of 5 answers, 1 ungraded``: how often it came out, or what it was on average."""
-    graded, attempts = numbers["graded"], numbers["attempts"]
-    if numbers["events"] is not None:
-        text = f"{numbers['events']:,} of {graded:,} answers"
-    else:
-        text = f"mean of {graded:,} answers {'unknown' if numbers['mean'] is None else format(numbers['mean'], '.3g')}"
-    return f"{text}, {attempts - graded:,} ungraded" if attempts > graded else text
-
-
 def _answer(graded: GradedAttempt) -> str:
-    attempt = graded.attempt
-    said = attempt.answer.text if attempt.answer else f"no answer: {attempt.error or 'not in the store'}"
-    grades = ", ".join(f"{name}: {_grade(grade)}" for name, grade in graded.grades.items())
-    return f"{_cut(said)}\n   [{_cut(grades)}]"
-
-
-def _grade(grade: Grade) -> str:
-    if grade.ungraded:
-        return f"ungraded ({grade.ungraded})"
-    return str(grade.value).lower() if isinstance(grade.value, bool) else str(grade.value)
+    return f"{_cut(examples.said(graded))}\n   [{_cut(examples.grades(graded))}]"
 
 
 def _cut(text: str) -> str:

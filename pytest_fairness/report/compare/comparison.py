@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.report.changes import Against, against, corrected
+from pytest_fairness.report.compare.changes import Against, against, corrected
 from pytest_fairness.report.view import Row
 
 

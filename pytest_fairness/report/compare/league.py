@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pytest_fairness.core.marks import NOT_MARKED, aggregate
-from pytest_fairness.report.changes import MARKS, VERDICTS
-from pytest_fairness.report.comparison import Column, Comparison
+from pytest_fairness.report.compare.changes import MARKS, VERDICTS
+from pytest_fairness.report.compare.comparison import Column, Comparison
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from pytest_fairness.core.marks import NOT_MARKED
 from pytest_fairness.core.numerals import bounds_of, figures
 from pytest_fairness.report import sentences
 from pytest_fairness.report.inline import inline
-from pytest_fairness.report.markdown import worst_first
 from pytest_fairness.report.release import sentence
+from pytest_fairness.report.standing import worst_first
 from pytest_fairness.report.texts import visible
 from pytest_fairness.report.view import Row, View
 

@@ -1,4 +1,4 @@
-"""The report as one page: no request to anywhere, and no script but its own."""
+"""What every page is made in: no request to anywhere, and no script but its own."""
 
 from __future__ import annotations
 
@@ -6,35 +6,13 @@ import base64
 import hashlib
 from functools import cache
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from pytest_fairness import __version__
-from pytest_fairness.report.files import write_text
-from pytest_fairness.report.page import page_of
 from pytest_fairness.report.texts import visible
-from pytest_fairness.report.view import View
-
-
-def write_page(path: Path, view: View) -> None:
-    """Write the report, whole or not at all.
-
-    Raises `FairnessError`, in one line, where it cannot be written.
-    """
-    write_text(path, page(view))
-
-
-def page(view: View) -> str:
-    """The report of a run, as HTML."""
-    return render(
-        "report.html.j2",
-        styles=("style.css", "charts.css", "attempts.css"),
-        scripts=("attempts_index.js", "attempts.js", "report.js"),
-        **page_of(view),
-    )
 
 
 def render(template: str, *, styles: tuple[str, ...], scripts: tuple[str, ...] = (), **content: Any) -> str:
@@ -68,13 +46,13 @@ def _digest(text: str) -> str:
 
 @cache
 def _asset(name: str) -> str:
-    return files("pytest_fairness.report").joinpath("templates", name).read_text(encoding="utf-8")
+    return files("pytest_fairness.report.html").joinpath("templates", name).read_text(encoding="utf-8")
 
 
 @cache
 def _environment() -> Environment:
     environment = Environment(
-        loader=PackageLoader("pytest_fairness.report"),
+        loader=PackageLoader("pytest_fairness.report.html"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -6,11 +6,11 @@ from typing import Any
 
 from markupsafe import Markup
 
-from pytest_fairness.report import compare_words as words
-from pytest_fairness.report.axes import is_log, parity
-from pytest_fairness.report.charts import Line, lines_chart
-from pytest_fairness.report.comparison import Comparison, Question, changes
-from pytest_fairness.report.html import render
+from pytest_fairness.report.compare import words
+from pytest_fairness.report.compare.comparison import Comparison, Question, changes
+from pytest_fairness.report.html.axes import is_log, parity
+from pytest_fairness.report.html.charts import Line, lines_chart
+from pytest_fairness.report.html.shell import render
 from pytest_fairness.report.sentences import SIMULATED
 
 _STYLES = ("style.css", "charts.css", "compare.css")

@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterator
 
 from pytest_fairness.core.numerals import number
-from pytest_fairness.report.impact import SMALL, Category, ImpactTable, ImpactTables
+from pytest_fairness.report.exports.impact import SMALL, Category, ImpactTable, ImpactTables
 from pytest_fairness.report.inline import inline
 from pytest_fairness.report.texts import visible
 

@@ -14,8 +14,8 @@ from datetime import UTC, datetime
 from markupsafe import Markup
 
 from pytest_fairness.core.numerals import bounds_of, figures, subject_of
-from pytest_fairness.report.axes import Axis, axis_over, is_log, parity
-from pytest_fairness.report.signs import (
+from pytest_fairness.report.html.axes import Axis, axis_over, is_log, parity
+from pytest_fairness.report.html.signs import (
     WIDTH,
     Bounds,
     bands,
@@ -32,7 +32,7 @@ from pytest_fairness.report.signs import (
     spans_of,
     stroke,
 )
-from pytest_fairness.report.svg import element, lines_of, width_of
+from pytest_fairness.report.html.svg import element, lines_of, width_of
 from pytest_fairness.report.texts import visible
 from pytest_fairness.report.view import Row
 

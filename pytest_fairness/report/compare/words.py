@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pytest_fairness.core.marks import NOT_MARKED
 from pytest_fairness.core.numerals import bounds_of, decimals, figures, number, subject_of
-from pytest_fairness.report.changes import Against
-from pytest_fairness.report.comparison import Comparison, Question
-from pytest_fairness.report.league import league, marked_suites
+from pytest_fairness.report.compare.changes import Against
+from pytest_fairness.report.compare.comparison import Comparison, Question
+from pytest_fairness.report.compare.league import league, marked_suites
 from pytest_fairness.report.sentences import is_simulated
 from pytest_fairness.report.view import Row
 

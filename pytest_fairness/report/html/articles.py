@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,13 +11,12 @@ from markupsafe import Markup, escape
 
 from pytest_fairness.core.numerals import bounds_of, figures, subject_of
 from pytest_fairness.report import examples
-from pytest_fairness.report.attempts import link_to
-from pytest_fairness.report.charts import groups_chart, history_chart, slices_chart, threshold_chart
-from pytest_fairness.report.differing import differing
+from pytest_fairness.report.html.attempts import link_to
+from pytest_fairness.report.html.charts import groups_chart, history_chart, slices_chart, threshold_chart
+from pytest_fairness.report.html.differing import differing
 from pytest_fairness.report.texts import visible
 from pytest_fairness.report.view import ExampleView, Row, SideView, ThresholdView
 
-WORST_FIRST = ("unfair", "invalid", "undecided", "fair")
 LONGEST_TEXT = 4_000
 """Characters of an answer or prompt in an example; the attempts' browser has the whole."""
 MOST_ANSWERS = 5
@@ -50,11 +49,6 @@ class Article:
     looks: str
     history: str
     command: str
-
-
-def worst_first(thresholds: Iterable[ThresholdView]) -> list[ThresholdView]:
-    """In the order in which they matter."""
-    return sorted(thresholds, key=lambda threshold: WORST_FIRST.index(threshold.row["verdict"]))
 
 
 def article(threshold: ThresholdView, model: str, anchor: str) -> Article:

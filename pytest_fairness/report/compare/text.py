@@ -6,9 +6,9 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from pytest_fairness.core.marks import NOT_MARKED
-from pytest_fairness.report import compare_words as words
-from pytest_fairness.report.comparison import Comparison, Question, changes
-from pytest_fairness.report.league import league
+from pytest_fairness.report.compare import words
+from pytest_fairness.report.compare.comparison import Comparison, Question, changes
+from pytest_fairness.report.compare.league import league
 from pytest_fairness.report.sentences import SIMULATED
 from pytest_fairness.report.texts import visible
 

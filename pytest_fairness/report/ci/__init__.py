@@ -1,0 +1,1 @@
+"""What CI shows of a run: a summary, annotations, JUnit properties."""

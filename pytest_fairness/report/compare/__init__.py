@@ -1,0 +1,1 @@
+"""Several models or runs side by side."""

@@ -1,0 +1,98 @@
+"""What ``pytest-fairness`` makes of a stored run."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_fairness import Measured
+from pytest_fairness.cli import main
+
+from .told import MODELS, Finished, run, with_models, write_suite
+
+if TYPE_CHECKING:
+    from .conftest import OpenPage
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
+    folder = write_suite(tmp_path_factory.mktemp("commands"))
+    return run(folder, *with_models(*MODELS), "--fairness-report=none")
+
+
+@pytest.fixture(autouse=True)
+def here(finished: Finished, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(finished.folder)
+
+
+def test_the_report_of_a_stored_run(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", "latest", "--html", "again/page.html"]) == 0
+    assert capsys.readouterr().out == "written: again/page.html\n"
+    assert "women and men are invited alike" in Path("again/page.html").read_text(encoding="utf-8")
+
+
+def test_two_models_are_compared(finished: Finished, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", finished.results["run"]["id"][:6], "--html", "compare.html", "--markdown", "c.md"]) == 0
+    shown = capsys.readouterr().out
+    assert "paired" in shown
+    assert max(map(len, shown.splitlines())) <= 80 + len("written: compare.html")
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_axe_finds_nothing_serious_in_a_comparison(width: int, open_page: OpenPage) -> None:
+    from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
+
+    assert main(["compare", "latest", "--html", "compare.html"]) == 0
+    page = open_page(Path("compare.html").resolve(), viewport={"width": width, "height": 900}, bypass_csp=True)
+    found = Axe().run(page).response["violations"]
+    assert [each["id"] for each in found if each["impact"] in ("serious", "critical")] == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_attempts_as_parquet(finished: Finished, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["export", "parquet", "latest", "--out", "attempts.parquet"]) == 0
+    assert capsys.readouterr().out == "720 attempts written to attempts.parquet\n"
+    import pyarrow.parquet
+
+    table = pyarrow.parquet.read_table("attempts.parquet")
+    row = next(row for row in finished.results["thresholds"] if row["threshold"].startswith("women"))
+    of = [each for each in table.to_pylist() if each["model"] == row["model"]]
+    measured = Measured.from_rows(
+        [{"item": each["item"], "gender": each["group_gender"], "invited": each["grade_invited"]} for each in of],
+        item="item", groups=["gender"],
+    )  # fmt: skip
+    ratio = measured.ratio("invited", by="gender", of="female", to="male")
+    assert (ratio.value, ratio.low, ratio.high) == (row["estimate"], row["low"], row["high"])
+
+
+def test_a_model_card_is_of_one_model(finished: Finished, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["export", "model-card", "latest", "--out", "card.md"]) == 2
+    assert "2 models" in capsys.readouterr().err
+    model = finished.results["run"]["models"][0]
+    assert main(["export", "model-card", "latest", "--out", "card.md", "--model", model]) == 0
+    assert Path("card.md").read_text(encoding="utf-8").startswith("---\nmodel-index:")
+
+
+@pytest.mark.parametrize("ending", ["md", "csv"])
+def test_impact_ratios(ending: str) -> None:
+    out = f"impact.{ending}"
+    command = ["export", "impact-ratios", "latest", "--grade", "invited", "--sex", "gender", "--ethnicity", "gender"]
+    assert main([*command, "--out", out]) == 0
+    assert "female" in Path(out).read_text(encoding="utf-8")
+
+
+def test_a_grade_that_nobody_has(capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["export", "impact-ratios", "latest", "--grade", "hired", "--sex", "gender", "--ethnicity", "gender"]
+    assert main([*command, "--out", "x.md"]) == 2
+    assert "no probe of the run has a grade 'hired'" in capsys.readouterr().err
+
+
+def test_a_reader_that_has_enough_is_no_error(finished: Finished) -> None:
+    command = f"{sys.executable} -m pytest_fairness.cli compare latest | head -1"
+    done = subprocess.run(command, shell=True, cwd=finished.folder, capture_output=True, text=True, check=False)  # noqa: S602
+    assert done.stderr == ""
+    assert "rank" in done.stdout
