@@ -56,7 +56,7 @@ def test_axe_finds_nothing_serious_in_a_comparison(width: int, open_page: OpenPa
 def test_attempts_as_parquet(finished: Finished, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", "parquet", "latest", "--out", "attempts.parquet"]) == 0
     assert capsys.readouterr().out == "720 attempts written to attempts.parquet\n"
-    import pyarrow.parquet
+    import pyarrow.parquet  # type: ignore[import-untyped]
 
     table = pyarrow.parquet.read_table("attempts.parquet")
     row = next(row for row in finished.results["thresholds"] if row["threshold"].startswith("women"))
