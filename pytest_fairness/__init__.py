@@ -15,11 +15,14 @@ if TYPE_CHECKING:
     from pytest_fairness.core.items import ProbeItem, Prompt
     from pytest_fairness.core.marks import Mark, Scale
     from pytest_fairness.core.options import Options
-    from pytest_fairness.core.protocols import Grader, Model
+    from pytest_fairness.core.protocols import Grader, ItemGrader, Model, Question
     from pytest_fairness.core.verdicts import Verdict
+    from pytest_fairness.graders.characters import CharacterGender
     from pytest_fairness.graders.choice import Choice
+    from pytest_fairness.graders.rating import Rating
     from pytest_fairness.graders.refusal import Refusal
     from pytest_fairness.graders.text import Regex, YesNo
+    from pytest_fairness.graders.words import WordList
     from pytest_fairness.stats.measured import Measured
 
 __version__ = "0.1.0"
@@ -27,6 +30,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "Answer": "core.attempts",
     "Attempt": "core.attempts",
+    "CharacterGender": "graders.characters",
     "Choice": "graders.choice",
     "Estimate": "core.estimates",
     "FairnessError": "core.errors",
@@ -34,22 +38,27 @@ _HOMES = {
     "Grade": "core.attempts",
     "GradedAttempt": "core.attempts",
     "Grader": "core.protocols",
+    "ItemGrader": "core.protocols",
     "Mark": "core.marks",
     "Measured": "stats.measured",
     "Model": "core.protocols",
     "Options": "core.options",
     "ProbeItem": "core.items",
     "Prompt": "core.items",
+    "Question": "core.protocols",
+    "Rating": "graders.rating",
     "Refusal": "graders.refusal",
     "Regex": "graders.text",
     "Scale": "core.marks",
     "Verdict": "core.verdicts",
+    "WordList": "graders.words",
     "YesNo": "graders.text",
 }
 
 __all__ = [
     "Answer",
     "Attempt",
+    "CharacterGender",
     "Choice",
     "Estimate",
     "FairnessError",
@@ -57,16 +66,20 @@ __all__ = [
     "Grade",
     "GradedAttempt",
     "Grader",
+    "ItemGrader",
     "Mark",
     "Measured",
     "Model",
     "Options",
     "ProbeItem",
     "Prompt",
+    "Question",
+    "Rating",
     "Refusal",
     "Regex",
     "Scale",
     "Verdict",
+    "WordList",
     "YesNo",
 ]
 

@@ -13,10 +13,11 @@ def tally(numbers: Row) -> str:
     '4 of 5 answers, 1 ungraded'
     """
     graded, attempts = numbers["graded"], numbers["attempts"]
+    answers = f"{graded:,} answer{'' if graded == 1 else 's'}"
     if numbers["events"] is not None:
-        text = f"{numbers['events']:,} of {graded:,} answers"
+        text = f"{numbers['events']:,} of {answers}"
     else:
-        text = f"mean of {graded:,} answers {'unknown' if numbers['mean'] is None else format(numbers['mean'], '.3g')}"
+        text = answers if numbers["mean"] is None else f"mean of {answers} {numbers['mean']:.3g}"
     return f"{text}, {attempts - graded:,} ungraded" if attempts > graded else text
 
 

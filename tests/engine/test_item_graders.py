@@ -233,6 +233,20 @@ def test_questions_leave_while_other_answers_are_under_way(make_engine: MakeEngi
     assert values(graded, "said")[0] == "x item 0/0"
 
 
+def test_questions_leave_before_what_begins_other_items(make_engine: MakeEngine) -> None:
+    """A threshold wants the whole sample at once; its first items are judged while the others wait."""
+    order: list[str] = []
+
+    async def noted(prompt: Prompt, repetition: int) -> str:
+        order.append(prompt.text)
+        return "fine"
+
+    sample = sample_of(make_engine(concurrency=4), CountingModel(noted), {"said": Oracle("judge")}, count=300)
+    sample.measure_all()
+    assert len(order) == 900
+    assert next(place for place, text in enumerate(order) if text.startswith("judge")) < 300
+
+
 def test_questions_are_asked_no_further_ahead_than_answers(make_engine: MakeEngine) -> None:
     """All answers are in the store; the oracle is new."""
     model, oracle = CountingModel(), CountingModel(key="test:oracle")

@@ -179,9 +179,8 @@ def test_an_object_that_grades_nothing(project: Project) -> None:
     write(project, count=2, probe=sources.PROBE.replace("YesNo()}", "YesNo(), 'fits': 7}"))
     result = project.run()
     assert result.ret == 1
-    assert "the grader of 'fits' is 7: it has no grade(prompt, answer), and no grade_item(item, attempts)" in shown(
-        result
-    )
+    said = "it has no grade(prompt, answer), no grade_item(item, attempts) and no grade_batch(attempts)"
+    assert f"the grader of 'fits' is 7: {said}" in shown(result)
 
 
 def test_a_fresh_run_asks_its_questions_anew(project: Project) -> None:

@@ -321,7 +321,8 @@ def test_a_run_in_a_folder_below_the_root(project: Project) -> None:
     assert project.row()["id"] == "suites/hiring/test_screening.py::test_women_and_men_alike"
 
 
-def test_it_can_be_switched_off(project: Project) -> None:
+def test_it_can_be_switched_off(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PYTEST_ADDOPTS")  # it holds an option of the plugin's
     project.write(test_plain="def test_plain(): pass\n")
     result = project.bare_run("-p", "no:fairness")
     result.assert_outcomes(passed=1)

@@ -176,7 +176,8 @@ def _example(example: ExampleView, row: Row) -> dict[str, Any]:
 def _told(example: ExampleView) -> str:
     groups = [side for side in example.sides if side.group]
     counts = [f"{side.group} {examples.tally(side.numbers)}" for side in groups]
-    return f"{example.item}{': ' if groups else ''}{'; '.join(counts)}."
+    what = f": {'; '.join(counts)}" if groups else " moves the estimate furthest"
+    return f"{example.item}{what}."
 
 
 def _messages(side: SideView) -> list[tuple[str, str]]:
