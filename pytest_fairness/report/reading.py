@@ -103,6 +103,7 @@ def _command(test: str, row: Row, results: Row) -> str:
 
 
 def _redacted(sample: StoredSample, redact: Callable[[str], str]) -> StoredSample:
+    """The sample without secrets. Nearly all attempts hold none, and are left as they are."""
     items: dict[int, ProbeItem] = {}
     prompts: dict[int, Prompt] = {}
     attempts = []
@@ -127,17 +128,22 @@ def _redacted_item(item: ProbeItem, prompts: dict[int, Prompt], redact: Callable
 
 
 def _redacted_attempt(attempt: Attempt, redact: Callable[[str], str]) -> Attempt:
-    answer: Answer | None = attempt.answer
-    if answer is not None:
-        answer = replace(
-            answer,
-            text=redact(answer.text),
-            finish_reason=redact(answer.finish_reason),
-            reasoning=answer.reasoning and redact(answer.reasoning),
-            served_by=answer.served_by and redact(answer.served_by),
-        )
-    return replace(attempt, answer=answer, error=attempt.error and redact(attempt.error))
+    answer = attempt.answer and _redacted_answer(attempt.answer, redact)
+    error = attempt.error and redact(attempt.error)
+    same = answer is attempt.answer and error == attempt.error
+    return attempt if same else replace(attempt, answer=answer, error=error)
+
+
+def _redacted_answer(answer: Answer, redact: Callable[[str], str]) -> Answer:
+    told = answer.text, answer.finish_reason, answer.reasoning, answer.served_by
+    text, finish_reason, reasoning, served_by = (each and redact(each) for each in told)
+    if (text, finish_reason, reasoning, served_by) == told:
+        return answer
+    return replace(
+        answer, text=text or "", finish_reason=finish_reason or "", reasoning=reasoning, served_by=served_by
+    )
 
 
 def _redacted_grade(grade: Grade, redact: Callable[[str], str]) -> Grade:
-    return replace(grade, value=redacted(grade.value, redact), detail=redact(grade.detail))
+    value, detail = redacted(grade.value, redact), redact(grade.detail)
+    return grade if value == grade.value and detail == grade.detail else replace(grade, value=value, detail=detail)
