@@ -90,6 +90,7 @@ class Probe:
             if not self.items:
                 raise FairnessError("its items are none: `items` must give at least one ProbeItem")
             self._refuse_duplicates()
+            self._keep_those_with(settings.where)
             if settings.sample is not None and settings.sample < len(self.items):
                 # All are put in order, so that a larger sample of the same seed holds the smaller one.
                 order = random.Random(f"{settings.seed}/{self.id}").sample(self.items, len(self.items))
@@ -125,6 +126,21 @@ class Probe:
             if not isinstance(item, ProbeItem):
                 raise FairnessError(f"one of its items is {item!r}: each must be a ProbeItem")
         return items
+
+    def _keep_those_with(self, where: Mapping[str, tuple[str, ...]]) -> None:
+        """Of the items the chosen ones; an attribute that none of them has is another probe's."""
+        for name, wanted in where.items():
+            values = {str(item.metadata[name]) for item in self.items if name in item.metadata}
+            if not values:
+                continue
+            for value in wanted:
+                if value not in values:
+                    raise FairnessError(
+                        f"--fairness-where: no item has {name} {value!r}; {near(value, sorted(values))}"
+                    )
+            self.items = [item for item in self.items if str(item.metadata.get(name)) in wanted]
+            if not self.items:
+                raise FairnessError("--fairness-where: no item has all of these values")
 
     def _refuse_duplicates(self) -> None:
         for item, following in zip(self.items, self.items[1:], strict=False):

