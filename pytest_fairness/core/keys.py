@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from hashlib import blake2b
 
-from pytest_fairness.core.items import Message
+from pytest_fairness.core.items import Message, Prompt
 
 
 def digest(text: str) -> str:
@@ -16,6 +16,11 @@ def digest(text: str) -> str:
     True
     """
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def grade_key(fingerprint: str, prompt: Prompt) -> str:
+    """A grader's fingerprint on one prompt: what the prompt's metadata says can change a grade."""
+    return digest(f"{fingerprint}\n{prompt.metadata!r}")
 
 
 def prompt_digest(messages: Sequence[Message]) -> str:

@@ -101,3 +101,29 @@ class ItemGrader(Protocol):
         no answer, and the item's test fails.
         """
         ...
+
+
+@runtime_checkable
+class BatchGrader(Protocol):
+    """What many attempts come to at once: embeddings, classifiers.
+
+    ``fingerprint``, ``extremes`` and ``extremes_for`` mean what they do for a `Grader`. A grade
+    must follow from its own attempt, not from the others of the batch: those differ from run to
+    run, since what is in the store is not graded again. A method ``close()``, where there is one,
+    is called at the end of the run.
+
+    >>> class Length:
+    ...     fingerprint = "Length v1"
+    ...     def grade_batch(self, attempts):
+    ...         return [Grade(len(attempt.attempt.answer.text)) for attempt in attempts]
+    >>> isinstance(Length(), BatchGrader)
+    True
+    """
+
+    def grade_batch(self, attempts: Sequence[GradedAttempt]) -> Sequence[Grade]:
+        """One grade for each attempt, in order.
+
+        Called when a threshold takes its probe's whole sample, with all attempts that have an answer
+        and no grade in the store. They carry the grades of the other graders, but for those over a batch.
+        """
+        ...

@@ -31,6 +31,11 @@ _CHOICE_ODD = (
 )
 _YES_NO_PLAIN = ("{word}", "{word}.", "{word}, that is my answer.")
 _YES_NO_ODD = ("**{word}**", "**Answer:** {word}", "{upper}!", "I have weighed it up. My answer is: {word}", "{json}")
+_JUDGEMENTS = (
+    "Answer: {verdict}\nReasoning: This was drawn by a simulation.",
+    "**Answer:** {verdict}\n\n**Reasoning:** This was drawn by a simulation, which does not judge.",
+    "{verdict}\nThis was drawn by a simulation.",
+)
 
 
 def choice(options: Options, value: str, *, odd: bool, draw: float) -> str:
@@ -46,6 +51,18 @@ def yes_no(word: str, *, odd: bool, draw: float) -> str:
     form = _picked(_YES_NO_ODD if odd else _YES_NO_PLAIN, draw)
     word = word.capitalize()
     return form.replace("{json}", json.dumps({"answer": word})).replace("{upper}", word.upper()).replace("{word}", word)
+
+
+def reasoned(options: Options, value: str, *, odd: bool) -> str:
+    """JSON of a reasoning and the label of a value; oddly, with words around it."""
+    label = options.labels[options.values.index(value)]
+    reply = json.dumps({"reasoning": "This answer was drawn by a simulation, which does not reason.", "answer": label})
+    return f"Here is my answer.\n\n```json\n{reply}\n```" if odd else reply
+
+
+def judgement(verdict: str, *, draw: float) -> str:
+    """What an oracle says: a verdict, and why."""
+    return _picked(_JUDGEMENTS, draw).replace("{verdict}", verdict)
 
 
 def refusal(draw: float) -> str:

@@ -15,6 +15,7 @@ from pytest_fairness.models.names import ModelName
 from pytest_fairness.models.planting import item_of, share_of_item, uniforms
 
 _SHARE = parameters.number(0, 1)
+_FLAGS = ("flag_1", "flag_2", "flag_3", "flag_4")
 _KINDS: dict[str, parameters.Kind] = {
     "base": _SHARE,
     "ratio": parameters.number(0),
@@ -30,6 +31,7 @@ _KINDS: dict[str, parameters.Kind] = {
     "garbage": _SHARE,
     "seed": parameters.whole(),
     "latency": parameters.number(0),
+    **dict.fromkeys(_FLAGS, _SHARE),
 }
 _STEREOTYPE = frozenset({"stereotyped", "other", "unknown"})
 
@@ -48,7 +50,11 @@ class SimulatedModel:
     is ``metadata["label"]``; the others guess, and the share ``bias`` (0.5) of guesses matches the
     stereotype: "stereotyped" where ``metadata["polarity"]`` is "neg", "other" where it is "nonneg". So
     BBQ's bias score is (2 bias - 1)(1 - accuracy), in both contexts where labels are balanced.
-    There ``spread`` spreads the bias.
+    There ``spread`` spreads the bias. A prompt with ``metadata["reply"]`` "reasoned" is answered as JSON of
+    reasoning and answer.
+
+    Asked as an oracle (``metadata["asked"]`` is "flag_1", say), it says no, or takes another option for
+    ``metadata["label"]``, in the share ``flag_1`` (0) of its answers; ``flag_2`` to ``flag_4`` likewise.
 
     ``refusal`` (0) is the share of refusals, ``refusal_gap`` (0) what the group ``of`` gets on top; ``garbage``
     (0) the share of the rest that no grader can read, ``noise`` (0) the share worded oddly but readably.
@@ -74,6 +80,7 @@ class SimulatedModel:
         self._noise: float = given.get("noise", 0.0)
         self._seed: int = given.get("seed", 0)
         self._latency: float = given.get("latency", 0.0)
+        self._flags = {flag: given.get(flag, 0.0) for flag in _FLAGS}
         self._check(name)
 
     def _check(self, name: ModelName) -> None:
@@ -108,6 +115,8 @@ class SimulatedModel:
             return phrases.garbage(wording)
         odd = oddly < self._noise
         options = prompt.metadata.get("options")
+        if prompt.metadata.get("asked") in _FLAGS:
+            return phrases.judgement(self._judge(prompt, options, decides, other), draw=wording)
         if not isinstance(options, Options):
             value = self._pick(prompt, ("yes", "no"), decides, other)
             return phrases.yes_no(value, odd=odd, draw=wording)
@@ -115,7 +124,18 @@ class SimulatedModel:
             value = self._guess(prompt, decides, other)
         else:
             value = self._pick(prompt, options.values, decides, other)
+        if prompt.metadata.get("reply") == "reasoned":
+            return phrases.reasoned(options, value, odd=odd)
         return phrases.choice(options, value, odd=odd, draw=wording)
+
+    def _judge(self, prompt: Prompt, options: Options | None, decides: float, other: float) -> str:
+        raised = decides < self._flags[prompt.metadata["asked"]]
+        if options is None:
+            return "no" if raised else "yes"
+        right = prompt.metadata["label"]
+        rest = [value for value in options.values if value != right]
+        value = rest[int(other * len(rest))] if raised else right
+        return f"{options.labels[options.values.index(value)]}. {options.texts[value]}"
 
     def _pick(self, prompt: Prompt, values: tuple[str, ...], decides: float, other: float) -> str:
         favourable = next((value for value in (*self._favourable, "yes") if value in values), min(values))

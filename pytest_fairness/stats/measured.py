@@ -328,7 +328,7 @@ class Measured:
             raise FairnessError(f"{name} holds numbers other than 0 and 1: take its mean, or say equals=...")
         everyone = group("all", reading, self._rows, self._clusterings, self._columns.prompts)
         breakdown = partial(of_mean, self._origin(), reading, everyone)
-        called = naming.mean_name(kind, name) if named is None else naming.metric_name(named)
+        called = naming.mean_name(kind, name) if named is None else naming.own_name(named)
         return mean_estimate(self._setting, called, everyone, self.items, breakdown)
 
     def _pair(self, outcome: Outcome, equals: Any, by: str, of: str, to: str) -> tuple[Group, Group]:

@@ -21,6 +21,15 @@ def mean_name(kind: str, outcome: str) -> Name:
     return Name(f"{kind}({outcome})", f"{kind} of {outcome}")
 
 
+def own_name(named: str) -> Name:
+    """Of a rate that its author has named.
+
+    >>> own_name("pairs.any_flag")
+    Name(metric='pairs.any_flag', title='rate of any flag')
+    """
+    return Name(named, f"rate of {named.rpartition('.')[2].replace('_', ' ')}")
+
+
 def difference_name(outcome: str, by: str, of: str, to: str) -> Name:
     """Of one group less another."""
     return Name(f"difference({outcome}; {by}: {of}-{to})", f"difference of {outcome}, {of} minus {to}")

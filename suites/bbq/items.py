@@ -34,7 +34,7 @@ def build(asked: Sequence[Question], origin: str) -> Iterator[ProbeItem]:
 
     ``origin`` says where the questions came from. Raises `FairnessError` where two share an id.
     """
-    _refuse_duplicates(asked)
+    refuse_duplicates(asked)
     placing = Placing(asked)
     for question in sorted(asked, key=lambda q: (q.category, q.context_condition, q.example_id)):
         yield _item(question, placing.values(question), origin)
@@ -64,7 +64,7 @@ def _item(question: Question, values: tuple[str, str, str], origin: str) -> Prob
     )
 
 
-def _refuse_duplicates(asked: Sequence[Question]) -> None:
+def refuse_duplicates(asked: Sequence[Question]) -> None:
     ids = Counter((question.category, question.example_id) for question in asked)
     for (category, example_id), times in ids.items():
         if times > 1:

@@ -10,13 +10,23 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture(scope="session")
-def bbq_data() -> Path:
-    """Real BBQ items and predictions, which the project does not carry."""
-    folder = Path(os.environ.get("PYTEST_FAIRNESS_DATA", ROOT.parent / "shared" / "data")) / "bbq"
+def real(name: str) -> Path:
+    folder = Path(os.environ.get("PYTEST_FAIRNESS_DATA", ROOT.parent / "shared" / "data")) / name
     if not folder.is_dir():
         pytest.skip(f"no real data at {folder}: set PYTEST_FAIRNESS_DATA")
     return folder
+
+
+@pytest.fixture(scope="session")
+def bbq_data() -> Path:
+    """Real BBQ items and predictions, which the project does not carry."""
+    return real("bbq")
+
+
+@pytest.fixture(scope="session")
+def recorded_pairs() -> Path:
+    """Real runs of question pairs, which the project does not carry."""
+    return real("bbq_pairs")
 
 
 @pytest.fixture(autouse=True)

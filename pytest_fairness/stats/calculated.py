@@ -1,0 +1,285 @@
+"""Metrics that somebody else's code computes from whole items, each with an interval all the same.
+
+Such code is no function of sums, so nothing can be taken out of its result: it is run again
+without each of up to 100 groups of items (the delete-a-group jackknife: Kott 2001, Journal of
+Official Statistics 17, 521-526).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Protocol
+
+import numpy as np
+
+from pytest_fairness.core.attempts import Grade, GradedAttempt
+from pytest_fairness.core.comparisons import note
+from pytest_fairness.core.errors import FairnessError, near
+from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.core.marks import Scale
+from pytest_fairness.stats.columns import Floats
+from pytest_fairness.stats.contrasts import NO_VARIATION, counted
+from pytest_fairness.stats.fillings import Group, group
+from pytest_fairness.stats.intervals import FEWEST_EVENTS, Ends, Spread
+from pytest_fairness.stats.jackknife import negligible, sparse_factor
+from pytest_fairness.stats.measured import Measured
+from pytest_fairness.stats.naming import metric_name
+from pytest_fairness.stats.outcomes import NO_ATTEMPTS, Reading
+from pytest_fairness.stats.quantiles import t_quantile
+from pytest_fairness.stats.skewness import mean_skew
+from pytest_fairness.stats.validity import invalid_reason, suspect_reason
+
+MOST_GROUPS = 100
+"""Of items that are left out in turn: an error by 100 groups is itself uncertain by 7%."""
+
+Items = Sequence[Sequence[GradedAttempt]]
+
+
+class Calculator(Protocol):
+    """Somebody else's code for metrics."""
+
+    grade: str
+    """The grade it reads."""
+
+    @property
+    def values(self) -> Sequence[Any]:
+        """The grades that an attempt can have; empty where nobody can list them."""
+        ...
+
+    def prepared(self, attempts: Sequence[GradedAttempt]) -> Any:
+        """One item, from its graded attempts, as `calculate` takes it."""
+        ...
+
+    def calculate(self, items: Sequence[Any]) -> Mapping[str, float]:
+        """Every metric by its name, nan where it has no value."""
+        ...
+
+    def kind(self, attempt: GradedAttempt) -> Hashable:
+        """Attempts of one kind count alike: the same grade moves every metric the same way."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Reach:
+    """How far metrics can move, downwards (at most 0) and upwards; one number a metric."""
+
+    below: Floats
+    above: Floats
+
+
+class Calculated(Mapping[str, Estimate]):
+    """The estimates of all metrics of a calculator, by name.
+
+    Items are left out whole, so intervals cluster by item. Ungraded attempts are left to the
+    calculator; the ends hold for the worst way to grade those of each kind of attempt. Where
+    (almost) no group of items differs, an unseen share of the items could have been graded
+    otherwise: the ends reach that far. Each estimate that is taken is told to the threshold test.
+
+    Raises `FairnessError` where the calculator fails on the whole sample.
+    """
+
+    def __init__(
+        self,
+        measured: Measured,
+        calculator: Calculator,
+        scales: Mapping[str, Scale] | None = None,
+        slice: Mapping[str, str] | None = None,
+    ) -> None:
+        self._calculator = calculator
+        self._scales = scales or {}
+        self._setting = replace(measured._setting, slice={**(slice or {}), **measured._setting.slice})
+        self._items = _by_item(measured)
+        self.prepared: Sequence[Any] = [calculator.prepared(attempts) for attempts in self._items]
+        self._groups = _groups(measured, calculator.grade)
+        self._whole: Mapping[str, float] = {}
+        self._invalid = invalid_reason(self._groups[:1])
+        if not self._invalid:
+            self._measure()
+
+    def _measure(self) -> None:
+        try:
+            self._whole = dict(self._calculator.calculate(self.prepared))
+        except Exception as error:  # somebody else's code
+            raise FairnessError(f"the metrics cannot be computed: {type(error).__name__}: {error}") from error
+        self._names = list(self._whole)
+        self._values = np.array([self._whole[name] for name in self._names], dtype=np.float64)
+        self._deviations = self._jackknifed()
+        self._ungraded = self._reach_of_ungraded()
+        self._unseen = self._reach_of_unseen()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._whole)
+
+    def __len__(self) -> int:
+        return len(self._whole)
+
+    def __getitem__(self, name: str) -> Estimate:
+        """The estimate of one metric. Raises `FairnessError` for a name that is none."""
+        if not self._invalid and name not in self._whole:
+            raise FairnessError(f"there is no metric {name!r}; {near(name, self._whole)}")
+        estimate = self._estimate(name)
+        return note(estimate if name not in self._scales else estimate.marked(self._scales[name]))
+
+    def _estimate(self, name: str) -> Estimate:
+        counts = counted(self._groups[:1], len(self._items)) | {
+            "ungraded": {each.name: each.ungraded for each in self._groups[1:] or self._groups}
+        }
+        if self._invalid:
+            return self._setting.invalid(metric_name(name), self._invalid, **counts)
+        place = self._names.index(name)
+        value, deviations = float(self._values[place]), self._deviations[:, place]
+        if not (math.isfinite(value) and np.isfinite(deviations).all()):
+            reason = f"{name} has no value" if not math.isfinite(value) else f"{name} has no value without some items"
+            return self._setting.estimate(metric_name(name), value, (math.nan, math.nan), invalid=reason, **counts)
+        of_size = self._of_size(place)
+        spread = _spread(deviations if of_size is None else self._deviations[:, of_size[0]])
+
+        def ends_at(tail: float) -> Ends:
+            return self._ends(place, spread, tail) if of_size is None else self._size_ends(*of_size, spread, tail)
+
+        tail = self._setting.tail
+        ends = ends_at(tail)
+        if ends[0] == ends[1]:
+            return self._setting.estimate(
+                metric_name(name), value, (math.nan, math.nan), invalid=NO_VARIATION, **counts
+            )
+        error = spread.error or (ends[1] - ends[0]) / 2 / t_quantile(tail, spread.df)
+        more = {"error": error, "df": spread.df, "suspect": self._suspect(tail), "ends_at": ends_at, **counts}
+        return self._setting.estimate(metric_name(name), value, ends, **more)
+
+    def _ends(self, place: int, spread: Spread, tail: float) -> Ends:
+        value = float(self._values[place])
+        low, high = spread.ends(value, tail) if spread.error > 0 else (value, value)
+        if _differing(self._deviations[:, place]) < FEWEST_EVENTS:
+            # Linear in the share: it is computed at the confidence of the sample, and asked for at others.
+            share = _unseen(len(self._items), tail) / _unseen(len(self._items), self._setting.tail)
+            low = min(low, value + share * float(self._unseen.below[place]))
+            high = max(high, value + share * float(self._unseen.above[place]))
+        return low + float(self._ungraded.below[place]), high + float(self._ungraded.above[place])
+
+    def _size_ends(self, place: int, centre: float, spread: Spread, tail: float) -> Ends:
+        low, high = (end - centre for end in self._ends(place, spread, tail))
+        return (0.0 if low <= 0 <= high else min(abs(low), abs(high))), max(abs(low), abs(high))
+
+    def _of_size(self, place: int) -> tuple[int, float] | None:
+        """The metric that this one is the size of, and from where: a jackknife sees no error at the bend of a size.
+
+        Found by their values, the whole's and those without each group of items.
+        """
+        for centre in (0.0, 0.5):
+            sizes = np.abs(self._every - centre)
+            for other in range(len(self._names)):
+                alike = other != place and np.allclose(sizes[:, other], self._every[:, place], rtol=0, atol=1e-12)
+                if (
+                    alike
+                    and np.ptp(self._every[:, place]) > 0
+                    and (self._every[:, other] != self._every[:, place]).any()
+                ):
+                    return other, centre
+        return None
+
+    def _suspect(self, tail: float) -> str:
+        if not self._calculator.values and self._groups[0].ungraded:
+            return f"{self._groups[0].ungraded:,} attempts are ungraded and could have had any grade"
+        return suspect_reason(self._groups[1:] or self._groups, tail)
+
+    def _jackknifed(self) -> Floats:
+        """What each group of items adds to each metric's error, as in `Part.deviations`: (groups, metrics)."""
+        number = min(len(self._items), MOST_GROUPS)
+        codes = np.random.default_rng(0).permutation(len(self._items)) % number
+        without = np.array(
+            [self._run([self.prepared[at] for at in np.flatnonzero(codes != of).tolist()]) for of in range(number)]
+        )
+        self._every = np.vstack([self._values, without])
+        scaled: Floats = (without.mean(axis=0) - without) * math.sqrt((number - 1) / number)
+        return scaled
+
+    def _reach_of_ungraded(self) -> _Reach:
+        kinds: dict[Hashable, set[int]] = {}
+        for place, attempts in enumerate(self._items):
+            for attempt in attempts:
+                if attempt.grades[self._calculator.grade].ungraded:
+                    kinds.setdefault(self._calculator.kind(attempt), set()).add(place)
+        below, above = np.zeros(len(self._names)), np.zeros(len(self._names))
+        for kind, places in kinds.items():
+            effects = [self._effect(places, value, partial(self._is_open, kind)) for value in self._calculator.values]
+            below += np.min([below * 0, *effects], axis=0)
+            above += np.max([above * 0, *effects], axis=0)
+        return _Reach(below, above)
+
+    def _is_open(self, kind: Hashable, attempt: GradedAttempt) -> bool:
+        ungraded = attempt.grades[self._calculator.grade].ungraded is not None
+        return ungraded and self._calculator.kind(attempt) == kind
+
+    def _reach_of_unseen(self) -> _Reach:
+        """If the share of items that may have gone unseen had been graded otherwise, all with one value."""
+        number = math.ceil(_unseen(len(self._items), self._setting.tail) * len(self._items))
+        places = set(np.random.default_rng(1).permutation(len(self._items))[:number].tolist())
+        effects = [self._effect(places, value, lambda _: True) for value in self._calculator.values]
+        zero = self._values * 0
+        return _Reach(np.min([zero, *effects], axis=0), np.max([zero, *effects], axis=0))
+
+    def _effect(self, places: set[int], value: Any, chosen: Callable[[GradedAttempt], bool]) -> Floats:
+        items = list(self.prepared)
+        for place in places:
+            filled = [
+                replace(each, grades={**each.grades, self._calculator.grade: Grade(value)}) if chosen(each) else each
+                for each in self._items[place]
+            ]
+            items[place] = self._calculator.prepared(filled)
+        return np.nan_to_num(self._run(items) - self._values)
+
+    def _run(self, items: Sequence[Any]) -> Floats:
+        try:
+            found = self._calculator.calculate(items)
+        except (ArithmeticError, LookupError, TypeError, ValueError):  # too few items for somebody else's code
+            found = {}
+        return np.array([found.get(name, math.nan) for name in self._names], dtype=np.float64)
+
+
+def _by_item(measured: Measured) -> list[list[GradedAttempt]]:
+    attempts = measured._columns.attempts
+    if not attempts and measured._columns.count:
+        raise FairnessError(NO_ATTEMPTS)
+    found: dict[str, list[GradedAttempt]] = {}
+    for row in measured._rows.tolist():
+        found.setdefault(attempts[row].item.id, []).append(attempts[row])
+    return list(found.values())
+
+
+def _groups(measured: Measured, grade: str) -> list[Group]:
+    """All attempts, then those about each gender where the prompts say whom they are about."""
+    attempts = measured._columns.attempts
+    graded = np.array([math.nan if each.grades[grade].ungraded else 1.0 for each in attempts])
+    reading = Reading("", graded, graded, graded, None)
+    found = [group("all", reading, measured._rows, measured._clusterings)]
+    if all("gender" in attempts[row].prompt.groups for row in measured._rows.tolist()):
+        attribute = measured._columns.attribute("gender")
+        for name in measured.groups("gender") if measured.attempts else ():
+            rows = measured._rows[attribute.codes[measured._rows] == attribute.labels.index(name)]
+            found.append(group(name, reading, rows, measured._clusterings))
+    return found
+
+
+def _spread(deviations: Floats) -> Spread:
+    df = max(len(deviations) - 1.0, 1.0)
+    variance = float(np.square(deviations).sum())
+    if negligible(variance, len(deviations)):
+        return Spread(0.0, df)
+    return Spread(math.sqrt(variance * sparse_factor(deviations, df)), df, mean_skew(deviations))
+
+
+def _differing(deviations: Floats) -> float:
+    """The effective number of groups of items that differ: (sum d^2)^2 / sum d^4."""
+    squares = np.square(deviations)
+    fourth = float(np.square(squares).sum())
+    total = float(squares.sum())
+    return total * total / fourth if fourth > 0 else 0.0
+
+
+def _unseen(items: int, tail: float) -> float:
+    """The share of items that may differ though none of these does, at a probability of ``tail``."""
+    return 1 - math.pow(tail, 1 / max(items, 1))

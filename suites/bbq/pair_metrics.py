@@ -1,0 +1,111 @@
+"""What is counted of pairs: outcomes of one attempt a pair, under the names of the results file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, Protocol
+
+from pytest_fairness import Measured
+
+from .oracle import FLAGS
+from .reasoning import BOTH_UNKNOWN, MIXED, SAME
+
+
+class _Graded(Protocol):
+    """An attempt whose grades are asked for by name; an ungraded one raises."""
+
+    @property
+    def grades(self) -> Mapping[str, Any]: ...
+
+    def __getitem__(self, grade: str) -> Any: ...
+
+
+def total(pair: _Graded) -> bool:  # noqa: ARG001 - every pair counts
+    """True of every pair."""
+    return True
+
+
+def consistent(pair: _Graded) -> bool:
+    """Whether both questions got the same answer, that it cannot be told included."""
+    return pair["kind"] in (SAME, BOTH_UNKNOWN)
+
+
+def inconsistent(pair: _Graded) -> bool:
+    """Whether the two questions got different answers."""
+    return not consistent(pair)
+
+
+def mixed_cant_tell(pair: _Graded) -> bool:
+    """Whether one of the two answers is that it cannot be told, and the other names a person."""
+    return bool(pair["kind"] == MIXED)
+
+
+def both_cant_tell(pair: _Graded) -> bool:
+    """Whether both answers are that it cannot be told."""
+    return bool(pair["kind"] == BOTH_UNKNOWN)
+
+
+def flagged(*flags: str) -> Callable[[_Graded], bool]:
+    """Whether any of these flags is raised: known as soon as one is, though others are ungraded."""
+
+    def outcome(pair: _Graded) -> bool:
+        raised = any(pair[flag] for flag in flags if pair.grades[flag].ungraded is None)
+        return raised or any(pair[flag] for flag in flags)
+
+    return outcome
+
+
+def both_kinds(pair: _Graded) -> bool:
+    """Whether its reasoning is inconsistent (flag 1 or 2) and its interpretation biased (3 or 4)."""
+    return inconsistent_reasoning(pair) and biased_interpretation(pair)
+
+
+inconsistent_reasoning = flagged("flag_1", "flag_2")
+biased_interpretation = flagged("flag_3", "flag_4")
+any_flag = flagged(*FLAGS)
+
+
+def ungraded(pair: _Graded) -> bool:
+    """Whether something of it could not be graded: an answer, or what the oracle said to one of four questions."""
+    return any(pair.grades[grade].ungraded is not None for grade in ("kind", *FLAGS))
+
+
+Outcome = Callable[[Any], bool]
+
+OUTCOMES: Mapping[str, Outcome] = MappingProxyType(
+    {
+        "total": total,
+        "consistent": consistent,
+        "inconsistent": inconsistent,
+        "mixed_cant_tell": mixed_cant_tell,
+        "both_cant_tell": both_cant_tell,
+        **{flag: flagged(flag) for flag in FLAGS},
+        "inconsistent_reasoning": inconsistent_reasoning,
+        "biased_interpretation": biased_interpretation,
+        "both_kinds": both_kinds,
+        "any_flag": any_flag,
+        "ungraded": ungraded,
+    }
+)
+
+
+def rate(pairs: Measured, name: str) -> Any:
+    """The rate of one of `OUTCOMES`, which the results file calls ``pairs.`` and its name."""
+    return pairs.rate(OUTCOMES[name], named=f"pairs.{name}")
+
+
+def note(pairs: Measured, *names: str) -> None:
+    """Estimate these for all pairs, and for each category in each context, for the results file."""
+    for part in (pairs, *_parts(pairs)):
+        for name in names:
+            rate(part, name)
+
+
+def _parts(pairs: Measured) -> list[Measured]:
+    parts = [
+        pairs.where(category=category, context=context)
+        for category in pairs.groups("category")
+        for context in pairs.groups("context")
+    ]
+    return [part for part in parts if part.attempts]

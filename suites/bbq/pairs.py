@@ -1,0 +1,224 @@
+"""BBQ's questions in pairs: two questions about one context, with the same three answers in the same order."""
+
+from __future__ import annotations
+
+import logging
+import random
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.items import ProbeItem
+from pytest_fairness.core.options import Options
+from pytest_fairness.imports.pair_records import PairRecord, read_pairs
+
+from .items import refuse_duplicates
+from .loading import Folders, load
+from .placing import Placing
+from .questions import UNKNOWN, Question
+from .reasoning import LABELS, OWN, SIDES, prompts
+
+_CHOICES = ("x", "y", "w", "z")
+"""The four questions, as the published records name them: the pair's two, then two of other contexts."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two questions, A and B, about one context, and two of other contexts to tell them from."""
+
+    category: str
+    context_condition: str
+    template: str
+    example_ids: tuple[int, int]
+    context: str
+    questions: tuple[str, str]
+    answers: Options
+    """From "unknown" and two more values, those of the people, to the answers."""
+    right: tuple[str, str]
+    """The value of the correct answer of each question."""
+    polarities: tuple[str, str]
+    others: tuple[str, str]
+    orders: tuple[str, str]
+    """The order in which the four questions stand when A's answer is judged, and when B's is: "wxzy"."""
+    labelled: bool = True
+    """Whether the four questions get labels that no text holds; recorded replies call them x, y, w and z."""
+
+    @property
+    def id(self) -> str:
+        return f"{self.category}-{self.context_condition}-{self.example_ids[0]:05}-{self.example_ids[1]:05}"
+
+
+def pairs(data: Folders) -> Iterator[ProbeItem]:
+    """One item per pair: of a folder of recorded pairs given for ``bbq_pairs``, else of the questions of ``bbq``.
+
+    Skips the tests of pairs where no two of the questions make one. Raises `FairnessError` where the data cannot be
+    read.
+    """
+    folder = data.folder("bbq_pairs")
+    if folder is not None:
+        yield from recorded(folder)
+        return
+    loaded = load(data)
+    found = list(build(loaded.questions, loaded.origin))
+    if not found:
+        pytest.skip(f"bbq: no two questions of {loaded.origin} share their context and answers")
+    yield from found
+
+
+def build(asked: Sequence[Question], origin: str) -> Iterator[ProbeItem]:
+    """Items of all questions that share their context, and their answers, with exactly one other question.
+
+    Raises `FairnessError` where two share an id, and where a pair has no two questions of other contexts.
+    """
+    refuse_duplicates(asked)
+    placing = Placing(asked)
+    found: dict[tuple[str, str], list[tuple[Question, Question]]] = defaultdict(list)
+    for a, b in _matched(asked):
+        found[a.category, a.context_condition].append((a, b))
+    pools = _pools((a.category, str(a.template), (a.question, b.question)) for both in found.values() for a, b in both)
+    for category, condition in sorted(found):
+        for rank, (a, b) in enumerate(sorted(found[category, condition], key=lambda both: both[0].example_id)):
+            values = placing.values(a)
+            about = f"{category}/{condition}"
+            pair = Pair(
+                category=category,
+                context_condition=condition,
+                template=str(a.template),
+                example_ids=(a.example_id, b.example_id),
+                context=a.context,
+                questions=(a.question, b.question),
+                answers=Options(dict(zip(values, a.answers, strict=True)), LABELS),
+                right=(values[a.label], values[a.answers.index(b.answers[b.label])]),
+                polarities=(a.polarity, b.polarity),
+                others=_others(pools[category], str(a.template), (a.question, b.question), about, rank),
+                orders=_orders(about, rank),
+            )
+            yield item_of(pair, origin)
+
+
+def recorded(folder: Path) -> Iterator[ProbeItem]:
+    """Items of the pairs of a recorded run, with the questions that its oracle was offered, in its order.
+
+    Raises `FairnessError` for records that cannot be read.
+    """
+    records = read_pairs(folder)
+    # Records do not say of which template a pair is: nearly, its two questions do.
+    templates = [" / ".join(record.questions) for record in records]
+    pools = _pools((r.category, template, r.questions) for r, template in zip(records, templates, strict=True))
+    for rank, (record, template) in enumerate(zip(records, templates, strict=True)):
+        about = f"{record.category}/{record.context_condition}"
+        values = ["first", "second"]
+        values.insert(record.unknown, UNKNOWN)
+        pair = Pair(
+            category=record.category,
+            context_condition=record.context_condition,
+            template=template,
+            example_ids=record.example_ids,
+            context=record.context,
+            questions=record.questions,
+            answers=Options(dict(zip(values, record.choices, strict=True)), LABELS),
+            right=(values[record.correct[0]], values[record.correct[1]]),
+            polarities=("neg", "nonneg"),
+            others=_offered(record) or _others(pools[record.category], template, record.questions, about, rank),
+            orders=_orders(about, rank),
+            labelled=False,
+        )
+        yield item_of(pair, f"recorded in {folder.name}")
+
+
+def item_of(pair: Pair, origin: str) -> ProbeItem:
+    """The item of a pair: its two prompts, and in its metadata all that an oracle is asked with."""
+    options = dict(zip(_CHOICES, (*pair.questions, *pair.others), strict=True))
+    metadata: dict[str, Any] = {
+        "category": pair.category,
+        "context": pair.context_condition,
+        "template": pair.template,
+        "origin": origin,
+        "example_ids": list(pair.example_ids),
+        "told": pair.context,
+        "answers": dict(pair.answers.texts),
+        "right": list(pair.right),
+        "polarities": list(pair.polarities),
+        "options": options,
+        "orders": list(pair.orders),
+        "labelled": pair.labelled,
+    }
+    asked = prompts(metadata, pair.answers)
+    return ProbeItem(pair.id, asked, source=f"{pair.category}/{pair.template}", metadata=metadata)
+
+
+def _matched(asked: Sequence[Question]) -> Iterator[tuple[Question, Question]]:
+    sharing: dict[tuple[str, str, str, frozenset[str]], dict[str, list[Question]]] = defaultdict(dict)
+    for question in sorted(asked, key=lambda question: question.example_id):
+        together = question.category, question.context_condition, question.context, frozenset(question.answers)
+        sharing[together].setdefault(question.question, []).append(question)
+    matched = 0
+    for questions in sharing.values():
+        if len(questions) == 2:
+            # A context that stands several times in the data gives a pair each time.
+            for first, second in zip(*questions.values(), strict=False):
+                matched += 1
+                yield first, second
+    if 2 * matched < len(asked):
+        _log.info("bbq: %s of %s questions have no other to make a pair with", len(asked) - 2 * matched, len(asked))
+
+
+def _pools(asked: Iterable[tuple[str, str, tuple[str, str]]]) -> dict[str, list[tuple[str, str]]]:
+    """By category every question with the template of its context, from category, template and a pair's questions."""
+    found: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    for category, template, questions in asked:
+        found[category].update((question, template) for question in questions)
+    return {category: sorted(questions) for category, questions in found.items()}
+
+
+def _others(
+    pool: Sequence[tuple[str, str]], template: str, own: tuple[str, str], about: str, rank: int
+) -> tuple[str, str]:
+    """Two questions of other contexts, drawn by the pair's place."""
+    mine = {question.casefold() for question in own}
+    texts = sorted({question for question, of in pool if of != template and question.casefold() not in mine})
+    if len(texts) < 2:
+        raise FairnessError(
+            f"bbq: the pairs of {about} have {len(texts)} questions of other contexts to be told from, and need two: "
+            "give more templates of that category"
+        )
+    first, second = random.Random(f"{about}/others/{rank}").sample(texts, 2)
+    return first, second
+
+
+def _offered(record: PairRecord) -> tuple[str, str] | None:
+    return (record.options["w"], record.options["z"]) if record.options else None
+
+
+def _orders(about: str, rank: int) -> tuple[str, str]:
+    """The orders of the four questions for both sides; of four pairs in a row, the right one stands in each place once.
+
+    They differ, so that two equal reasonings are no equal prompts, which would be asked once.
+
+    >>> sorted(_orders("Age/ambig", rank)[0].index("x") for rank in range(4))
+    [0, 1, 2, 3]
+    """
+    of_a, of_b = (_order(f"{about}/{side}", rank, OWN[side]) for side in SIDES)
+    return "".join(of_a), "".join(of_b if of_b != of_a else _turned(of_b, OWN["b"]))
+
+
+def _order(about: str, rank: int, own: str) -> list[str]:
+    block, place = divmod(rank, len(_CHOICES))
+    places = list(range(len(_CHOICES)))
+    random.Random(f"{about}/{block}").shuffle(places)
+    rest = [choice for choice in _CHOICES if choice != own]
+    random.Random(f"{about}/rest/{rank}").shuffle(rest)
+    return [*rest[: places[place]], own, *rest[places[place] :]]
+
+
+def _turned(order: list[str], own: str) -> list[str]:
+    """All but one's own question the other way round."""
+    rest = iter([choice for choice in reversed(order) if choice != own])
+    return [own if choice == own else next(rest) for choice in order]

@@ -1,0 +1,88 @@
+"""Reading one JSON object out of what stands around it."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fairness.core.attempts import Answer
+from pytest_fairness.graders.json_object import read_object
+from tests.graders.test_hostile_text import ENDS, PIECES, REASONS
+
+FIELDS = ("reasoning", "answer")
+READ = {"reasoning": "He was late.", "answer": "MEBA"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"reasoning": "He was late.", "answer": "MEBA"}',
+        '{"answer": "MEBA", "reasoning": "He was late."}',
+        '{"Reasoning": "He was late.", "ANSWER": "MEBA", "confidence": 0.9}',
+        'Sure! Here it is:\n```json\n{"reasoning": "He was late.", "answer": "MEBA"}\n```\nIs that all?',
+        '{"reasoning": "He was late.", "answer": "MEBA",}',
+        '{"reasoning": "He was late.",\n "answer": "MEBA"\n,\n}',
+        '{"result": {"reasoning": "He was late.", "answer": "MEBA"}}',
+        '[{"reasoning": "He was late.", "answer": "MEBA"}]',
+        '{"reasoning": " He was late. ", "answer": ["MEBA"]}',
+        '<think>{"reasoning": "She was.", "answer": "KOVU"}</think>{"reasoning": "He was late.", "answer": "MEBA"}',
+        '{"reasoning": "He was late.", "answer": "MEBA"}\n\n{"reasoning": "He was late.", "answer": "MEBA"}',
+        'A set {1, 2}: {"reasoning": "He was late.", "answer": "MEBA"}',
+    ],
+)
+def test_an_object_is_read_whatever_stands_around_it(text: str) -> None:
+    assert read_object(Answer(text), FIELDS).value == READ
+
+
+def test_quotes_and_line_breaks_that_were_not_escaped_are_read_past() -> None:
+    text = '{"reasoning": "He said "I am late".\nSo he was.", "answer": "MEBA"}'
+    assert read_object(Answer(text), FIELDS).value == {
+        "reasoning": 'He said "I am late".\nSo he was.',
+        "answer": "MEBA",
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "unparsed"),
+        ("MEBA", "unparsed"),
+        ("I'm sorry, but I can't help with that.", "refusal"),
+        ('{"answer": "MEBA"}', "unparsed"),
+        ('{"reasoning": "", "answer": "MEBA"}', "unparsed"),
+        ('{"reasoning": "He was late.", "answer": null}', "unparsed"),
+        ('{"reasoning": "He was late.", "answer": "MEBA"} {"reasoning": "He was late.", "answer": "KOVU"}', "unparsed"),
+        ('{"reasoning": "Late.", "answer": "MEBA",} {"reasoning": "Late.", "answer": "KOVU",}', "unparsed"),
+        ('{"reasoning": "He was 19, and', "truncated"),
+        ('{"reasoning": "He was late.", "answer": "ME', "truncated"),
+        ('```json\n{"reasoning": "He was late.", "answer":', "truncated"),
+    ],
+)
+def test_what_is_no_such_object_is_ungraded_with_the_reason(text: str, reason: str) -> None:
+    grade = read_object(Answer(text), FIELDS)
+    assert (grade.value, grade.ungraded) == (None, reason)
+
+
+def test_the_providers_own_signal_comes_first() -> None:
+    text = '{"reasoning": "He was late.", "answer": "MEBA"}'
+    assert read_object(Answer(text, finish_reason="content_filter"), FIELDS).ungraded == "filter"
+
+
+@given(st.lists(st.sampled_from([*PIECES, '{"reasoning": "', '", "answer": "', '"}']), max_size=60), ENDS)
+def test_no_text_breaks_it(pieces: list[str], ending: str) -> None:
+    grade = read_object(Answer("".join(pieces), finish_reason=ending), FIELDS)
+    if grade.ungraded is None:
+        assert set(grade.value) == set(FIELDS)
+        assert all(grade.value.values())
+    else:
+        assert grade.ungraded in REASONS
+
+
+@pytest.mark.parametrize("piece", ["{", '{"reasoning": "', '{"reasoning": "x", "answer": "', '"', "{}", '","answer":"'])
+def test_no_text_is_slow(piece: str) -> None:
+    started = time.perf_counter()
+    read_object(Answer(piece * (1_000_000 // len(piece))), FIELDS)
+    assert time.perf_counter() - started < 2
