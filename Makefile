@@ -1,4 +1,5 @@
 # make demo    a shipped suite on a simulated model: no key, no download
+# make example the report that is committed in reports/
 # make test    the tests
 # make check   formatting, lint, strict types
 # make litellm the proxy of the tests against a live server
@@ -10,7 +11,7 @@ BIN = $(VENV)/bin
 # Compiled files make every further start of pytest faster.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test litellm check bench clean
+.PHONY: demo example test litellm check bench clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -29,6 +30,11 @@ $(VENV)/.test: pyproject.toml | $(BIN)/python
 demo: $(VENV)/.demo
 	$(BIN)/python -m pytest suites/bbq -q --fairness-model "simulated:demo?bias=0.7&accuracy=0.75" \
 	  --fairness-json reports/demo.json || test $$? -eq 1
+
+example: $(VENV)/.demo
+	$(BIN)/python -m pytest suites/bbq -q -p no:cacheprovider --fairness-store .fairness/example.sqlite \
+	  --fairness-model "simulated:example?bias=0.7&accuracy=0.8&flag_3=0.2" \
+	  --fairness-report reports/example.html || test $$? -eq 1
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest tests -n auto --dist loadfile $(ARGS)

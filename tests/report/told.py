@@ -60,6 +60,10 @@ CARD = """\
 
 **Licence.** Written for this test.
 
+| what | how many |
+|---|--:|
+| names | 2 |
+
 ## Limits
 
 - One language only. <script>alert("card")</script>

@@ -46,5 +46,7 @@ def _rendered(text: str) -> Markup:
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(6, int(token.tag[1]) + 3)}"
+        if token.attrs.pop("style", None) == "text-align:right":  # the page's policy allows no style of its own
+            token.attrs["class"] = "right"
     # Of a renderer that lets no HTML through.
     return Markup(markdown.renderer.render(tokens, markdown.options, {}))  # noqa: S704
