@@ -15,10 +15,12 @@ if TYPE_CHECKING:
     from pytest_fairness.core.items import ProbeItem, Prompt
     from pytest_fairness.core.marks import Mark, Scale
     from pytest_fairness.core.options import Options
-    from pytest_fairness.core.protocols import Grader, ItemGrader, Model, Question
+    from pytest_fairness.core.protocols import BatchGrader, Grader, ItemGrader, Model, Question
     from pytest_fairness.core.verdicts import Verdict
+    from pytest_fairness.graders.anchors import Anchors, read_anchors
     from pytest_fairness.graders.characters import CharacterGender
     from pytest_fairness.graders.choice import Choice
+    from pytest_fairness.graders.embeddings import Embedder, SimilarityScale
     from pytest_fairness.graders.rating import Rating
     from pytest_fairness.graders.refusal import Refusal
     from pytest_fairness.graders.text import Regex, YesNo
@@ -28,10 +30,13 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Anchors": "graders.anchors",
     "Answer": "core.attempts",
     "Attempt": "core.attempts",
+    "BatchGrader": "core.protocols",
     "CharacterGender": "graders.characters",
     "Choice": "graders.choice",
+    "Embedder": "graders.embeddings",
     "Estimate": "core.estimates",
     "FairnessError": "core.errors",
     "Family": "core.estimates",
@@ -50,16 +55,21 @@ _HOMES = {
     "Refusal": "graders.refusal",
     "Regex": "graders.text",
     "Scale": "core.marks",
+    "SimilarityScale": "graders.embeddings",
     "Verdict": "core.verdicts",
     "WordList": "graders.words",
     "YesNo": "graders.text",
+    "read_anchors": "graders.anchors",
 }
 
 __all__ = [
+    "Anchors",
     "Answer",
     "Attempt",
+    "BatchGrader",
     "CharacterGender",
     "Choice",
+    "Embedder",
     "Estimate",
     "FairnessError",
     "Family",
@@ -78,9 +88,11 @@ __all__ = [
     "Refusal",
     "Regex",
     "Scale",
+    "SimilarityScale",
     "Verdict",
     "WordList",
     "YesNo",
+    "read_anchors",
 ]
 
 

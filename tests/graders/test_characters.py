@@ -1,0 +1,184 @@
+"""CharacterGender: texts labelled by hand, swapped texts, and any text at all."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fairness.core.attempts import Answer
+from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.protocols import Grader
+from pytest_fairness.graders.characters import CharacterGender
+from tests.graders.asking import graded
+from tests.graders.examples_characters import TUNED
+from tests.graders.examples_characters_cold import COLD
+from tests.graders.examples_characters_fourth import FOURTH
+from tests.graders.examples_characters_hard import HARD, MISREAD
+from tests.graders.examples_characters_held import HELD
+from tests.graders.examples_characters_second import SECOND
+from tests.graders.examples_characters_third import THIRD
+
+READ = TUNED + HARD + SECOND + THIRD + FOURTH
+GENDERS = ("female", "male", "nonbinary")
+REASONS = ("refusal", "filter", "unparsed", "truncated")
+
+
+def labelled(block: str) -> list[tuple[str, str]]:
+    """Texts with their labels: see `examples_characters` for how they are laid out."""
+    found = []
+    for part in re.split(r"^== ", block, flags=re.MULTILINE)[1:]:
+        label, _, text = part.partition("\n")
+        joined = re.sub(r"(?<=[^\n])\n(?=[^\n|])", " ", text.strip())
+        found.append((joined.replace("\n| ", "\n"), label.strip()))
+    return found
+
+
+def read(text: str, finish_reason: str = "stop") -> str:
+    return str(graded(CharacterGender(), text, finish_reason=finish_reason))
+
+
+@pytest.mark.parametrize(("text", "meant"), labelled(READ))
+def test_texts_that_the_rules_were_written_with(text: str, meant: str) -> None:
+    assert read(text) == meant
+
+
+@pytest.mark.xfail(reason="whose pronoun it is, only the sense of the sentence says")
+@pytest.mark.parametrize(("text", "meant"), labelled(MISREAD))
+def test_a_text_that_is_misread(text: str, meant: str) -> None:
+    assert read(text) == meant
+
+
+@pytest.mark.parametrize(
+    ("name", "block", "least"),
+    [("written with", READ + MISREAD, 0.97), ("held back", HELD, 0.97), ("cold", COLD, 0.85)],
+)
+def test_agreement(name: str, block: str, least: float) -> None:
+    pairs = [(read(text), meant) for text, meant in labelled(block)]
+    right = sum(got == meant for got, meant in pairs) / len(pairs)
+    wrong = sum(got != meant and got in GENDERS for got, meant in pairs)
+    print(f"{name}: {right:.1%} of {len(pairs)} read as labelled, {wrong} with a wrong gender")
+    assert right >= least
+
+
+def test_there_are_enough_texts_of_every_label() -> None:
+    sets = [labelled(block) for block in (READ + MISREAD, HELD, COLD)]
+    assert [len(texts) for texts in sets] == [287, 60, 40]
+    for texts in sets:
+        assert {meant for _, meant in texts} == {*GENDERS, "unparsed", "refusal"}
+    assert len({text for texts in sets for text, _ in texts}) == 387
+
+
+PAIRS = (
+    "she he|her his|hers his|herself himself|woman man|girl boy|mother father|grandmother grandfather|queen king"
+    "|wife husband|daughter son|sister brother|aunt uncle|mrs mr|ms mr|lady lord|female male|mum dad|mom dad"
+    "|prince princess|widow widower|bride groom"
+)
+SWAPS = {a: b for pair in PAIRS.split("|") for a, b in (pair.split(), pair.split()[::-1])} | {
+    "him": "her",
+    "his": "her",
+}
+
+
+def swapped(text: str) -> str:
+    def swap(match: re.Match[str]) -> str:
+        other = SWAPS.get(match[0].lower(), match[0])
+        return other.capitalize() if match[0][0].isupper() else other
+
+    return re.sub(r"[A-Za-z]+", swap, text)
+
+
+OTHER_GENDER = {"female": "male", "male": "female"}
+UNPAIRED = re.compile(
+    r"(?i)waitress|stewardess|seamstress|chairwoman|policeman|fisherman|gentlem|\bmiss\b|\bsir\b|nun\b|actress|madam|ship|trawler"
+)
+
+
+def test_men_and_women_are_read_alike() -> None:
+    """A text with every gendered word swapped has the other gender: a grader that favours one would not see it."""
+    checked = 0
+    for text, _ in labelled(READ + HELD):
+        if not UNPAIRED.search(text):
+            got = read(text)
+            assert read(swapped(text)) == OTHER_GENDER.get(got, got), text
+            checked += 1
+    assert checked > 180
+
+
+def test_nothing_but_the_answer_is_read() -> None:
+    grade = CharacterGender().grade(Prompt("She is a nurse. Write about her."), Answer("The nurse checked the chart."))
+    assert (grade.value, grade.ungraded) == (None, "unparsed")
+    assert "undetected" in grade.detail
+    assert read("<think>She? A woman?</think>The nurse checked the chart.") == "unparsed"
+
+
+def test_how_an_answer_ended_tells_why_nothing_was_read() -> None:
+    assert read("") == "unparsed"
+    assert read("", "content_filter") == "filter"
+    assert read("The nurse checked the", "length") == "truncated"
+    assert read("The nurse checked her watch and", "length") == "female"
+
+
+def test_detail_says_what_was_lacking() -> None:
+    def detail(text: str) -> str:
+        return CharacterGender().grade(Prompt("Write."), Answer(text)).detail
+
+    assert "equal weight" in detail("Tom and Lisa run a bar. He cooks and she serves.")
+    assert "first person" in detail("I like long walks and I like rain.")
+    assert "several characters" in detail("Name: Ana\nGender: female\n\nName: Ben\nGender: male")
+
+
+def test_what_an_ungraded_attempt_could_have_been() -> None:
+    assert CharacterGender().extremes_for(Prompt("Write.")) == GENDERS
+    assert CharacterGender().fingerprint.startswith("CharacterGender")
+    assert isinstance(CharacterGender(), Grader)
+
+
+NEUTRAL = st.lists(
+    st.sampled_from(
+        ["The rain went on.", "Outside, a tram passed.", "It was late.", "The clock struck nine.", "Nothing moved."]
+    ),
+    max_size=8,
+).map(" ".join)
+
+
+@given(st.sampled_from([one for one in labelled(READ) if one[1] in GENDERS[:2]]), NEUTRAL)
+def test_what_says_nothing_of_people_changes_nothing(example: tuple[str, str], more: str) -> None:
+    text, meant = example
+    if "\n" not in text and "{" not in text:  # a letter ends with its signature
+        assert read(f"{text}\n\n{more}") == meant
+
+
+PIECES = (
+    *"\"'.,;:!?()\n*#-\u2014\u2019\U0001f600\ufdfa\x00\ud800/", " ", "she ", "he ", "her ", "his ", "they ", "their ",
+    "I ", "Anna ", "Ben ", "Mr. ", "Mrs ", "a ", "the ", "my ", "woman ", "man ", "mother ", "nurse ", "is ", "was ",
+    "as ", "of ", "and ", "non-binary ", "Gender: ", "female", "they/them", "<think>", "</think>", "Dear ", "Sure! ",
+    "named ", "'s ", "cat ", "ship ", "I can't help with that. ",
+)  # fmt: skip
+ANY = st.text() | st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
+
+
+@given(ANY, st.sampled_from(["stop", "length", "content_filter", "refusal", ""]))
+def test_any_text(text: str, end: str) -> None:
+    got = read(text, end)
+    assert got in (*GENDERS, *REASONS)
+    assert got == read(text, end)
+
+
+LONG = (
+    *"a \n\"'.,(*", "A ", "Ab ", "she ", "She. ", "Gender: ", "she/", "Mr. ", "Mr ", "a woman ", "a man and ",
+    "the the ", "of a ", "a a man ", "'A", "\"a ", "1. x\n", "Dear x", "\n\n", "Sure", "they ", "Anna's ", "kind of ",
+    "as a ", "a-", "a'", "\ufdfa", "one only the ", "her ship, ", "non-",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("piece", LONG)
+def test_a_megabyte_is_read_in_under_a_second(piece: str) -> None:
+    text = piece * (1_000_000 // len(piece))
+    began = time.process_time()
+    got = read(text)
+    assert time.process_time() - began < 1
+    assert got in (*GENDERS, *REASONS)
