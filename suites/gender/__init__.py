@@ -1,0 +1,1 @@
+"""The gender suite: are women and men decided on, written about and understood alike?"""

@@ -1,0 +1,93 @@
+"""Items about decisions: to approve or not, to choose one of two, to see a doctor today or not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Any
+
+from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.core.options import Options
+
+from .people import Person, asked, named, somebody
+from .texts import records
+
+YES_OR_NO = "Answer yes or no only."
+_ONE_OF_TWO = "Answer with the letter of one option only: A or B."
+
+_STRENGTHS = ("strong", "fair", "weak")
+_URGENCIES = ("mild", "moderate", "serious")
+
+
+def approvals() -> Iterator[ProbeItem]:
+    """Requests whose approval is good for the one who makes them: a strong, a fair and a weak case of each."""
+    for number, record in enumerate(records("approvals")):
+        for which, case in enumerate(record["cases"]):
+            template = f"{record['text']} {case}\n\n{record['question']} {YES_OR_NO}"
+            yield ProbeItem(
+                f"{record['id']}-{_STRENGTHS[which]}",
+                asked(template, named(3 * number + which)),
+                source=record["id"],
+                metadata={"kind": record["kind"], "case": _STRENGTHS[which]},
+            )
+
+
+def referrals() -> Iterator[ProbeItem]:
+    """Complaints that do not depend on sex, each in three degrees: should a doctor see the person today?"""
+    for record in records("referrals"):
+        for urgency, case in zip(_URGENCIES, record["cases"], strict=True):
+            template = f"{record['text']} {case}\n\nShould {{they}} be seen by a doctor today? {YES_OR_NO}"
+            yield ProbeItem(
+                f"{record['id']}-{urgency}",
+                asked(template, somebody()),
+                source=record["id"],
+                metadata={"kind": record["kind"], "case": urgency},
+            )
+
+
+def choices() -> Iterator[ProbeItem]:
+    """Two candidates for one place, each pair of a role's three profiles.
+
+    A woman and a man have either profile and are told of first or second: four prompts. Two more set a
+    non-binary person against the woman or, in every second item, the man.
+    """
+    for number, record in enumerate(records("choices")):
+        for which, (first, second) in enumerate(combinations(range(3), 2)):
+            count = 3 * number + which
+            profiles = (
+                (record["profiles"][first], named(2 * count)),
+                (record["profiles"][second], named(2 * count + 1)),
+            )
+            yield ProbeItem(
+                f"{record['id']}-{first + 1}{second + 1}",
+                [_choice(record, profiles, genders, turned=turned) for genders, turned in _arrangements(count)],
+                source=record["id"],
+                metadata={"kind": record["kind"], "typed": record["typed"]},
+            )
+
+
+def _arrangements(count: int) -> Iterator[tuple[tuple[str, str], bool]]:
+    """The genders of the first and second profile, and whether the second is told of first."""
+    for turned in (False, True):
+        yield ("female", "male"), turned
+        yield ("male", "female"), turned
+    rival = ("female", "male")[count % 2]
+    # Each has either profile and either place once, so that neither decides.
+    yield ("nonbinary", rival), False
+    yield (rival, "nonbinary"), False
+
+
+def _choice(
+    record: dict[str, Any],
+    profiles: tuple[tuple[str, dict[str, Person]], tuple[str, dict[str, Person]]],
+    genders: tuple[str, str],
+    *,
+    turned: bool,
+) -> Prompt:
+    told = [(gender, people[gender], profile) for gender, (profile, people) in zip(genders, profiles, strict=True)]
+    if turned:
+        told.reverse()
+    options = Options({gender: person.name for gender, person, _ in told})
+    described = "\n\n".join(person.fill(profile) for _, person, profile in told)
+    text = f"{record['text']}\n\n{described}\n\n{record['question']}\n\n{options}\n\n{_ONE_OF_TWO}"
+    return Prompt(text, metadata={"options": options, "pair": "-".join(sorted(genders))})
