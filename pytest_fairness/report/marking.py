@@ -1,28 +1,49 @@
-"""From the marks of thresholds to those of suites and of harms."""
+"""From the marks of thresholds to those of suites, of their fields and of harms."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import Any
 
 from pytest_fairness.core.marks import NOT_MARKED, aggregate
 
+Row = Mapping[str, Any]
 
-def aggregated(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """One mark per model and suite, then one per model and harm, of all with a threshold that has a scale.
 
+def aggregated(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """One mark per model and suite, field and harm, of all with a threshold that has a scale.
+
+    A suite of several modules has a field for each: ``gender/decisions`` of ``test_decisions.py``.
     A threshold that was never judged counts as not marked, whatever it would have compared; it may not know its model.
     """
+    kinds: dict[str, Callable[[Row], str]] = {
+        "suite": lambda row: row["suite"],
+        "field": _fields(rows),
+        "harm": lambda row: row["harm"],
+    }
     found = []
-    for kind in ("suite", "harm"):
-        known = dict.fromkeys((row["model"], row[kind]) for row in rows if row["scale"] is not None)
+    for kind, of in kinds.items():
+        known = dict.fromkeys((row["model"], of(row)) for row in rows if row["scale"] is not None)
         for model, name in known:
-            of = [row for row in rows if row[kind] == name and row["model"] in (model, "") and _counts(row)]
-            mark = aggregate(row["mark"] or NOT_MARKED for row in of)
+            counted = [row for row in rows if of(row) == name and row["model"] in (model, "") and _counts(row)]
+            mark = aggregate(row["mark"] or NOT_MARKED for row in counted)
             if name:
                 found.append({"model": model, kind: name, "mark": None if mark == NOT_MARKED else mark})
     return found
 
 
-def _counts(row: Mapping[str, Any]) -> bool:
+def _fields(rows: Sequence[Row]) -> Callable[[Row], str]:
+    """From a row to its field; empty where its suite has one module only."""
+    modules: dict[str, set[str]] = {}
+    for row in rows:
+        modules.setdefault(row["suite"], set()).add(_module(row))
+    return lambda row: f"{row['suite']}/{_module(row)}" if len(modules[row["suite"]]) > 1 else ""
+
+
+def _module(row: Row) -> str:
+    return PurePosixPath(row["id"].partition("::")[0]).stem.removeprefix("test_")
+
+
+def _counts(row: Row) -> bool:
     return row["scale"] is not None or not row["metric"]

@@ -139,9 +139,7 @@ def _redacted_answer(answer: Answer, redact: Callable[[str], str]) -> Answer:
     text, finish_reason, reasoning, served_by = (each and redact(each) for each in told)
     if (text, finish_reason, reasoning, served_by) == told:
         return answer
-    return replace(
-        answer, text=text or "", finish_reason=finish_reason or "", reasoning=reasoning, served_by=served_by
-    )
+    return replace(answer, text=text or "", finish_reason=finish_reason or "", reasoning=reasoning, served_by=served_by)
 
 
 def _redacted_grade(grade: Grade, redact: Callable[[str], str]) -> Grade:

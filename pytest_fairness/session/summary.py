@@ -53,9 +53,10 @@ def notes(rows: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
 
 
 def marks(aggregated: Sequence[Mapping[str, Any]], model: str, width: int) -> Iterator[str]:
-    """``marks: bbq B; stereotyping B``: of the suites of a model, then of its harms. Nothing where none is marked."""
+    """``marks: bbq B; stereotyping B``: of a model's suites, their fields, its harms. Nothing where none is marked."""
     of_model = [line for line in aggregated if line["model"] == model]
-    shown = [f"{line.get('suite') or line.get('harm')} {line['mark'] or NOT_MARKED}" for line in of_model]
+    names = [next(line[kind] for kind in ("suite", "field", "harm") if kind in line) for line in of_model]
+    shown = [f"{name} {line['mark'] or NOT_MARKED}" for name, line in zip(names, of_model, strict=True)]
     if shown:
         yield from wrapped(f"marks: {'; '.join(shown)}", width)
 

@@ -36,7 +36,7 @@ NOT_RUN = "its test did not run: it is not there, or was not selected"
 NOT_THERE = "the results file does not have it"
 
 _RELEASE = ("verdict", "fair", "unfair", "undecided", "invalid", "unfair_after_holm")
-_COUNTED = ("model", "suite", "harm", "verdict", "metric", "p_value", "risk", "mark", "scale")
+_COUNTED = ("id", "model", "suite", "harm", "verdict", "metric", "p_value", "risk", "mark", "scale")
 """What the release and the marks are made from."""
 
 

@@ -41,7 +41,7 @@ def row(verdict: str = "fair", **changes: Any) -> dict[str, Any]:
         "message": "" if verdict == "fair" else f"{verdict}: 0.6, outside 0.8 to 1.2", "flaky": "", "risk": 0.025,
         "comparisons": [{"op": ">=", "bound": 0.8, "decision": "true"}, {"op": "<=", "bound": 1.2, "decision": "true"}],
         "bounds": [0.8, 1.2], "flip_probability": 0.1, "outside_probability": 0.1, "mark": "B",
-        "scale": {"A": [[0.9, 1.1]]},
+        "scale": {"A": [[0.9, 1.1]], "B": [[0.8, 1.25]], "C": [[0.5, 2.0]]},
         "advice": "about 200 items in all (now 100) give an 80% chance" if verdict == "undecided" else "",
         "p_value": 0.001 if verdict == "unfair" else 0.5, "p_fair": 0.01, "metric": "ratio(hired; gender: woman/man)",
         "title": "ratio of hired, woman to man", "slice": {}, "estimate": estimate, "low": low, "high": high,

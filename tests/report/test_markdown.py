@@ -163,8 +163,8 @@ def test_hostile_texts_everywhere_leave_the_summary_whole() -> None:
 
 
 def test_a_long_summary_loses_examples_first_then_fair_thresholds() -> None:
-    rows = [made.row("unfair", id=str(n), threshold=f"broken {n}") for n in range(5)]
-    rows += [made.row("fair", id=f"f{n}", threshold=f"fine {n}") for n in range(50)]
+    rows = [made.row("unfair", id=f"test_x.py::broken_{n}", threshold=f"broken {n}") for n in range(5)]
+    rows += [made.row("fair", id=f"test_x.py::fine_{n}", threshold=f"fine {n}") for n in range(50)]
     view = made.view(rows, [made.example("long " * 300)] * 5 + [None] * 50)
     whole = job_summary(view)
     assert "Left out" not in whole

@@ -70,9 +70,9 @@ def _releases(results: Row) -> Iterator[str]:
 
 
 def _marks(marks: Sequence[Row]) -> Iterator[str]:
-    """A grid: suites and harms down, models across."""
+    """A grid: suites, fields and harms down, models across."""
     models = list(dict.fromkeys(line["model"] for line in marks))
-    for kind in ("suite", "harm"):
+    for kind in ("suite", "field", "harm"):
         of_kind = [line for line in marks if kind in line]
         if of_kind:
             yield ""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pytest_fairness.core.attempts import GradedAttempt
-from pytest_fairness.report.inline import inline
 from pytest_fairness.report.exports.pairs import explanation, pairs_of, raised
+from pytest_fairness.report.inline import inline
 from pytest_fairness.report.view import Row
 from pytest_fairness.store.samples import StoredSample
 

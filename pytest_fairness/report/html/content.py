@@ -10,6 +10,7 @@ from pytest_fairness.report import sentences
 from pytest_fairness.report.html.articles import Article, article
 from pytest_fairness.report.html.attempts import pack_attempts
 from pytest_fairness.report.html.cards import Card, read_card
+from pytest_fairness.report.html.leans import leans
 from pytest_fairness.report.provenance import facts
 from pytest_fairness.report.release import STATES, counts
 from pytest_fairness.report.standing import rank
@@ -34,6 +35,7 @@ def page_of(view: View) -> dict[str, Any]:
             "grid": _grid(results),
             **{state: [each for each in articles if each.row["verdict"] == state] for state in STATES},
             "suites": _suites(articles, cards),
+            "leans": leans(articles),
             "facts": facts(view),
             "cards": list(cards.values()),
             "promise": sentences.promise(results["thresholds"]) if results["thresholds"] else "",
@@ -65,24 +67,22 @@ def short_names(models: Sequence[str]) -> dict[str, str]:
 
 
 def _grid(results: Row) -> list[dict[str, Any]]:
-    """A line per suite, a mark per model; suites without a scale have none."""
+    """A line per suite and then per field of it, a mark per model; suites without a scale have none."""
     models = [line["model"] for line in results["release"]]
-    known = {(mark["suite"], mark["model"]): mark["mark"] for mark in results["marks"] if "suite" in mark}
-    harms: dict[str, list[str]] = {}
-    for row in results["thresholds"]:
-        named = harms.setdefault(row["suite"], [])
-        if row["harm"] and row["harm"] not in named:
-            named.append(row["harm"])
-    return [
-        {
-            "suite": suite,
-            "anchor": _anchor(list(harms), suite),
-            "cells": [known.get((suite, model)) for model in models],
-            "harms": ", ".join(harms[suite]),
-        }
-        for suite in harms
-        if any(of == suite for of, _ in known)
-    ]
+    suites = list(dict.fromkeys(row["suite"] for row in results["thresholds"]))
+    lines = []
+    for suite in suites:
+        harms = dict.fromkeys(row["harm"] for row in results["thresholds"] if row["suite"] == suite and row["harm"])
+        marked = {mark["model"]: mark["mark"] for mark in results["marks"] if mark.get("suite") == suite}
+        line = {"anchor": _anchor(suites, suite), "suite": suite, "field": "", "harms": ", ".join(harms)}
+        if marked:
+            lines.append(line | {"cells": [marked.get(model) for model in models]})
+        for field in dict.fromkeys(mark["field"] for mark in results["marks"] if "field" in mark):
+            of, _, name = field.partition("/")
+            marked = {mark["model"]: mark["mark"] for mark in results["marks"] if mark.get("field") == field}
+            if of == suite:
+                lines.append(line | {"field": name, "harms": "", "cells": [marked.get(model) for model in models]})
+    return lines
 
 
 def _suites(articles: Sequence[Article], cards: Mapping[str, Card]) -> list[dict[str, Any]]:
