@@ -12,9 +12,9 @@ import asyncio
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 from pytest_fairness.core.attempts import Attempt, Grade
@@ -59,6 +59,8 @@ class Engine:
         """Called in the tests' thread while a test waits, whenever answers have come: gradings go on with them."""
         self.grades: dict[tuple[str, str], Grade] = {}
         """Stored grades, by attempt and by the grader's fingerprint."""
+        self.at_end: list[Callable[[], object]] = []
+        """Called when the engine closes: graders free what they hold."""
         self._news = threading.Condition()
         self._broken: FairnessError | None = None
         self._closing = False
@@ -154,6 +156,18 @@ class Engine:
         """
         self._graded.extend(grades)
 
+    @contextmanager
+    def grading(self, keys: Sequence[str]) -> Iterator[None]:
+        """Meanwhile no other process grades a batch; what others have graded of these attempts is known."""
+        with self._store.grading():
+            self.grades |= self._store.load(keys, self._run)[1]
+            yield
+
+    def keep_now(self, grades: Sequence[tuple[str, str, Grade]]) -> None:
+        """Write grades at once, for those who wait to grade the same."""
+        self._store.turn(self._run, grades=grades)
+        self.grades |= {(key, fingerprint): grade for key, fingerprint, grade in grades}
+
     def pause(self) -> None:
         """Send nothing new until `resume`: somebody is in a debugger."""
         self._paused = True
@@ -172,6 +186,11 @@ class Engine:
         self._closing = True
         self._tell(lambda: None)
         self._thread.join()
+        while self.at_end:
+            try:
+                self.at_end.pop()()
+            except Exception as error:
+                raise FairnessError(f"a grader could not be closed: {type(error).__name__}: {error}") from error
 
     def _tell(self, change: Callable[[], object]) -> None:
         def apply() -> None:

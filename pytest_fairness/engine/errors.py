@@ -10,4 +10,4 @@ class StoppedError(FairnessError):
 
 
 class GraderError(FairnessError):
-    """A grader over a whole item failed, or returned or asked what it may not."""
+    """A grader over an item or a batch failed, or returned or asked what it may not."""

@@ -36,7 +36,7 @@ def grade_together(
         except UngradedError as error:
             grades = [Grade.none(error.reason, str(error))] * len(graded)
         except Exception as error:
-            raise GraderError(f"the grader of {name!r} failed on item {item.id!r}: it {_line(error)}") from error
+            raise GraderError(f"the grader of {name!r} failed on item {item.id!r}: it {told(error)}") from error
         graded = [
             replace(each, grades={**each.grades, name: _unless_failed(grade, each.attempt)})
             for each, grade in zip(graded, grades, strict=True)
@@ -44,7 +44,7 @@ def grade_together(
     return graded
 
 
-def _line(error: Exception) -> str:
+def told(error: Exception) -> str:
     """What went wrong, and where: the test shows this line alone."""
     said = " ".join(str(error).split())
     if isinstance(error, GraderError):
@@ -58,13 +58,13 @@ def _grades(
 ) -> Generator[list[Ask], list[Attempt], Sequence[Grade]]:
     grading = grader.grade_item(item, tuple(attempts))
     if not isinstance(grading, Generator):
-        return _checked(grading, len(attempts))
+        return checked(grading, len(attempts))
     answers: list[Attempt] | None = None
     while True:
         try:
             questions = grading.send(answers)  # type: ignore[arg-type]  # the first is None
         except StopIteration as done:
-            return _checked(done.value, len(attempts))
+            return checked(done.value, len(attempts))
         answers = yield _asks(questions, model, first)
 
 
@@ -84,7 +84,8 @@ def _asks(questions: object, model: Model, first: int) -> list[Ask]:
     return asks
 
 
-def _checked(grades: object, attempts: int) -> Sequence[Grade]:
+def checked(grades: object, attempts: int) -> Sequence[Grade]:
+    """What a grader over several attempts returned, if it may."""
     if not isinstance(grades, Sequence) or isinstance(grades, str):
         raise GraderError(f"returned a {type(grades).__name__}: it must return a list with one Grade for each attempt")
     for grade in grades:

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
 from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.core.keys import digest
-from pytest_fairness.core.protocols import Grader, ItemGrader, Model
+from pytest_fairness.core.keys import grade_key
+from pytest_fairness.core.protocols import BatchGrader, Grader, ItemGrader, Model
 from pytest_fairness.engine.asks import Ask, asks_of
+from pytest_fairness.engine.batches import grade_batches
 from pytest_fairness.engine.engine import Engine
 from pytest_fairness.engine.grading import Gradings, Steps, grade_together
 
@@ -35,20 +36,30 @@ class Sample:
         self._questions: dict[int, list[Attempt]] = {}
         self._graders: Mapping[str, Grader] = {}
         self._item_graders: Mapping[str, ItemGrader] = {}
+        self._batch_graders: Mapping[str, BatchGrader] = {}
         self._gradings: Gradings | None = None
+        self._whole: list[GradedAttempt] | None = None
         self.fingerprints: dict[str, str | None] = {}
-        """Of the graders, by grade; None for one that has none."""
+        """By grade that every measured item has, so not of graders over a batch; None for a grader that has none."""
 
-    def grade_with(self, graders: Mapping[str, Grader | ItemGrader]) -> None:
+    def grade_with(self, graders: Mapping[str, Grader | ItemGrader | BatchGrader]) -> None:
         """Name the graders, before anything is measured. Asking needs none.
 
-        Those over a whole item come after the others, which they see the grades of.
+        Those over a whole item come after the others, which they see the grades of; those over a batch
+        come last, and only when all items are measured.
         """
         self._item_graders = {name: grader for name, grader in graders.items() if isinstance(grader, ItemGrader)}
-        self._graders = {name: grader for name, grader in graders.items() if not isinstance(grader, ItemGrader)}
+        self._batch_graders = {name: grader for name, grader in graders.items() if isinstance(grader, BatchGrader)}
+        self._graders = {
+            name: grader for name, grader in graders.items() if not isinstance(grader, ItemGrader | BatchGrader)
+        }
         if self._item_graders and self._gradings is None:
             self._gradings = Gradings(self._engine, self._places, self._steps)
-        self.fingerprints = {name: getattr(grader, "fingerprint", None) for name, grader in graders.items()}
+        self.fingerprints = {
+            name: getattr(grader, "fingerprint", None)
+            for name, grader in graders.items()
+            if name not in self._batch_graders
+        }
 
     def asks(self, places: Sequence[int]) -> Iterator[Ask]:
         """What measuring these items asks, made when it is needed."""
@@ -80,7 +91,12 @@ class Sample:
         return self._questions.get(place, ())
 
     def measure_all(self) -> list[GradedAttempt]:
-        """Every item's, in order. All that is missing is asked for at once."""
+        """Every item's, in order, with the grades of all graders. All that is missing is asked for at once."""
+        if self._whole is None:
+            self._whole = grade_batches(self._all_items(), self._batch_graders, self._engine)
+        return self._whole
+
+    def _all_items(self) -> list[GradedAttempt]:
         places = range(len(self.items))
         missing = [place for place in places if place not in self._graded]
         if missing:
@@ -116,7 +132,7 @@ class Sample:
     def _fingerprints_for(self, prompt: Prompt) -> dict[str, str | None]:
         """Graders' fingerprints on one prompt: what its metadata says can change a grade."""
         return {
-            name: None if fingerprint is None else digest(f"{fingerprint}\n{prompt.metadata!r}")
+            name: None if fingerprint is None else grade_key(fingerprint, prompt)
             for name, fingerprint in self.fingerprints.items()
         }
 

@@ -17,12 +17,12 @@ from pytest_fairness.session.state import SESSION, Unbuilt
 if TYPE_CHECKING:
     from pytest_fairness.core.attempts import GradedAttempt
     from pytest_fairness.core.items import ProbeItem, Prompt
-    from pytest_fairness.core.protocols import Grader, ItemGrader
+    from pytest_fairness.core.protocols import BatchGrader, Grader, ItemGrader
     from pytest_fairness.session.probes import Probe
     from pytest_fairness.stats.measured import Measured
 
 
-def graders_of(probe: Probe, request: pytest.FixtureRequest) -> dict[str, Grader | ItemGrader]:
+def graders_of(probe: Probe, request: pytest.FixtureRequest) -> dict[str, Grader | ItemGrader | BatchGrader]:
     """The graders that a probe's mark names; a string there is the name of a fixture."""
     named = probe.arguments.get("grade", {"answer": "grader"})
     if not isinstance(named, Mapping) or not named:
@@ -33,11 +33,11 @@ def graders_of(probe: Probe, request: pytest.FixtureRequest) -> dict[str, Grader
         name: request.getfixturevalue(given) if isinstance(given, str) else given for name, given in named.items()
     }
     for name, grader in graders.items():
-        can_grade = callable(getattr(grader, "grade", None)) or callable(getattr(grader, "grade_item", None))
+        can_grade = any(callable(getattr(grader, name, None)) for name in ("grade", "grade_item", "grade_batch"))
         if not can_grade or isinstance(grader, type):
             pytest.fail(
                 f"probe {probe.function.__name__}: the grader of {name!r} is {grader!r}: "
-                "it has no grade(prompt, answer), and no grade_item(item, attempts)",
+                "it has no grade(prompt, answer), no grade_item(item, attempts) and no grade_batch(attempts)",
                 pytrace=False,
             )
     return graders

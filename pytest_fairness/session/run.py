@@ -37,6 +37,10 @@ def start(config: pytest.Config) -> Run:
             settings = as_verified(settings, config)
         fairness = FairnessSession(with_named_runs(settings, worker_input), worker_input.get("fairness_run"))
         fairness.check_models()
+        if settings.genderbench:
+            from pytest_fairness.session.genderbench import GenderBenchTests
+
+            config.pluginmanager.register(GenderBenchTests(settings.genderbench), "fairness-genderbench")
     except FairnessError as error:
         raise pytest.UsageError(str(error)) from None
     config.stash[SESSION] = fairness
@@ -147,9 +151,14 @@ class Run:
 
     def _tell_work(self) -> None:
         work = self._fairness.store.runs.work(self._fairness.run)
+        if work:
+            self._tell(self._work_line(json.loads(work)))
+
+    def _tell(self, line: str) -> None:
         reporter = self._config.pluginmanager.get_plugin("terminalreporter")
-        if work and reporter is not None:
-            reporter.write_line(self._work_line(json.loads(work)))
+        if reporter is not None:
+            reporter.ensure_newline()
+            reporter.write_line(line)
 
     def _work_line(self, counts: dict[str, int]) -> str:
         models = ", ".join(str(name) for name in self._fairness.model_names() if name) or "the `model` fixture"
@@ -257,7 +266,7 @@ class Run:
         telling.keep(fairness, self._results)
         telling.add_to_junit(self._config, self._results)
         try:
-            self._written = telling.write(fairness, self._results)
+            self._written = telling.write(fairness, self._results, self._tell)
         except FairnessError:
             raise
         except Exception as error:  # a mistake of ours: it must not hide the verdicts

