@@ -187,7 +187,9 @@ def title_of(item: pytest.Item) -> str:
 
 def expected_row(item: pytest.Function, probe: Probe | None, model: str | None) -> dict[str, Any]:
     """What is known of a threshold before it runs: its row, should it never report."""
-    known = {"suite": "", "harm": ""} if probe is None else {"suite": probe.suite, "harm": probe.harm}
+    known = dict.fromkeys(("suite", "probe", "harm"), "")
+    if probe is not None:
+        known = {"suite": probe.suite, "probe": probe.id, "harm": probe.harm}
     named = {"threshold": title_of(item), "model": model or "", "location": location(item)}
     return {"id": item.nodeid, **known, **named, **_EMPTY_ROW}
 

@@ -76,7 +76,9 @@ class Calculated(Mapping[str, Estimate]):
     Items are left out whole, so intervals cluster by item. Ungraded attempts are left to the
     calculator; the ends hold for the worst way to grade those of each kind of attempt. Where
     (almost) no group of items differs, an unseen share of the items could have been graded
-    otherwise: the ends reach that far. Each estimate that is taken is told to the threshold test.
+    otherwise: the ends reach that far. ``scales`` are for marks, ``spans`` the ranges that metrics
+    cannot leave, ``slice`` what the results file says of each. Each estimate that is taken is told
+    to the threshold test.
 
     Raises `FairnessError` where the calculator fails on the whole sample.
     """
@@ -86,10 +88,12 @@ class Calculated(Mapping[str, Estimate]):
         measured: Measured,
         calculator: Calculator,
         scales: Mapping[str, Scale] | None = None,
+        spans: Mapping[str, tuple[float, float]] | None = None,
         slice: Mapping[str, str] | None = None,
     ) -> None:
         self._calculator = calculator
         self._scales = scales or {}
+        self._spans = spans or {}
         self._setting = replace(measured._setting, slice={**(slice or {}), **measured._setting.slice})
         self._items = _by_item(measured)
         self.prepared: Sequence[Any] = [calculator.prepared(attempts) for attempts in self._items]
@@ -137,8 +141,11 @@ class Calculated(Mapping[str, Estimate]):
         of_size = self._of_size(place)
         spread = _spread(deviations if of_size is None else self._deviations[:, of_size[0]])
 
+        lowest, highest = self._spans.get(name, (-math.inf, math.inf))
+
         def ends_at(tail: float) -> Ends:
-            return self._ends(place, spread, tail) if of_size is None else self._size_ends(*of_size, spread, tail)
+            made = self._ends(place, spread, tail) if of_size is None else self._size_ends(*of_size, spread, tail)
+            return max(made[0], lowest), min(made[1], highest)
 
         tail = self._setting.tail
         ends = ends_at(tail)

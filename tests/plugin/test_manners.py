@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import sys
 
+import pytest
+
 from . import sources
 from .project import Project, each, every_mode, in_one_process, shown
 

