@@ -78,9 +78,9 @@ def _impact(chosen: argparse.Namespace) -> None:
 
 
 def _pairs(chosen: argparse.Namespace) -> None:
-    from pytest_fairness.report.files import write_text
     from pytest_fairness.report.exports.pairs import GRADES, files
     from pytest_fairness.report.exports.pairs_markdown import flagged, table
+    from pytest_fairness.report.files import write_text
 
     view = view_of(chosen)
     samples = {sample.model: sample for sample in view.samples if set(GRADES) <= set(sample.graders)}
