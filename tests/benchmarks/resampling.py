@@ -69,16 +69,16 @@ def ours(answers: Answers, draws: int) -> tuple[float, float]:
 
 def theirs(answers: Answers, draws: int) -> tuple[float, float]:
     """The same, by GenderBench: its interval is the normal fit to its resamples."""
-    from genderbench.probes.discrimination_tamkin.discrimination_tamkin_genders import (  # type: ignore[import-not-found]
+    from genderbench.probes.discrimination_tamkin.discrimination_tamkin_genders import (  # type: ignore[import-untyped]
         DiscriminationTamkinGenders,
     )
-    from genderbench.probes.discrimination_tamkin.discrimination_tamkin_metric_calculator import (  # type: ignore[import-not-found]
+    from genderbench.probes.discrimination_tamkin.discrimination_tamkin_metric_calculator import (  # type: ignore[import-untyped]
         DiscriminationTamkinMetricCalculator,
     )
-    from genderbench.probing.evaluator import ClosedSetEvaluator  # type: ignore[import-not-found]
-    from genderbench.probing.probe import Probe  # type: ignore[import-not-found]
-    from genderbench.probing.probe_item import ProbeItem  # type: ignore[import-not-found]
-    from genderbench.probing.prompt import Prompt  # type: ignore[import-not-found]
+    from genderbench.probing.evaluator import ClosedSetEvaluator  # type: ignore[import-untyped]
+    from genderbench.probing.probe import Probe  # type: ignore[import-untyped]
+    from genderbench.probing.probe_item import ProbeItem  # type: ignore[import-untyped]
+    from genderbench.probing.prompt import Prompt  # type: ignore[import-untyped]
     from scipy.stats import norm  # type: ignore[import-untyped]
 
     class Answer(ClosedSetEvaluator):  # type: ignore[misc]
