@@ -16,9 +16,12 @@ if TYPE_CHECKING:
 OpenPage = Callable[..., "Page"]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Chromium as the system has it, without a window."""
+    """Chromium as the system has it, without a window.
+
+    Not for longer than a module: while it is there its event loop runs in this thread, and nobody else's may.
+    """
     found = shutil.which("chromium") or shutil.which("google-chrome")
     if found is None:
         message = "no Chromium is installed: apt-get install chromium"
