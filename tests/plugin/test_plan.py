@@ -80,8 +80,9 @@ def test_the_plan_agrees_with_the_reference(project: Project) -> None:
     small = plan(project, "--fairness-sample=40")["thresholds"]["alike"]
     assert shares(large)[0] == pytest.approx(0.84, abs=0.08)
     assert shares(small)[0] == pytest.approx(0.19, abs=0.08)
-    assert 75 <= large["needed"]["items"] <= 110
-    assert 75 <= small["needed"]["items"] <= 120
+    # Each run draws anew: a callable without a version has a key of its own in each.
+    assert 65 <= large["needed"]["items"] <= 120
+    assert 65 <= small["needed"]["items"] <= 130
     assert 8 <= small["needed"]["repetitions"] <= 20
     assert shares(large, 1)[1] > 0.9
     assert 0.6 < large["detectable"]["below"] < 0.72
