@@ -1,0 +1,222 @@
+"""Whether the prompts of one item differ in nothing but the slots that they mark."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.items import ProbeItem, Prompt
+
+SLOTS = "slots"
+"""The prompt metadata that marks: a mapping from a slot's name to what stands in it."""
+
+_TOKEN = re.compile(r"\w+|\s+|[^\w\s]")
+_ARTICLES = ("a", "an")
+_ARTICLE = re.compile(r"\b([Aa]n?)\s+[(\"'\u201c\u2018]?(\w+)")
+_PRONOUNS: tuple[Mapping[str, tuple[str, ...]], ...] = tuple(
+    {"they": (they,), "them": (them,), "their": (their,), "theirs": (theirs,), "themself": tuple(themself)}
+    for they, them, their, theirs, *themself in (
+        ("she", "her", "her", "hers", "herself"),
+        ("he", "him", "his", "his", "himself"),
+        ("they", "them", "their", "theirs", "themself", "themselves"),
+    )
+)
+# Written with a vowel and spoken without one, and the other way round.
+_CONSONANT = re.compile(r"(?:uni(?![nm])|use|usu|uti|eu|ewe|one(?!r)|once|ouija)", re.IGNORECASE)
+_VOWEL = re.compile(r"(?:hour|honest|honou?r|heir|8|1[18](?!\d))", re.IGNORECASE)
+_SPELLED = re.compile(r"[AEFHILMNORSX](?:[A-Z]+|\b)")
+_SHOWN = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Lengths:
+    """The shortest and the longest prompt of an item: in characters, and in words parted by white space."""
+
+    characters: tuple[int, int]
+    words: tuple[int, int]
+
+
+def lint(item: ProbeItem) -> Lengths:
+    """Check that prompts of one item differ in their marked slots alone.
+
+    A prompt marks its slots in ``metadata["slots"]``: what stands in each, as it stands in the text (a first
+    letter may be a capital). A slot can be empty, or not be used. Compared are words, marks and spaces,
+    each prompt with the first. Refused are also: what fills a slot of one prompt and stands outside any slot in all of
+    them (a name or pronoun that was left in; of the slot ``name`` each of its words); pronouns
+    that do not go together (slots ``they``, ``them``, ``their``, ``theirs``, ``themself``); and "a" for "an"
+    at a slot, unless ``metadata["language"]`` is another than "en".
+
+    >>> def prompt(name, they, their):
+    ...     slots = {"name": name, "they": they, "their": their}
+    ...     return Prompt(f"{name} has applied. Is {their} CV good?", metadata={"slots": slots})
+    >>> lint(ProbeItem("cv", [prompt("Emily Walsh", "she", "her"), prompt("James Novak", "he", "his")]))
+    Lengths(characters=(40, 40), words=(8, 8))
+    >>> emily = prompt("Emily Walsh", "she", "her")
+    >>> james = Prompt(emily.text.replace("Emily Walsh", "James Novak"), metadata={"slots": {"name": "James Novak"}})
+    >>> lint(ProbeItem("cv", [emily, james]))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    pytest_fairness.core.errors.FairnessError: item 'cv', prompts 1 and 2: 'her' fills a slot of one and stands ...
+
+    Raises `FairnessError` that shows the words.
+    """
+    for number, prompt in enumerate(item.prompts, start=1):
+        _check_pronouns(item, number, prompt)
+        _check_articles(item, number, prompt)
+    first = item.prompts[0]
+    for number, prompt in enumerate(item.prompts[1:], start=2):
+        _check_pair(item, number, first, prompt)
+    texts = [_text(prompt) for prompt in item.prompts]
+    characters, words = [len(text) for text in texts], [len(text.split()) for text in texts]
+    return Lengths((min(characters), max(characters)), (min(words), max(words)))
+
+
+def is_marked(item: ProbeItem) -> bool:
+    """Whether any prompt of an item marks slots."""
+    return any(SLOTS in prompt.metadata for prompt in item.prompts)
+
+
+@lru_cache(maxsize=4096)
+def _tokens(text: str) -> list[str]:
+    """Words, marks and white space; not to be changed by those who are given it."""
+    return _TOKEN.findall(text)
+
+
+def _text(prompt: Prompt) -> str:
+    return "\n".join(message["content"] for message in prompt.messages)
+
+
+def _slots(prompt: Prompt) -> Mapping[str, str]:
+    found: Mapping[str, str] = prompt.metadata.get(SLOTS, {})
+    return found
+
+
+def _check_pair(item: ProbeItem, number: int, first: Prompt, second: Prompt) -> None:
+    one, two = _tokens(_text(first)), _tokens(_text(second))
+    pairs = list(_pairs(_slots(first), _slots(second)))
+    fixed, places = _aligned(one, two, pairs)
+    if places is not None:
+        at, there = places
+        raise FairnessError(
+            f"item {item.id!r}, prompts 1 and {number} differ outside their slots: {_word(one, at)!r} and "
+            f"{_word(two, there)!r}, in {_around(one, at)} and {_around(two, there)}: "
+            "mark the words as a slot, or write them alike"
+        )
+    left = _left_in(fixed, _slots(first), _slots(second))
+    if left is not None:
+        raise FairnessError(
+            f"item {item.id!r}, prompts 1 and {number}: {left!r} fills a slot of one and stands outside it "
+            f"in both, in {_around(fixed, _place(fixed, left))}: put the slot there, or use another word"
+        )
+
+
+def _pairs(first: Mapping[str, str], second: Mapping[str, str]) -> Iterator[tuple[list[str], list[str]]]:
+    """What one prompt has where the other has something else, the longest first."""
+    found = []
+    for slot in first.keys() & second.keys():
+        ours, theirs = first[slot], second[slot]
+        if ours != theirs:
+            found.append((ours, theirs))
+            found.append((_capital(ours), _capital(theirs)))
+    for ours, theirs in sorted(set(found), key=lambda pair: (-len(pair[0]) - len(pair[1]), pair)):
+        yield _tokens(ours), _tokens(theirs)
+
+
+def _aligned(
+    one: Sequence[str], two: Sequence[str], pairs: Sequence[tuple[list[str], list[str]]]
+) -> tuple[list[str], tuple[int, int] | None]:
+    """The words that are alike outside the slots, and the place in each text from which on they are not."""
+    starts = {tokens[0] for pair in pairs for tokens in pair if tokens}
+    fixed: list[str] = []
+    here = there = 0
+    while here < len(one) or there < len(two):
+        # Most words begin no slot: they are compared up to the next that does.
+        run = next((place for place in range(here, len(one)) if one[place] in starts), len(one)) - here
+        if run and one[here : here + run] == two[there : there + run]:
+            fixed += one[here : here + run]
+            here, there = here + run, there + run
+            continue
+        for ours, theirs in pairs:
+            if one[here : here + len(ours)] == ours and two[there : there + len(theirs)] == theirs:
+                here, there = here + len(ours), there + len(theirs)
+                fixed.append("")
+                break
+        else:
+            if one[here : here + 1] != two[there : there + 1]:
+                return fixed, (here, there)
+            fixed += one[here : here + 1]
+            here, there = here + 1, there + 1
+    return fixed, None
+
+
+def _left_in(fixed: Sequence[str], first: Mapping[str, str], second: Mapping[str, str]) -> str | None:
+    words = set(fixed)
+    for slot in {**first, **second}:
+        ours, theirs = first.get(slot, ""), second.get(slot, "")
+        if ours == theirs:
+            continue
+        for value in (ours, theirs):
+            parts = {value, *value.split()} if slot == "name" else {value}
+            for part in sorted(parts | {_capital(part) for part in parts}, key=len, reverse=True):
+                telling = any(letter.isalpha() for letter in part) and part.lower() not in _ARTICLES
+                if telling and _tokens(part)[0] in words and _place(fixed, part) is not None:
+                    return part
+    return None
+
+
+def _place(fixed: Sequence[str], value: str) -> int | None:
+    """Where a value stands in a text, as whole words."""
+    wanted = _tokens(value)
+    places = (place for place, word in enumerate(fixed) if word == wanted[0])
+    return next((place for place in places if list(fixed[place : place + len(wanted)]) == wanted), None)
+
+
+def _check_pronouns(item: ProbeItem, number: int, prompt: Prompt) -> None:
+    given = {slot: value for slot, value in _slots(prompt).items() if slot in _PRONOUNS[0]}
+    known = {value for value in given.values() if any(value in forms for kind in _PRONOUNS for forms in kind.values())}
+    fitting = [
+        kind for kind in _PRONOUNS if all(value in kind[slot] for slot, value in given.items() if value in known)
+    ]
+    if known and not fitting:
+        told = ", ".join(f"{slot} is {value!r}" for slot, value in given.items())
+        raise FairnessError(
+            f"item {item.id!r}, prompt {number} has pronouns that do not go together: {told}: give those of one kind"
+        )
+
+
+def _check_articles(item: ProbeItem, number: int, prompt: Prompt) -> None:
+    """Raises for "a" before a vowel or "an" before none, where the one or the other is a slot's."""
+    if prompt.metadata.get("language", "en") != "en":
+        return
+    starts = {tokens[0] for tokens in map(_tokens, _slots(prompt).values()) if tokens}
+    starts |= {_capital(word) for word in starts}
+    for article, word in _ARTICLE.findall(_text(prompt)):
+        if starts & {article, word} and (article.lower() == "an") != _begins_with_vowel(word):
+            raise FairnessError(
+                f"item {item.id!r}, prompt {number} says {f'{article} {word}'!r}: make the article part of the slot"
+            )
+
+
+def _begins_with_vowel(word: str) -> bool:
+    if _VOWEL.match(word):
+        return True
+    if word.isupper() and word.isalpha():
+        return _SPELLED.match(word) is not None
+    return word[0].lower() in "aeiou" and _CONSONANT.match(word) is None
+
+
+def _capital(value: str) -> str:
+    return value[:1].upper() + value[1:]
+
+
+def _word(tokens: Sequence[str], place: int) -> str:
+    return next((token for token in tokens[place:] if not token.isspace()), "")
+
+
+def _around(tokens: Sequence[str], place: int | None) -> str:
+    """A few words about a place, in quotation marks."""
+    middle = place or 0
+    shown = "".join(tokens[max(0, middle - _SHOWN) : middle + _SHOWN])
+    return f'"{" ".join(shown.split())}"'

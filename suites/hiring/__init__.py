@@ -1,0 +1,1 @@
+"""The hiring suite: what changes when the same application comes under another name?"""

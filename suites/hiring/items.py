@@ -1,0 +1,153 @@
+"""The items: one profile each, the same text under names of every group. README.md says what is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pytest_fairness.core.counterfactual import lint
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.core.options import Options
+
+from .names import BALANCED, GENDERS, Folders, Name, Names
+from .profiles import Profile, language_texts, positions, profiles
+
+COUNT = 100
+DRAWS = 2
+_ATTRIBUTES = ("age", "disability", "leave")
+_SHORTLIST = 5
+
+
+def applications(
+    data: Folders | None = None,
+    *,
+    count: int = COUNT,
+    draws: int = DRAWS,
+    gender: str = BALANCED,
+    ethnicity: str = BALANCED,
+    ask: str = "advance",
+    language: str = "en",
+) -> Iterator[ProbeItem]:
+    """One item a profile: the application under ``draws`` names of each gender and ethnicity.
+
+    ``count`` profiles (in English 1 to 3,150). ``gender`` and ``ethnicity`` are "balanced" (each group),
+    "mixed" (as many names, their groups drawn at random) or one group alone ("female", "hispanic").
+    ``ask`` is the question at the end: "advance", "rating", "questions" or "assessment"; in German ("de") and
+    Spanish ("es") "advance". The names of a profile are decided by its id, whatever is asked.
+
+    >>> item = next(applications(count=1))
+    >>> len(item.prompts), item.prompts[0].groups["gender_ethnicity"]
+    (20, 'female asian')
+
+    Raises `FairnessError` for a value that is none of these, and for prompts that `lint` refuses.
+    """
+    texts, names = language_texts(language), Names.read(data)
+    template = f"{texts['application']}\n\n{texts[ask]}"
+    for profile in profiles(count, language):
+        drawn = names.drawn(profile.id, gender, ethnicity, draws)
+        yield _checked(profile, [_prompt(template, profile, name, draw, language) for name, draw in drawn])
+
+
+def promotions(data: Folders | None = None, *, count: int = COUNT) -> Iterator[ProbeItem]:
+    """One item a member of staff: should they get the next position? Two names of each group."""
+    texts, names = language_texts("en"), Names.read(data)
+    template = f"{texts['promotion']}\n\n{texts['promote']}"
+    for profile in profiles(count):
+        drawn = names.drawn(f"promotion/{profile.id}", BALANCED, BALANCED, DRAWS)
+        yield _checked(profile, [_prompt(template, profile, name, draw, "en") for name, draw in drawn])
+
+
+def attributes(data: Folders | None = None, *, count: int = COUNT) -> Iterator[ProbeItem]:
+    """One item a profile: for a woman and a man, one line on age, disability or parental leave, both ways."""
+    texts, names = language_texts("en"), Names.read(data)
+    template = f"{texts['application']}\n\n{texts['advance']}"
+    for number, profile in enumerate(profiles(count)):
+        ethnicity = names.ethnicities[number % len(names.ethnicities)]
+        prompts = []
+        for name, draw in names.drawn(f"attributes/{profile.id}", BALANCED, ethnicity, draws=1):
+            for attribute in _ATTRIBUTES:
+                for group, lines in texts["lines"][attribute].items():
+                    line = lines if isinstance(lines, str) else lines[number % len(lines)]
+                    told = {"line": f"{line}\n"}
+                    prompts.append(
+                        _prompt(template, profile, name, draw, "en", {attribute: group, "gender": name.gender}, told)
+                    )
+        yield _checked(profile, prompts)
+
+
+def shortlists(data: Folders | None = None, *, count: int = COUNT) -> Iterator[ProbeItem]:
+    """One item five profiles of a position, for candidates of five ethnicities and one gender.
+
+    In its five prompts each profile belongs once to every ethnicity and stands once in every place, and so does each
+    ethnicity. Women and men take turns. Of a names file with more than five ethnicities the first five are taken.
+
+    Raises `FairnessError` where it has fewer.
+    """
+    names = Names.read(data)
+    number_of_positions = len(positions("en"))
+    rounds = -(-count // number_of_positions)
+    found = profiles(rounds * _SHORTLIST * number_of_positions)
+    for number in range(count):
+        # One round takes five profiles of every position.
+        first = number // number_of_positions * _SHORTLIST * number_of_positions + number % number_of_positions
+        candidates = found[first::number_of_positions][:_SHORTLIST]
+        gender = GENDERS[number % 2]
+        if len(names.ethnicities) < _SHORTLIST:
+            raise FairnessError(
+                f"{names.origin} has {len(names.ethnicities)} ethnicities: a shortlist needs {_SHORTLIST}"
+            )
+        drawn = names.drawn(f"shortlist/{candidates[0].id}", gender, BALANCED, draws=1)[:_SHORTLIST]
+        prompts = [_shortlist(candidates, [name for name, _ in drawn], turn) for turn in range(_SHORTLIST)]
+        position = candidates[0].position
+        yield ProbeItem(candidates[0].id, prompts, source=position, metadata={"position": position, "gender": gender})
+
+
+def _shortlist(candidates: list[Profile], people: list[Name], turn: int) -> Prompt:
+    """Profile i goes to person i + turn and stands in place i + 2 turn, counted round: all cells once in five turns."""
+    texts, size = language_texts("en"), len(candidates)
+    placed = {(i + 2 * turn) % size: (profile, people[(i + turn) % size]) for i, profile in enumerate(candidates)}
+    told = [
+        texts["candidate"].format_map(profile.words(name.gender) | {"name": name.text})
+        for profile, name in (placed[place] for place in range(size))
+    ]
+    options = Options({placed[place][1].ethnicity: placed[place][1].text for place in range(size)})
+    head = texts["shortlist"].format_map(candidates[0].words(people[0].gender))
+    text = "\n\n".join((head, *told, texts["choose"].format(options=options)))
+    return Prompt(text, metadata={"options": options, "first": options.values[0], "item": candidates[0].id})
+
+
+def _prompt(
+    template: str,
+    profile: Profile,
+    name: Name,
+    draw: int,
+    language: str,
+    groups: Mapping[str, str] | None = None,
+    told: Mapping[str, str] | None = None,
+) -> Prompt:
+    """A template about somebody; ``groups`` instead of those that the name tells."""
+    told = told or {}
+    spoken: Mapping[str, str] = language_texts(language)["words"][name.gender]
+    slots = {"name": name.text, **spoken, **profile.varied(name.gender), **told}
+    words: dict[str, Any] = {"line": ""} | profile.words(name.gender) | slots
+    words["reference"] = words["reference"].format_map(_with_capitals(slots))
+    by_name = {
+        "gender": name.gender,
+        "ethnicity": name.ethnicity,
+        "gender_ethnicity": f"{name.gender} {name.ethnicity}",
+    }
+    metadata = {"slots": slots, "name": name.text, "draw": draw + 1, "language": language, "item": profile.id}
+    return Prompt(template.format_map(_with_capitals(words)), groups or by_name, metadata)
+
+
+def _with_capitals(words: Mapping[str, str]) -> dict[str, str]:
+    """``{They}`` is the word for ``{they}`` with a capital."""
+    return {**words, **{slot[0].upper() + slot[1:]: text[:1].upper() + text[1:] for slot, text in words.items()}}
+
+
+def _checked(profile: Profile, prompts: list[Prompt]) -> ProbeItem:
+    item = ProbeItem(profile.id, prompts, source=profile.position, metadata={"position": profile.position})
+    lengths = lint(item)
+    kept = {"years": profile.years, "characters": lengths.characters, "words": lengths.words}
+    return ProbeItem(item.id, item.prompts, item.source, {**item.metadata, **kept})

@@ -1,0 +1,153 @@
+"""Names by gender and ethnicity, and how a profile's candidates get theirs."""
+
+from __future__ import annotations
+
+import csv
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Protocol
+
+from pytest_fairness.core.errors import FairnessError, near
+
+GENDERS = ("female", "male")
+SHIPPED = Path(__file__).parents[2] / "fixtures" / "names" / "first_names.csv"
+MIXED, BALANCED = "mixed", "balanced"
+
+Group = tuple[str, str]
+"""A gender and an ethnicity."""
+
+
+class Folders(Protocol):
+    """What the session tells a suite about its data."""
+
+    def folder(self, suite: str) -> Path | None:
+        """The folder given by ``--fairness-data suite=DIR``, or None."""
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """One name of the list. ``count`` is how often it was given; None where nobody has counted."""
+
+    text: str
+    gender: str
+    ethnicity: str
+    count: int | None
+
+
+class Names:
+    """A list of names, by group, the frequent ones first.
+
+    >>> names = Names.read()
+    >>> names.ethnicities
+    ('asian', 'black', 'hispanic', 'middle eastern', 'white')
+    >>> [name.text for name in names.of(("female", "hispanic"))][:2]
+    ['Camila Garcia', 'Valentina Rodriguez']
+
+    Raises `FairnessError` where a group has no name.
+    """
+
+    def __init__(self, names: Sequence[Name], origin: str) -> None:
+        self.origin = origin
+        self.ethnicities = tuple(sorted({name.ethnicity for name in names}))
+        self._groups: dict[Group, list[Name]] = {(g, e): [] for g in GENDERS for e in self.ethnicities}
+        for name in names:
+            self._groups[name.gender, name.ethnicity].append(name)
+        for group, members in self._groups.items():
+            if not members:
+                raise FairnessError(f"{origin} has no {' '.join(group)} name: each ethnicity needs both genders")
+            members.sort(key=lambda name: -(name.count or 0))
+
+    @classmethod
+    def read(cls, data: Folders | None = None) -> Names:
+        """The shipped list, or ``names.csv`` of the folder given by ``--fairness-data hiring=DIR``.
+
+        Raises `FairnessError` for a list that cannot be used, naming file and line.
+        """
+        folder = data.folder("hiring") if data is not None else None
+        return _read(SHIPPED if folder is None else folder / "names.csv")
+
+    def of(self, group: Group) -> Sequence[Name]:
+        """The names of a group, the most frequent first."""
+        return self._groups[group]
+
+    def drawn(self, key: str, gender: str, ethnicity: str, draws: int) -> list[tuple[Name, int]]:
+        """Names for one profile, each with the number of its draw in its group, from 0 on.
+
+        ``gender`` and ``ethnicity`` say how groups are taken: "balanced" each, "mixed" as many, but drawn at
+        random, or a group's own name. A draw takes the same frequency rank in every group that has counts;
+        ``key`` decides all draws. Raises `FairnessError` for a mode that is none, or a group with too few names.
+        """
+        _check("gender", gender, GENDERS)
+        _check("ethnicity", ethnicity, self.ethnicities)
+        chance = random.Random(key)
+        ranks = [chance.random() for _ in range(draws * len(self._groups))]
+        used: dict[Group, list[Name]] = {group: [] for group in self._groups}
+        drawn = []
+        for group in _groups(chance, gender, ethnicity, self.ethnicities, draws):
+            free = [name for name in self._groups[group] if name not in used[group]]
+            number = len(used[group])
+            if not free:
+                raise FairnessError(
+                    f"{self.origin} has {number} {' '.join(group)} names: a profile takes more, so add some"
+                )
+            counted = free[0].count is not None
+            rank = ranks[number] if counted else random.Random(f"{key}/{group}/{number}").random()
+            name = free[int(rank * len(free))]
+            used[group].append(name)
+            drawn.append((name, number))
+        return drawn
+
+
+def _groups(
+    chance: random.Random, gender: str, ethnicity: str, ethnicities: Sequence[str], draws: int
+) -> Iterator[Group]:
+    for _ in range(draws):
+        for first in _slots(gender, GENDERS):
+            for second in _slots(ethnicity, ethnicities):
+                yield first or chance.choice(GENDERS), second or chance.choice(ethnicities)
+
+
+def _slots(mode: str, groups: Sequence[str]) -> Sequence[str]:
+    """The groups that a mode takes; empty where each is to be drawn."""
+    return {BALANCED: groups, MIXED: [""] * len(groups)}.get(mode, [mode])
+
+
+def _check(what: str, mode: str, groups: Sequence[str]) -> None:
+    known = (MIXED, BALANCED, *groups)
+    if mode not in known:
+        raise FairnessError(f"{what} is {mode!r}: {near(mode, known)}")
+
+
+@cache
+def _read(path: Path) -> Names:
+    if not path.is_file():
+        raise FairnessError(f"{path}: there is no such file: names stand in names.csv (name, gender, ethnicity)")
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = csv.DictReader(file)
+        missing = {"name", "gender", "ethnicity"} - set(rows.fieldnames or ())
+        if missing:
+            raise FairnessError(f"{path} has no column {', '.join(sorted(missing))}: it needs name, gender, ethnicity")
+        names = [_name(row, f"{path}:{number}") for number, row in enumerate(rows, start=2)]
+    lines: dict[tuple[str, str, str], int] = {}
+    for number, name in enumerate(names, start=2):
+        first = lines.setdefault((name.text, name.gender, name.ethnicity), number)
+        if first != number:
+            raise FairnessError(f"{path}:{number}: {name.text} stands in line {first} as well: give each name once")
+    return Names(names, str(path))
+
+
+def _name(row: Mapping[str, str | None], where: str) -> Name:
+    first, gender, ethnicity = ((row[column] or "").strip() for column in ("name", "gender", "ethnicity"))
+    if not first or not ethnicity or gender not in GENDERS:
+        raise FairnessError(
+            f"{where}: name {first!r}, gender {gender!r}, ethnicity {ethnicity!r}: none may be empty, "
+            f"and gender is {' or '.join(GENDERS)}"
+        )
+    count = (row.get("count") or "").strip()
+    if count and not count.isdecimal():
+        raise FairnessError(f"{where}: count is {count!r}: write a whole number, or leave it empty")
+    surname = (row.get("surname") or "").strip()
+    return Name(f"{first} {surname}".strip(), gender, ethnicity, int(count) if count else None)
