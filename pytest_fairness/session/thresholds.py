@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from datetime import datetime
@@ -31,6 +32,7 @@ SURE = 0.9
 """Probability from which a history shows that a threshold is more flaky than its mark allows."""
 METRICS: pytest.StashKey[list[dict[str, Any]]] = pytest.StashKey()
 """Every estimate that a test made: sent with its report, but too many for its JUnit properties."""
+_COMMAND = re.compile(r"\n(?=\s*(::|##))")
 
 
 class Broken(AssertionError):
@@ -109,7 +111,9 @@ def conclude(item: pytest.Function, judgement: Judgement, measured: LazyMeasured
     item.user_properties[:] = to_properties(row)
     if judgement.verdict is Verdict.FAIR or not broken:
         return
-    text = visible(message.removeprefix(f"{judgement.verdict}: "), lines=True)
+    # On CI pytest prints a message whole, and a line of it that begins with :: is a command to the runner.
+    text = visible(message.removeprefix(f"{judgement.verdict}: "), lines=judgement.deciding is None)
+    text = _COMMAND.sub(r"\\u000a", text)
     exception = _EXCEPTIONS[judgement.verdict]
     text += broken if isinstance(broken, str) else ""
     traceback = _users_part(judgement.failure)
