@@ -28,7 +28,7 @@ from pytest_fairness.stats.fillings import Group, fillings, group
 from pytest_fairness.stats.intervals import FEWEST_EVENTS, Ends
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.naming import Name
-from pytest_fairness.stats.outcomes import Outcome, outcome_name
+from pytest_fairness.stats.outcomes import Outcome, Reading, outcome_name
 from pytest_fairness.stats.quantiles import t_quantile
 from pytest_fairness.stats.validity import invalid_reason, suspect_reason
 
@@ -108,7 +108,7 @@ class Against:
         shown = outcome_name(outcome, equals)
         both = []
         for of, sample in (("this run", self._new), ("the baseline", self._old)):
-            reading = sample._reading(outcome, equals)
+            reading = _uncorrected(sample, outcome, equals)
             if kind == "rate" and not reading.binary:
                 raise FairnessError(f"{shown} holds numbers other than 0 and 1: take its mean, or say equals=...")
             both.append(group(of, reading, sample._rows, sample._clusterings))
@@ -125,6 +125,8 @@ class Against:
         return note(difference_estimate(self._new._setting, named, both[0], both[1], self._new.items, breakdown))
 
     def _four(self, outcome: Outcome, equals: Any, by: str, of: str, to: str) -> list[Group]:
+        for sample in (self._new, self._old):
+            _uncorrected(sample, outcome, equals)
         new = self._new._pair(outcome, equals, by, of, to)
         old = self._old._pair(outcome, equals, by, of, to)
         return [*new, *(replace(group, name=_in_the_baseline(group.name)) for group in old)]
@@ -176,6 +178,17 @@ class Against:
                 **counts,
             )
         )
+
+
+def _uncorrected(sample: Measured, outcome: Outcome, equals: Any) -> Reading:
+    """An outcome as its grader gave it: labels of one run's answers are none of another's."""
+    reading = sample._reading(outcome, equals)
+    if reading.labelled is not None:
+        raise FairnessError(
+            f"{outcome_name(outcome, equals)} is corrected for the judge's error, and no baseline is compared "
+            "with that: hold it against a number"
+        )
+    return reading
 
 
 def _in_the_baseline(group: str) -> str:

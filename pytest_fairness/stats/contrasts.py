@@ -12,6 +12,7 @@ import numpy as np
 
 from pytest_fairness.core.breakdown import LazyBreakdown
 from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.stats import naming
 from pytest_fairness.stats.fillings import Group, hull
 from pytest_fairness.stats.intervals import (
     FEWEST_EVENTS,
@@ -28,6 +29,9 @@ from pytest_fairness.stats.naming import Name
 from pytest_fairness.stats.quantiles import t_quantile
 from pytest_fairness.stats.sums import Part
 from pytest_fairness.stats.validity import invalid_reason, suspect_reason
+
+StrictTail = Callable[[float], float]
+"""From a tail to the smaller one at which all of a family hold together."""
 
 NO_VARIATION = "all outcomes are equal and their range is not known: no variation to judge by"
 
@@ -62,33 +66,52 @@ def counted(groups: Sequence[Group], items: int) -> dict[str, Any]:
     }
 
 
+def noted(name: Name, groups: Sequence[Group]) -> Name:
+    """The name, saying where labels have corrected it."""
+    labels = sum(group.judged.labels for group in groups if group.judged is not None)
+    return naming.corrected_name(name, labels) if labels else name
+
+
 def mean_estimate(
-    setting: Setting, name: Name, group: Group, items: int, breakdown: LazyBreakdown | None = None
+    setting: Setting,
+    name: Name,
+    group: Group,
+    items: int,
+    breakdown: LazyBreakdown | None = None,
+    strict_tail: StrictTail | None = None,
 ) -> Estimate:
-    """A rate, or a mean."""
+    """A rate, or a mean; ``strict_tail`` as in `ratio_estimate`."""
     counts = counted([group], items) | {"breakdown": breakdown}
     if group.graded.binary:
         counts["count"] = int(group.graded.totals[0].sum())
+    name = noted(name, [group])
     if reason := invalid_reason([group]):
         return setting.invalid(name, reason, **counts)
     ends = hull(mean_interval, [group], setting.tail)
     found = mean_spread(group.graded)
-    counts["ends_at"] = partial(hull, mean_interval, [group])
+    counts |= _ends_at(setting, partial(hull, mean_interval, [group]), strict_tail)
     counts["repetition_share"] = _repetition_share([group.graded], found.error)
     return _finished(setting, name, group.graded.value, ends, found, [group], **counts)
 
 
 def difference_estimate(
-    setting: Setting, name: Name, first: Group, second: Group, items: int, breakdown: LazyBreakdown
+    setting: Setting,
+    name: Name,
+    first: Group,
+    second: Group,
+    items: int,
+    breakdown: LazyBreakdown,
+    strict_tail: StrictTail | None = None,
 ) -> Estimate:
-    """The rate or mean of one group less that of another."""
+    """The rate or mean of one group less that of another; ``strict_tail`` as in `ratio_estimate`."""
     counts = counted([first, second], items) | {"breakdown": breakdown}
+    name = noted(name, [first, second])
     if reason := invalid_reason([first, second]):
         return setting.invalid(name, reason, **counts)
     value = first.graded.value - second.graded.value
     ends = hull(difference_interval, [first, second], setting.tail)
     found = difference_spread(first.graded, second.graded)
-    counts["ends_at"] = partial(hull, difference_interval, [first, second])
+    counts |= _ends_at(setting, partial(hull, difference_interval, [first, second]), strict_tail)
     counts["repetition_share"] = _repetition_share([first.graded, second.graded], found.error)
     return _finished(setting, name, value, ends, found, [first, second], **counts)
 
@@ -114,25 +137,19 @@ def ratio_estimate(
     second: Group,
     items: int,
     breakdown: LazyBreakdown,
-    strict_tail: Callable[[float], float] | None = None,
+    strict_tail: StrictTail | None = None,
 ) -> Estimate:
     """A ratio; as a member of a family it has wider ends, at ``strict_tail`` of a tail, for claims of unfairness."""
     counts = counted([first, second], items) | {"breakdown": breakdown}
+    name = noted(name, [first, second])
     if reason := ratio_reason(first, second):
         return setting.invalid(name, reason, **counts)
     one, other = first.graded, second.graded
     ends_at = partial(hull, ratio_interval, [first, second])
     ends = ends_at(setting.tail)
-    counts["ends_at"] = ends_at
-    if strict_tail is not None:
-        low, high = ends_at(strict_tail(setting.tail))
-        counts |= {
-            "strict_low": low,
-            "strict_high": high,
-            "strict_at": lambda tail: ends_at(strict_tail(tail)),
-        }
+    counts |= _ends_at(setting, ends_at, strict_tail)
     for group in (first, second):
-        if group.graded.binary and group.graded.effective * group.graded.value < FEWEST_EVENTS:
+        if group.graded.rate and group.graded.effective * group.graded.value < FEWEST_EVENTS:
             counts["sparse"] = f"fewer than {FEWEST_EVENTS} effective events of {group.name}"
     if one.value == 0 or other.value == 0:
         error = ends[1] / 2 / t_quantile(setting.tail, math.inf) if other.value else math.nan
@@ -145,6 +162,18 @@ def ratio_estimate(
     found = Spread(value * log.error, log.df)
     counts["repetition_share"] = _repetition_share([one, other], log.error, relative=True)
     return _finished(setting, name, value, ends, found, [first, second], **counts)
+
+
+def _ends_at(setting: Setting, ends_at: Callable[[float], Ends], strict_tail: StrictTail | None) -> dict[str, Any]:
+    """The ends at any tail, and the wider ones of a member of a family."""
+    if strict_tail is None:
+        return {"ends_at": ends_at}
+    low, high = ends_at(strict_tail(setting.tail))
+
+    def strict_at(tail: float) -> Ends:
+        return ends_at(strict_tail(tail))
+
+    return {"ends_at": ends_at, "strict_low": low, "strict_high": high, "strict_at": strict_at}
 
 
 def _repetition_share(parts: Sequence[Part], error: float, *, relative: bool = False) -> float | None:
@@ -171,5 +200,6 @@ def _finished(
     error = found.error
     if error == 0:  # what the interval gives away
         error = (ends[1] - ends[0]) / 2 / t_quantile(setting.tail, found.df)
+    counts.setdefault("sparse", next((each.judged.open for each in of if each.judged and each.judged.open), ""))
     suspect = suspect_reason(of, setting.tail)
     return setting.estimate(name, value, ends, error=error, df=found.df, suspect=suspect, **counts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cached_property
+from statistics import fmean
 
 import numpy as np
 
@@ -51,7 +52,8 @@ class Contrast:
         """The jackknife's error, over clusters that are the same for all parts."""
         deviations = self._deviations
         sources = int(np.count_nonzero(np.sum([part.counts[0] for part in self._parts], axis=0)))
-        variance = combined([float(np.square(each).sum()) for each in deviations])
+        own_share = fmean(part.own_share for part in self._parts)
+        variance = combined([float(np.square(each).sum()) for each in deviations], own_share)
         if negligible(variance, sources):
             return Spread(0.0, max(sources - 1.0, 1.0))
         dfs = self._degrees()

@@ -1,10 +1,9 @@
-"""Ratios that are judged together: the wider ends that their claims of unfairness need."""
+"""Ratios, differences and rates that are judged together: the wider ends that their claims of unfairness need."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -12,38 +11,76 @@ import numpy as np
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.stats.breakdowns import Compared
 from pytest_fairness.stats.columns import Floats
-from pytest_fairness.stats.contrasts import counted, ratio_estimate, ratio_reason
+from pytest_fairness.stats.contrasts import (
+    StrictTail,
+    counted,
+    difference_estimate,
+    noted,
+    ratio_estimate,
+    ratio_reason,
+)
 from pytest_fairness.stats.fillings import Group
-from pytest_fairness.stats.intervals import ratio_spread
+from pytest_fairness.stats.intervals import Ends, difference_spread, ratio_spread
 from pytest_fairness.stats.naming import Name
 from pytest_fairness.stats.quantiles import t_tail
 from pytest_fairness.stats.sums import Part
+from pytest_fairness.stats.validity import invalid_reason
 
 DRAWS = 20_000
 SEED = 20_240_229
 
 
 Naming = Callable[[str, str], Name]
-"""From two groups to the name of their ratio."""
+"""From two groups to the name of what compares them."""
 
 
-def ratio_family(compared: Compared, naming: Naming, items: Callable[[Sequence[Group]], int]) -> Mapping[str, Estimate]:
-    """One estimate per pair: all pairs, the smaller rate over the larger, or each group over the reference."""
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What compares two groups."""
+
+    estimate: Callable[..., Estimate]
+    reason: Callable[[Group, Group], str]
+    """Why two groups cannot be compared so; empty where they can."""
+    fold: Callable[[float, float], Ends]
+    """An interval as that of the comparison the usual way round, whichever way that is in truth."""
+    key: str
+    """Between two groups in a member's name."""
+    log: bool
+
+
+RATIO = Kind(ratio_estimate, ratio_reason, lambda low, high: (min(low, 1 / high), min(high, 1.0)), "/", log=True)
+DIFFERENCE = Kind(
+    difference_estimate,
+    lambda first, second: invalid_reason([first, second]),
+    lambda low, high: (max(low, 0.0), max(high, -low)),
+    "-",
+    log=False,
+)
+
+
+def family(
+    kind: Kind, compared: Compared, naming: Naming, items: Callable[[Sequence[Group]], int]
+) -> Mapping[str, Estimate]:
+    """One estimate per pair of groups, or of each group with the reference.
+
+    All pairs are the usual way round: ratios the smaller over the larger, differences the larger minus the smaller.
+    """
     groups, to = compared.groups, compared.to
     if to is None:
-        pairs = [_ordered(first, second) for first, second in combinations(groups, 2)]
+        pairs = [_ordered(first, second, larger_first=not kind.log) for first, second in combinations(groups, 2)]
     else:
         reference = next(group for group in groups if group.name == to)
         pairs = [(group, reference) for group in groups if group is not reference]
-    sound = [(first.graded, second.graded) for first, second in pairs if not ratio_reason(first, second)]
-    tail = simultaneous(sound)
+    sound = [(first.graded, second.graded) for first, second in pairs if not kind.reason(first, second)]
+    tail = simultaneous(sound, log=kind.log)
     found = {}
     for first, second in pairs:
         name = naming(first.name, second.name)
         number = items((first, second))
-        breakdown = compared.broken_down(first, second, log=True)
-        estimate = ratio_estimate(compared.origin.setting, name, first, second, number, breakdown, tail)
-        found[f"{first.name}/{second.name}"] = estimate if to is not None or estimate.invalid else _folded(estimate)
+        breakdown = compared.broken_down(first, second, log=kind.log)
+        estimate = kind.estimate(compared.origin.setting, name, first, second, number, breakdown, tail)
+        usual = to is None and not estimate.invalid
+        found[f"{first.name}{kind.key}{second.name}"] = _folded(estimate, kind.fold) if usual else estimate
     return found
 
 
@@ -54,12 +91,11 @@ def worst_estimate(compared: Compared, name: Name, members: Mapping[str, Estimat
     end; by simulation the interval covers in 96 to 99.9% of samples at 95%. A pair that
     could not be measured leaves the others able to show the model unfair, and nothing else.
     """
-    counts = counted(compared.groups, items)
+    counts, name = counted(compared.groups, items), noted(name, compared.groups)
     sound = [member for member in members.values() if not member.invalid]
     broken = next((member.invalid for member in members.values() if member.invalid), "")
     if not sound:
-        reason = broken or "fewer than two groups"
-        return compared.origin.setting.invalid(name, reason, breakdown=compared.broken_down(), **counts)
+        return compared.origin.setting.invalid(name, broken, breakdown=compared.broken_down(), **counts)
     worst = min(sound, key=lambda member: member.value)
     low = 0.0 if broken else min(member.low for member in sound)
     high = min(member.high if member.strict_high is None else member.strict_high for member in sound)
@@ -88,15 +124,8 @@ def worst_estimate(compared: Compared, name: Name, members: Mapping[str, Estimat
     )
 
 
-def _folded(estimate: Estimate) -> Estimate:
-    """A ratio's interval as that of the smaller over the larger, whichever group that is in truth.
-
-    Which rate is smaller was seen, not known: a filling, or chance, may turn them round.
-    """
-
-    def fold(low: float, high: float) -> tuple[float, float]:
-        return min(low, 1 / high), min(high, 1.0)
-
+def _folded(estimate: Estimate, fold: Callable[[float, float], Ends]) -> Estimate:
+    """Which rate is smaller was seen, not known: a filling, or chance, may turn them round."""
     strict_low = estimate.low if estimate.strict_low is None else estimate.strict_low
     strict_high = estimate.high if estimate.strict_high is None else estimate.strict_high
     ends_at, strict_at = estimate.ends_at, estimate.strict_at
@@ -113,14 +142,16 @@ def _folded(estimate: Estimate) -> Estimate:
     )
 
 
-def _ordered(first: Group, second: Group) -> tuple[Group, Group]:
+def _ordered(first: Group, second: Group, *, larger_first: bool) -> tuple[Group, Group]:
     one, other = first.graded.value, second.graded.value
-    swapped = not math.isnan(one) and not math.isnan(other) and other < one
+    swapped = one < other if larger_first else other < one  # never where one is nan
     return (second, first) if swapped else (first, second)
 
 
-def simultaneous(pairs: Sequence[tuple[Part, Part]]) -> Callable[[float], float]:
-    """From a tail to that at which all pairs' log-ratio intervals hold together with probability ``1 - 2 * tail``.
+def simultaneous(pairs: Sequence[tuple[Part, Part]], *, log: bool = True) -> StrictTail:
+    """From a tail to that at which all pairs' intervals hold together with probability ``1 - 2 * tail``.
+
+    Of the ratios' logarithms (``log``), or of the differences.
 
     The maximum of a multivariate t (Hothorn, Bretz and Westfall 2008), with the pairs'
     correlations as the clusters show them, by seeded simulation; no family pays more than Bonferroni asks.
@@ -130,14 +161,14 @@ def simultaneous(pairs: Sequence[tuple[Part, Part]]) -> Callable[[float], float]
     def bonferroni(tail: float) -> float:
         return tail / max(len(pairs), 1)
 
-    if len(pairs) < 2 or any(first.value <= 0 or second.value <= 0 for first, second in pairs):
+    if len(pairs) < 2 or (log and any(first.value <= 0 or second.value <= 0 for first, second in pairs)):
         return bonferroni
-    spreads = [ratio_spread(first, second) for first, second in pairs]
+    spreads = [ratio_spread(*pair) if log else difference_spread(*pair) for pair in pairs]
     df = min(spread.df for spread in spreads)
     parts = list({id(part): part for pair in pairs for part in pair}.values())
     place = {id(part): number for number, part in enumerate(parts)}
     # By source and by crossed factor; what they share is left in, which keeps the matrix definite.
-    stacked = np.vstack([np.concatenate(part.log_deviations[:2]) for part in parts])
+    stacked = np.vstack([np.concatenate((part.log_deviations if log else part.deviations)[:2]) for part in parts])
     contrast = np.zeros((len(pairs), len(parts)))
     for number, (first, second) in enumerate(pairs):
         contrast[number, place[id(first)]] += 1

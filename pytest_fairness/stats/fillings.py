@@ -9,13 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pytest_fairness.stats.centring import Centres
 from pytest_fairness.stats.columns import Clustering, Rows
 from pytest_fairness.stats.intervals import Ends
 from pytest_fairness.stats.outcomes import Reading
 from pytest_fairness.stats.sums import Part
+
+if TYPE_CHECKING:
+    from pytest_fairness.stats.calibration_parts import Judged
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +34,8 @@ class Group:
     highest: Part
     missing: Part
     """All attempts; the outcome is whether it is ungraded."""
+    judged: Judged | None = None
+    """What labels say of the judge that graded it, where it is corrected by them."""
 
     @property
     def attempts(self) -> int:
@@ -40,23 +47,36 @@ class Group:
 
 
 def group(
-    name: str, reading: Reading, rows: Rows, clusterings: Sequence[Clustering], prompts: Clustering | None = None
+    name: str,
+    reading: Reading,
+    rows: Rows,
+    clusterings: Sequence[Clustering],
+    prompts: Clustering | None = None,
+    centres: Centres | None = None,
 ) -> Group:
-    """The attempts in ``rows`` (indices into the reading) as a group."""
-    values = reading.values[rows]
-    empty = np.isnan(values)
+    """The attempts in ``rows`` (indices into the reading) as a group; ``centres`` are of the whole sample."""
+    if reading.labelled is not None:
+        return reading.labelled.group(name, reading, rows, clusterings, centres)
+    empty = np.isnan(reading.values[rows])
     everything = [clustering[rows] for clustering in clusterings]
-    if not empty.any():
-        graded = Part(values, everything, reading.span, None if prompts is None else prompts[rows])
-        return Group(name, graded, graded, graded, Part(empty.astype(np.float64), everything, (0.0, 1.0)))
-    kept = [clustering[~empty] for clustering in everything]
-    return Group(
-        name,
-        Part(values[~empty], kept, reading.span, None if prompts is None else prompts[rows[~empty]]),
-        Part(reading.lowest[rows], everything, reading.span),
-        Part(reading.highest[rows], everything, reading.span),
-        Part(empty.astype(np.float64), everything, (0.0, 1.0)),
+    kept = rows[~empty]
+    of_kept = [clustering[kept] for clustering in clusterings]
+    own, missing = (None, None) if centres is None else (centres.graded, centres.missing)
+    graded = Part(
+        reading.values[kept],
+        of_kept,
+        reading.span,
+        None if prompts is None else prompts[kept],
+        None if own is None else own[kept],
     )
+    ungraded = Part(empty.astype(np.float64), everything, (0.0, 1.0), None, None if missing is None else missing[rows])
+    if not empty.any():
+        return Group(name, graded, graded, graded, ungraded)
+    lowest, highest = (
+        Part(values[rows], everything, reading.span, None, None if own is None else own[rows])
+        for values in (reading.lowest, reading.highest)
+    )
+    return Group(name, graded, lowest, highest, ungraded)
 
 
 def fillings(groups: Sequence[Group]) -> Iterator[tuple[Part, ...]]:

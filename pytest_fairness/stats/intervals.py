@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from statistics import fmean
 
 import numpy as np
 
@@ -41,13 +42,15 @@ class Spread:
 
 def mean_spread(part: Part) -> Spread:
     """The error of a rate or mean."""
-    return _spread([part], part.deviations, [1.0], mean_skew(part.deviations[0]))
+    return _spread([part], part.deviations, [1.0], mean_skew(part.deviations[0]).bent(part.bend))
 
 
 def difference_spread(first: Part, second: Part) -> Spread:
     """The error of ``first - second``."""
     deviations = [a - b for a, b in zip(first.deviations, second.deviations, strict=True)]
-    return _spread([first, second], deviations, [first.variance, second.variance], mean_skew(deviations[0]))
+    weights = [first.variance, second.variance]
+    skew = mean_skew(deviations[0]).bent(_bend([first.bend, -second.bend], weights))
+    return _spread([first, second], deviations, weights, skew)
 
 
 def ratio_spread(first: Part, second: Part) -> Spread:
@@ -55,8 +58,15 @@ def ratio_spread(first: Part, second: Part) -> Spread:
     deviations = [a - b for a, b in zip(first.log_deviations, second.log_deviations, strict=True)]
     known = first.effective * first.value + second.effective * second.value if _binary(first, second) else math.inf
     weights = [part.variance / part.value**2 for part in (first, second)]
-    skew = log_ratio_skew(first.log_deviations[0], second.log_deviations[0])
+    bends = [first.bend / first.value, -second.bend / second.value]
+    skew = log_ratio_skew(first.log_deviations[0], second.log_deviations[0]).bent(_bend(bends, weights))
     return _spread([first, second], deviations, weights, skew, known)
+
+
+def _bend(bends: list[float], variances: list[float]) -> float:
+    """Of a contrast, from those of its parts: each counts by its share of the variance."""
+    total = sum(variances)
+    return sum(b * v for b, v in zip(bends, variances, strict=True)) / total if total > 0 else 0.0
 
 
 def mean_interval(part: Part, tail: float) -> Ends:
@@ -66,7 +76,9 @@ def mean_interval(part: Part, tail: float) -> Ends:
     error = mean_spread(part)
     if error.error == 0:
         return _stretched(part.value, [part], tail)
-    return error.ends(part.value, tail)
+    low, high = error.ends(part.value, tail)
+    # A corrected rate; one that is itself outside says more with its ends than without.
+    return (max(low, 0.0), min(high, 1.0)) if part.rate and 0 < part.value < 1 else (low, high)
 
 
 def difference_interval(first: Part, second: Part, tail: float) -> Ends:
@@ -111,7 +123,8 @@ def _spread(
 ) -> Spread:
     """The error of a contrast of parts, from its clusters' deviations (one array per clustering)."""
     sources = int(np.count_nonzero(sum(part.counts[0] for part in parts)))
-    variance = combined([float(np.square(each).sum()) for each in deviations])
+    own_share = fmean(part.own_share for part in parts)
+    variance = combined([float(np.square(each).sum()) for each in deviations], own_share)
     if negligible(variance, sources):
         return Spread(0.0, max(sources - 1.0, 1.0))
     dfs = _degrees(parts, weights)

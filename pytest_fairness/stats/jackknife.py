@@ -10,21 +10,25 @@ import numpy as np
 from pytest_fairness.stats.columns import Floats
 
 
-def combined(variances: Sequence[float]) -> float:
+def combined(variances: Sequence[float], own_share: float = 0.0) -> float:
     """One variance from those by source, by crossed factor and by cell of the two.
 
     Cameron, Gelbach and Miller 2011: the first two count what they share twice. Where the
-    subtraction leaves less than a one-way variance, that one is taken.
+    subtraction leaves less than a one-way variance, that one is taken: by source, or by the
+    factor as far as that is the attempts' own (``own_share``: `Centre.share`). By a factor
+    whose sums still hold what items add (0) it is no bound, but mostly noise.
 
     >>> combined([0.4])
     0.4
     >>> round(combined([0.4, 0.3, 0.1]), 3)
     0.6
+    >>> combined([0.4, 0.9, 0.9]), round(combined([0.4, 0.9, 0.9], 0.5), 3)
+    (0.4, 0.45)
     """
     if len(variances) == 1:
         return variances[0]
     by_source, by_factor, by_cell = variances
-    return max(by_source + by_factor - by_cell, by_source, by_factor)
+    return max(by_source + max(by_factor - by_cell, 0.0), own_share * by_factor)
 
 
 def negligible(variance: float, clusters: int) -> bool:

@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from copy import copy
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
 from pytest_fairness.core.attempts import GradedAttempt
 from pytest_fairness.core.comparisons import note
-from pytest_fairness.core.errors import FairnessError, near
+from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Ends, Estimate, Family
 from pytest_fairness.core.marks import CORRELATIONS, DIFFERENCES, RATIOS
 from pytest_fairness.stats import functionals, naming, tables
-from pytest_fairness.stats.breakdowns import Compared, Origin, of_functional, of_mean
-from pytest_fairness.stats.columns import Clustering, Columns, Floats, Rows
-from pytest_fairness.stats.contrasts import Setting, difference_estimate, mean_estimate, ratio_estimate
-from pytest_fairness.stats.families import ratio_family, worst_estimate
-from pytest_fairness.stats.fillings import Group, group
+from pytest_fairness.stats.breakdowns import Compared, of_functional, of_mean
+from pytest_fairness.stats.calibration import Row
+from pytest_fairness.stats.columns import Columns, Floats
+from pytest_fairness.stats.contrasts import StrictTail, difference_estimate, mean_estimate, ratio_estimate
+from pytest_fairness.stats.families import DIFFERENCE, RATIO, Kind, family, worst_estimate
+from pytest_fairness.stats.fillings import group
 from pytest_fairness.stats.functionals import Functional
-from pytest_fairness.stats.metrics import Sample, functional_estimate, joint
-from pytest_fairness.stats.outcomes import Extremes, Outcome, Reader, Reading, outcome_name
+from pytest_fairness.stats.metrics import functional_estimate, joint
+from pytest_fairness.stats.outcomes import Extremes, Outcome, outcome_name
 from pytest_fairness.stats.resampling import resampled
+from pytest_fairness.stats.selected import Selected
 
 if TYPE_CHECKING:
     from pytest_fairness.stats.baselines import Against, Later
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 Sources = Literal["random", "fixed"]
 
 
-class Measured:
+class Measured(Selected):
     """The graded attempts of a probe, and the estimates that can be made of them.
 
     ``confidence`` is the share of samples whose interval holds the truth (0.95).
@@ -43,7 +42,8 @@ class Measured:
     random too and recur over items (a name, say). ``extremes`` gives per grade, from a
     prompt, the extreme values that an ungraded answer could have had; without, 0 and 1.
     ``conditions`` names what another sample must share to be compared with this one
-    (`against`): the graders, the judge, the decoding.
+    (`against`): the graders, the judge, the decoding. ``calibration`` holds a human's labels of a
+    judge's grades (`read_labels`): their rates, means, differences and ratios are corrected by them.
 
     An *outcome* is the name of a grade (with ``equals`` for one that holds text), or a
     function of a `GradedAttempt` that gives true, false or a number; where it asks for
@@ -71,15 +71,23 @@ class Measured:
         crossed: str | None = None,
         extremes: Extremes | None = None,
         conditions: Mapping[str, Any] | None = None,
+        calibration: Sequence[Row] = (),
     ) -> None:
         columns = Columns(attempts, sources=sources, crossed=crossed)
-        self._set(columns, confidence=confidence, extremes=extremes, conditions=conditions)
+        self._set(columns, confidence, extremes, conditions, calibration)
 
     @classmethod
-    def from_columns(cls, columns: Columns, *, confidence: float = 0.95, extremes: Extremes | None = None) -> Measured:
+    def from_columns(
+        cls,
+        columns: Columns,
+        *,
+        confidence: float = 0.95,
+        extremes: Extremes | None = None,
+        calibration: Sequence[Row] = (),
+    ) -> Measured:
         """Of columns made elsewhere: `Columns.from_arrays`."""
         measured = cls.__new__(cls)
-        measured._set(columns, confidence=confidence, extremes=extremes)
+        measured._set(columns, confidence, extremes, None, calibration)
         return measured
 
     @classmethod
@@ -94,6 +102,7 @@ class Measured:
         confidence: float = 0.95,
         sources: Sources = "random",
         extremes: Extremes | None = None,
+        calibration: Sequence[Row] = (),
     ) -> Measured:
         """Of a table that somebody else made: one mapping per attempt, from column to value.
 
@@ -103,7 +112,8 @@ class Measured:
         Raises `FairnessError` for a column that a row lacks.
         """
         attempts = tables.attempts(rows, item=item, groups=groups, source=source, crossed=crossed)
-        return cls(attempts, confidence=confidence, sources=sources, crossed=crossed, extremes=extremes)
+        more: dict[str, Any] = {"extremes": extremes, "calibration": calibration}
+        return cls(attempts, confidence=confidence, sources=sources, crossed=crossed, **more)
 
     @classmethod
     def from_table(cls, path: str | Path, *, item: str, groups: Sequence[str], **options: Any) -> Measured:
@@ -115,77 +125,6 @@ class Measured:
         """
         texts = [item, *groups, *(options[name] for name in ("source", "crossed") if options.get(name))]
         return cls.from_rows(tables.read(path, texts), item=item, groups=groups, **options)
-
-    def _set(
-        self,
-        columns: Columns,
-        *,
-        confidence: float,
-        extremes: Extremes | None,
-        conditions: Mapping[str, Any] | None = None,
-    ) -> None:
-        if not 0 < confidence < 1:
-            raise FairnessError(f"confidence is {confidence!r}: it must lie between 0 and 1")
-        self.conditions = conditions or {}
-        self._columns = columns
-        self._reader = Reader(columns, extremes or {})
-        self._clusterings = columns.clusterings()
-        self._restrict(np.arange(columns.count), Setting(confidence, {}))
-
-    def _restrict(self, rows: Rows, setting: Setting) -> None:
-        self._rows = rows
-        self._setting = setting
-        self._readings: dict[Callable[..., Any], Reading] = {}
-        self._grouped: dict[tuple[int, str], tuple[Reading, dict[str, Group]]] = {}
-
-    @property
-    def items(self) -> int:
-        """How many items were measured."""
-        return self._count(self._rows)
-
-    @property
-    def attempts(self) -> int:
-        """How many attempts were made, ungraded ones included."""
-        return len(self._rows)
-
-    def groups(self, by: str) -> tuple[str, ...]:
-        """The groups of an attribute that attempts were made for, sorted."""
-        attribute = self._columns.attribute(by)
-        present = np.unique(attribute.codes[self._rows])
-        return tuple(attribute.labels[code] for code in present if code >= 0)
-
-    def where(self, **attributes: Any) -> Measured:
-        """The attempts whose item or prompt has these attributes; a tuple allows several values.
-
-        Values are compared as texts. A value that no attempt has gives estimates that are invalid.
-
-        Raises `FairnessError` for an attribute that no attempt has.
-        """
-        rows = self._rows
-        chosen = dict(self._setting.slice)
-        for name, wanted in attributes.items():
-            values = [str(value) for value in (wanted if isinstance(wanted, tuple | list | set) else (wanted,))]
-            attribute = self._columns.attribute(name)
-            codes = [code for code, label in enumerate(attribute.labels) if label in values]
-            rows = rows[np.isin(attribute.codes[rows], codes)]
-            chosen[name] = " or ".join(sorted(values))
-        measured = copy(self)
-        measured._restrict(rows, replace(self._setting, slice=chosen))
-        return measured
-
-    def whole_items(self) -> Measured:
-        """One attempt for each item and repetition, that of the item's first prompt.
-
-        For grades of a whole item (a pair's kind, say), which stand on all of its attempts alike: so each
-        item counts once. Raises `FairnessError` for a sample of numbers without attempts.
-        """
-        attempts = self._columns.attempts
-        if not attempts and self._columns.count:
-            raise FairnessError("this sample holds no attempts, so nobody knows which are of one item")
-        rows = [row for row in self._rows.tolist() if attempts[row].prompt is attempts[row].item.prompts[0]]
-        measured = copy(self)
-        measured._restrict(np.array(rows, dtype=np.int64), self._setting)
-        return measured
 
     def rate(self, outcome: Outcome, *, equals: Any = None, named: str | None = None) -> Estimate:
         """How often an outcome that is true or false is true: from 0 to 1.
@@ -207,7 +146,7 @@ class Measured:
         items = self._items_of((first, second), by)
         estimate = difference_estimate(self._setting, name, first, second, items, breakdown)
         # A number has units that no scale can know.
-        rates = first.graded.binary and second.graded.binary
+        rates = first.graded.rate and second.graded.rate
         return note(estimate.marked(DIFFERENCES) if rates else estimate)
 
     def ratio(self, outcome: Outcome, *, by: str, of: str, to: str, equals: Any = None) -> Estimate:
@@ -225,17 +164,41 @@ class Measured:
         """
         if to is not None:
             self._check_group(by, to)
-        members, compared = self._family(outcome, equals, by, to)
-        if not members:
-            number = len(self.groups(by))
-            reason = f"{by} has {number} group{'' if number == 1 else 's'}: a ratio needs two"
-            name = naming.family_name(outcome_name(outcome, equals), by)
-            members = {by: self._setting.invalid(name, reason, breakdown=compared.broken_down())}
+        members, _ = self._family(RATIO, outcome, equals, by, to)
         return Family({name: note(member.marked(RATIOS)) for name, member in members.items()})
+
+    def differences(self, outcome: Outcome, *, by: str, equals: Any = None) -> Family:
+        """The differences of all pairs of groups, the larger minus the smaller: one bound, ``<= 0.05``.
+
+        All must hold, as in `ratios`. Differences of rates are marked by size.
+        """
+        members, compared = self._family(DIFFERENCE, outcome, equals, by, None)
+        rates = all(group.graded.rate for group in compared.groups)
+        return Family({name: note(each.marked(DIFFERENCES) if rates else each) for name, each in members.items()})
+
+    def rates(self, outcome: Outcome, *, equals: Sequence[Any]) -> Family:
+        """How often an outcome has each of several values; all must hold, as in `ratios`.
+
+        For unfair, all have one interval together by Bonferroni, which shares of one whole nearly attain.
+
+        >>> rows = [{"shortlist": n, "chosen": "abc"[n % 3]} for n in range(60)]
+        >>> measured = Measured.from_rows(rows, item="shortlist", groups=[])
+        >>> {name: round(each.value, 2) for name, each in measured.rates("chosen", equals="abc").items()}
+        {'a': 0.33, 'b': 0.33, 'c': 0.33}
+
+        Raises `FairnessError` where no value is named.
+        """
+        if not equals:
+            raise FairnessError("equals names no value: say which are counted, equals=[...]")
+
+        def strict_tail(tail: float) -> float:
+            return tail / len(equals)
+
+        return Family({str(each): note(self._mean("rate", outcome, each, None, strict_tail)) for each in equals})
 
     def worst_ratio(self, outcome: Outcome, *, by: str, equals: Any = None) -> Estimate:
         """The smallest ratio of any two groups, smaller over larger. Its value is biased low, its interval is not."""
-        members, compared = self._family(outcome, equals, by, None)
+        members, compared = self._family(RATIO, outcome, equals, by, None)
         name = naming.worst_name(outcome_name(outcome, equals), by)
         estimate = worst_estimate(compared, name, members, self._items_of(compared.groups, by))
         return note(estimate.marked(RATIOS))
@@ -315,13 +278,14 @@ class Measured:
         """
         return resampled(Functional(function, tuple(sums)), self._sample(sums).values, self._here(), draws, seed)
 
-    def _sample(self, sums: Mapping[str, Outcome]) -> Sample:
-        if not sums:
-            raise FairnessError("a metric needs sums: metric(function, name=outcome, ...)")
-        functions = [self._reader.function(outcome) for outcome in sums.values()]
-        return joint(self._columns, self._reader, tuple(sums.values()), functions, self._rows)
-
-    def _mean(self, kind: str, outcome: Outcome, equals: Any, named: str | None = None) -> Estimate:
+    def _mean(
+        self,
+        kind: str,
+        outcome: Outcome,
+        equals: Any,
+        named: str | None = None,
+        strict_tail: StrictTail | None = None,
+    ) -> Estimate:
         name = outcome_name(outcome, equals)
         reading = self._reading(outcome, equals)
         if kind == "rate" and not reading.binary:
@@ -329,67 +293,23 @@ class Measured:
         everyone = group("all", reading, self._rows, self._clusterings, self._columns.prompts)
         breakdown = partial(of_mean, self._origin(), reading, everyone)
         called = naming.mean_name(kind, name) if named is None else naming.own_name(named)
-        return mean_estimate(self._setting, called, everyone, self.items, breakdown)
-
-    def _pair(self, outcome: Outcome, equals: Any, by: str, of: str, to: str) -> tuple[Group, Group]:
-        for name in (of, to):
-            self._check_group(by, name)
-        if of == to:
-            raise FairnessError(f"{of!r} is compared with itself: name two groups of {by}")
-        groups = self._groups(self._reading(outcome, equals), by, (of, to))
-        return groups[of], groups[to]
+        return mean_estimate(self._setting, called, everyone, self.items, breakdown, strict_tail)
 
     def _family(
-        self, outcome: Outcome, equals: Any, by: str, to: str | None
+        self, kind: Kind, outcome: Outcome, equals: Any, by: str, to: str | None
     ) -> tuple[Mapping[str, Estimate], Compared]:
         names = self.groups(by) if to is None else tuple(sorted({*self.groups(by), to}))
         groups = list(self._groups(self._reading(outcome, equals), by, names).values())
-        named = partial(naming.ratio_name, outcome_name(outcome, equals), by)
+        called = outcome_name(outcome, equals)
+        named = partial(naming.ratio_name if kind is RATIO else naming.difference_name, called, by)
         compared = self._compared(outcome, equals, by, groups, to)
-        return ratio_family(compared, named, partial(self._items_of, by=by)), compared
-
-    def _compared(self, outcome: Outcome, equals: Any, by: str, groups: Sequence[Group], to: str | None) -> Compared:
-        return Compared(self._origin(), self._reading(outcome, equals), by, groups, to)
-
-    def _origin(self) -> Origin:
-        return Origin(self._columns, self._rows, self._clusterings[0], self._setting)
-
-    def _check_group(self, by: str, name: str) -> None:
-        labels = self._columns.attribute(by).labels
-        if self._columns.count and name not in labels:
-            raise FairnessError(f"{by} has no group {name!r}: {near(name, labels)}")
-
-    def _reading(self, outcome: Outcome, equals: Any) -> Reading:
-        if isinstance(outcome, str):
-            return self._reader.named(outcome, equals)
-        if equals is not None:
-            raise FairnessError("equals= goes with the name of a grade: a function can compare for itself")
-        if outcome not in self._readings:
-            self._readings[outcome] = self._reader.computed_reading(outcome, self._rows)
-        return self._readings[outcome]
-
-    def _groups(self, reading: Reading, by: str, names: Sequence[str]) -> dict[str, Group]:
-        # The reading is kept beside its groups so that its id stays its own.
-        _, known = self._grouped.setdefault((id(reading), by), (reading, {}))
-        attribute = self._columns.attribute(by)
-        for name in names:
-            if name not in known:
-                code = attribute.labels.index(name) if name in attribute.labels else len(attribute.labels)
-                rows = self._rows[attribute.codes[self._rows] == code]
-                known[name] = group(name, reading, rows, self._clusterings, self._columns.prompts)
-        return {name: known[name] for name in names}
-
-    def _here(self) -> list[Clustering]:
-        return [clustering[self._rows] for clustering in self._clusterings]
-
-    def _items_of(self, groups: Sequence[Group], by: str) -> int:
-        attribute = self._columns.attribute(by)
-        names = {group.name for group in groups}
-        codes = [code for code, label in enumerate(attribute.labels) if label in names]
-        return self._count(self._rows[np.isin(attribute.codes[self._rows], codes)])
-
-    def _count(self, rows: Rows) -> int:
-        return len(np.unique(self._columns.items.codes[rows]))
+        members = family(kind, compared, named, partial(self._items_of, by=by))
+        if not members:
+            number, word = len(names), "ratio" if kind is RATIO else "difference"
+            reason = f"{by} has {number} group{'' if number == 1 else 's'}: a {word} needs two"
+            none = naming.family_name(word, called, by)
+            members = {by: self._setting.invalid(none, reason, breakdown=compared.broken_down())}
+        return members, compared
 
 
 def _clipped(estimate: Estimate, ends_at: Ends, span: tuple[float, float]) -> Estimate:

@@ -18,7 +18,7 @@ from pytest_fairness.stats.fillings import group
 from pytest_fairness.stats.functionals import Functional, UndefinedError, estimated, interval, slope, unseen_ends
 from pytest_fairness.stats.intervals import Ends, Spread
 from pytest_fairness.stats.naming import Name
-from pytest_fairness.stats.outcomes import NO_ATTEMPTS, Outcome, Reader, Reading
+from pytest_fairness.stats.outcomes import NO_ATTEMPTS, Apart, Outcome, Reader, Reading
 from pytest_fairness.stats.quantiles import t_quantile
 from pytest_fairness.stats.validity import invalid_reason, suspect_reason
 
@@ -31,20 +31,18 @@ class Sample:
     """Several outcomes of the same attempts."""
 
     values: Floats
-    """Shape (attempts, outcomes); a whole row is nan where one of its outcomes is ungraded."""
+    """Shape (attempts, outcomes); a whole row is nan where one of its outcomes is ungraded, unless they are `Apart`."""
+    empty: Any
+    """Shape (attempts,): whether one of its outcomes is ungraded."""
     filled: Sequence[Floats]
     """The same with the ungraded rows graded: one for each way in which they could have been."""
     unseen: Callable[[], Sequence[Floats]]
     """Some of the attempts with their grades forgotten: one array (attempts, outcomes) for each way to grade them."""
 
-    @property
-    def empty(self) -> Any:
-        return np.isnan(self.values[:, 0])
-
     def mapped(self, change: Callable[[Floats, Floats], Floats]) -> Sample:
         """Other columns, computed from the first two of this sample."""
         kept = change(*self.values.T) if len(self.values) and not self.empty.all() else self.values
-        return Sample(kept, [change(*filled.T) for filled in self.filled], list)
+        return Sample(kept, np.isnan(kept[:, 0]), [change(*filled.T) for filled in self.filled], list)
 
 
 def joint(
@@ -60,8 +58,13 @@ def joint(
         if len(readings) < len(outcomes):
             raise FairnessError(NO_ATTEMPTS)
         return _from_arrays(readings, rows)
-    values = reader.computed(functions, rows)
-    empty = np.flatnonzero(np.isnan(values[:, 0]))
+    if all(isinstance(function, Apart) for function in functions):
+        alone = np.column_stack([reader.computed([function], rows) for function in functions])
+        is_empty, values = np.isnan(alone).any(axis=1), np.nan_to_num(alone)
+    else:
+        values = reader.computed(functions, rows)
+        is_empty = np.isnan(values[:, 0])
+    empty = np.flatnonzero(is_empty)
     supposed = [reader.hypotheses(functions, rows[place]) for place in empty]
     filled = []
     for way in range(max(map(len, supposed), default=0)):
@@ -75,7 +78,7 @@ def joint(
         number = max(map(len, ways), default=0)
         return [np.array([found[way % len(found)] for found in ways if found]) for way in range(number)]
 
-    return Sample(values, filled, unseen)
+    return Sample(values, is_empty, filled, unseen)
 
 
 def functional_estimate(
@@ -89,7 +92,7 @@ def functional_estimate(
     back: Callable[[float], float] | None = None,
 ) -> Estimate:
     """A function of sums with its interval; ``back`` takes value and ends from the scale it was made on."""
-    first = sample.values[:, 0]
+    first = np.where(sample.empty, np.nan, sample.values[:, 0])
     everyone = group("all", Reading("", first, first, first, None), np.arange(len(first)), clusterings)
     counts = counted([everyone], items) | {"breakdown": breakdown}
     if reason := invalid_reason([everyone]):
@@ -163,4 +166,4 @@ def _from_arrays(readings: Sequence[Reading], rows: Rows) -> Sample:
     values, lowest, highest = columns
     empty = np.isnan(values).any(axis=1)
     values[empty] = np.nan
-    return Sample(values, [lowest, highest] if empty.any() else [], list)
+    return Sample(values, empty, [lowest, highest] if empty.any() else [], list)

@@ -44,9 +44,9 @@ def ratio_name(outcome: str, by: str, of: str, to: str) -> Name:
     return Name(f"ratio({outcome}; {by}: {of}/{to})", f"ratio of {outcome}, {of} to {to}")
 
 
-def family_name(outcome: str, by: str) -> Name:
-    """Of ratios of which there are none."""
-    return Name(f"ratio({outcome}; {by})", f"ratio of {outcome} between groups of {by}")
+def family_name(kind: str, outcome: str, by: str) -> Name:
+    """Of a "ratio" or "difference" of which there is none."""
+    return Name(f"{kind}({outcome}; {by})", f"{kind} of {outcome} between groups of {by}")
 
 
 def worst_name(outcome: str, by: str) -> Name:
@@ -54,6 +54,15 @@ def worst_name(outcome: str, by: str) -> Name:
     return Name(
         f"worst_ratio({outcome}; {by})", f"worst ratio of {outcome} between groups of {by} (its value is biased low)"
     )
+
+
+def corrected_name(name: Name, labels: int) -> Name:
+    """Of an estimate that a human's labels have corrected.
+
+    >>> corrected_name(mean_name("rate", "harmful"), 200).title
+    "rate of harmful (corrected for the judge's error, 200 labels)"
+    """
+    return Name(name.metric, f"{name.title} (corrected for the judge's error, {labels:,} labels)")
 
 
 def correlation_name(first: str, second: str) -> Name:

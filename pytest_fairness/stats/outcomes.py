@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,10 @@ from pytest_fairness.core.attempts import Grade, GradedAttempt
 from pytest_fairness.core.errors import FairnessError, UngradedError, near
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.stats.columns import Columns, Floats, Rows
+
+if TYPE_CHECKING:
+    from pytest_fairness.stats.calibration import Calibration
+    from pytest_fairness.stats.calibration_groups import Labelled
 
 Outcome = str | Callable[[GradedAttempt], Any]
 """The name of a grade, or a function of a graded attempt that gives true, false or a number."""
@@ -40,11 +44,28 @@ class Reading:
     lowest: Floats
     highest: Floats
     span: tuple[float, float] | None
+    labelled: Labelled | None = None
+    """What a human says, where a judge's values are corrected by it."""
 
     @property
     def binary(self) -> bool:
         graded = self.values[~np.isnan(self.values)]
         return bool(np.all((graded == 0) | (graded == 1)))
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """An outcome that counts for itself: an attempt that is ungraded for it adds 0, and counts in the other sums.
+
+    For a metric made of several means, each over the attempts that are graded for it: every sum stands apart
+    then, those of what is divided by among them. An attempt that is ungraded for one of them counts as ungraded,
+    and the interval holds however it is filled in, as for any metric.
+    """
+
+    outcome: Callable[[GradedAttempt], Any]
+
+    def __call__(self, attempt: GradedAttempt) -> Any:
+        return self.outcome(attempt)
 
 
 class _NeedsError(UngradedError):
@@ -75,12 +96,18 @@ class _Hypothetical(GradedAttempt):
 class Reader:
     """Reads outcomes from the attempts of a sample."""
 
-    def __init__(self, columns: Columns, extremes: Extremes) -> None:
+    def __init__(self, columns: Columns, extremes: Extremes, calibration: Calibration | None = None) -> None:
         self._columns = columns
+        self._calibration = calibration
         self._extremes = extremes
         self._grades: dict[str, list[Any]] = {}
         self._defaults: dict[str, tuple[Any, ...]] = {}
         self._named: dict[tuple[str, Any], Reading] = {}
+
+    @property
+    def calibrated(self) -> bool:
+        """Whether labels correct some grade."""
+        return bool(self._calibration)
 
     def named(self, grade: str, equals: Any = None) -> Reading:
         """A grade of every attempt of the whole sample; with ``equals``, whether it has that value.
@@ -90,8 +117,32 @@ class Reader:
         """
         key = (grade, equals)
         if key not in self._named:
-            self._named[key] = self._read_named(grade, equals)
+            self._named[key] = self._corrected(self._read_named(grade, equals), grade, equals)
         return self._named[key]
+
+    def _corrected(self, reading: Reading, grade: str, equals: Any) -> Reading:
+        if self._calibration is None or grade not in self._calibration:
+            return reading
+        possible = self._possible(grade) if equals is not None else set()
+        span = self._declared_span(grade) if equals is None else None
+
+        def number(label: Any) -> float:
+            if possible and str(label) not in possible:
+                raise FairnessError(f"a label of {grade!r} is {label!r}: {near(str(label), possible)}")
+            found = _grade_number(grade, label, equals)
+            if span is not None and not span[0] <= found <= span[1]:
+                low, high = span
+                raise FairnessError(f"a label of {grade!r} is {label!r}: the grade goes from {low:g} to {high:g}")
+            return found
+
+        return replace(reading, labelled=self._calibration.of(grade, number))
+
+    def _possible(self, grade: str) -> set[str]:
+        """All values of a grade that its grader says there can be, as texts; empty where it does not say."""
+        if grade not in self._extremes:
+            return set()
+        told = {str(value) for attempt in self._columns.attempts for value in self._of(grade, attempt.prompt)}
+        return told | {str(value) for value in self._values(grade) if value is not None}
 
     def computed(self, functions: Sequence[Callable[[GradedAttempt], Any]], rows: Rows) -> Floats:
         """Functions of these attempts, shape (rows, functions); nan in a whole row that is ungraded in one."""
@@ -129,6 +180,8 @@ class Reader:
         """A function of an attempt as a reading of the whole sample; nan outside ``rows``."""
         if self._columns.arrays:
             raise FairnessError(NO_ATTEMPTS)
+        if self._calibration is not None:
+            self._calibration.refuse(function)
         values = np.full(self._columns.count, np.nan)
         values[rows] = self.computed([function], rows)[:, 0]
         low, high = _around(values)
@@ -140,6 +193,8 @@ class Reader:
 
     def function(self, outcome: Outcome, equals: Any = None) -> Callable[[GradedAttempt], Any]:
         """The outcome as a function of an attempt."""
+        if self._calibration is not None:
+            self._calibration.refuse(outcome)
         if not isinstance(outcome, str):
             return outcome
         self._check(outcome)

@@ -50,6 +50,8 @@ class Permutations:
     """
 
     def __init__(self, measured: Measured, within: Sequence[str] = ()) -> None:
+        if measured._reader.calibrated:
+            raise FairnessError("its grades are corrected by a human's labels, and labels are not exchanged")
         self._measured = measured
         self._columns = measured._columns
         self._prompts = _Prompts(self._columns)

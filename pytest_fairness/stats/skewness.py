@@ -23,6 +23,10 @@ class Skew(NamedTuple):
     constant: float = 0.0
     square: float = 0.0
 
+    def bent(self, square: float) -> Skew:
+        """The same, and ends that move by ``square`` times q^2 more."""
+        return Skew(self.constant, self.square + square)
+
     def reaches(self, quantile: float, error: float) -> tuple[float, float]:
         """How far an interval reaches below and above its estimate, for a positive quantile of Student's t.
 

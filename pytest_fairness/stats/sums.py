@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from pytest_fairness.stats.centring import Centre
 from pytest_fairness.stats.columns import Clustering, Floats
 from pytest_fairness.stats.jackknife import combined, negligible
 
@@ -16,7 +17,8 @@ class Part:
 
     ``values`` are numbers per attempt, none nan; ``clusterings`` say to which source each
     belongs, then (with a crossed factor) to which level of it and to which cell of the two.
-    ``prompts`` says, where it is known, which are repetitions of one prompt.
+    ``prompts`` says, where it is known, which are repetitions of one prompt; ``centre`` what to
+    take out of them before they are summed by the crossed factor and by the cells.
     """
 
     def __init__(
@@ -25,13 +27,22 @@ class Part:
         clusterings: Sequence[Clustering],
         span: tuple[float, float] | None,
         prompts: Clustering | None = None,
+        centre: Centre | None = None,
     ) -> None:
         self._values, self._prompts = values, prompts
         self.count = len(values)
         self.span = span
         self.binary = bool(np.all((values == 0) | (values == 1)))
+        self.rate = self.binary
+        """Whether its mean is a rate: of a corrected part also where its values are none of 0 and 1."""
+        self.bend = 0.0
+        """Half of how fast its mean's variance grows with the mean, where `deviations` do not tell."""
+        self.own_share = 0.0 if centre is None or not self.count else float(centre.share.mean())
+        """Of the variance by crossed factor or by cell, what is the attempts' own and not their centre's."""
+        centred = values if centre is None or not self.count else values - centre.values + centre.values.mean()
         self.totals: list[Floats] = [
-            np.bincount(c.codes, weights=values, minlength=c.size).astype(np.float64) for c in clusterings
+            np.bincount(c.codes, weights=centred if place else values, minlength=c.size).astype(np.float64)
+            for place, c in enumerate(clusterings)
         ]
         self.counts: list[Floats] = [np.bincount(c.codes, minlength=c.size).astype(np.float64) for c in clusterings]
         self.value = float(values.mean()) if self.count else float("nan")
@@ -71,7 +82,7 @@ class Part:
     @cached_property
     def variance(self) -> float:
         """Of the mean."""
-        return combined([float(np.square(deviations).sum()) for deviations in self.deviations])
+        return combined([float(np.square(deviations).sum()) for deviations in self.deviations], self.own_share)
 
     @cached_property
     def repeated(self) -> float | None:

@@ -30,7 +30,17 @@ def invalid_reason(groups: Sequence[Group]) -> str:
             )
         if 0 < group.graded.levels < 2:
             return f"only one level of the crossed factor{of}: an interval needs at least two"
-    return ""
+    return _judge_reason(groups)
+
+
+def _judge_reason(groups: Sequence[Group]) -> str:
+    """Why the labels of a judge's grades let nothing be said."""
+    judged = [(group.name, group.judged) for group in groups if group.judged is not None]
+    for _, each in judged:
+        if each.reason:
+            return each.reason
+    gaps = (one.gap_reason(name, other, named) for (name, one), (named, other) in combinations(judged, 2))
+    return next(filter(None, gaps), "")
 
 
 def suspect_reason(groups: Sequence[Group], tail: float) -> str:

@@ -47,6 +47,8 @@ class Cell:
     """Standard deviation of a name's effect, on the logit."""
     logits: float = 0.0
     """Standard deviation of items on the logit, in place of the beta distribution; the base rate is then 0.5."""
+    uneven: float = 0.0
+    """The n-th name is asked with n to the minus this as often: 0 for all alike, 1 as Zipf has it."""
 
     @property
     def label(self) -> str:
@@ -55,6 +57,8 @@ class Cell:
         )
         if self.names:
             text += f" names {self.names} ({self.each or self.names} an item) effect {self.name_effect:.1f}"
+        if self.uneven:
+            text += f" uneven {self.uneven:g}"
         if self.logits:
             text += f" items differ by {self.logits:g} logits"
         return text + f" ratio {self.ratio:.2f}" + (f" refused {self.refused:.0%}" if self.refused else "")
@@ -89,11 +93,12 @@ class Simulation:
         cell = self.cell
         if cell.names:
             each = cell.each or cell.names
+            often = np.arange(1, cell.names + 1) ** -cell.uneven
             rows = [
                 (item, group, name)
                 for item in range(cell.items)
                 for group in (0, 1)
-                for name in self.generator.permutation(cell.names)[:each].tolist()
+                for name in self.generator.choice(cell.names, each, replace=False, p=often / often.sum()).tolist()
                 for _ in range(cell.repetitions)
             ]
         elif cell.design == "unpaired":

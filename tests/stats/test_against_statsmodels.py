@@ -145,23 +145,45 @@ def test_two_ways_of_clustering(of_rows: Make, api: Any) -> None:
     assert estimate.error == pytest.approx(fit.bse[0] * math.sqrt(12 / 11), rel=0.02)
 
 
-def test_a_difference_clustered_both_ways_is_never_under_one_way(of_rows: Make, api: Any) -> None:
-    """What the items add cancels within them, yet every cell has it: subtracting the cells takes too much away.
-
-    Then the larger error of one way counts, which is that by name.
-    """
+def test_a_difference_clustered_both_ways(of_rows: Make, api: Any) -> None:
+    """By item; by name and by cell of scores less what the other group has in the item, as the item's share cancels."""
     rows = crossed_scores()
     gap = of_rows(rows, crossed="name").difference("score", **PAIR)
     columns = np.array([[1.0, row["group"] == "a"] for row in rows])
-    names = {name: number for number, name in enumerate(dict.fromkeys(row["name"] for row in rows))}
-    clusters = np.array([[row["item"], names[row["name"]]] for row in rows])
-    fits = [
-        api.OLS(np.array([row["score"] for row in rows]), columns).fit(
-            cov_type="cluster", cov_kwds={"groups": groups, "use_correction": False}
-        )
-        for groups in (clusters, clusters[:, 1])
+    scores, group = np.array([row["score"] for row in rows]), columns[:, 1].astype(int)
+    item = np.array([row["item"] for row in rows])
+    means = np.array([[scores[(item == i) & (group == g)].mean() for g in (0, 1)] for i in range(50)])
+    centred = scores - means[item, 1 - group]
+    names = np.unique([row["name"] for row in rows], return_inverse=True)[1]
+
+    def variance(values: Any, groups: Any, number: int) -> float:
+        """With the correction for the number of clusters in either group."""
+        given = {"groups": groups, "use_correction": False}
+        fit = api.OLS(values, columns).fit(cov_type="cluster", cov_kwds=given)
+        return float(fit.bse[1]) ** 2 * number / (number - 1)
+
+    by_item = variance(scores, item, 50)
+    by_name, by_cell = variance(centred, names, 12), variance(centred, item * 100 + names, 600)
+    assert gap.value == pytest.approx(means[:, 1].mean() - means[:, 0].mean(), abs=1e-12)
+    assert by_item + by_name - by_cell > 12 / 13 * by_name > by_item
+    assert gap.error == pytest.approx(math.sqrt(by_item + by_name - by_cell), rel=1e-9)
+
+
+def test_scores_of_names_that_recur_have_a_mixed_models_error(of_rows: Make) -> None:
+    """Random intercepts for items and for names, crossed; items differ by three times what else differs."""
+    pandas, mixed = import_module("pandas"), import_module("statsmodels.regression.mixed_linear_model").MixedLM
+    generator = np.random.default_rng(3)
+    item, name = generator.normal(0, 3, 60), {g: generator.normal(0, 0.4, 15) for g in "ab"}
+    rows = [
+        {"item": i, "group": g, "name": f"{g} {n}", "score": item[i] + name[g][n] + generator.normal()}
+        for i in range(60)
+        for g in "ab"
+        for n in generator.permutation(15)[:3]
     ]
-    both, by_name = (fit.bse[1] * math.sqrt(12 / 11) for fit in fits)
-    assert gap.value == pytest.approx(fits[0].params[1], abs=1e-12)
-    assert both < by_name
-    assert gap.error == pytest.approx(by_name, rel=1e-9)
+    estimate = of_rows(rows, crossed="name").difference("score", **PAIR)
+    data = pandas.DataFrame(rows).assign(a=lambda d: (d["group"] == "a") * 1.0, one=1)
+    fit = mixed.from_formula(
+        "score ~ a", data, groups="one", re_formula="0", vc_formula={"item": "0 + C(item)", "name": "0 + C(name)"}
+    ).fit(method="lbfgs")
+    assert estimate.value == pytest.approx(fit.params["a"], abs=0.15)
+    assert estimate.error == pytest.approx(fit.bse["a"], rel=0.15)

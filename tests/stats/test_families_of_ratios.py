@@ -92,7 +92,7 @@ def test_a_group_without_answers_makes_the_family_invalid(of_rows: Make, draw: D
 def test_one_group_is_no_family(of_rows: Make, draw: Draw) -> None:
     measured = of_rows(draw({"a": 0.5}))
     assert measured.ratios("yes", by="group")["group"].invalid == "group has 1 group: a ratio needs two"
-    assert measured.worst_ratio("yes", by="group").invalid == "fewer than two groups"
+    assert measured.worst_ratio("yes", by="group").invalid == "group has 1 group: a ratio needs two"
 
 
 def test_the_worst_ratio_takes_the_smallest_ends(of_rows: Make, draw: Draw) -> None:

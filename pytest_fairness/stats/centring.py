@@ -1,0 +1,83 @@
+"""What an item adds to all its attempts, taken out where it cancels: for errors by a crossed factor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pytest_fairness.stats.columns import ABSENT, Clustering, Codes, Floats, Rows
+
+
+@dataclass(frozen=True, slots=True)
+class Centre:
+    """Per attempt what its item adds, and how well that is known.
+
+    A comparison of groups that each item holds is free of what makes an item easy. A sum over
+    the attempts of one name is not, and its noise would pass for a difference of names.
+    ``values`` are the mean, over the attempts of the item's other groups, of what they are above
+    their group: other groups, so that the names which are compared with this one within its
+    group are all measured from the same point. Zero where the item has one group alone, as
+    in an unpaired sample or in one group's mean: there nothing cancels, and errors by item hold it.
+    """
+
+    values: Floats
+    share: Floats
+    """k / (k + 1) where the mean is over k names: of a centred attempt's variance, what is its own."""
+
+    def __getitem__(self, rows: Any) -> Centre:
+        return Centre(self.values[rows], self.share[rows])
+
+
+@dataclass(frozen=True, slots=True)
+class Centres:
+    """Of an outcome, and of whether it is ungraded."""
+
+    graded: Centre
+    missing: Centre
+
+
+def centres(values: Floats, rows: Rows, groups: Codes, clusterings: Sequence[Clustering]) -> Centres:
+    """Arguments as for `centre`."""
+    empty = np.isnan(values)
+    graded = centre(values, rows, groups, clusterings)
+    return Centres(graded, centre(empty.astype(np.float64), rows, groups, clusterings) if empty.any() else graded)
+
+
+def centre(values: Floats, rows: Rows, groups: Codes, clusterings: Sequence[Clustering]) -> Centre:
+    """Of the attempts in ``rows``; ``values`` (nan where ungraded) and ``groups`` are of the whole sample.
+
+    >>> outcomes, sides = np.array([5.0, 4.0, 3.0, 2.0]), np.array([0, 1, 0, 1])
+    >>> items, names, cells = ([0, 0, 1, 1], 2), ([0, 1, 2, 3], 4), ([0, 1, 2, 3], 4)
+    >>> given = [Clustering(np.array(codes), size) for codes, size in (items, names, cells)]
+    >>> found = centre(outcomes, np.arange(4), sides, given)
+    >>> found.values.tolist(), found.share.tolist()
+    ([1.0, 1.0, -1.0, -1.0], [0.5, 0.5, 0.5, 0.5])
+    """
+    sources, _, cells = clusterings
+    within = groups[rows] != ABSENT
+    kept = rows[within & ~np.isnan(values[rows])]
+    number = int(groups.max(initial=0)) + 1
+    above = values[kept] - _means(values[kept], groups[kept], number)[groups[kept]]
+    each = sources.codes * number + groups
+    # A name counts once for each group that it stands for in the item.
+    named = kept[np.unique(np.column_stack([cells.codes[kept], groups[kept]]), axis=0, return_index=True)[1]]
+
+    def others(of: Rows, weights: Floats) -> Floats:
+        whole = np.bincount(sources.codes[of], weights, sources.size)[sources.codes]
+        own = np.bincount(each[of], weights, sources.size * number)[np.where(groups == ABSENT, 0, each)]
+        rest: Floats = np.where(groups == ABSENT, 0.0, whole - own)
+        return rest
+
+    count, names = others(kept, np.ones(len(kept))), others(named, np.ones(len(named)))
+    known = count > 0.5
+    found = np.where(known, others(kept, above) / np.maximum(count, 1), 0.0)
+    return Centre(found, np.where(known, names / (names + 1), 0.0))
+
+
+def _means(values: Floats, codes: Codes, size: int) -> Floats:
+    counts = np.bincount(codes, minlength=size)
+    means: Floats = np.bincount(codes, values, size).astype(np.float64) / np.maximum(counts, 1)
+    return means

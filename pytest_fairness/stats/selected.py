@@ -1,0 +1,158 @@
+"""The attempts of a sample: which of them are meant, what they came to, and in which groups they fall."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+
+from pytest_fairness.core.errors import FairnessError, near
+from pytest_fairness.stats.breakdowns import Compared, Origin
+from pytest_fairness.stats.calibration import Calibration, Row
+from pytest_fairness.stats.centring import Centres, centres
+from pytest_fairness.stats.columns import Clustering, Columns, Rows
+from pytest_fairness.stats.contrasts import Setting
+from pytest_fairness.stats.fillings import Group, group
+from pytest_fairness.stats.metrics import Sample, joint
+from pytest_fairness.stats.outcomes import Extremes, Outcome, Reader, Reading
+
+
+class Selected:
+    """Some or all attempts of a sample; `Measured` makes estimates of them."""
+
+    conditions: Mapping[str, Any]
+
+    def _set(
+        self,
+        columns: Columns,
+        confidence: float,
+        extremes: Extremes | None,
+        conditions: Mapping[str, Any] | None = None,
+        calibration: Sequence[Row] = (),
+    ) -> None:
+        if not 0 < confidence < 1:
+            raise FairnessError(f"confidence is {confidence!r}: it must lie between 0 and 1")
+        self.conditions = conditions or {}
+        self._columns = columns
+        self._reader = Reader(columns, extremes or {}, Calibration(calibration, columns))
+        self._clusterings = columns.clusterings()
+        self._restrict(np.arange(columns.count), Setting(confidence, {}))
+
+    def _restrict(self, rows: Rows, setting: Setting) -> None:
+        self._rows = rows
+        self._setting = setting
+        self._readings: dict[Callable[..., Any], Reading] = {}
+        self._grouped: dict[tuple[int, str], tuple[Reading, Centres | None, dict[str, Group]]] = {}
+
+    @property
+    def items(self) -> int:
+        """How many items were measured."""
+        return self._count(self._rows)
+
+    @property
+    def attempts(self) -> int:
+        """How many attempts were made, ungraded ones included."""
+        return len(self._rows)
+
+    def groups(self, by: str) -> tuple[str, ...]:
+        """The groups of an attribute that attempts were made for, sorted."""
+        attribute = self._columns.attribute(by)
+        present = np.unique(attribute.codes[self._rows])
+        return tuple(attribute.labels[code] for code in present if code >= 0)
+
+    def where(self, **attributes: Any) -> Self:
+        """The attempts whose item or prompt has these attributes; a tuple allows several values.
+
+        Values are compared as texts. A value that no attempt has gives estimates that are invalid.
+
+        Raises `FairnessError` for an attribute that no attempt has.
+        """
+        rows = self._rows
+        chosen = dict(self._setting.slice)
+        for name, wanted in attributes.items():
+            values = [str(value) for value in (wanted if isinstance(wanted, tuple | list | set) else (wanted,))]
+            attribute = self._columns.attribute(name)
+            codes = [code for code, label in enumerate(attribute.labels) if label in values]
+            rows = rows[np.isin(attribute.codes[rows], codes)]
+            chosen[name] = " or ".join(sorted(values))
+        measured = copy(self)
+        measured._restrict(rows, replace(self._setting, slice=chosen))
+        return measured
+
+    def whole_items(self) -> Self:
+        """One attempt for each item and repetition, that of the item's first prompt.
+
+        For grades of a whole item (a pair's kind, say), which stand on all of its attempts alike: so each
+        item counts once. Raises `FairnessError` for a sample of numbers without attempts.
+        """
+        attempts = self._columns.attempts
+        if not attempts and self._columns.count:
+            raise FairnessError("this sample holds no attempts, so nobody knows which are of one item")
+        rows = [row for row in self._rows.tolist() if attempts[row].prompt is attempts[row].item.prompts[0]]
+        measured = copy(self)
+        measured._restrict(np.array(rows, dtype=np.int64), self._setting)
+        return measured
+
+    def _sample(self, sums: Mapping[str, Outcome]) -> Sample:
+        if not sums:
+            raise FairnessError("a metric needs sums: metric(function, name=outcome, ...)")
+        functions = [self._reader.function(outcome) for outcome in sums.values()]
+        return joint(self._columns, self._reader, tuple(sums.values()), functions, self._rows)
+
+    def _pair(self, outcome: Outcome, equals: Any, by: str, of: str, to: str) -> tuple[Group, Group]:
+        for name in (of, to):
+            self._check_group(by, name)
+        if of == to:
+            raise FairnessError(f"{of!r} is compared with itself: name two groups of {by}")
+        groups = self._groups(self._reading(outcome, equals), by, (of, to))
+        return groups[of], groups[to]
+
+    def _compared(self, outcome: Outcome, equals: Any, by: str, groups: Sequence[Group], to: str | None) -> Compared:
+        return Compared(self._origin(), self._reading(outcome, equals), by, groups, to)
+
+    def _origin(self) -> Origin:
+        return Origin(self._columns, self._rows, self._clusterings[0], self._setting)
+
+    def _check_group(self, by: str, name: str) -> None:
+        labels = self._columns.attribute(by).labels
+        if self._columns.count and name not in labels:
+            raise FairnessError(f"{by} has no group {name!r}: {near(name, labels)}")
+
+    def _reading(self, outcome: Outcome, equals: Any) -> Reading:
+        if isinstance(outcome, str):
+            return self._reader.named(outcome, equals)
+        if equals is not None:
+            raise FairnessError("equals= goes with the name of a grade: a function can compare for itself")
+        if outcome not in self._readings:
+            self._readings[outcome] = self._reader.computed_reading(outcome, self._rows)
+        return self._readings[outcome]
+
+    def _groups(self, reading: Reading, by: str, names: Sequence[str]) -> dict[str, Group]:
+        # The reading is kept beside its groups so that its id stays its own.
+        attribute = self._columns.attribute(by)
+        if (id(reading), by) not in self._grouped:
+            crossed = len(self._clusterings) > 1
+            found = centres(reading.values, self._rows, attribute.codes, self._clusterings) if crossed else None
+            self._grouped[id(reading), by] = reading, found, {}
+        _, found, known = self._grouped[id(reading), by]
+        for name in names:
+            if name not in known:
+                code = attribute.labels.index(name) if name in attribute.labels else len(attribute.labels)
+                rows = self._rows[attribute.codes[self._rows] == code]
+                known[name] = group(name, reading, rows, self._clusterings, self._columns.prompts, found)
+        return {name: known[name] for name in names}
+
+    def _here(self) -> list[Clustering]:
+        return [clustering[self._rows] for clustering in self._clusterings]
+
+    def _items_of(self, groups: Sequence[Group], by: str) -> int:
+        attribute = self._columns.attribute(by)
+        names = {group.name for group in groups}
+        codes = [code for code, label in enumerate(attribute.labels) if label in names]
+        return self._count(self._rows[np.isin(attribute.codes[self._rows], codes)])
+
+    def _count(self, rows: Rows) -> int:
+        return len(np.unique(self._columns.items.codes[rows]))
