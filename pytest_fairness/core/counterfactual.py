@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import ProbeItem, Prompt
-
-SLOTS = "slots"
-"""The prompt metadata that marks: a mapping from a slot's name to what stands in it."""
 
 _TOKEN = re.compile(r"\w+|\s+|[^\w\s]")
 _ARTICLES = ("a", "an")
@@ -28,21 +25,26 @@ _PRONOUNS: tuple[Mapping[str, tuple[str, ...]], ...] = tuple(
 _CONSONANT = re.compile(r"(?:uni(?![nm])|use|usu|uti|eu|ewe|one(?!r)|once|ouija)", re.IGNORECASE)
 _VOWEL = re.compile(r"(?:hour|honest|honou?r|heir|8|1[18](?!\d))", re.IGNORECASE)
 _SPELLED = re.compile(r"[AEFHILMNORSX](?:[A-Z]+|\b)")
+_GENDERED = {form for kind in _PRONOUNS[:2] for forms in kind.values() for form in forms}
 _SHOWN = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Lengths:
-    """The shortest and the longest prompt of an item: in characters, and in words parted by white space."""
+class Linted:
+    """What can be said of an item whose prompts differ in their slots alone."""
 
     characters: tuple[int, int]
-    words: tuple[int, int]
+    """Of its shortest and its longest prompt."""
+    tokens: tuple[int, int]
+    """Words and marks, likewise. What a model takes for a token is its own affair."""
+    pronouns: tuple[str, ...]
+    """"she", "his" and their like that stand in every prompt, whoever it is about: right only of somebody else."""
 
 
-def lint(item: ProbeItem) -> Lengths:
-    """Check that prompts of one item differ in their marked slots alone.
+def lint(item: ProbeItem) -> Linted:
+    """Check that prompts of one item differ in their declared slots alone.
 
-    A prompt marks its slots in ``metadata["slots"]``: what stands in each, as it stands in the text (a first
+    `Prompt.slots` declares: what stands in each slot, as it stands in the text (a first
     letter may be a capital). A slot can be empty, or not be used. Compared are words, marks and spaces,
     each prompt with the first. Refused are also: what fills a slot of one prompt and stands outside any slot in all of
     them (a name or pronoun that was left in; of the slot ``name`` each of its words); pronouns
@@ -51,11 +53,11 @@ def lint(item: ProbeItem) -> Lengths:
 
     >>> def prompt(name, they, their):
     ...     slots = {"name": name, "they": they, "their": their}
-    ...     return Prompt(f"{name} has applied. Is {their} CV good?", metadata={"slots": slots})
+    ...     return Prompt(f"{name} has applied. Is {their} CV good?", slots=slots)
     >>> lint(ProbeItem("cv", [prompt("Emily Walsh", "she", "her"), prompt("James Novak", "he", "his")]))
-    Lengths(characters=(40, 40), words=(8, 8))
+    Linted(characters=(40, 40), tokens=(10, 10), pronouns=())
     >>> emily = prompt("Emily Walsh", "she", "her")
-    >>> james = Prompt(emily.text.replace("Emily Walsh", "James Novak"), metadata={"slots": {"name": "James Novak"}})
+    >>> james = Prompt(emily.text.replace("Emily Walsh", "James Novak"), slots={"name": "James Novak"})
     >>> lint(ProbeItem("cv", [emily, james]))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     pytest_fairness.core.errors.FairnessError: item 'cv', prompts 1 and 2: 'her' fills a slot of one and stands ...
@@ -65,17 +67,65 @@ def lint(item: ProbeItem) -> Lengths:
     for number, prompt in enumerate(item.prompts, start=1):
         _check_pronouns(item, number, prompt)
         _check_articles(item, number, prompt)
-    first = item.prompts[0]
-    for number, prompt in enumerate(item.prompts[1:], start=2):
-        _check_pair(item, number, first, prompt)
+    first, *others = item.prompts
+    alike: set[str] = set()
+    for number, prompt in enumerate(others, start=2):
+        words = set(_check_pair(item, number, first, prompt))
+        alike = words if number == 2 else alike & words
     texts = [_text(prompt) for prompt in item.prompts]
-    characters, words = [len(text) for text in texts], [len(text.split()) for text in texts]
-    return Lengths((min(characters), max(characters)), (min(words), max(words)))
+    tokens = [sum(not token.isspace() for token in _tokens(text)) for text in texts]
+    spoken = {word.lower() for word in alike} & _GENDERED if _is_english(first) else set()
+    characters = [len(text) for text in texts]
+    return Linted((min(characters), max(characters)), (min(tokens), max(tokens)), tuple(sorted(spoken)))
 
 
-def is_marked(item: ProbeItem) -> bool:
-    """Whether any prompt of an item marks slots."""
-    return any(SLOTS in prompt.metadata for prompt in item.prompts)
+def is_counterfactual(item: ProbeItem) -> bool:
+    """Whether any prompt of an item declares slots."""
+    return any(prompt.slots for prompt in item.prompts)
+
+
+@dataclass(frozen=True, slots=True)
+class LintReport:
+    """What `lint` says of many items."""
+
+    items: int = 0
+    characters: int = 0
+    """The most by which prompts of one item differ in length."""
+    tokens: int = 0
+    pronouns: tuple[str, ...] = ()
+
+    def __add__(self, other: LintReport) -> LintReport:
+        return LintReport(
+            self.items + other.items,
+            max(self.characters, other.characters),
+            max(self.tokens, other.tokens),
+            tuple(sorted({*self.pronouns, *other.pronouns})),
+        )
+
+    def __str__(self) -> str:
+        if not self.items:
+            return ""
+        lengths = [(self.characters, "character"), (self.tokens, "token")]
+        by = " and ".join(f"{number} {what}{'' if number == 1 else 's'}" for number, what in lengths)
+        differ = "items differ" if self.items > 1 else "item differs"
+        said = f"{self.items:,} counterfactual {differ} in slots alone, in length by up to {by}"
+        if self.pronouns:
+            said += f"; outside the slots, whoever it is about, stands {', '.join(map(repr, self.pronouns))}"
+        return said
+
+
+def lint_all(items: Iterable[ProbeItem]) -> LintReport:
+    """Lint those items that declare slots.
+
+    Raises `FairnessError` for the first whose prompts differ in more.
+    """
+    found = LintReport()
+    for item in items:
+        if is_counterfactual(item):
+            one = lint(item)
+            (least, most), (fewest, longest) = one.characters, one.tokens
+            found += LintReport(1, most - least, longest - fewest, one.pronouns)
+    return found
 
 
 @lru_cache(maxsize=4096)
@@ -88,28 +138,29 @@ def _text(prompt: Prompt) -> str:
     return "\n".join(message["content"] for message in prompt.messages)
 
 
-def _slots(prompt: Prompt) -> Mapping[str, str]:
-    found: Mapping[str, str] = prompt.metadata.get(SLOTS, {})
-    return found
+def _is_english(prompt: Prompt) -> bool:
+    return str(prompt.metadata.get("language", "en")) == "en"
 
 
-def _check_pair(item: ProbeItem, number: int, first: Prompt, second: Prompt) -> None:
+def _check_pair(item: ProbeItem, number: int, first: Prompt, second: Prompt) -> list[str]:
+    """The words that are alike in both. Raises where others than those of slots are not."""
     one, two = _tokens(_text(first)), _tokens(_text(second))
-    pairs = list(_pairs(_slots(first), _slots(second)))
+    pairs = list(_pairs(first.slots, second.slots))
     fixed, places = _aligned(one, two, pairs)
     if places is not None:
         at, there = places
         raise FairnessError(
             f"item {item.id!r}, prompts 1 and {number} differ outside their slots: {_word(one, at)!r} and "
             f"{_word(two, there)!r}, in {_around(one, at)} and {_around(two, there)}: "
-            "mark the words as a slot, or write them alike"
+            "declare the words as a slot, or write them alike"
         )
-    left = _left_in(fixed, _slots(first), _slots(second))
+    left = _left_in(fixed, first.slots, second.slots)
     if left is not None:
         raise FairnessError(
             f"item {item.id!r}, prompts 1 and {number}: {left!r} fills a slot of one and stands outside it "
             f"in both, in {_around(fixed, _place(fixed, left))}: put the slot there, or use another word"
         )
+    return fixed
 
 
 def _pairs(first: Mapping[str, str], second: Mapping[str, str]) -> Iterator[tuple[list[str], list[str]]]:
@@ -174,7 +225,7 @@ def _place(fixed: Sequence[str], value: str) -> int | None:
 
 
 def _check_pronouns(item: ProbeItem, number: int, prompt: Prompt) -> None:
-    given = {slot: value for slot, value in _slots(prompt).items() if slot in _PRONOUNS[0]}
+    given = {slot: value for slot, value in prompt.slots.items() if slot in _PRONOUNS[0]}
     known = {value for value in given.values() if any(value in forms for kind in _PRONOUNS for forms in kind.values())}
     fitting = [
         kind for kind in _PRONOUNS if all(value in kind[slot] for slot, value in given.items() if value in known)
@@ -188,18 +239,19 @@ def _check_pronouns(item: ProbeItem, number: int, prompt: Prompt) -> None:
 
 def _check_articles(item: ProbeItem, number: int, prompt: Prompt) -> None:
     """Raises for "a" before a vowel or "an" before none, where the one or the other is a slot's."""
-    if prompt.metadata.get("language", "en") != "en":
+    if not _is_english(prompt):
         return
-    starts = {tokens[0] for tokens in map(_tokens, _slots(prompt).values()) if tokens}
+    starts = {tokens[0] for tokens in map(_tokens, prompt.slots.values()) if tokens}
     starts |= {_capital(word) for word in starts}
     for article, word in _ARTICLE.findall(_text(prompt)):
-        if starts & {article, word} and (article.lower() == "an") != _begins_with_vowel(word):
+        if starts & {article, word} and (article.lower() == "an") != begins_with_vowel(word):
             raise FairnessError(
                 f"item {item.id!r}, prompt {number} says {f'{article} {word}'!r}: make the article part of the slot"
             )
 
 
-def _begins_with_vowel(word: str) -> bool:
+def begins_with_vowel(word: str) -> bool:
+    """Whether "an" stands before it: by its sound, as far as its letters tell."""
     if _VOWEL.match(word):
         return True
     if word.isupper() and word.isalpha():

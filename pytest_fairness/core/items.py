@@ -23,22 +23,33 @@ class Prompt:
     ``messages`` may be given as a plain string: one message of the user.
     ``groups`` maps a protected attribute to the group of the person in the prompt.
     ``metadata`` is for graders and for slices; it is never sent to the model.
+    ``schema`` is the JSON schema of the answer, for models whose provider has structured output. The messages
+    must tell it as well: answers are kept by messages alone.
+    ``slots`` declares a counterfactual: what stands in the text because of the group, by names of your own. Prompts
+    of one item may then differ in nothing else; `lint` checks it when the item's tests are collected.
 
     >>> Prompt("Should Anna be hired?", groups={"gender": "female"}).messages
     ({'role': 'user', 'content': 'Should Anna be hired?'},)
+    >>> slots = {"name": "Anna", "their": "her"}
+    >>> Prompt("Anna has applied. Is {their} CV good?".format(**slots), {"gender": "female"}, slots=slots).text
+    'Anna has applied. Is her CV good?'
 
-    Raises `FairnessError` for an empty prompt or a message that is none.
+    Raises `FairnessError` for an empty prompt, a message that is none, or a slot that holds no text.
     """
 
     messages: Sequence[Message]
     groups: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
     metadata: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
+    slots: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
+    schema: Mapping[str, Any] | None = None
 
     def __init__(
         self,
         messages: str | Sequence[Message],
         groups: Mapping[str, str] = _NOTHING,
         metadata: Mapping[str, Any] = _NOTHING,
+        slots: Mapping[str, str] = _NOTHING,
+        schema: Mapping[str, Any] | None = None,
     ) -> None:
         messages = ({"role": "user", "content": messages},) if isinstance(messages, str) else tuple(messages)
         if not messages or not messages[-1].get("content"):
@@ -49,9 +60,13 @@ class Prompt:
                     f"a message of a prompt is {message!r}: it needs a role "
                     f"({', '.join(_ROLES)}) and a text as its content"
                 )
+        if not isinstance(slots, Mapping) or not all(isinstance(text, str) for text in slots.values()):
+            raise FairnessError(f"the slots of a prompt are {slots!r}: write {{'name': 'Anna', 'their': 'her'}}")
         object.__setattr__(self, "messages", messages)
         object.__setattr__(self, "groups", groups)
         object.__setattr__(self, "metadata", metadata)
+        object.__setattr__(self, "schema", schema)
+        object.__setattr__(self, "slots", slots)
 
     @property
     def text(self) -> str:

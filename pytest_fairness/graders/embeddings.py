@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 _BLOCKS, _BLOCK = 64, 4096
 """How many blocks of a file of a model are read to recognise it, and their size in bytes."""
+_MODULES = "modules.json"
+_PATIENCE = 5.0
+"""Seconds that the hub has to say whether it is there: its library itself tries for minutes."""
 _MOST_KEPT = 2**29
 """Bytes of embeddings that are kept; beyond, the oldest are forgotten and made anew when they are wanted."""
 
@@ -34,7 +38,8 @@ class Embedder:
     It is loaded when a text is first embedded, on the best device there is (CUDA, MPS, CPU) unless
     ``device`` names one, and freed with its embeddings by `close`. Share one between graders: a text
     is embedded once. What of a text lies beyond the most tokens that the model reads does not count.
-    A name that the cache of Hugging Face lacks is downloaded, unless ``HF_HUB_OFFLINE=1`` is set.
+    A name that the cache of Hugging Face lacks is downloaded, unless ``offline`` or ``HF_HUB_OFFLINE=1`` is set.
+    Where the hub does not answer in five seconds, the cache alone is used; a folder needs no hub.
 
     Grades are kept in the store under the model's name and ``revision`` (a branch, tag or commit), or
     under a digest of the folder's files, so that a model which changes under its name needs a ``revision``.
@@ -49,12 +54,15 @@ class Embedder:
         revision: str | None = None,
         device: str | None = None,
         batch_size: int = 32,
+        offline: bool = False,
     ) -> None:
         self._source = str(model)
         self._revision = revision
         self._device = device
         self._batch_size = batch_size
+        self._offline = offline
         self._model: Any = None
+        self._failure: FairnessError | None = None
         self._kept: dict[str, NDArray[np.float32]] = {}
         self._size = 0
 
@@ -80,8 +88,14 @@ class Embedder:
     def _new(self, texts: list[str]) -> NDArray[np.float32]:
         import numpy as np
 
+        if self._failure is not None:  # each grader of a run would wait for it again
+            raise self._failure
         if self._model is None:
-            self._model = self._load()
+            try:
+                self._model = self._load()
+            except FairnessError as error:
+                self._failure = error
+                raise
         # Tokenizers refuse half of a surrogate pair. The model sorts the texts by length itself.
         whole = [text.encode("utf-8", "replace").decode() for text in texts]
         given = self._model.encode(whole, batch_size=self._batch_size, show_progress_bar=False)
@@ -98,15 +112,16 @@ class Embedder:
             self._size -= self._kept.pop(next(iter(self._kept))).nbytes
 
     def _load(self) -> Any:
-        try:
-            library = import_module("sentence_transformers")
-        except ImportError:
-            raise FairnessError(
-                'sentence-transformers is not installed: pip install "pytest-fairness[embeddings]"'
-            ) from None
+        if find_spec("sentence_transformers") is None:
+            raise FairnessError('sentence-transformers is not installed: pip install "pytest-fairness[embeddings]"')
+        # The hub first: to load the library takes longer than to find out that there is none.
+        is_local = Path(self._source).is_dir() or self._is_cached_only()
+        library: Any = import_module("sentence_transformers")
         try:
             with _without_bars():
-                return library.SentenceTransformer(self._source, device=self._device, revision=self._revision)
+                return library.SentenceTransformer(
+                    self._source, device=self._device, revision=self._revision, local_files_only=is_local
+                )
         except Exception as error:  # of torch, transformers or the hub: anything
             said = " ".join(str(error).split())[:200]
             raise FairnessError(
@@ -114,8 +129,29 @@ class Embedder:
                 "name a sentence-transformers model, or a folder that holds one"
             ) from error
 
+    def _is_cached_only(self) -> bool:
+        """Whether there is no hub to ask. Raises where the cache lacks the model as well.
+
+        The list of a model's modules tells: without it, the library makes up another pooling in silence.
+        """
+        hub: Any = import_module("huggingface_hub")
+        name = self._source if "/" in self._source else f"sentence-transformers/{self._source}"
+        try:
+            no_hub = "it is not asked" if self._offline else _no_hub(hub, name, self._revision)
+            cached = no_hub and hub.try_to_load_from_cache(name, _MODULES, revision=self._revision)
+        except hub.errors.HFValidationError as error:
+            raise FairnessError(f"the embedding model {self._source} is neither a folder nor a name: {error}") from None
+        if no_hub and not isinstance(cached, str):
+            raise FairnessError(
+                f"the embedding model {self._source} is not in the cache of Hugging Face, and cannot be downloaded "
+                f"from {hub.constants.ENDPOINT}: {no_hub}; name a folder that holds one, in the shipped suites "
+                "by --fairness-data embeddings=DIR"
+            )
+        return bool(no_hub)
+
     def close(self) -> None:
         """Give back the memory of the model and of its embeddings. It can be used again."""
+        self._failure = None
         self._kept.clear()
         self._size = 0
         if self._model is None:
@@ -128,6 +164,19 @@ class Embedder:
 
     def __repr__(self) -> str:
         return f"Embedder({self._source!r})"
+
+
+def _no_hub(hub: Any, name: str, revision: str | None) -> str:
+    """Why the hub does not answer; nothing where it does, if only to say that it has no such file."""
+    try:
+        hub.get_hf_file_metadata(hub.hf_hub_url(name, _MODULES, revision=revision), timeout=_PATIENCE)
+    except hub.errors.HFValidationError:
+        raise
+    except hub.errors.HfHubHTTPError as error:
+        return "" if error.response.status_code < 500 else f"it says {error.response.status_code}"
+    except Exception as error:  # noqa: BLE001 - of the client it uses, which changes from version to version
+        return " ".join(f"{type(error).__name__}: {error}".split())[:200]
+    return ""
 
 
 @contextmanager

@@ -35,7 +35,8 @@ class AnthropicModel(HostedModel):
     ``temperature`` and ``top_p`` (0 to 1), ``top_k`` (newer models refuse these three), ``stop``
     (a text or a JSON list of texts), ``thinking`` (a budget of 1024 tokens or more, or
     ``adaptive``), ``effort``, and ``extra``, a JSON object that joins the request.
-    The API has no seed: its repetitions differ by sampling alone.
+    The API has no seed: its repetitions differ by sampling alone. The schema of a prompt is
+    sent as the ``format`` of ``output_config``.
     """
 
     sdk = "anthropic"
@@ -98,6 +99,10 @@ class AnthropicModel(HostedModel):
             body["output_config"] = {"effort": given["effort"]}
         body |= given.get("extra", {})
         return body
+
+    def _structured(self, schema: Mapping[str, Any], body: dict[str, Any]) -> dict[str, Any]:
+        config = {"format": {"type": "json_schema", "schema": schema}, **body.get("output_config", {})}
+        return {**body, "output_config": config}
 
     def _read(self, reply: Mapping[str, Any], latency: float) -> Answer:
         blocks = reply["content"]

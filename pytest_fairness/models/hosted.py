@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from importlib import import_module
@@ -22,10 +23,15 @@ from pytest_fairness.models.secrets import secrets_in, without_credentials
 _TIMEOUT = 300.0
 """Seconds without a byte from the server: a reasoning model can think for minutes."""
 
+_SCHEMA_REFUSED = re.compile(r"response_format|json.?schema|output_config|output_format|structured", re.IGNORECASE)
+"""What a server of HTTP 400 or 422 names where it knows no structured output, or not for this model."""
+
 _TRANSPORT: Mapping[str, parameters.Kind] = {
     "base_url": parameters.text,
     "key_env": parameters.text,
     "timeout": parameters.number(0.001),
+    "rpm": parameters.number(0.001),
+    "tpm": parameters.number(0.001),
 }
 
 
@@ -55,15 +61,37 @@ class HostedModel(ABC):
         self.name = name.text
         self.key = self._key(name)
         self._client: Any = None
+        self._has_schemas = True
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
 
+    @property
+    def endpoint(self) -> str:
+        """What shares its rate limits and its place in line: the model at its address, whatever the decoding."""
+        return f"{self.sdk}:{self._asked_name} at {self._shown_url}"
+
+    @property
+    def rates(self) -> tuple[float | None, float | None]:
+        """Requests and tokens a minute, as the parameters ``rpm`` and ``tpm`` say."""
+        return self._given.get("rpm"), self._given.get("tpm")
+
+    @property
+    def billed(self) -> tuple[str, str]:
+        """What a list of prices knows it by: the provider's name of the model, and the address."""
+        return self._asked_name, self._shown_url
+
     async def answer(self, prompt: Prompt, repetition: int) -> Answer:
-        """Answer one prompt. Raises `TransientError`, `PermanentError` or `FatalError`."""
+        """Answer one prompt. Raises `TransientError`, `PermanentError` or `FatalError`.
+
+        A prompt's schema is sent as the provider's structured output; a server that knows none is asked without.
+        """
         if self._client is None:
             self._client = self._open()
         body = self._body(prompt, repetition)
+        schema = prompt.schema if self._has_schemas else None
+        if schema is not None:
+            body = self._structured(schema, body)
         started = perf_counter()
         try:
             # The SDKs' documented call for any endpoint: it skips their validation of types,
@@ -72,6 +100,9 @@ class HostedModel(ABC):
         except Exception as error:  # noqa: BLE001  # of any library below the SDK; each is translated
             if getattr(error, "code", None) == "content_filter":  # Azure's way: HTTP 400
                 return Answer("", "content_filter", latency=perf_counter() - started)
+            if schema is not None and _refuses_schema(error):
+                self._has_schemas = False
+                return await self.answer(prompt, repetition)
             raise translate(error, self._service()) from None
         return self._checked(reply, perf_counter() - started)
 
@@ -88,6 +119,10 @@ class HostedModel(ABC):
     @abstractmethod
     def _read(self, reply: Mapping[str, Any], latency: float) -> Answer:
         """Read the JSON of a reply; may raise KeyError, IndexError, TypeError or AttributeError."""
+
+    @abstractmethod
+    def _structured(self, schema: Mapping[str, Any], body: dict[str, Any]) -> dict[str, Any]:
+        """The request with the schema of its answer, in the provider's form."""
 
     def _defaults(self) -> Mapping[str, Scalar]:
         """Decoding parameters that are sent, and so are part of the key, though the name lacks them."""
@@ -177,6 +212,11 @@ class HostedModel(ABC):
             return sdk.DefaultAioHttpClient(**options)
         except (AttributeError, RuntimeError):  # an SDK without it, or without its extra
             return sdk.DefaultAsyncHttpxClient(**options)
+
+
+def _refuses_schema(error: Exception) -> bool:
+    refused = getattr(error, "status_code", None) in (400, 422)
+    return refused and _SCHEMA_REFUSED.search(f"{getattr(error, 'body', '')} {error}") is not None
 
 
 def _basic(url: str) -> str:

@@ -24,7 +24,8 @@ class OpenAIModel(HostedModel):
     ``max_tokens``, ``max_completion_tokens``, ``seed``, ``stop`` (a text or a JSON list of
     texts), ``presence_penalty`` and ``frequency_penalty`` (-2 to 2), ``reasoning_effort``,
     ``response_format`` (a JSON object) and ``extra``, a JSON object that joins the request.
-    A seed is sent as seed plus repetition, so that repetitions differ.
+    A seed is sent as seed plus repetition, so that repetitions differ. The schema of a prompt
+    is sent as ``response_format``, unless the name gives one.
     """
 
     sdk = "openai"
@@ -53,6 +54,10 @@ class OpenAIModel(HostedModel):
         if "seed" in decoding:
             decoding["seed"] += repetition
         return {"model": self._asked_name, "messages": prompt.messages, **decoding, **extra}
+
+    def _structured(self, schema: Mapping[str, Any], body: dict[str, Any]) -> dict[str, Any]:
+        form = {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": schema}}
+        return {"response_format": form, **body}
 
     def _read(self, reply: Mapping[str, Any], latency: float) -> Answer:
         choice = reply["choices"][0]

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from pytest_fairness import FairnessError, ProbeItem, Prompt
-from pytest_fairness.core.counterfactual import is_marked, lint
+from pytest_fairness.core.counterfactual import is_counterfactual, lint, lint_all
 
 SHE = {"name": "Emily Walsh", "they": "she", "them": "her", "their": "her", "theirs": "hers", "themself": "herself"}
 HE = {"name": "James Novak", "they": "he", "them": "him", "their": "his", "theirs": "his", "themself": "himself"}
@@ -17,9 +17,7 @@ HE = {"name": "James Novak", "they": "he", "them": "him", "their": "his", "their
 def item(
     first: str, second: str, slots: Mapping[str, str] = SHE, others: Mapping[str, str] = HE, **also: str
 ) -> ProbeItem:
-    return ProbeItem(
-        "cv", [Prompt(first, metadata={"slots": slots, **also}), Prompt(second, metadata={"slots": others, **also})]
-    )
+    return ProbeItem("cv", [Prompt(first, metadata=also, slots=slots), Prompt(second, metadata=also, slots=others)])
 
 
 @pytest.mark.parametrize(
@@ -37,7 +35,8 @@ def item(
 def test_prompts_that_differ_in_slots_are_taken(first: str, second: str) -> None:
     found = lint(item(first, second))
     assert found.characters == tuple(sorted((len(first), len(second))))
-    assert found.words == (len(first.split()),) * 2
+    assert found.tokens == (len(re.findall(r"\w+|[^\w\s]", first)),) * 2
+    assert found.pronouns == ()
 
 
 @pytest.mark.parametrize(
@@ -67,9 +66,9 @@ def test_what_differs_beside_the_slots_is_shown(first: str, second: str, shown: 
 
 @pytest.mark.parametrize("text", ["Emily Walsh is able.", "He likes Emily Walsh."])
 def test_a_prompt_without_slots_cannot_differ(text: str) -> None:
-    prompts = [Prompt(text, metadata={"slots": SHE}), Prompt(text.replace("Emily", "Anna"))]
-    assert is_marked(ProbeItem("cv", prompts))
-    assert not is_marked(ProbeItem("cv", prompts[1:]))
+    prompts = [Prompt(text, slots=SHE), Prompt(text.replace("Emily", "Anna"))]
+    assert is_counterfactual(ProbeItem("cv", prompts))
+    assert not is_counterfactual(ProbeItem("cv", prompts[1:]))
     with pytest.raises(FairnessError, match="'Emily' and 'Anna'"):
         lint(ProbeItem("cv", prompts))
 
@@ -84,7 +83,7 @@ def test_a_prompt_without_slots_cannot_differ(text: str) -> None:
 )
 def test_pronouns_that_do_not_go_together_are_refused(slots: dict[str, str], told: str) -> None:
     with pytest.raises(FairnessError, match=re.escape(told)):
-        lint(ProbeItem("cv", [Prompt("Is it good?", metadata={"slots": slots})]))
+        lint(ProbeItem("cv", [Prompt("Is it good?", slots=slots)]))
 
 
 @pytest.mark.parametrize(
@@ -103,7 +102,7 @@ def test_pronouns_that_do_not_go_together_are_refused(slots: dict[str, str], tol
     ],
 )
 def test_an_article_fits_what_fills_the_slot(article: str, word: str, fits: bool) -> None:
-    prompts = [Prompt(f"It is {article} {word} offer.", metadata={"slots": {"kind": word}})]
+    prompts = [Prompt(f"It is {article} {word} offer.", slots={"kind": word})]
     if fits:
         lint(ProbeItem("cv", prompts))
         return
@@ -128,14 +127,12 @@ def test_a_line_can_be_there_or_not() -> None:
     text = "Age: 38\n{}Reference: good.\nCareer and breaks matter."
     first, second = (text.format(each["line"]) for each in slots)
     found = lint(item(first, second, *slots))
-    assert found.words[1] - found.words[0] == 4
+    assert found.tokens[1] - found.tokens[0] == 6
 
 
 def test_every_message_of_a_prompt_is_compared() -> None:
     def prompt(system: str) -> Prompt:
-        return Prompt(
-            [{"role": "system", "content": system}, {"role": "user", "content": "Hire?"}], metadata={"slots": SHE}
-        )
+        return Prompt([{"role": "system", "content": system}, {"role": "user", "content": "Hire?"}], slots=SHE)
 
     with pytest.raises(FairnessError, match="'strict' and 'kind'"):
         lint(ProbeItem("cv", [prompt("Be strict."), prompt("Be kind.")]))
@@ -146,3 +143,41 @@ def test_a_number_in_a_slot_may_stand_elsewhere() -> None:
     assert lint(item("Age: 38. The team: 38.", "Age: 58. The team: 38.", *slots))
     with pytest.raises(FairnessError, match="'38' and '39'"):
         lint(item("Age: 38. The team: 38.", "Age: 58. The team: 39.", *slots))
+
+
+def test_a_title_that_changes_with_the_person_is_shown() -> None:
+    with pytest.raises(FairnessError, match="'Ms' and 'Mr'"):
+        lint(item("Ms Emily Walsh has applied.", "Mr James Novak has applied."))
+
+
+@pytest.mark.parametrize("slots", [None, 7, {"name": None}, {"years": 5}, ["Anna"]])
+def test_slots_that_hold_no_texts_are_refused(slots: object) -> None:
+    with pytest.raises(FairnessError, match="the slots of a prompt are"):
+        Prompt("Is Anna able?", slots=slots)  # type: ignore[arg-type]  # a user's mistake
+
+
+def test_a_pronoun_that_stands_whoever_it_is_about_is_told() -> None:
+    names = {"name": "Emily Walsh"}, {"name": "James Novak"}
+    fixed = "{} has applied. His CV is good; he was recommended by {}."
+    first, second = (fixed.format(each["name"], "his manager") for each in names)
+    assert lint(item(first, second, *names)).pronouns == ("he", "his")
+    assert lint(item(first, second, *names, language="nl")).pronouns == ()
+    assert lint(item("Emily Walsh: is she able?", "James Novak: is he able?")).pronouns == ()
+
+
+def test_a_report_holds_the_worst_of_its_items() -> None:
+    plain = ProbeItem("plain", [Prompt("Is he able?"), Prompt("Is she really able?")])
+    long = {"name": "Anna"}, {"name": "Maximilian"}
+    several = {"name": "Ann Lee"}, {"name": "Ann"}
+    items = [
+        plain,
+        item("Anna is able.", "Maximilian is able.", *long),
+        item("He met Ann Lee.", "He met Ann.", *several),
+    ]
+    found = lint_all(items)
+    assert (found.items, found.characters, found.tokens, found.pronouns) == (2, 6, 1, ("he",))
+    assert str(found) == (
+        "2 counterfactual items differ in slots alone, in length by up to 6 characters and 1 token; "
+        "outside the slots, whoever it is about, stands 'he'"
+    )
+    assert str(lint_all([plain])) == ""

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 import shutil
 import subprocess
 import sys
 import weakref
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -61,8 +66,12 @@ def test_scores_are_those_of_one_text_at_a_time(folder: Path, minilm: Embedder) 
 
     model = SentenceTransformer(str(folder), device="cpu")
 
+    @cache
+    def vector(text: str) -> Any:
+        return model.encode([text])[0].astype(float)
+
     def cosine(text: str, anchor: str) -> float:
-        one, other = (model.encode([each])[0].astype(float) for each in (text, anchor))
+        one, other = vector(text), vector(anchor)
         return float(one @ other / np.sqrt((one @ one) * (other @ other)))
 
     for anchors in read_anchors().values():
@@ -218,6 +227,110 @@ def test_a_model_that_cannot_be_loaded(tmp_path: Path) -> None:
     assert "\n" not in said
     assert said.startswith(f"the embedding model {tmp_path / 'empty'} cannot be loaded: ")
     assert said.endswith("; name a sentence-transformers model, or a folder that holds one")
+
+
+@contextmanager
+def hub(status: int | None) -> Iterator[str]:
+    """The address of a hub that answers everything with a status; None: that never answers."""
+
+    class Answering(BaseHTTPRequestHandler):
+        def do_HEAD(self) -> None:
+            self.send_response(status or 500)
+            self.end_headers()
+
+        do_GET = do_HEAD  # noqa: N815 - the library's name
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Answering)
+    if status is not None:
+        Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        if status is not None:
+            server.shutdown()
+        server.server_close()
+
+
+EMBEDS = """
+import sys, time
+from pytest_fairness import Embedder, FairnessError
+started = time.monotonic()
+embedder = Embedder(sys.argv[1], device="cpu", offline="offline" in sys.argv)
+try:
+    print(*embedder.embed(["She is warm."])[0][:3])
+except FairnessError as error:
+    print(error)
+    again = time.monotonic()
+    try:
+        embedder.embed(["another"])
+    except FairnessError:
+        print(f"{again - started:.1f} {time.monotonic() - again:.1f}")
+"""
+
+
+def embeds(model: str, endpoint: str, cache: Path, *arguments: str) -> list[str]:
+    """What a process of its own says: where the hub is, is read once."""
+    places = {"HF_ENDPOINT": endpoint, "HF_HUB_CACHE": str(cache)}
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "TRANSFORMERS_"))}
+    command = [sys.executable, "-c", EMBEDS, model, *arguments]
+    places["PYTHONPATH"] = os.pathsep.join([str(cache), *sys.path])  # for a library that the test puts there
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment | places)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize(("status", "told"), [(None, "Timeout"), (503, "it says 503")])
+def test_without_a_hub_it_says_so_in_seconds_and_once(tmp_path: Path, status: int | None, told: str) -> None:
+    with hub(status) as endpoint:
+        said, seconds = embeds("Qwen/Qwen3-Embedding-0.6B", endpoint, tmp_path)
+    assert said.startswith("the embedding model Qwen/Qwen3-Embedding-0.6B is not in the cache of Hugging Face, and ")
+    assert f"cannot be downloaded from {endpoint}: " in said
+    assert told in said
+    assert said.endswith("by --fairness-data embeddings=DIR")
+    first, second = map(float, seconds.split())
+    assert first < 20
+    assert second < 1
+
+
+def test_offline_no_hub_is_asked(tmp_path: Path) -> None:
+    with hub(None) as endpoint:  # that it would have to wait for
+        said, seconds = embeds("Qwen/Qwen3-Embedding-0.6B", endpoint, tmp_path, "offline")
+    assert "it is not asked" in said
+    assert float(seconds.split()[0]) < 4
+
+
+def test_without_a_hub_the_cache_is_used_if_it_is_whole(tmp_path: Path, folder: Path, minilm: Embedder) -> None:
+    kept = tmp_path / "models--org--mini"
+    (kept / "refs").mkdir(parents=True)
+    (kept / "refs" / "main").write_text("1" * 40, encoding="utf-8")
+    snapshot = kept / "snapshots" / ("1" * 40)
+    shutil.copytree(folder, snapshot)
+    with hub(503) as endpoint:
+        (said,) = embeds("org/mini", endpoint, tmp_path)
+        expected = minilm.embed(["She is warm."])[0][:3]
+        assert [float(number) for number in said.split()] == pytest.approx(expected.tolist(), abs=1e-5)
+        # Its pooling would be made up.
+        (snapshot / "modules.json").unlink()
+        said, _ = embeds("org/mini", endpoint, tmp_path)
+    assert "org/mini is not in the cache" in said
+
+
+def test_with_a_hub_the_library_asks_it_whatever_it_answers(tmp_path: Path) -> None:
+    """A hub that lacks the list of modules may have the model: it is for the library to say."""
+    library = "def SentenceTransformer(name, **rest):\n    raise OSError(f'local: {rest[\"local_files_only\"]}')\n"
+    (tmp_path / "sentence_transformers.py").write_text(library, encoding="utf-8")
+    with hub(404) as endpoint:
+        said, _ = embeds("org/none", endpoint, tmp_path)
+    assert said.startswith("the embedding model org/none cannot be loaded: OSError: local: False")
+
+
+@pytest.mark.parametrize("name", ["a b", "org/mini/more"])
+def test_what_is_neither_a_folder_nor_a_name(name: str) -> None:
+    with pytest.raises(FairnessError, match=f"^the embedding model {name} is neither a folder nor a name: "):
+        Embedder(name).embed(["a"])
 
 
 def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,120 @@
+"""A judge's rates corrected by a human's labels, from the draw of the answers to the verdict."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from pytest_fairness.cli import main
+
+from . import sources
+from .project import Project, every_mode, failures
+
+JUDGE = """
+import zlib
+from pytest_fairness import Grade
+
+class Judge:
+    extremes = (False, True)
+    fingerprint = "errs-1"
+
+    def grade(self, prompt, answer):
+        is_fooled = zlib.crc32(prompt.text.encode()) % 100 < 30
+        return Grade(answer.text == "yes" or is_fooled)
+
+"""
+PROBE = sources.PROBE.replace("YesNo()}", "Judge()}, repetitions=3")
+CALIBRATED = PROBE.replace("repetitions=3", 'repetitions=3, calibration="labels.jsonl"')
+COUNT = 45
+DRAW = ["export", "labels", "latest", "--grade", "hired", "--by", "gender", "--count", "110", "--out", "labels.jsonl"]
+THRESHOLDS = [
+    sources.threshold('assert measured.where(gender="woman").rate("hired") <= 0.99', name="test_rate"),
+    sources.threshold(f"assert 0.5 <= {sources.RATIO} <= 2"),
+]
+
+
+def write(project: Project, probe: str, *, application: str = "1") -> None:
+    project.write(
+        conftest=sources.application({"woman": 0.7, "man": 0.7}, version=application),
+        test_hiring=JUDGE + sources.suite(*THRESHOLDS, count=COUNT, probe=probe),
+    )
+
+
+def labelled(project: Project) -> list[dict[str, Any]]:
+    """What the draw has written, with what is true filled in."""
+    file = project.path / "labels.jsonl"
+    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    filled = [{**row, "value": row["answer"] == "yes"} for row in rows]
+    file.write_text("".join(json.dumps(row) + "\n" for row in filled), encoding="utf-8")
+    return rows
+
+
+@every_mode
+def test_from_a_draw_of_answers_to_a_corrected_verdict(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    write(project, PROBE)
+    project.run("-q").assert_outcomes(passed=COUNT + 2)
+    raw = {row["threshold"]: row for row in project.rows()}
+    assert main(DRAW) == 0
+    assert "220 answers written to labels.jsonl" in capsys.readouterr().out
+    rows = labelled(project)
+    assert sorted(row["group"]["gender"] for row in rows) == ["man"] * 110 + ["woman"] * 110
+    assert all(row["value"] is None and "true" not in json.dumps(row).lower() for row in rows)
+    project.forget_asked()
+    write(project, CALIBRATED)
+    project.run("-q").assert_outcomes(passed=COUNT + 2)
+    assert not project.asked()
+    corrected = {row["threshold"]: row for row in project.rows()}
+    truth = sum(row["answer"] == "yes" for row in rows if row["group"]["gender"] == "woman") / 110
+    rate = corrected["rate"]
+    assert rate["title"] == "rate of hired (corrected for the judge's error, 110 labels)"
+    assert abs(rate["estimate"] - truth) < 0.05 < abs(raw["rate"]["estimate"] - truth)
+    assert rate["high"] - rate["low"] > 0
+    assert corrected["threshold"]["title"].endswith("(corrected for the judge's error, 220 labels)")
+    # The labels lie in the store beside the sample: another file makes no other verdicts of the run.
+    labels = project.path / "labels.jsonl"
+    labels.write_text(labels.read_text(encoding="utf-8").replace('"value": false', '"value": true'), encoding="utf-8")
+    project.bare_run("--fairness-verify=results.json").assert_outcomes(passed=2)
+
+
+def test_labels_of_answers_that_were_asked_anew_are_none(project: Project) -> None:
+    write(project, PROBE)
+    project.run()
+    assert main(DRAW) == 0
+    labelled(project)
+    write(project, CALIBRATED, application="2")
+    project.run()
+    for row in project.rows():
+        assert row["verdict"] == "invalid"
+        assert "0 labels of" in row["message"]
+
+
+def test_a_file_of_labels_that_is_missing_asks_nothing(project: Project) -> None:
+    write(project, CALIBRATED)
+    result = project.run()
+    assert result.parseoutcomes()["errors"] >= 1
+    assert not project.asked()
+    assert any("there is no file" in line for lines in failures(result).values() for line in lines)
+
+
+def test_a_draw_says_what_it_cannot_draw(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    write(project, PROBE)
+    project.run("-m", "threshold")
+    draw = ["export", "labels", "latest", "--out", "drawn.jsonl"]
+    for more, said in (
+        (["--grade", "hird"], "no probe has a grade 'hird': did you mean 'hired'"),
+        (["--grade", "hired", "--by", "age"], "none of the attributes ['age']"),
+        (["--grade", "hired", "--count", "0"], "--count is 0"),
+    ):
+        assert main([*draw, *more]) == 2
+        assert said in capsys.readouterr().err
+    assert main([*draw, "--grade", "hired", "--count", "5"]) == 0
+    first = (project.path / "drawn.jsonl").read_text(encoding="utf-8").splitlines()
+    assert main([*draw, "--grade", "hired"]) == 2
+    assert "may hold labels" in capsys.readouterr().err
+    (project.path / "drawn.jsonl").unlink()
+    assert main([*draw, "--grade", "hired", "--count", "9"]) == 0
+    more_rows = (project.path / "drawn.jsonl").read_text(encoding="utf-8").splitlines()
+    assert len(first) == 5
+    assert set(first) < set(more_rows)
