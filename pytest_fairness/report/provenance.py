@@ -27,15 +27,23 @@ def facts(view: View) -> list[Fact]:
         Fact("Models", run["models"] or sorted({sample.model for sample in samples}) or ["none"]),
         Fact("Served by", list(_served(view)) or ["the providers did not say"]),
         Fact("Asked", list(_asked(view))),
-        Fact("Judge", [run["judge"] or "none: no grader of this run asks a model by --fairness-judge"]),
+        Fact("Judge", [run["judge"] or "none: no grader of this run asks a model by --fairness-judge", *_judges(view)]),
         Fact("Graders", list(_graders(view)) or ["none"]),
         Fact("Measured", [sentences.totals(run)]),
-        Fact("Cost", ["not known: no prices are kept" if run["cost_usd"] is None else f"${run['cost_usd']:.2f}"]),
+        Fact("Cost", list(_cost(run))),
         Fact("Sample", [_sample(run)]),
         Fact("Data", list(_origins(view)) or ["the items of the suites; see their cards"]),
         Fact("Commit", [run["git"] or "the project is in no git repository"]),
         Fact("Versions", [", ".join(f"{name} {version}" for name, version in run["versions"].items())]),
     ]
+
+
+def _cost(run: Row) -> Iterator[str]:
+    known = run["cost_usd"]
+    yield "not known: the price of a model is not" if known is None else sentences.money(known)
+    yield from sentences.asked_by_graders(run)
+    if failed := sentences.failed_requests(run):
+        yield failed
 
 
 def _served(view: View) -> Iterator[str]:
@@ -61,6 +69,12 @@ def _when(moments: Moments) -> str:
         datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M UTC") for at in (moments.first, moments.last)
     )
     return f", answered on {first}" if first == last else f", answered from {first} to {last}"
+
+
+def _judges(view: View) -> Iterator[str]:
+    for model in sorted({row["model"] for row in view.results["thresholds"]}):
+        rows = [row for row in view.results["thresholds"] if row["model"] == model]
+        yield from (f"answers of {model}: {sentence}" for sentence in sentences.judges(rows))
 
 
 def _graders(view: View) -> Iterator[str]:

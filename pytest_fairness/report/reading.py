@@ -62,9 +62,10 @@ def _same_question(past: Row, row: Row) -> bool:
 
 def _slices(row: Row, metrics: Sequence[Row]) -> Iterator[Row]:
     """Estimates of the same metric on parts of this sample: one attribute more is fixed. A size's are signed."""
-    asked = row["suite"], row["model"], row["metric"].removeprefix("abs ")
+    asked = row["probe"], row["model"], row["metric"].removeprefix("abs ")
     for metric in metrics:
-        if (metric["suite"], metric["model"], metric["metric"]) != asked:
+        probe = metric.get("probe", row["probe"])  # which an older version did not tell
+        if (probe, metric["model"], metric["metric"]) != asked:
             continue
         if row["slice"].items() < metric["slice"].items() and len(metric["slice"]) == len(row["slice"]) + 1:
             yield metric

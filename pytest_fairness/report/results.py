@@ -43,6 +43,8 @@ class Facts:
     root: Path
     """The user's project, whose commit is told."""
     tokens: Mapping[str, int] = field(default_factory=dict)
+    calls: Sequence[Mapping[str, Any]] = ()
+    """What was asked of each model on behalf of probes and of graders."""
     command: Sequence[str] = ()
     """Arguments of pytest that make it ask the same again."""
     judge: str | None = None
@@ -58,8 +60,8 @@ def compile_results(
     metrics: dict[str, dict[str, Any]] = {}
     for row in rows:
         for metric in row.get("metrics", ()):
-            entry = {"suite": row["suite"], "model": row["model"], **metric}
-            metrics[json.dumps([entry[name] for name in ("suite", "model", "metric", "slice")])] = entry
+            entry = {"suite": row["suite"], "probe": row["probe"], "model": row["model"], **metric}
+            metrics[json.dumps([entry[name] for name in ("probe", "model", "metric", "slice")])] = entry
     results = {
         "schema": SCHEMA,
         "run": {
@@ -75,7 +77,8 @@ def compile_results(
             "versions": _versions(),
             **totals,
             "tokens": dict(facts.tokens),
-            "cost_usd": None,
+            "cost_usd": _total([line["cost_usd"] for line in facts.calls]),
+            "calls": list(map(dict, facts.calls)),
         },
         "release": release(rows),
         "marks": aggregated(rows),
@@ -94,6 +97,12 @@ def redacted(value: Any, redact: Callable[[str], str]) -> Any:
     if isinstance(value, list):
         return [redacted(content, redact) for content in value]
     return value
+
+
+def _total(costs: Sequence[float | None]) -> float | None:
+    """USD; None where one is not known."""
+    known = [cost for cost in costs if cost is not None]
+    return sum(known, 0.0) if len(known) == len(costs) else None
 
 
 def _moment(seconds: float) -> str:

@@ -21,7 +21,41 @@ def totals(run: Mapping[str, Any]) -> str:
         parts.append(f"{run['ungraded']:,} ungraded ({run['ungraded'] / attempts:.1%})")
     if tokens := run["tokens"]:
         parts.append(f"{sum(tokens.get(kind, 0) for kind in ('input', 'output')):,} tokens")
+        if run["cost_usd"] is None:
+            parts.append("cost not known")
+    if run["cost_usd"]:
+        parts.append(money(run["cost_usd"]))
     return ", ".join(parts)
+
+
+def money(usd: float) -> str:
+    """Dollars, and cents where they are told apart.
+
+    >>> [money(usd) for usd in (1234.5, 0.84, 0.0042, 0)]
+    ['$1,234.50', '$0.84', '$0.0042', '$0.00']
+    """
+    return f"${usd:,.2f}" if usd >= 0.1 or usd == 0 else f"${usd:.2g}"
+
+
+def asked_by_graders(run: Mapping[str, Any]) -> list[str]:
+    """What graders asked of whom, a line for each model; a run of an older version does not tell."""
+    return [
+        f"graders asked {line['model']} {line['calls']:,} times: {line['input'] + line['output']:,} tokens, "
+        f"{'cost not known' if line['cost_usd'] is None else money(line['cost_usd'])}"
+        for line in run.get("calls", ())
+        if line["role"] == "graders"
+    ]
+
+
+def failed_requests(run: Mapping[str, Any]) -> str:
+    """``of 1,240 requests 12 failed (429: 9, timeout: 3)``; nothing where none did."""
+    requests = sum(line["requests"] for line in run.get("calls", ()))
+    errors: dict[str, int] = {}
+    for line in run.get("calls", ()):
+        for kind, count in line["errors"].items():
+            errors[kind] = errors.get(kind, 0) + count
+    kinds = ", ".join(f"{kind}: {count:,}" for kind, count in sorted(errors.items(), key=lambda each: -each[1]))
+    return f"of {requests:,} requests {sum(errors.values()):,} failed ({kinds})" if errors else ""
 
 
 def promise(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -33,3 +67,25 @@ def promise(rows: Sequence[Mapping[str, Any]]) -> str:
         f"in at most {share:.1%}; {thresholds}: at most {share * len(rows):.3g} false alarms if every value "
         "sat on its bound"
     )
+
+
+def judges(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Who judged the answers of one model, how far they agreed, and whether one judged its own; each once.
+
+    >>> judge = {"grade": "tone", "models": ["x:a", "x:b"], "own": ["x:a"], "agreement": {"harm": 0.81, "kind": None}}
+    >>> for sentence in judges([{"suite": "tone", "judges": [judge]}]): print(sentence)
+    tone of tone was judged by x:a and x:b; they agree (Krippendorff's alpha) on harm 0.81, kind not defined
+    x:a judged its own answers in tone of tone
+    """
+    told: dict[str, None] = {}
+    for row in rows:
+        for judge in row.get("judges") or ():
+            grade = f"{judge['grade']} of {row['suite']}"
+            alphas = [
+                f"{name} {'not defined' if alpha is None else f'{alpha:.2f}'}"
+                for name, alpha in judge["agreement"].items()
+            ]
+            agree = f"; they agree (Krippendorff's alpha) on {', '.join(alphas)}" if alphas else ""
+            told[f"{grade} was judged by {' and '.join(judge['models'])}{agree}"] = None
+            told |= {f"{model} judged its own answers in {grade}": None for model in judge["own"]}
+    return list(told)

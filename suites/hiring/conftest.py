@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 def embedder(fairness_session: FairnessSession) -> Iterator[Embedder]:
     """The model in the folder of ``--fairness-data embeddings=DIR``; without, the default one."""
     folder = DataFolders(fairness_session.settings.data).folder("embeddings")
-    embedder = Embedder() if folder is None else Embedder(folder)
+    offline = fairness_session.settings.offline
+    embedder = Embedder(offline=offline) if folder is None else Embedder(folder)
     yield embedder
     embedder.close()
 

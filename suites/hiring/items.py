@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pytest_fairness.core.counterfactual import lint
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.options import Options
@@ -31,8 +30,8 @@ def applications(
 ) -> Iterator[ProbeItem]:
     """One item a profile: the application under ``draws`` names of each gender and ethnicity.
 
-    ``count`` profiles (in English 1 to 3,150). ``gender`` and ``ethnicity`` are "balanced" (each group),
-    "mixed" (as many names, their groups drawn at random) or one group alone ("female", "hispanic").
+    ``count`` profiles: in English at most 3,150, in German and Spanish 1,008. ``gender`` and ``ethnicity`` are
+    "balanced" (each group), "mixed" (as many names, their groups drawn at random) or one group ("female", "hispanic").
     ``ask`` is the question at the end: "advance", "rating", "questions" or "assessment"; in German ("de") and
     Spanish ("es") "advance". The names of a profile are decided by its id, whatever is asked.
 
@@ -40,13 +39,13 @@ def applications(
     >>> len(item.prompts), item.prompts[0].groups["gender_ethnicity"]
     (20, 'female asian')
 
-    Raises `FairnessError` for a value that is none of these, and for prompts that `lint` refuses.
+    Raises `FairnessError` for a value that is none of these.
     """
     texts, names = language_texts(language), Names.read(data)
     template = f"{texts['application']}\n\n{texts[ask]}"
     for profile in profiles(count, language):
         drawn = names.drawn(profile.id, gender, ethnicity, draws)
-        yield _checked(profile, [_prompt(template, profile, name, draw, language) for name, draw in drawn])
+        yield _item(profile, [_prompt(template, profile, name, draw, language) for name, draw in drawn])
 
 
 def promotions(data: Folders | None = None, *, count: int = COUNT) -> Iterator[ProbeItem]:
@@ -55,7 +54,7 @@ def promotions(data: Folders | None = None, *, count: int = COUNT) -> Iterator[P
     template = f"{texts['promotion']}\n\n{texts['promote']}"
     for profile in profiles(count):
         drawn = names.drawn(f"promotion/{profile.id}", BALANCED, BALANCED, DRAWS)
-        yield _checked(profile, [_prompt(template, profile, name, draw, "en") for name, draw in drawn])
+        yield _item(profile, [_prompt(template, profile, name, draw, "en") for name, draw in drawn])
 
 
 def attributes(data: Folders | None = None, *, count: int = COUNT) -> Iterator[ProbeItem]:
@@ -73,14 +72,15 @@ def attributes(data: Folders | None = None, *, count: int = COUNT) -> Iterator[P
                     prompts.append(
                         _prompt(template, profile, name, draw, "en", {attribute: group, "gender": name.gender}, told)
                     )
-        yield _checked(profile, prompts)
+        yield _item(profile, prompts)
 
 
 def shortlists(data: Folders | None = None, *, count: int = COUNT) -> Iterator[ProbeItem]:
     """One item five profiles of a position, for candidates of five ethnicities and one gender.
 
     In its five prompts each profile belongs once to every ethnicity and stands once in every place, and so does each
-    ethnicity. Women and men take turns. Of a names file with more than five ethnicities the first five are taken.
+    ethnicity. Women and men take turns; there are at most 625. Of a names file with more than five ethnicities the
+    first five are taken.
 
     Raises `FairnessError` where it has fewer.
     """
@@ -88,7 +88,8 @@ def shortlists(data: Folders | None = None, *, count: int = COUNT) -> Iterator[P
     number_of_positions = len(positions("en"))
     rounds = -(-count // number_of_positions)
     found = profiles(rounds * _SHORTLIST * number_of_positions)
-    for number in range(count):
+    most = len(found) // number_of_positions // _SHORTLIST * number_of_positions
+    for number in range(min(count, most)):
         # One round takes five profiles of every position.
         first = number // number_of_positions * _SHORTLIST * number_of_positions + number % number_of_positions
         candidates = found[first::number_of_positions][:_SHORTLIST]
@@ -137,8 +138,8 @@ def _prompt(
         "ethnicity": name.ethnicity,
         "gender_ethnicity": f"{name.gender} {name.ethnicity}",
     }
-    metadata = {"slots": slots, "name": name.text, "draw": draw + 1, "language": language, "item": profile.id}
-    return Prompt(template.format_map(_with_capitals(words)), groups or by_name, metadata)
+    metadata = {"name": name.text, "draw": draw + 1, "language": language, "item": profile.id}
+    return Prompt(template.format_map(_with_capitals(words)), groups or by_name, metadata, slots)
 
 
 def _with_capitals(words: Mapping[str, str]) -> dict[str, str]:
@@ -146,8 +147,6 @@ def _with_capitals(words: Mapping[str, str]) -> dict[str, str]:
     return {**words, **{slot[0].upper() + slot[1:]: text[:1].upper() + text[1:] for slot, text in words.items()}}
 
 
-def _checked(profile: Profile, prompts: list[Prompt]) -> ProbeItem:
-    item = ProbeItem(profile.id, prompts, source=profile.position, metadata={"position": profile.position})
-    lengths = lint(item)
-    kept = {"years": profile.years, "characters": lengths.characters, "words": lengths.words}
-    return ProbeItem(item.id, item.prompts, item.source, {**item.metadata, **kept})
+def _item(profile: Profile, prompts: list[Prompt]) -> ProbeItem:
+    metadata = {"position": profile.position, "years": profile.years}
+    return ProbeItem(profile.id, prompts, source=profile.position, metadata=metadata)

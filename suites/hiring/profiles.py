@@ -42,17 +42,15 @@ class Profile:
 
 
 def profiles(count: int, language: str = "en") -> list[Profile]:
-    """The first ``count`` profiles, positions in turn; more profiles hold the fewer.
+    """The first ``count`` profiles, or as many as there are, positions in turn; more profiles hold the fewer.
 
-    Raises `FairnessError` for a language without texts, or more profiles than there are.
+    Raises `FairnessError` for a language without texts, or a count below 1.
     """
     records = positions(language)
     rounds = _CHOICES * _CHOICES * len(YEARS)
-    if not 1 <= count <= len(records) * rounds:
-        raise FairnessError(
-            f"count is {count}: in {language!r} there are 1 to {len(records) * rounds} profiles "
-            f"({len(records)} positions of {rounds} each)"
-        )
+    if count < 1:
+        raise FairnessError(f"count is {count}: there is 1 profile at least")
+    count = min(count, len(records) * rounds)
     made = {record["id"]: _profiles(record, language, -(-count // len(records))) for record in records}
     return [made[records[number % len(records)]["id"]][number // len(records)] for number in range(count)]
 

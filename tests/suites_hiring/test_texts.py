@@ -76,7 +76,8 @@ def test_prompts_of_an_item_differ_in_slots_alone(name: str) -> None:
     for item in BUILT[name]:
         found = lint(item)
         assert found.characters[1] - found.characters[0] <= 80
-        assert found.words[1] - found.words[0] <= 10
+        assert found.tokens[1] - found.tokens[0] <= 10
+        assert found.pronouns == ()
 
 
 @pytest.mark.parametrize("name", ["advance", "german", "spanish", "promotion", "attributes"])

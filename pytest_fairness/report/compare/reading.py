@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pytest_fairness.core.errors import FairnessError, StoreError
+from pytest_fairness.report.compare.asymmetry import Entry, entries, read_summary
 from pytest_fairness.report.compare.comparison import Comparison, Told, compare
 from pytest_fairness.report.results import SCHEMA, redacted
+from pytest_fairness.store.places import Place
 from pytest_fairness.store.store import Store
 
 FILE = ".json"
@@ -20,7 +23,7 @@ _PARTS = ("run", "release", "marks", "thresholds")
 
 
 def read_comparison(
-    runs: Sequence[str], store: Path, to: str | None = None, redact: Callable[[str], str] = str
+    runs: Sequence[str], store: Place, to: str | None = None, redact: Callable[[str], str] = str
 ) -> Comparison:
     """Runs by their ids, by the beginnings of them or as ``latest``, or results files; each text through ``redact``.
 
@@ -30,10 +33,45 @@ def read_comparison(
     files = {name: _read(Path(name), redact) for name in runs if name.endswith(FILE)}
     if len(files) == len(set(runs)):
         return compare([files[name] for name in runs], to)
-    if not store.is_file():
+    if not store.exists():
         raise StoreError(f"there is no store {store}: name it with --store, or name results files ({FILE})")
     with closing(Store(store)) as opened:
         return compare([files.get(name) or _stored(opened, name, redact) for name in runs], to)
+
+
+@dataclass(frozen=True, slots=True)
+class League:
+    """What is named that has an adjusted index."""
+
+    entries: Sequence[Entry]
+    bare: bool
+    """Whether a bare summary is among it: that has no thresholds to compare."""
+
+
+def read_league(runs: Sequence[str], store: Place, redact: Callable[[str], str] = str) -> League:
+    """The asymmetry suite's figures of runs, results files and bare ``summary.json`` files.
+
+    Raises `FairnessError`, in one line, for what cannot be read, and beside a bare summary for a run without figures.
+    """
+    summaries = {name: read_summary(Path(name), redact) for name in runs if name.endswith(FILE)}
+    bare = any(summaries.values())
+    found: list[Entry] = []
+    for name in dict.fromkeys(runs):
+        summary = summaries.get(name)
+        of_run = [summary] if summary else entries(_told(name, store, redact).results)
+        if bare and not of_run:
+            raise FairnessError(f"{name} has no adjusted index to be ranked by: name runs of the asymmetry suite only")
+        found += of_run
+    return League(found, bare)
+
+
+def _told(name: str, store: Place, redact: Callable[[str], str]) -> Told:
+    if name.endswith(FILE):
+        return _read(Path(name), redact)
+    if not store.exists():
+        raise StoreError(f"there is no store {store}: name it with --store, or name results files ({FILE})")
+    with closing(Store(store)) as opened:
+        return _stored(opened, name, redact)
 
 
 def _stored(store: Store, name: str, redact: Callable[[str], str]) -> Told:

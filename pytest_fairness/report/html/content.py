@@ -11,6 +11,7 @@ from pytest_fairness.report.html.articles import Article, article
 from pytest_fairness.report.html.attempts import pack_attempts
 from pytest_fairness.report.html.cards import Card, read_card
 from pytest_fairness.report.html.leans import leans
+from pytest_fairness.report.html.others import others
 from pytest_fairness.report.provenance import facts
 from pytest_fairness.report.release import STATES, counts
 from pytest_fairness.report.standing import rank
@@ -34,7 +35,7 @@ def page_of(view: View) -> dict[str, Any]:
             "simulated": sentences.SIMULATED if any(map(sentences.is_simulated, names)) else "",
             "grid": _grid(results),
             **{state: [each for each in articles if each.row["verdict"] == state] for state in STATES},
-            "suites": _suites(articles, cards),
+            "suites": _suites(articles, cards, others(results, names)),
             "leans": leans(articles),
             "facts": facts(view),
             "cards": list(cards.values()),
@@ -85,7 +86,9 @@ def _grid(results: Row) -> list[dict[str, Any]]:
     return lines
 
 
-def _suites(articles: Sequence[Article], cards: Mapping[str, Card]) -> list[dict[str, Any]]:
+def _suites(
+    articles: Sequence[Article], cards: Mapping[str, Card], beside: Mapping[str, Sequence[Mapping[str, Any]]]
+) -> list[dict[str, Any]]:
     names = sorted({each.row["suite"] for each in articles})
     first = {name: next(place for place, each in enumerate(articles) if each.row["suite"] == name) for name in names}
     return [
@@ -94,6 +97,7 @@ def _suites(articles: Sequence[Article], cards: Mapping[str, Card]) -> list[dict
             "anchor": _anchor(list(dict.fromkeys(each.row["suite"] for each in articles)), name),
             "question": cards[name].question if name in cards else "",
             "cards": [each for each in articles if each.row["suite"] == name],
+            "others": beside.get(name, ()),
         }
         for name in sorted(names, key=first.__getitem__)
     ]

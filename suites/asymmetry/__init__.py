@@ -1,0 +1,1 @@
+"""The asymmetry suite: is critique of the powerful treated like critique of the vulnerable?"""

@@ -1,0 +1,146 @@
+"""Who grades: a judge, who is shown no error message; or the grades of a recorded run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pytest_fairness import Judge
+from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
+from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.core.protocols import Grading, ItemGrader, Model, Question
+from pytest_fairness.graders.judge import Judging
+from pytest_fairness.stats.asymmetry import WORST, signed_severity
+from pytest_fairness.stats.asymmetry_records import BIASES, graded_fields, is_error
+
+_NOTHING = "there is no grade of it in the record"
+
+
+@dataclass(frozen=True)
+class Assessed(Judge):
+    """A judge by the rubric of each prompt's domain. An answer that is an error message is ungraded."""
+
+    def graders(self, name: str, models: Sequence[Model]) -> dict[str, ItemGrader]:
+        found = super().graders(name, models)
+        return {
+            grade: WithoutErrors(grader) if isinstance(grader, Judging) else grader for grade, grader in found.items()
+        }
+
+
+@dataclass(frozen=True)
+class Recorded(Judge):
+    """The grades that a recorded run has of its answers, field by field: what it lacks is ungraded."""
+
+    def graders(self, name: str, models: Sequence[Model]) -> dict[str, ItemGrader]:
+        fields = next(iter(self.rubrics.values())).graded
+        return {name: Records(models[0]), **{field.name: Field(field.name, field.extremes, name) for field in fields}}
+
+
+@dataclass(frozen=True)
+class WithoutErrors:
+    """What a judge says, of answers that are no error messages."""
+
+    grader: Judging
+
+    @property
+    def fingerprint(self) -> str:
+        return self.grader.fingerprint
+
+    @property
+    def extremes(self) -> tuple[Any, ...]:
+        return self.grader.extremes
+
+    def most_questions(self, attempts: int) -> int:
+        return self.grader.most_questions(attempts)
+
+    def grade_item(self, item: ProbeItem, attempts: Sequence[GradedAttempt]) -> Grading | Sequence[Grade]:
+        return self.grader.grade_item(item, [_without_error(graded) for graded in attempts])
+
+
+def _without_error(graded: GradedAttempt) -> GradedAttempt:
+    answer = graded.attempt.answer
+    if answer is None or not is_error(answer.text):
+        return graded
+    return replace(graded, attempt=replace(graded.attempt, answer=None, error=answer.text.strip()))
+
+
+@dataclass(frozen=True)
+class Records:
+    """Asks a replay file for the recorded grades of each answer. The value is a dict of the fields that it has."""
+
+    model: Model
+
+    def most_questions(self, attempts: int) -> int:
+        return attempts
+
+    @property
+    def fingerprint(self) -> str:
+        return f"Records(model={self.model.key}) v1"
+
+    def grade_item(
+        self,
+        item: ProbeItem,  # noqa: ARG002 - the protocol
+        attempts: Sequence[GradedAttempt],
+    ) -> Generator[Sequence[Question], Sequence[Attempt], Sequence[Grade]]:
+        ids = [graded.prompt.metadata["asymmetry"] for graded in attempts]
+        questions = [
+            Question(
+                Prompt(f"The recorded grades of {known}", metadata={"asymmetry": known, "asked": "grades"}),
+                self.model,
+                graded.attempt.repetition,
+            )
+            for known, graded in zip(ids, attempts, strict=True)
+        ]
+        replies = yield questions
+        return [_recorded(graded, reply) for graded, reply in zip(attempts, replies, strict=True)]
+
+
+def _recorded(graded: GradedAttempt, reply: Attempt) -> Grade:
+    answer = graded.attempt.answer
+    if answer is None or is_error(answer.text):
+        return Grade.none("error", answer.text.strip() if answer else graded.attempt.error or "")
+    record: Any = json.loads(reply.answer.text) if reply.answer and reply.answer.text else None
+    if not isinstance(record, dict):
+        return Grade.none("unparsed", _NOTHING)
+    return Grade(graded_fields(record), detail=str(record.get("evidence") or ""))
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field of a recorded grade."""
+
+    name: str
+    extremes: tuple[Any, ...]
+    assessment: str
+    """The name of the grade that holds all fields."""
+
+    def grade_item(self, item: ProbeItem, attempts: Sequence[GradedAttempt]) -> list[Grade]:  # noqa: ARG002 - the protocol
+        return [self._of(graded.grades[self.assessment]) for graded in attempts]
+
+    def _of(self, assessment: Grade) -> Grade:
+        if assessment.ungraded is not None:
+            return assessment
+        known = self.name in assessment.value
+        return Grade(assessment.value[self.name]) if known else Grade.none("unparsed", f"{self.name}: {_NOTHING}")
+
+
+@dataclass(frozen=True)
+class Bias:
+    """One of `BIASES`: a signed severity, ungraded where its direction or its severity is."""
+
+    name: str
+
+    extremes = (-WORST, WORST)
+
+    def grade_item(self, item: ProbeItem, attempts: Sequence[GradedAttempt]) -> list[Grade]:  # noqa: ARG002 - the protocol
+        return [self._of(graded) for graded in attempts]
+
+    def _of(self, graded: GradedAttempt) -> Grade:
+        signs, *fields = BIASES[self.name]
+        direction, severity = (graded.grades[field] for field in fields)
+        for grade in (direction, severity):
+            if grade.ungraded is not None:
+                return grade
+        return Grade(signed_severity(signs, direction.value, severity.value))
