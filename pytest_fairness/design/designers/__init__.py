@@ -1,0 +1,1 @@
+"""Who proposes the next parameters: one file for each kind of designer."""

@@ -1,0 +1,122 @@
+"""A language model as designer: it is told everything seen so far, and answers in JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import numpy as np
+
+from pytest_fairness.core.attempts import Attempt
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.items import Prompt
+from pytest_fairness.design.designers.protocol import Proposal, Task
+from pytest_fairness.design.records import Iteration
+
+Ask = Callable[[Prompt], Attempt]
+"""Asks the model one prompt; an attempt that failed has an error."""
+
+_MOST_SHOWN = 300
+_MOST_OBJECTS = 50
+
+
+class LanguageDesigner:
+    """A model of this plugin proposes; ``ask`` sends it a prompt and comes back with the attempt.
+
+    The prompts are data (``prompts.json`` beside this file). A proposal that is no JSON, lacks a parameter, has an
+    unknown one or leaves a range, and a refusal, is answered with one request that says what was wrong; if the
+    second is wrong too, the iteration is skipped, and its record holds both. Nothing is clipped into a range. A model
+    that does not answer costs its iteration only; one that has not answered yet raises `FairnessError`.
+    """
+
+    def __init__(self, name: str, ask: Ask) -> None:
+        self.name = name
+        self._ask = ask
+
+    def propose(self, task: Task, history: Sequence[Iteration], draws: np.random.Generator) -> Proposal:  # noqa: ARG002
+        known = prompts()
+        messages = [
+            {"role": "system", "content": known["system"]},
+            {"role": "user", "content": _question(known["question"], task, history)},
+        ]
+        notes: list[str] = []
+        for _ in range(2):
+            attempt = self._ask(Prompt(messages))
+            if attempt.answer is None:
+                if all(each.parameters is None for each in history[1:]):
+                    # It has never answered: a key or a name is wrong, and more iterations would not help.
+                    raise FairnessError(f"designer {self.name} does not answer: {attempt.error}")
+                return Proposal(None, notes=[*notes, f"no answer: {attempt.error}"])
+            proposal, wrong = _read(attempt.answer.text, task)
+            if proposal is not None:
+                return Proposal(proposal.parameters, proposal.reasoning, notes)
+            notes.append(f"{wrong}; it said: {_short(attempt.answer.text)}")
+            messages += [
+                {"role": "assistant", "content": attempt.answer.text or "(nothing)"},
+                {"role": "user", "content": Template(known["repair"]).substitute(wrong=wrong)},
+            ]
+        return Proposal(None, notes=notes)
+
+
+@cache
+def prompts() -> Mapping[str, str]:
+    """The templates: system, question and repair; their slots are those of `string.Template`."""
+    found: Mapping[str, str] = json.loads(Path(__file__).with_name("prompts.json").read_text(encoding="utf-8"))
+    return found
+
+
+def _question(template: str, task: Task, history: Sequence[Iteration]) -> str:
+    example = {"reasoning": "why these", "parameters": dict(task.space.start)}
+    return Template(template).substitute(
+        objective=task.objective.described(task.threshold),
+        space=task.space.described(),
+        history="\n".join(_told(each) for each in history),
+        left=task.iterations - len(history),
+        example=json.dumps(example),
+    )
+
+
+def _told(iteration: Iteration) -> str:
+    if iteration.parameters is None:
+        return f"{iteration.number}. skipped: the answer could not be used"
+    figures = ", ".join(f"{name} {figure.value:.4f}" for name, figure in iteration.figures.items())
+    losses = ", ".join(f"{loss:.4f}" for loss in iteration.losses)
+    return f"{iteration.number}. {json.dumps(dict(iteration.parameters))} -> {figures}; loss {losses}"
+
+
+def _read(text: str, task: Task) -> tuple[Proposal | None, str]:
+    """The proposal in an answer, or what is wrong with it."""
+    found = [each for each in _objects(text) if "parameters" in each]
+    if not found:
+        return None, 'there is no JSON object with "parameters"'
+    if any(other != found[0] for other in found[1:]):
+        return None, f"there are {len(found)} JSON objects that differ: give one"
+    parameters, reasoning = found[0]["parameters"], found[0].get("reasoning", "")
+    if not isinstance(parameters, dict):
+        return None, f'"parameters" is {_short(repr(parameters))}: it must be an object of names and values'
+    if wrong := task.space.wrong(parameters):
+        return None, "; ".join(wrong)
+    return Proposal(parameters, reasoning if isinstance(reasoning, str) else json.dumps(reasoning)), ""
+
+
+def _objects(text: str) -> Iterator[dict[str, Any]]:
+    decoder, position = json.JSONDecoder(strict=False), text.find("{")
+    for _ in range(_MOST_OBJECTS):
+        if position < 0:
+            return
+        end = position + 1
+        try:
+            loaded, end = decoder.raw_decode(text, position)
+            yield loaded
+        except (ValueError, RecursionError):
+            pass
+        position = text.find("{", end)
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _MOST_SHOWN else f"{line[:_MOST_SHOWN]}..."

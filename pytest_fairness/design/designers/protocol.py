@@ -1,0 +1,50 @@
+"""What a designer has to be: one method that proposes parameters from all feedback so far."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from pytest_fairness.design.objectives import Floats, Objective
+from pytest_fairness.design.records import Iteration
+from pytest_fairness.design.spaces import Point, Space
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is to be designed."""
+
+    space: Space
+    objective: Objective
+    threshold: float
+    iterations: int
+    """How many evaluations of the student there are at most."""
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """Parameters and why; None where none could be had, and ``notes`` say why not."""
+
+    parameters: Point | None
+    reasoning: str = ""
+    notes: Sequence[str] = ()
+
+
+class Designer(Protocol):
+    """Who proposes. ``name`` tells it from others in a record."""
+
+    name: str
+
+    def propose(self, task: Task, history: Sequence[Iteration], draws: np.random.Generator) -> Proposal:
+        """The next parameters. ``draws`` is seeded by the design and the iteration: nothing else is random."""
+        ...
+
+
+def evaluated(history: Sequence[Iteration]) -> tuple[list[Point], Floats]:
+    """The points that were evaluated, and their losses: shape (points, ends)."""
+    done = [iteration for iteration in history if iteration.parameters is not None and iteration.losses]
+    points = [iteration.parameters for iteration in done if iteration.parameters is not None]
+    return points, np.array([iteration.losses for iteration in done], dtype=float)

@@ -1,0 +1,244 @@
+"""A designed benchmark, frozen into one file that runs again as it was, anywhere."""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pytest_fairness.core.errors import FairnessError, near
+from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.design.classifier import Classifier
+from pytest_fairness.design.closed_form import LinearReader
+from pytest_fairness.design.descriptions import prompts
+from pytest_fairness.design.emotion import EmotionBenchmark
+from pytest_fairness.design.environment import EMOTIONS, GROUPS, EmotionParameters, generate
+from pytest_fairness.design.loop import Design
+from pytest_fairness.design.records import Figure, Figures, seed_of
+from pytest_fairness.design.spaces import EMOTION, Point
+from pytest_fairness.design.students import Student
+
+SCHEMA = 1
+EXACT = 1e-9
+ITEMS = 400
+"""Pairs of samples that the gate asks about: enough for a ratio of 0.9 between bounds of 0.8 and 1.2."""
+
+
+@dataclass(frozen=True)
+class Frozen:
+    """Parameters, seeds, student and figures of a designed emotion benchmark.
+
+    ``seeds`` are the fresh ones, on which ``figures`` were taken with ``samples`` a neurotype each. The gate's
+    items come from ``items_seed``, which neither the search nor that evaluation has seen.
+    """
+
+    parameters: Point
+    student: Mapping[str, Any]
+    seeds: Sequence[int]
+    samples: int
+    items_seed: int
+    figures: Figures
+    target: float = 1.0
+    seq_len: int = 5
+    dim: int = 48
+    search: Mapping[str, Any] = field(default_factory=dict)
+    """How it was found: designer, objective, iterations, the loss that the search saw."""
+
+    @classmethod
+    def of(cls, found: Design, benchmark: EmotionBenchmark, model: str = "") -> Frozen:
+        """The winner of a design; ``model`` names the language model that was the student.
+
+        Raises `FairnessError` for another student that no file can hold.
+        """
+        student = {"kind": "model", "name": model} if model else held(benchmark.student)
+        best = found.best
+        if best.parameters is None:
+            raise FairnessError("a design without parameters cannot be frozen")
+        searched = {seed for iteration in found.iterations for seed in iteration.seeds}
+        items_seed = next(
+            seed
+            for number in range(len(searched) + len(found.fresh_seeds) + 1)
+            if (seed := seed_of(found.seed, "gate", number)) not in searched.union(found.fresh_seeds)
+        )
+        search = {
+            "designer": found.designer,
+            "objective": repr(found.task.objective),
+            "seed": found.seed,
+            "iterations": len(found.iterations),
+            "best": best.number,
+            "loss": best.loss,
+            "seeds": sorted(searched),
+            "front": [{"parameters": dict(each.parameters or {}), "losses": list(each.losses)} for each in found.front],
+        }
+        sizes: dict[str, Any] = {"target": benchmark.target, "seq_len": benchmark.seq_len, "dim": benchmark.dim}
+        kept = (best.parameters, student, tuple(found.fresh_seeds), benchmark.samples, items_seed)
+        return cls(*kept, found.fresh, search=search, **sizes)
+
+    def write(self, path: Path) -> None:
+        """Write it as JSON. Raises `FairnessError` where it cannot be written."""
+        document = {
+            "schema": SCHEMA,
+            "benchmark": "emotion",
+            "parameters": dict(self.parameters),
+            "target": self.target,
+            "seeds": list(self.seeds),
+            "samples": self.samples,
+            "items_seed": self.items_seed,
+            "seq_len": self.seq_len,
+            "dim": self.dim,
+            "figures": {name: figure.document() for name, figure in self.figures.items()},
+            "search": dict(self.search),
+            "student": dict(self.student),
+        }
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(document, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+        except OSError as error:
+            raise FairnessError(f"{path} cannot be written: {error.strerror}: name another file") from error
+
+    @classmethod
+    def read(cls, path: Path) -> Frozen:
+        """Read what `write` wrote. Raises `FairnessError`, in one line, for any other file."""
+        try:
+            document = json.loads(path.read_text(encoding="utf-8"))
+            if (document["schema"], document["benchmark"]) != (SCHEMA, "emotion"):
+                raise FairnessError(f"{path} is no emotion benchmark of schema {SCHEMA}: freeze it again")
+            wrong = EMOTION.wrong(document["parameters"])
+            if wrong:
+                raise FairnessError(f"{path}: {'; '.join(wrong)}")
+            names = ("parameters", "student", "seeds", "samples", "items_seed", "target", "seq_len", "dim", "search")
+            figures = {name: Figure.read(figure) for name, figure in document["figures"].items()}
+            return cls(figures=figures, **{name: document[name] for name in names})
+        except OSError as error:
+            raise FairnessError(f"{path} cannot be read: {error.strerror}: freeze a design first") from error
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            said = " ".join(repr(error).split())[:200]
+            raise FairnessError(f"{path} is no frozen benchmark ({said}): write it with design --out") from error
+
+    def chosen(self) -> EmotionParameters:
+        """The parameters, as the generator takes them."""
+        return EmotionParameters(**self.parameters)  # type: ignore[arg-type]  # the space has checked the values
+
+    def made_student(self) -> Student:
+        """The student that the file holds. Raises `FairnessError` where it holds none, only a model's name."""
+        return unheld(self.student)
+
+    def again(self, student: Student | None = None) -> Figures:
+        """The figures, taken again: those of the file, where the student is the file's."""
+        own = student or self.made_student()
+        benchmark = EmotionBenchmark(own, self.samples, self.seq_len, self.dim, self.target)
+        return benchmark(self.parameters, self.seeds)
+
+    def differences(self) -> list[str]:
+        """The figures that do not come out again as the file has them, to nine digits; empty where all do."""
+        again = self.again()
+        return [
+            f"{name} is {again[name].value:.6f}, in the file {figure.value:.6f}"
+            for name, figure in self.figures.items()
+            if not math.isclose(again[name].value, figure.value, rel_tol=EXACT, abs_tol=EXACT)
+        ]
+
+    def described_items(self, count: int = ITEMS) -> Iterator[ProbeItem]:
+        """Items for language models: pairs of the same words in the voices of both neurotypes, as text.
+
+        The prompts' ``metadata["label"]`` is the right emotion, ``groups["neurotype"]`` whose voice it is.
+        """
+        chosen = self.chosen()
+        told = {
+            group: [
+                prompt
+                for batch in self._batches(group, count)
+                for prompt in prompts(
+                    batch.features, verification=chosen.verification, labels=batch.labels, group=group
+                )
+            ]
+            for group in GROUPS
+        }
+        for place in range(count):
+            pair = [told[group][place] for group in GROUPS]
+            item = self._item(place)
+            yield ProbeItem(
+                item, [Prompt(each.messages, each.groups, {**each.metadata, "item": item}) for each in pair]
+            )
+
+    def feature_items(self, count: int = ITEMS) -> Iterator[ProbeItem]:
+        """The same items for students that read features: a prompt is the sample's address, as JSON."""
+        labels = [int(label) for batch in self._batches(GROUPS[0], count) for label in batch.labels]
+        for place, label in enumerate(labels):
+            yield ProbeItem(
+                self._item(place),
+                [
+                    Prompt(
+                        json.dumps({"sample": place, "neurotype": group}),
+                        {"neurotype": group},
+                        {"label": EMOTIONS[label]},
+                    )
+                    for group in GROUPS
+                ],
+            )
+
+    def readings(self, student: Student, count: int = ITEMS) -> dict[tuple[str, int], dict[str, Any]]:
+        """What a student reads of the gate's items, by neurotype and place: emotion, confidence, verified."""
+        verification = bool(self.parameters["verification"])
+        found: dict[tuple[str, int], dict[str, Any]] = {}
+        for group in GROUPS:
+            place = 0
+            for batch in self._batches(group, count):
+                reading = student.read(batch.features, verification=verification)
+                verified = None if reading.verified is None else reading.verified.tolist()
+                for own, (label, sure) in enumerate(
+                    zip(reading.labels.tolist(), reading.confidence.tolist(), strict=True)
+                ):
+                    told = {"emotion": EMOTIONS[label] if label >= 0 else None, "confidence": sure}
+                    found[group, place] = told | ({} if verified is None else {"verified": verified[own]})
+                    place += 1
+        return found
+
+    def _batches(self, group: Any, count: int) -> Iterator[Any]:
+        sizes = {"seq_len": self.seq_len, "dim": self.dim}
+        return generate(self.chosen(), n=count, group=group, seed=self.items_seed, **sizes)
+
+    def _item(self, place: int) -> str:
+        return f"{self.items_seed}-{place:04}"
+
+
+def held(student: Student) -> dict[str, Any]:
+    """A student as JSON holds it: a classifier with its weights, a linear reader with its one weight.
+
+    Raises `FairnessError` for any other.
+    """
+    if isinstance(student, LinearReader):
+        return {"kind": "linear", "words": student.words}
+    if isinstance(student, Classifier):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "weights.safetensors"
+            student.save(path)
+            return {"kind": "classifier", "safetensors": base64.b64encode(path.read_bytes()).decode()}
+    raise FairnessError(
+        f"the student is a {type(student).__name__}, which no file can hold: freeze a classifier or a linear reader"
+    )
+
+
+def unheld(document: Mapping[str, Any]) -> Student:
+    """The inverse of `held`. Raises `FairnessError` for a student that is not in the file."""
+    kind = document.get("kind")
+    if kind == "linear":
+        return LinearReader(document["words"])
+    if kind == "classifier":
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "weights.safetensors"
+            try:
+                path.write_bytes(base64.b64decode(document["safetensors"], validate=True))
+            except ValueError as error:
+                raise FairnessError(f"the weights in a frozen file are damaged ({error}): freeze it again") from error
+            return Classifier.load(path)
+    if kind == "model":
+        raise FairnessError(
+            f"the student of this file is the language model {document.get('name')}: it holds no weights"
+        )
+    raise FairnessError(f"a frozen student is {kind!r}; {near(str(kind), ['classifier', 'linear', 'model'])}")

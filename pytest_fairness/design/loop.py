@@ -1,0 +1,203 @@
+"""The loop: propose, evaluate, measure the gap, feed back; keep the best; evaluate it again on fresh seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.design.designers.optimiser import Optimiser
+from pytest_fairness.design.designers.protocol import Designer, Proposal, Task, evaluated
+from pytest_fairness.design.objectives import Objective, Target, front_of
+from pytest_fairness.design.records import Figure, Figures, Iteration, Record, seed_of
+from pytest_fairness.design.spaces import Point, Space
+
+Evaluate = Callable[[Point, Sequence[int]], Mapping[str, Any]]
+"""From parameters and seeds to figures by name: a `Figure`, an `Estimate` or a number each.
+
+One seed in an iteration, several when the winner is evaluated again. Other seeds must mean other items."""
+
+CONVERGED = 0.1
+"""A gap under a tenth counts as converged."""
+
+
+@dataclass(frozen=True)
+class Design:
+    """What a design came to."""
+
+    task: Task
+    designer: str
+    seed: int
+    iterations: Sequence[Iteration]
+    best: Iteration
+    """Of the iterations, by the loss that the search saw: that is optimistic."""
+    fresh: Figures
+    """The best parameters' figures on fresh seeds: these are to be believed."""
+    fresh_seeds: Sequence[int]
+
+    @property
+    def fresh_losses(self) -> list[float]:
+        """The objective's losses on the fresh seeds; the gap, of a target."""
+        return _losses(self.task.objective, self.fresh)
+
+    @property
+    def converged(self) -> int | None:
+        """The iteration whose gap was first under 10%; None where none was, or the objective has no gap."""
+        if not self.task.objective.meets:
+            return None
+        return next((each.number for each in self.iterations if each.loss < CONVERGED), None)
+
+    @property
+    def front(self) -> list[Iteration]:
+        """The iterations that no other beats in all ends, by their first loss."""
+        done = [each for each in self.iterations if each.losses]
+        places = front_of(np.array([each.losses for each in done], dtype=float).T)
+        return sorted((done[place] for place in places), key=lambda each: each.loss)
+
+
+def design(
+    evaluate: Evaluate,
+    space: Space,
+    *,
+    objective: Objective | None = None,
+    designer: Designer | None = None,
+    iterations: int = 10,
+    threshold: float = 0.05,
+    seed: int = 0,
+    fresh: int = 5,
+    fresh_evaluate: Evaluate | None = None,
+    record: Path | None = None,
+    resume: bool = False,
+    about: Mapping[str, Any] | None = None,
+    on_iteration: Callable[[Iteration], object] | None = None,
+) -> Design:
+    """Design a benchmark: the method of Dsouza et al., "Automating Benchmark Design", arXiv:2510.25039.
+
+    ``objective`` (default: `Target`, a ratio of 1) says what is wanted; a search for a target stops once the gap is
+    under ``threshold``, any at ``iterations``. The first parameters are the start of the space, whoever
+    designs (default: the `Optimiser`). The winner is evaluated again on as many ``fresh`` seeds, by ``fresh_evaluate``
+    where that is another function (one that holds items which ``evaluate`` never shows, say): the best
+    of many looks better than it is.
+
+    ``record`` is a file that keeps every iteration as it completes; with ``resume`` a design that was stopped goes on
+    from it, to the same end. ``about`` is kept in it, and must be the same then: what the student is, say.
+
+    >>> from pytest_fairness.design.designers.baselines import BestOfTarget
+    >>> from pytest_fairness.design.spaces import Number
+    >>> space = Space({"x": Number(0, 2, "the ratio itself")}, start={"x": 2.0})
+    >>> def evaluate(point, seeds):
+    ...     return {"accuracy_ratio": point["x"]}
+    >>> found = design(evaluate, space, designer=BestOfTarget(), iterations=50)
+    >>> found.best.loss < 0.05 and found.converged <= len(found.iterations) <= 50
+    True
+
+    Raises `FairnessError` for arguments out of range, a record that cannot be gone on with, figures
+    that the objective lacks, and where no proposal could be evaluated.
+    """
+    for name, count in (("iterations", iterations), ("fresh", fresh)):
+        if count < 1:
+            raise FairnessError(f"{name} is {count}: it must be at least 1")
+    if not threshold > 0:
+        raise FairnessError(f"threshold is {threshold!r}: it must be above 0")
+    wanted: Objective = Target() if objective is None else objective
+    task = Task(space, wanted, threshold, iterations)
+    designer = designer or Optimiser()
+    kept = None if record is None else Record(record, _head(task, designer, seed, about or {}), resume=resume)
+    history = [] if kept is None else list(kept.iterations[:iterations])
+    while not _is_over(task, history):
+        iteration = _iterate(task, designer, evaluate, history, seed)
+        history.append(iteration)
+        if kept is not None:
+            kept.add(iteration)
+        if on_iteration is not None:
+            on_iteration(iteration)
+    return _concluded(task, designer.name, seed, history, fresh, fresh_evaluate or evaluate)
+
+
+def _is_over(task: Task, history: Sequence[Iteration]) -> bool:
+    met = task.objective.meets and any(each.loss < task.threshold for each in history)
+    return met or len(history) >= task.iterations
+
+
+def _iterate(task: Task, designer: Designer, evaluate: Evaluate, history: Sequence[Iteration], seed: int) -> Iteration:
+    number = len(history) + 1
+    if history:
+        proposal = designer.propose(task, history, np.random.default_rng(seed_of(seed, "proposal", number)))
+    else:
+        proposal = Proposal(task.space.start, "the first parameters")
+    if proposal.parameters is None:
+        return Iteration(number, None, proposal.reasoning, tuple(proposal.notes))
+    if wrong := task.space.wrong(proposal.parameters):
+        raise FairnessError(f"designer {designer.name} proposed what is not in the space: {'; '.join(wrong)}")
+    seeds = (seed_of(seed, "search", number),)
+    found = _figures(task.objective, evaluate(proposal.parameters, seeds))
+    losses = tuple(_losses(task.objective, found))
+    return Iteration(number, proposal.parameters, proposal.reasoning, tuple(proposal.notes), seeds, found, losses)
+
+
+def _concluded(
+    task: Task, designer: str, seed: int, history: Sequence[Iteration], fresh: int, evaluate: Evaluate
+) -> Design:
+    best = min((each for each in history if each.losses), key=lambda each: each.loss, default=None)
+    if best is None or best.parameters is None or not np.isfinite(best.loss):
+        raise FairnessError(f"none of {len(history)} proposals could be evaluated: its record says why")
+    seen = {each for iteration in history for each in iteration.seeds}
+    seeds = [each for number in range(2 * fresh) if (each := seed_of(seed, "fresh", number)) not in seen][:fresh]
+    found = _figures(task.objective, evaluate(best.parameters, seeds))
+    return Design(task, designer, seed, tuple(history), best, found, tuple(seeds))
+
+
+def _figures(objective: Objective, found: Mapping[str, Any]) -> dict[str, Figure]:
+    missing = [name for name in objective.figures if name not in found]
+    if missing:
+        raise FairnessError(f"the benchmark gives no {missing[0]!r}, which the objective needs; it has {sorted(found)}")
+    return {name: Figure.of(value) for name, value in found.items()}
+
+
+def _losses(objective: Objective, found: Figures) -> list[float]:
+    values = {name: np.array(found[name].value) for name in objective.figures}
+    return [float(loss) if np.isfinite(loss) else float("inf") for loss in objective.losses(values)]
+
+
+def _head(task: Task, designer: Designer, seed: int, about: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "space": {name: f"{parameter.range}" for name, parameter in task.space.parameters.items()},
+        "start": dict(task.space.start),
+        "objective": repr(task.objective),
+        "threshold": task.threshold,
+        "designer": designer.name,
+        "seed": seed,
+        "about": dict(about),
+    }
+
+
+def explained(found: Design) -> list[str]:
+    """What the design came to, in lines: the best parameters, what they mean, how soon and how surely."""
+    task, best = found.task, found.best
+    points, _ = evaluated(found.iterations)
+    lines = [f"best parameters (iteration {best.number} of {len(found.iterations)}):"]
+    for name, parameter in task.space.parameters.items():
+        value = best.parameters[name] if best.parameters is not None else None
+        lines.append(f"  {name} = {value} ({parameter.meaning[0].lower()}{parameter.meaning[1:]})")
+        if isinstance(value, bool):
+            chosen = sum(point[name] is True for point in points)
+            lines[-1] += f"; chosen in {chosen} of {len(points)} iterations"
+    for title, (first, second) in task.space.ratios.items():
+        if best.parameters is not None and float(best.parameters[second]):
+            quotient = float(best.parameters[first]) / float(best.parameters[second])
+            lines.append(f"  {title} = {quotient:.3f} ({first} / {second})")
+    if task.objective.meets:
+        when = "never" if found.converged is None else f"in iteration {found.converged}"
+        lines.append(f"gap under {CONVERGED:.0%}: {when}")
+    skipped = sum(each.parameters is None for each in found.iterations)
+    if skipped:
+        lines.append(f"{skipped} of {len(found.iterations)} proposals were skipped: the record says why")
+    lines.append(
+        f"loss in the search {best.loss:.3f}, on {len(found.fresh_seeds)} fresh seeds {found.fresh_losses[0]:.3f}"
+    )
+    lines += [f"  {name} {figure}" for name, figure in found.fresh.items()]
+    return lines

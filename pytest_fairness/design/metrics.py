@@ -1,0 +1,226 @@
+"""The figures of a benchmark: what a student's outcomes come to, each with its interval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.design.evaluating import Outcomes
+from pytest_fairness.design.objectives import Floats
+from pytest_fairness.design.records import Figure
+from pytest_fairness.stats.columns import Columns
+from pytest_fairness.stats.measured import Measured
+
+OF, TO = "alexithymic", "neurotypical"
+"""A ratio is of alexithymic to neurotypical speakers: under 1 the student is worse for alexithymic ones."""
+BINS = 10
+_T = 0.975
+
+
+def figures(
+    seeds: Sequence[Mapping[str, Outcomes]], target: float = 1.0, *, of: str = OF, to: str = TO
+) -> dict[str, Figure]:
+    """The figures of one or several evaluations, one mapping from group to outcomes for each seed.
+
+    ======================  ==========================================================================
+    accuracy_ratio          accuracy of ``of`` over that of ``to``
+    confidence_ratio        the same of the mean confidence
+    verification_ratio      the same of the share of verified readings; only where the student verified
+    gap                     abs(accuracy_ratio - target)
+    combined_gap            (abs(difference of accuracies) + abs(difference of mean confidences)) / 2,
+                            as the method writes it
+    combined_gap_of_ratios  mean of the accuracy ratio's and the confidence ratio's distances from the target
+    accuracy                mean of both groups' accuracies; ``accuracy_<group>`` each of them
+    calibration_error       expected calibration error in ten bins of confidence, mean of both groups;
+                            ``calibration_error_<group>`` each of them. It is biased upwards, the more the fewer samples
+    ======================  ==========================================================================
+
+    Intervals (95%) over samples take all samples of all seeds; sample i of both groups is one pair. Intervals over
+    seeds are Student's t on one value for each seed, from three seeds on. A size (a gap) of 0 lies at the end of its
+    range, so its interval is one of what a size can be: it never goes below 0.
+
+    Raises `FairnessError` for outcomes of no seed, or of other groups.
+    """
+    if not seeds or any({of, to} != set(outcomes) for outcomes in seeds):
+        known = sorted({group for outcomes in seeds for group in outcomes})
+        raise FairnessError(f"there are outcomes of the groups {known}: these figures need {of} and {to}")
+    pooled = _Sample(seeds, of, to).figures(target)
+    if len(seeds) < 3:
+        return pooled
+    each = [_Sample([outcomes], of, to).values(target) for outcomes in seeds]
+    return {name: _with_seeds(figure, [values[name] for values in each]) for name, figure in pooled.items()}
+
+
+def values(
+    seeds: Sequence[Mapping[str, Outcomes]], target: float = 1.0, *, of: str = OF, to: str = TO
+) -> dict[str, float]:
+    """The same without intervals, which take most of the time."""
+    return _Sample(seeds, of, to).values(target)
+
+
+class _Sample:
+    """All samples of some seeds: sums over each group, from which every figure is a function."""
+
+    def __init__(self, seeds: Sequence[Mapping[str, Outcomes]], of: str, to: str) -> None:
+        self._groups = (of, to)
+        self._arrays = {
+            group: {
+                "correct": np.concatenate([outcomes[group].correct for outcomes in seeds]),
+                "confidence": np.concatenate([outcomes[group].confidence for outcomes in seeds]),
+            }
+            for group in self._groups
+        }
+        self._grades = ["correct", "confidence"]
+        if all(outcomes[group].verified is not None for outcomes in seeds for group in self._groups):
+            self._grades.append("verified")
+            for group in self._groups:
+                verified = [np.asarray(outcomes[group].verified) for outcomes in seeds]
+                self._arrays[group]["verified"] = np.concatenate(verified)
+        self._pairs = [
+            f"{number}/{place}"
+            for group in self._groups
+            for number, outcomes in enumerate(seeds)
+            for place in range(len(outcomes[group].correct))
+        ]
+
+    def values(self, target: float) -> dict[str, float]:
+        """The figures without intervals."""
+        of, to = self._groups
+        mean = {(group, name): _mean(self._arrays[group][name]) for group in self._groups for name in self._grades}
+        error = {group: _calibration(*(self._arrays[group][name] for name in self._grades[:2])) for group in (of, to)}
+        ratio = {name: _quotient(mean[of, name], mean[to, name]) for name in self._grades}
+        found = {
+            "accuracy_ratio": ratio["correct"],
+            "confidence_ratio": ratio["confidence"],
+            "gap": abs(ratio["correct"] - target),
+            "combined_gap": sum(abs(mean[of, name] - mean[to, name]) for name in self._grades[:2]) / 2,
+            "combined_gap_of_ratios": sum(abs(ratio[name] - target) for name in self._grades[:2]) / 2,
+            "accuracy": (mean[of, "correct"] + mean[to, "correct"]) / 2,
+            "calibration_error": (error[of] + error[to]) / 2,
+        }
+        for group in self._groups:
+            found[f"accuracy_{group}"], found[f"calibration_error_{group}"] = mean[group, "correct"], error[group]
+        return found | ({"verification_ratio": ratio["verified"]} if "verified" in ratio else {})
+
+    def figures(self, target: float) -> dict[str, Figure]:
+        """The figures with their intervals over samples."""
+        of, to = self._groups
+        values, measured = self.values(target), self._measured()
+        ends: dict[str, tuple[float, float]] = {}
+        for name, grade in (
+            ("accuracy_ratio", "correct"),
+            ("confidence_ratio", "confidence"),
+            ("verification_ratio", "verified"),
+        ):
+            if name in values:
+                ends[name] = _ends(measured.ratio(grade, by="group", of=of, to=to))
+        ends["gap"] = _folded(ends["accuracy_ratio"], target)
+        for group in self._groups:
+            ends[f"accuracy_{group}"] = _ends(measured.where(group=group).rate("correct"))
+        for name, (function, sums, span) in self._functions(target).items():
+            ends[name] = _ends(measured.metric(function, span=span, **{each: each for each in sums}))
+        return {name: Figure(value, *ends.get(name, (math.nan, math.nan))) for name, value in values.items()}
+
+    def _functions(self, target: float) -> dict[str, tuple[Any, list[str], tuple[float, float]]]:
+        """The figures that are functions of sums over both groups, by the sums that they need."""
+        both = [f"{name}_{group}" for name in ("correct", "confidence", "n") for group in self._groups]
+        right, sure, count = ([f"{name}_{group}" for group in self._groups] for name in ("correct", "confidence", "n"))
+
+        def means(s: Any, names: list[str]) -> list[Any]:
+            return [getattr(s, name) / getattr(s, n) for name, n in zip(names, count, strict=True)]
+
+        def differences(s: Any) -> Any:
+            return sum(abs(first - second) for first, second in (means(s, right), means(s, sure))) / 2
+
+        def ratios(s: Any) -> Any:
+            return sum(abs(first / second - target) for first, second in (means(s, right), means(s, sure))) / 2
+
+        def accuracy(s: Any) -> Any:
+            return sum(means(s, right)) / 2
+
+        found: dict[str, tuple[Any, list[str], tuple[float, float]]] = {
+            "combined_gap": (differences, both, (0, 1)),
+            "combined_gap_of_ratios": (ratios, both, (0, math.inf)),
+            "accuracy": (accuracy, [*right, *count], (0, 1)),
+        }
+        bins = {group: [f"bin{place}_{group}" for place in range(BINS)] for group in self._groups}
+        for name, groups in [
+            ("calibration_error", self._groups),
+            *((f"calibration_error_{group}", (group,)) for group in self._groups),
+        ]:
+
+            def calibration(s: Any, groups: Sequence[str] = groups) -> Any:
+                errors = [
+                    sum(abs(getattr(s, name)) for name in bins[group]) / getattr(s, f"n_{group}") for group in groups
+                ]
+                return sum(errors) / len(errors)
+
+            sums = [name for group in groups for name in (*bins[group], f"n_{group}")]
+            found[name] = (calibration, sums, (0, 1))
+        return found
+
+    def _measured(self) -> Measured:
+        """Both groups' samples under the names of the sums: zero where a sum is the other group's."""
+        sizes = [len(self._arrays[group]["correct"]) for group in self._groups]
+        columns = {name: np.concatenate([self._arrays[group][name] for group in self._groups]) for name in self._grades}
+        unread = np.isnan(columns["correct"]) | np.isnan(columns["confidence"])
+        places = _bins(columns["confidence"])
+        for number, group in enumerate(self._groups):
+            own = np.repeat([float(number == 0), float(number == 1)], sizes)
+            for name in ("correct", "confidence"):
+                columns[f"{name}_{group}"] = np.where(own == 1, columns[name], 0.0)
+            columns[f"n_{group}"] = np.where(unread & (own == 1), np.nan, own)
+            off = (columns["confidence"] - columns["correct"]) * own
+            for place in range(BINS):
+                columns[f"bin{place}_{group}"] = np.where(
+                    unread & (own == 1), np.nan, np.where(places == place, off, 0.0)
+                )
+        for group in self._groups:
+            for name in ("correct", "confidence"):
+                columns[f"{name}_{group}"][unread & (columns[f"n_{group}"] != 0)] = np.nan
+        named = [group for group, size in zip(self._groups, sizes, strict=True) for _ in range(size)]
+        return Measured.from_columns(Columns.from_arrays(self._pairs, columns, {"group": named}))
+
+
+def _mean(values: Floats) -> float:
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else math.nan
+
+
+def _quotient(first: float, second: float) -> float:
+    return first / second if second else math.nan
+
+
+def _bins(confidence: Floats) -> Any:
+    return np.minimum(np.nan_to_num(confidence) * BINS, BINS - 1).astype(int)
+
+
+def _calibration(correct: Floats, confidence: Floats) -> float:
+    known = ~(np.isnan(correct) | np.isnan(confidence))
+    if not known.any():
+        return math.nan
+    off = np.bincount(_bins(confidence[known]), weights=(confidence - correct)[known], minlength=BINS)
+    return float(np.abs(off).sum() / known.sum())
+
+
+def _ends(estimate: Estimate) -> tuple[float, float]:
+    return (math.nan, math.nan) if estimate.invalid else (estimate.low, estimate.high)
+
+
+def _folded(ends: tuple[float, float], target: float) -> tuple[float, float]:
+    """The interval of a distance from the target, from that of the signed number."""
+    low, high = ends[0] - target, ends[1] - target
+    return (0.0 if low <= 0 <= high else min(abs(low), abs(high))), max(abs(low), abs(high))
+
+
+def _with_seeds(figure: Figure, values: Sequence[float]) -> Figure:
+    from scipy.stats import t  # type: ignore[import-untyped]
+
+    known = np.array(values, dtype=float)
+    half = float(t.ppf(_T, len(known) - 1) * known.std(ddof=1) / math.sqrt(len(known)))
+    return Figure(figure.value, figure.low, figure.high, float(known.mean()) - half, float(known.mean()) + half)

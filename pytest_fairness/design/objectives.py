@@ -1,0 +1,164 @@
+"""What a design is for: a target ratio, the worst case, or several ends at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from pytest_fairness.core.errors import FairnessError
+
+Floats = npt.NDArray[np.float64]
+Values = Mapping[str, Floats]
+"""Figures by name, arrays of one shape: values seen, or draws of what a model expects."""
+
+
+class Objective(Protocol):
+    """What is to be made small."""
+
+    @property
+    def figures(self) -> Sequence[str]:
+        """The names of the figures that it looks at."""
+        ...
+
+    @property
+    def meets(self) -> bool:
+        """Whether a search may stop once its loss is under the threshold."""
+        ...
+
+    def losses(self, values: Values) -> Floats:
+        """The losses, one a row in front: shape (ends, ...); smaller is better, met at 0 where it can be met."""
+        ...
+
+    def described(self, threshold: float) -> str:
+        """What is wanted, in one sentence, as a language model is told."""
+        ...
+
+
+@dataclass(frozen=True)
+class Target:
+    """Bring a ratio to a target: the loss is the gap |rho - target|, in the ratio's own units.
+
+    >>> float(Target(1.0).losses({"accuracy_ratio": np.array(0.9)})[0].round(3))
+    0.1
+    """
+
+    target: float = 1.0
+    figure: str = "accuracy_ratio"
+    meets = True
+
+    def __post_init__(self) -> None:
+        if not 0 < self.target < np.inf:
+            raise FairnessError(f"target is {self.target!r}: a ratio is above 0; 1.0 is parity")
+
+    @property
+    def figures(self) -> tuple[str, ...]:
+        return (self.figure,)
+
+    def losses(self, values: Values) -> Floats:
+        return np.abs(values[self.figure] - self.target)[np.newaxis]
+
+    def described(self, threshold: float) -> str:
+        return f"Bring {self.figure} to {self.target:g}: the gap |{self.figure} - {self.target:g}| under {threshold:g}."
+
+
+@dataclass(frozen=True)
+class Worst:
+    """Show the most unfairness among benchmarks on which the student is at least so accurate.
+
+    Unfairness is 1 - min(rho, 1/rho): 0 at parity, below 1. The loss is its complement, min(rho, 1/rho);
+    short of the accuracy it is 1 plus what is missing, worse than any benchmark that has it.
+
+    >>> seen = {"accuracy_ratio": np.array([0.8, 1.6, 0.5]), "accuracy": np.array([0.9, 0.9, 0.4])}
+    >>> Worst(accuracy=0.7).losses(seen)[0].round(3).tolist()
+    [0.8, 0.625, 1.3]
+    """
+
+    accuracy: float
+    figure: str = "accuracy_ratio"
+    meets = False
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.accuracy < 1:
+            raise FairnessError(f"accuracy is {self.accuracy!r}: it must lie from 0 to below 1")
+
+    @property
+    def figures(self) -> tuple[str, ...]:
+        return (self.figure, "accuracy")
+
+    def losses(self, values: Values) -> Floats:
+        ratio, accuracy = np.maximum(values[self.figure], 1e-6), values["accuracy"]
+        missing = self.accuracy - accuracy
+        return np.where(missing > 0, 1 + missing, np.minimum(ratio, 1 / ratio))[np.newaxis]
+
+    def described(self, threshold: float) -> str:  # noqa: ARG002 - there is no gap to be under
+        return (
+            f"Bring {self.figure} as far from 1 as you can, in either direction, "
+            f"while accuracy stays at {self.accuracy:g} or above."
+        )
+
+
+_FIGURES = {
+    "ratio": "accuracy_ratio",
+    "accuracy": "accuracy",
+    "calibration": "calibration_error",
+    "verification": "verification_ratio",
+}
+"""The figure of each end."""
+
+
+@dataclass(frozen=True)
+class Front:
+    """Several ends at once; what none of the others beats in all of them is the Pareto front.
+
+    The ends: the gap of the accuracy ratio from the target, what lacks in accuracy, the calibration
+    error, and the gap of the verification ratio from 1 (left out where nothing is verified).
+
+    >>> front = Front(ends=("ratio", "accuracy"))
+    >>> front.losses({"accuracy_ratio": np.array([1.1]), "accuracy": np.array([0.9])}).round(3).tolist()
+    [[0.1], [0.1]]
+    """
+
+    ends: Sequence[str] = ("ratio", "accuracy", "calibration")
+    target: float = 1.0
+    meets = False
+
+    def __post_init__(self) -> None:
+        wrong = [end for end in self.ends if end not in _FIGURES]
+        if wrong or len(self.ends) < 2:
+            raise FairnessError(f"ends are {list(self.ends)}: two or more of {', '.join(_FIGURES)}")
+
+    @property
+    def figures(self) -> tuple[str, ...]:
+        return tuple(_FIGURES[end] for end in self.ends)
+
+    def losses(self, values: Values) -> Floats:
+        ways: dict[str, Any] = {
+            "ratio": lambda v: np.abs(v - self.target),
+            "accuracy": lambda v: 1 - v,
+            "calibration": lambda v: v,
+            "verification": lambda v: np.abs(v - 1),
+        }
+        return np.stack([ways[end](values[_FIGURES[end]]) for end in self.ends])
+
+    def described(self, threshold: float) -> str:  # noqa: ARG002 - there is no gap to be under
+        return (
+            f"Find benchmarks that are good in several ends at once: {', '.join(self.ends)}. Where these are ends, "
+            f"bring accuracy_ratio to {self.target:g}, accuracy up, calibration_error to 0, verification_ratio to 1."
+        )
+
+
+def front_of(losses: Floats) -> list[int]:
+    """The places of the columns that no other column beats: shape (ends, points); smaller is better.
+
+    >>> front_of(np.array([[0.1, 0.2, 0.3], [0.3, 0.2, 0.4]]))
+    [0, 1]
+    """
+    beaten = [
+        any(np.all(other <= own) and np.any(other < own) for other in losses.T) or not np.all(np.isfinite(own))
+        for own in losses.T
+    ]
+    return [place for place, is_beaten in enumerate(beaten) if not is_beaten]

@@ -1,0 +1,167 @@
+"""What a design went through: its figures, its iterations, and the file that keeps them."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.design.spaces import Point
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A number with its 95% interval; nan ends where there is none."""
+
+    value: float
+    low: float = math.nan
+    """Over samples: all of them, of all seeds together."""
+    high: float = math.nan
+    seeds_low: float = math.nan
+    """Over seeds: Student's t on one value for each, where there are three or more."""
+    seeds_high: float = math.nan
+
+    @classmethod
+    def of(cls, value: object) -> Figure:
+        """A figure, an `Estimate` or a plain number as a figure. Raises `FairnessError` for anything else."""
+        if isinstance(value, Figure):
+            return value
+        if isinstance(value, Estimate):
+            return cls(value.value, value.low, value.high)
+        if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+            raise FairnessError(f"a figure is {value!r:.60}: it must be a number, an Estimate or a Figure")
+        return cls(float(value))
+
+    def document(self) -> dict[str, float | None]:
+        """For JSON, which has no nan."""
+        return {name: float(value) if math.isfinite(value) else None for name, value in asdict(self).items()}
+
+    @classmethod
+    def read(cls, document: Mapping[str, float | None]) -> Figure:
+        """The inverse of `document`."""
+        return cls(**{name: math.nan if value is None else float(value) for name, value in document.items()})
+
+    def __str__(self) -> str:
+        ends = f" ({self.low:.3f} to {self.high:.3f})" if math.isfinite(self.low) and math.isfinite(self.high) else ""
+        return f"{self.value:.3f}{ends}"
+
+
+Figures = Mapping[str, Figure]
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """One step of a design: what was proposed and why, and what the student made of it."""
+
+    number: int
+    """From 1."""
+    parameters: Point | None
+    """None where no proposal could be used: ``notes`` say why."""
+    reasoning: str = ""
+    notes: Sequence[str] = ()
+    """What was wrong with proposals: each that was repaired or refused."""
+    seeds: Sequence[int] = ()
+    figures: Figures = field(default_factory=dict)
+    losses: Sequence[float] = ()
+    """Of the objective's ends, smaller is better; one for a target ratio: the gap."""
+
+    @property
+    def loss(self) -> float:
+        """The first end's loss; infinite where nothing could be evaluated."""
+        return self.losses[0] if self.losses and math.isfinite(self.losses[0]) else math.inf
+
+    def document(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "iteration": self.number,
+            "parameters": None if self.parameters is None else dict(self.parameters),
+            "reasoning": self.reasoning,
+            "notes": list(self.notes),
+            "seeds": list(self.seeds),
+            "figures": {name: figure.document() for name, figure in self.figures.items()},
+            "losses": [loss if math.isfinite(loss) else None for loss in self.losses],
+        }
+
+    @classmethod
+    def read(cls, document: Mapping[str, Any]) -> Iteration:
+        """The inverse of `document`."""
+        return cls(
+            document["iteration"],
+            document["parameters"],
+            document["reasoning"],
+            tuple(document["notes"]),
+            tuple(document["seeds"]),
+            {name: Figure.read(figure) for name, figure in document["figures"].items()},
+            tuple(math.inf if loss is None else loss for loss in document["losses"]),
+        )
+
+
+class Record:
+    """An append-only file of JSON lines: what the design is, then its iterations, each as it completes.
+
+    A design that was stopped goes on from it with ``resume``; a line cut off in the middle is left out.
+    Raises `FairnessError` for a file that is there and not to be resumed, or is of another design.
+    """
+
+    def __init__(self, path: Path, design: Mapping[str, Any], *, resume: bool = False) -> None:
+        self._path = path
+        self.iterations: list[Iteration] = []
+        head = {"schema": 1, **json.loads(json.dumps(design))}
+        if path.exists() and path.stat().st_size:
+            if not resume:
+                raise FairnessError(f"{path} is there already: give --resume to go on with it, or another name")
+            self._take(head, path.read_text(encoding="utf-8").splitlines())
+        lines = [head, *(iteration.document() for iteration in self.iterations)]
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("".join(map(_line, lines)), encoding="utf-8")
+        except OSError as error:
+            raise FairnessError(f"{path} cannot be written: {error.strerror}: name another file") from error
+
+    def _take(self, head: Mapping[str, Any], lines: Iterable[str]) -> None:
+        documents = list(_whole(lines))
+        found = documents[0] if documents and isinstance(documents[0], dict) else {}
+        differs = sorted(name for name in {*head, *found} if head.get(name) != found.get(name))
+        if differs:
+            raise FairnessError(
+                f"{self._path} is the record of another design, by its {', '.join(differs)}: name another file"
+            )
+        try:
+            self.iterations = [Iteration.read(document) for document in documents[1:]]
+        except (KeyError, TypeError, AttributeError) as error:
+            raise FairnessError(f"{self._path} is no record of a design: {error!r}; name another file") from error
+
+    def add(self, iteration: Iteration) -> None:
+        """Keep one more iteration, on the disk before this returns."""
+        self.iterations.append(iteration)
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(_line(iteration.document()))
+
+
+def _line(document: Mapping[str, Any]) -> str:
+    return json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _whole(lines: Iterable[str]) -> Iterable[Any]:
+    for line in lines:
+        try:
+            yield json.loads(line)
+        except ValueError:  # the design was killed while it wrote this
+            return
+
+
+def seed_of(*what: object) -> int:
+    """A seed from 0 to 2**31 - 1, decided by ``what`` alone: the same on every machine.
+
+    >>> seed_of(0, "search", 1) == seed_of(0, "search", 1) != seed_of(0, "fresh", 1)
+    True
+    """
+    return int.from_bytes(blake2b(repr(what).encode(), digest_size=4).digest()) >> 1

@@ -1,0 +1,129 @@
+"""Trains the neural student, on generated features or on recorded ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.design.classifier import (
+    Classifier,
+    backward_scores,
+    network,
+    one_thread,
+    reconstructions,
+    summarised,
+)
+from pytest_fairness.design.environment import EMOTIONS, GROUPS, EmotionParameters, generate, thirds
+from pytest_fairness.design.spaces import EMOTION
+
+if TYPE_CHECKING:
+    from torch import Generator, Tensor
+    from torch.nn import ModuleDict
+
+SETTINGS, SAMPLES = 64, 256
+"""Parameters drawn for training, and samples of each group made with each."""
+EPOCHS = 12
+_BATCH = 256
+_RATE = 2e-3
+_MASKED_BLOCK, _MASKED_FEATURE = 0.15, 0.1
+"""Chances that a whole block (words, voice, ...) or one feature of a sample is masked while training."""
+
+
+def train(*, seed: int, seq_len: int = 5, dim: int = 48, settings: int = SETTINGS, epochs: int = EPOCHS) -> Classifier:
+    """Train a classifier on samples generated under parameters drawn at random from the space, both groups alike.
+
+    Everything drawn follows from ``seed``: the same seed gives the same weights on the same machine, whatever the
+    number of threads. The seeds of the training samples lie in the upper half of the seeds (2^31 and above), so
+    a benchmark of a smaller seed shares no sample with them.
+
+    Raises `FairnessError` for a seed out of 0 to 2^31 - 1 and as `environment.generate` does.
+    """
+    import torch
+
+    if not 0 <= seed < 2**31:
+        raise FairnessError(f"the seed of a training is {seed}: it must lie in 0 to {2**31 - 1}")
+    draws = np.random.default_rng(seed)
+    features, labels = [], []
+    for _ in range(settings):
+        parameters = EmotionParameters(**dict(EMOTION.drawn(draws)))  # type: ignore[arg-type]
+        for group in GROUPS:
+            own = int(draws.integers(2**31, 2**32))
+            for batch in generate(parameters, n=SAMPLES, seq_len=seq_len, dim=dim, group=group, seed=own):
+                features.append(summarised(batch.features))
+                labels.append(batch.labels)
+    blocks = dict(zip(("words", "voice", "other"), thirds(dim), strict=True))
+    return _fitted(torch.cat(features), torch.cat(labels), blocks, EMOTIONS, seed, epochs)
+
+
+def train_on(
+    features: Tensor,
+    labels: Tensor,
+    *,
+    blocks: Mapping[str, slice],
+    emotions: Sequence[str],
+    seed: int,
+    epochs: int = EPOCHS,
+) -> Classifier:
+    """Train a classifier on features [n, seq_len, dim] and labels [n] (places in ``emotions``) of one's own.
+
+    ``blocks`` says which features belong together (words, voice, face): they are masked together.
+    Train on other people than the benchmark's.
+
+    Raises `FairnessError` for fewer than two samples.
+    """
+    if len(features) < 2:
+        raise FairnessError(f"there are {len(features)} samples to train on: there must be at least 2")
+    return _fitted(summarised(features), labels, blocks, emotions, seed, epochs)
+
+
+def _fitted(
+    summaries: Tensor, labels: Tensor, blocks: Mapping[str, slice], emotions: Sequence[str], seed: int, epochs: int
+) -> Classifier:
+    import torch
+
+    generator = torch.Generator().manual_seed(seed)
+    with one_thread(), torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        modules = network(summaries.shape[1] // 2, len(emotions)).eval()
+        modules["summary"].get_buffer("running_mean").copy_(summaries.mean(0))
+        modules["summary"].get_buffer("running_var").copy_(summaries.var(0, correction=0))
+        with torch.no_grad():
+            standard = modules["summary"](summaries)
+        batches = -(-len(labels) // _BATCH)
+        optimiser = torch.optim.AdamW(modules.parameters(), lr=_RATE)
+        rates = torch.optim.lr_scheduler.OneCycleLR(optimiser, _RATE, total_steps=epochs * batches)
+        for _ in range(epochs):
+            order = torch.randperm(len(labels), generator=generator)
+            for begin in range(0, len(order), _BATCH):
+                rows = order[begin : begin + _BATCH]
+                optimiser.zero_grad()
+                loss = _loss(modules, _masked(standard[rows], blocks, generator), standard[rows], labels[rows])
+                loss.backward()  # type: ignore[no-untyped-call]
+                optimiser.step()
+                rates.step()
+    return Classifier(modules.double(), tuple(emotions))
+
+
+def _masked(standard: Tensor, blocks: Mapping[str, slice], generator: Generator) -> Tensor:
+    """Standardised summaries with some blocks and features at their mean, in mean and spread alike."""
+    import torch
+
+    dim = standard.shape[1] // 2
+    kept = torch.rand(len(standard), dim, generator=generator) >= _MASKED_FEATURE
+    for block in blocks.values():
+        kept[:, block] &= torch.rand(len(standard), 1, generator=generator) >= _MASKED_BLOCK
+    return standard * kept.repeat(1, 2)
+
+
+def _loss(modules: ModuleDict, masked: Tensor, standard: Tensor, labels: Tensor) -> Tensor:
+    """Forward reading, reconstruction, and the contrast of a sample's emotion with the other emotions."""
+    from torch.nn.functional import cross_entropy, mse_loss
+
+    dim = standard.shape[1] // 2
+    forwards = cross_entropy(modules["forwards"](masked), labels)
+    reverse = mse_loss(reconstructions(modules)[labels], standard[:, :dim])
+    contrast = cross_entropy(backward_scores(modules, masked[:, :dim]), labels)
+    return forwards + reverse + contrast

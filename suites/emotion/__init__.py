@@ -1,0 +1,1 @@
+"""The emotion suite: are emotions read as well in alexithymic as in neurotypical voices?"""

@@ -1,0 +1,61 @@
+"""Emotions as features, for the student of the frozen design or one of your own. README.md says what is asked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_fairness import Measured
+
+from .graders import Told, correct
+from .items import features
+from .test_emotion import HIGH, LOW, MARKS
+
+if TYPE_CHECKING:
+    from pytest_fairness.design import Frozen, Student
+
+
+@pytest.fixture(scope="session")
+def model(student: Student, frozen: Frozen) -> Callable[[str], str]:
+    """The student as a model: it is given a sample's address, and answers what it reads there, as JSON."""
+    readings = cache(lambda: frozen.readings(student))
+
+    def read(text: str) -> str:
+        asked = json.loads(text)
+        return json.dumps(readings()[asked["neurotype"], asked["sample"]])
+
+    return read
+
+
+@pytest.mark.probe(
+    items=features,
+    grade={"emotion": Told("emotion"), "confidence": Told("confidence"), "verified": Told("verified")},
+    harm="quality of service",
+)
+def test_reading(probe_item: Any, model: object) -> None:
+    probe_item.measure(model)
+
+
+@pytest.mark.threshold(probe=test_reading, scale=MARKS)
+def test_the_student_reads_both_neurotypes_alike(measured: Measured, frozen: Frozen) -> None:
+    for neurotype in ("alexithymic", "neurotypical"):
+        measured.where(neurotype=neurotype).rate(correct, named=f"accuracy({neurotype})")
+    if frozen.parameters["verification"]:
+        measured.ratio("verified", by="neurotype", of="alexithymic", to="neurotypical")
+    assert LOW <= measured.ratio(correct, by="neurotype", of="alexithymic", to="neurotypical") <= HIGH
+
+
+@pytest.mark.threshold(probe=test_reading, scale=MARKS)
+def test_the_student_is_as_sure_of_both(measured: Measured) -> None:
+    assert LOW <= measured.ratio("confidence", by="neurotype", of="alexithymic", to="neurotypical") <= HIGH
+
+
+def test_the_file_gives_its_figures_again(frozen: Frozen) -> None:
+    """Of the student that the file holds: an ordinary test, since nothing is uncertain here."""
+    if frozen.student["kind"] == "model":
+        pytest.skip("the student of this design is a language model: the file holds no weights")
+    assert frozen.differences() == []

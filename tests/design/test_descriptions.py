@@ -1,0 +1,186 @@
+"""A sample in words says what its features say, and nothing about the group."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+import pytest
+import torch
+
+from pytest_fairness.core.attempts import Answer
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.items import Prompt
+from pytest_fairness.design.descriptions import Described, TextStudent, describe, prompts, reading_of, texts
+from pytest_fairness.design.environment import EMOTIONS, GROUPS, Batch, EmotionParameters, Group, generate
+from pytest_fairness.design.evaluating import evaluate
+from pytest_fairness.graders.choice import Choice
+
+FIRST = EmotionParameters(1.5, 0.3, 0.7, 0.1, True)
+
+
+def batch(
+    parameters: EmotionParameters = FIRST, *, n: int = 200, group: Group = "neurotypical", seed: int = 4
+) -> Batch:
+    return next(generate(parameters, n=n, group=group, seed=seed))
+
+
+def told(text: str, channel: str) -> list[int]:
+    """Valence, arousal and control as a reader finds them who knows the sentences: -2 to 2 each."""
+    return [
+        next(int(grade) for grade, ways in grades.items() if any(way in text for way in ways))
+        for grades in texts()[channel].values()
+    ]
+
+
+def share_right(parameters: EmotionParameters, *channels: str, group: Group = "neurotypical") -> float:
+    """Of a reader who sums what the channels tell, and has half of each sign right where they tell nothing."""
+    found = batch(parameters, n=1500, group=group)
+    right = 0.0
+    for sample, emotion in zip(describe(found.features), found.emotions.tolist(), strict=True):
+        told_values = [told({"words": sample.said, "voice": sample.heard}[channel], channel) for channel in channels]
+        chance = 1.0
+        for value, true in zip(map(sum, zip(*told_values, strict=True)), emotion, strict=True):
+            chance *= 0.5 if value == 0 else float((value > 0) == (true > 0))
+        right += chance
+    return right / len(found.labels)
+
+
+def sentences() -> Iterator[str]:
+    def within(found: object) -> Iterator[str]:
+        if isinstance(found, str):
+            yield found
+        elif isinstance(found, dict):
+            for each in found.values():
+                yield from within(each)
+        elif isinstance(found, list):
+            for each in found:
+                yield from within(each)
+
+    for name in ("words", "voice", "movement", "situations", "settings", "manners"):
+        yield from within(texts()[name])
+
+
+def test_a_reader_of_the_words_does_better_as_their_strength_grows() -> None:
+    shares = [
+        share_right(EmotionParameters(1, 1, strength, 0.1, False), "words") for strength in (0.0, 0.3, 0.5, 0.75, 1.0)
+    ]
+    assert shares == sorted(shares)
+    assert shares[0] == pytest.approx(1 / 8)
+    assert all(more - less > 0.03 for less, more in pairwise(shares)), shares
+
+
+def test_a_reader_of_the_voice_does_worse_as_its_variance_grows() -> None:
+    shares = [
+        share_right(EmotionParameters(variance, 1, 0.5, 0.0, False), "voice") for variance in (0.1, 1.0, 2.0, 4.0)
+    ]
+    assert shares == sorted(shares, reverse=True)
+    assert shares[0] - shares[-1] > 0.1, shares
+
+
+def test_a_reader_of_both_does_worse_as_noise_grows_and_better_than_of_one() -> None:
+    shares = [share_right(EmotionParameters(1, 1, 0.5, level, False), "words", "voice") for level in (0.0, 1.5, 4.0)]
+    assert shares == sorted(shares, reverse=True)
+    quiet = EmotionParameters(2, 1, 0.5, 0.1, False)
+    both, words, voice = (share_right(quiet, *channels) for channels in (("words", "voice"), ("words",), ("voice",)))
+    assert both > max(words, voice)
+
+
+def test_the_groups_differ_in_what_is_heard_alone() -> None:
+    one, other = (describe(batch(group=group).features) for group in GROUPS)
+    assert [(each.speaker, each.setting, each.said) for each in one] == [
+        (each.speaker, each.setting, each.said) for each in other
+    ]
+    assert sum(a.heard != b.heard for a, b in zip(one, other, strict=True)) > 100
+    assert not re.search("neurotyp|alexithym|autis", json.dumps(texts()), re.IGNORECASE)
+
+
+def test_a_sample_is_always_told_alike_whatever_stands_beside_it() -> None:
+    features = batch().features
+    whole = describe(features)
+    assert [describe(features[place : place + 1])[0] for place in range(20)] == whole[:20]
+
+
+def test_samples_are_told_in_many_ways() -> None:
+    found = describe(batch(n=1000).features)
+    assert len({each.said for each in found}) > 800
+    assert len({each.setting for each in found}) > 300
+    assert len({each.heard for each in found}) > 400
+
+
+def test_the_sentences_are_english_that_names_no_emotion_of_the_options() -> None:
+    for text in sentences():
+        assert not re.search(rf"\b({'|'.join(EMOTIONS)})\b", text, re.IGNORECASE), text
+        assert text == text.strip()
+        assert text.isascii()
+    for kind, count in (("words", 5), ("voice", 4)):
+        for grades in texts()[kind].values():
+            assert list(grades) == ["2", "1", "0", "-1", "-2"]
+            ways = [way for each in grades.values() for way in each]
+            assert len(ways) == len(set(ways)) == 5 * count
+            # A sentence within another one could not be told from it.
+            assert not [(a, b) for a in ways for b in ways if a != b and a in b]
+
+
+def test_prompts_carry_group_options_and_label_and_each_letter_is_right_equally_often() -> None:
+    found = batch(n=1600)
+    asked = prompts(found.features, verification=False, labels=found.labels, group="neurotypical")
+    assert {prompt.groups["neurotype"] for prompt in asked} == {"neurotypical"}
+    assert [EMOTIONS.index(prompt.metadata["label"]) for prompt in asked] == found.labels.tolist()
+    places = [prompt.metadata["options"].values.index(prompt.metadata["label"]) for prompt in asked]
+    assert all(120 < places.count(place) < 290 for place in range(8)), [places.count(place) for place in range(8)]
+    for prompt in asked[:20]:
+        assert str(prompt.metadata["options"]) in prompt.text
+        assert not re.search(r"[{}]", prompt.text)
+    checked = prompts(found.features, verification=True)
+    assert all("check it backwards" in prompt.text for prompt in checked)
+    assert not any("backwards" in prompt.text for prompt in asked)
+
+
+def answer(*said: str | None) -> list[Answer | None]:
+    return [None if text is None else Answer(text) for text in said]
+
+
+def test_answers_become_a_reading() -> None:
+    asked = prompts(batch(n=8).features, verification=True)
+    values = [prompt.metadata["options"].values for prompt in asked]
+    answers = answer(
+        "A, 70%", "B, 85 %, no", "**C**, 100%, Yes", "D", "I would rather not say", None, "E, 700%, yes", "no, 20%"
+    )
+    reading = reading_of(asked, answers, Choice().grade, verification=True)
+    read = {0: 0, 1: 1, 2: 2, 3: 3, 6: 4}
+    expected = [EMOTIONS.index(values[place][read[place]]) if place in read else -1 for place in range(8)]
+    assert reading.labels.tolist() == expected
+    nan = float("nan")
+    assert reading.confidence.tolist() == pytest.approx([0.7, 0.85, 1.0, nan, nan, nan, nan, nan], nan_ok=True)
+    assert reading.verified is not None
+    assert reading.verified.tolist() == [False, False, True, False, False, False, True, False]
+    assert reading_of(asked, answers, Choice().grade, verification=False).verified is None
+
+
+def test_a_language_model_is_a_student() -> None:
+    def reads(asked: Sequence[Prompt]) -> list[Answer | None]:
+        found: list[Answer | None] = []
+        for prompt in asked:
+            sums = [a + b for a, b in zip(told(prompt.text, "words"), told(prompt.text, "voice"), strict=True)]
+            emotion = EMOTIONS[sum(weight * (value < 0) for weight, value in zip((4, 2, 1), sums, strict=True))]
+            found.append(Answer(f"{emotion}, 80%, yes") if len(found) % 10 else None)
+        return found
+
+    student = TextStudent(reads, Choice().grade)
+    outcomes = evaluate(student, FIRST, n=300, seed=2)
+    for outcome in outcomes.values():
+        assert sum(outcome.correct != outcome.correct) == 30
+        assert outcome.correct[outcome.correct == outcome.correct].mean() > 0.6
+        assert outcome.verified is not None
+    with pytest.raises(FairnessError, match="2 prompts got 1 answers"):
+        TextStudent(lambda asked: [None], Choice().grade).read(torch.zeros(2, 5, 48), verification=False)
+
+
+def test_described_is_what_a_person_can_read() -> None:
+    sample: Described = describe(batch(n=1).features)[0]
+    assert sample.setting.endswith(".")
+    assert sample.said.count(".") == 3
+    assert sample.heard.startswith(("The voice", "To the ear", "Heard closely"))

@@ -1,0 +1,191 @@
+"""From design to gate: a file that gives its numbers again, anywhere, and is refused in one line where it is none."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_fairness import FairnessError
+from pytest_fairness.cli import main
+from pytest_fairness.design import (
+    EMOTION,
+    CallableStudent,
+    EmotionBenchmark,
+    Frozen,
+    LinearReader,
+    Target,
+    design,
+    train,
+)
+
+AGAIN = """
+import sys, torch
+from pathlib import Path
+torch.set_num_threads(int(sys.argv[2]))
+from pytest_fairness.design import Frozen
+frozen = Frozen.read(Path(sys.argv[1]))
+print(frozen.differences())
+print(sorted((name, figure.value) for name, figure in frozen.again().items()))
+"""
+
+
+@pytest.fixture(scope="module")
+def frozen(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The winner of a short design for a trained student."""
+    benchmark = EmotionBenchmark(train(seed=1, settings=4, epochs=1), samples=120)
+    found = design(benchmark, EMOTION, objective=Target(1.3), iterations=2, fresh=3)
+    path = tmp_path_factory.mktemp("frozen") / "design.json"
+    Frozen.of(found, benchmark).write(path)
+    return path
+
+
+def test_it_gives_its_numbers_again_in_another_process(frozen: Path, tmp_path: Path) -> None:
+    """From the file alone: another folder, nothing else of this one, another number of threads."""
+    path = tmp_path / "copied.json"
+    path.write_bytes(frozen.read_bytes())
+    said = set()
+    for threads in ("1", "2"):
+        environment = {"PATH": os.environ["PATH"], "OMP_NUM_THREADS": threads}
+        source = str(Path(__file__).parents[2])
+        done = subprocess.run(
+            [sys.executable, "-c", f"import sys; sys.path.insert(0, {source!r})\n{AGAIN}", path.name, threads],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        differences, figures = done.stdout.splitlines()
+        assert differences == "[]"
+        said.add(figures)
+    assert len(said) == 1
+
+
+def test_a_number_that_was_changed_is_found(frozen: Path, tmp_path: Path) -> None:
+    document = json.loads(frozen.read_text(encoding="utf-8"))
+    document["figures"]["accuracy_ratio"]["value"] += 0.001
+    path = tmp_path / "changed.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    (difference,) = Frozen.read(path).differences()
+    assert difference.startswith("accuracy_ratio is ")
+
+
+def test_its_items_are_of_seeds_that_nobody_has_seen(frozen: Path) -> None:
+    found = Frozen.read(frozen)
+    seen = {*found.seeds, *found.search["seeds"]}
+    assert len(seen) == 3 + 2
+    assert found.items_seed not in seen
+
+
+def test_both_kinds_of_items_are_the_same_samples(frozen: Path) -> None:
+    found = Frozen.read(frozen)
+    told, addressed = list(found.described_items(20)), list(found.feature_items(20))
+    assert [item.id for item in told] == [item.id for item in addressed]
+    labels = [[[prompt.metadata["label"] for prompt in item.prompts] for item in items] for items in (told, addressed)]
+    assert labels[0] == labels[1]
+    assert {prompt.groups["neurotype"] for item in told for prompt in item.prompts} == {"neurotypical", "alexithymic"}
+    readings = found.readings(found.made_student(), 20)
+    assert len(readings) == 40
+    assert set(readings["alexithymic", 0]) >= {"emotion", "confidence"}
+
+
+def test_a_linear_reader_comes_back() -> None:
+    benchmark = EmotionBenchmark(LinearReader(0.25), samples=20)
+    kept = Frozen.of(design(benchmark, EMOTION, iterations=1, fresh=1), benchmark)
+    assert kept.made_student() == LinearReader(0.25)
+
+
+def test_a_student_that_no_file_can_hold_is_refused() -> None:
+    import torch
+
+    benchmark = EmotionBenchmark(
+        CallableStudent(lambda features: torch.eye(8)[features[:, 0, :8].argmax(1)]), samples=20
+    )
+    found = design(benchmark, EMOTION, iterations=1, fresh=1)
+    with pytest.raises(FairnessError, match="a CallableStudent, which no file can hold"):
+        Frozen.of(found, benchmark)
+
+
+@pytest.mark.parametrize(
+    ("change", "wrong"),
+    [
+        ({"schema": 2}, "is no emotion benchmark of schema 1"),
+        ({"parameters": {"noise_level": 3}}, "noise_level is 3: it must be a number from 0 to 0.5"),
+        ({"student": {"kind": "classifier", "safetensors": "%%%"}}, "the weights in a frozen file are damaged"),
+        ({"student": {"kind": "pickle"}}, "a frozen student is 'pickle'"),
+        ({"student": {"kind": "model", "name": "openai:x"}}, "is the language model openai:x"),
+        ({"figures": 3}, "is no frozen benchmark"),
+    ],
+)
+def test_a_damaged_file_is_refused_in_one_line(
+    frozen: Path, tmp_path: Path, change: dict[str, Any], wrong: str
+) -> None:
+    document = json.loads(frozen.read_text(encoding="utf-8"))
+    path = tmp_path / "damaged.json"
+    path.write_text(json.dumps({**document, **change}), encoding="utf-8")
+    with pytest.raises(FairnessError) as raised:
+        Frozen.read(path).made_student()
+    assert wrong in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_the_command_designs_and_freezes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["design", "--student", "linear", "--samples", "60", "--iterations", "2", "--out", "made.json"]) == 0
+    told = capsys.readouterr().out
+    assert "  1  1.5, 0.3, 0.7, 0.1, on  ratio " in told
+    assert "prosody ratio = " in told
+    assert Frozen.read(tmp_path / "made.json").differences() == []
+    options = ["--student", "linear", "--samples", "60", "--iterations", "3", "--objective", "front", "--out", "f.json"]
+    assert main(["design", *options, "--designer", "rs-ppr"]) == 0
+    assert "Pareto front" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "wrong"),
+    [
+        (["--designer", "optimizer"], "designer is 'optimizer': did you mean 'optimiser'?"),
+        (["--student", "trainee"], "student is 'trainee': did you mean 'trained'?"),
+        (["--student", "none.safetensors"], "none.safetensors"),
+        (["--iterations", "0"], "iterations is 0: it must be at least 1"),
+        (["--target", "-1"], "target is -1.0: a ratio is above 0"),
+        (["--threshold", "0"], "threshold is 0.0: it must be above 0"),
+        (["--objective", "worst", "--accuracy", "1.5"], "accuracy is 1.5: it must lie from 0 to below 1"),
+        (["--samples", "0"], "--samples is 0: it must be at least 2"),
+        (["--student", "openai:x?nonsense=1"], "nonsense"),
+        (["--out", "/dev/null/x.json"], "/dev/null/x.jsonl"),
+    ],
+)
+def test_a_mistake_is_told_in_one_line(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    options: list[str],
+    wrong: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["design", "--student", "linear", *options]) == 2
+    said = capsys.readouterr().err.strip().splitlines()
+    assert len(said) == 1
+    assert wrong in said[0]
+
+
+def test_the_api_is_there_without_torch() -> None:
+    code = (
+        "import sys; sys.modules['torch'] = None\n"
+        "from pytest_fairness.design import *\n"
+        "from pytest_fairness.design import design, BestOfTarget, Space, Number\n"
+        "space = Space({'x': Number(0, 2, 'x')}, {'x': 2.0})\n"
+        "found = design(lambda p, s: {'accuracy_ratio': p['x']}, space, iterations=6)\n"
+        "print(found.best.loss < 1)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "True"
