@@ -32,8 +32,13 @@ class UngradedError(FairnessError):
 class ModelError(FairnessError):
     """A model did not answer. Subclasses say whether asking again can help.
 
-    Raised by a model's ``answer``; the engine catches it.
+    Raised by a model's ``answer``; the engine catches it. ``kind`` is what such errors are counted under: an HTTP
+    status, or a word.
     """
+
+    def __init__(self, message: str, *, kind: str = "failed") -> None:
+        super().__init__(message)
+        self.kind = kind
 
 
 class TransientError(ModelError):
@@ -41,7 +46,7 @@ class TransientError(ModelError):
 
     ``retry_after`` is the provider's own wait in seconds, where it gave one;
     ``rate_limited`` asks the engine to send fewer requests at a time;
-    ``unreachable`` says that no connection could be made at all.
+    ``unreachable`` says that no connection could be made at all, or what answers is no model.
     """
 
     def __init__(
@@ -51,8 +56,9 @@ class TransientError(ModelError):
         retry_after: float | None = None,
         rate_limited: bool = False,
         unreachable: bool = False,
+        kind: str = "failed",
     ) -> None:
-        super().__init__(message)
+        super().__init__(message, kind=kind)
         self.retry_after = retry_after
         self.rate_limited = rate_limited
         self.unreachable = unreachable

@@ -12,7 +12,11 @@ from pytest_fairness.core.items import ProbeItem, Prompt
 
 @runtime_checkable
 class Model(Protocol):
-    """Who answers."""
+    """Who answers.
+
+    One that answers ``batch_size`` prompts at a time with weights of its own has that as an attribute: an executor
+    may then hold it on other machines, made there from its name.
+    """
 
     name: str
     """As the reports show it: ``provider:name?parameters``."""
@@ -75,7 +79,8 @@ class ItemGrader(Protocol):
 
     ``extremes`` or ``extremes_for`` mean what they do for a `Grader`. Its questions go the
     way of all attempts, so what is in the store is not asked again; its grades follow from
-    them and are made anew in every run.
+    them and are made anew in every run. A method ``most_questions(attempts)`` tells how many
+    it asks at most about an item with that many attempts, for plans and estimates.
 
     >>> class Agree:
     ...     def grade_item(self, item, attempts):

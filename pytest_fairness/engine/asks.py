@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.keys import attempt_key, prompt_digest
 from pytest_fairness.core.protocols import Model
+from pytest_fairness.store.ledger import Role
 
 
 @dataclass(slots=True, eq=False)
@@ -21,15 +22,18 @@ class Ask:
     repetition: int
     place: int = -1
     """Its place in the work list; -1 where it stands in none."""
+    role: Role = "probes"
 
 
-def asks_of(prompts: Sequence[Prompt], model: Model, repetitions: int, first: int = 0) -> list[Ask]:
+def asks_of(
+    prompts: Sequence[Prompt], model: Model, repetitions: int, first: int = 0, role: Role = "probes"
+) -> list[Ask]:
     """Every repetition of every prompt, prompt by prompt; they are counted from ``first``."""
     asks: list[Ask] = []
     for prompt in prompts:
         digest = prompt_digest(prompt.messages)
         asks += [
-            Ask(attempt_key(model.key, digest, repetition), model, prompt, digest, repetition)
+            Ask(attempt_key(model.key, digest, repetition), model, prompt, digest, repetition, role=role)
             for repetition in range(first, first + repetitions)
         ]
     return asks

@@ -51,12 +51,12 @@ def _kept(
 ) -> Sequence[Grade]:
     """The grades of attempts that have answers, from the store as far as it has them."""
     keys = [(each.attempt.key, grade_key(fingerprint, each.prompt)) for each in attempts]
-    if any(key not in engine.grades for key in keys):
+    if any(key not in engine.answers.grades for key in keys):
         with engine.grading([attempt for attempt, _ in keys]):
-            missing = {key: each for key, each in zip(keys, attempts, strict=True) if key not in engine.grades}
+            missing = {key: each for key, each in zip(keys, attempts, strict=True) if key not in engine.answers.grades}
             grades = _asked(name, grader, list(missing.values()))
             engine.keep_now([(*key, grade) for key, grade in zip(missing, grades, strict=True)])
-    return [engine.grades[key] for key in keys]
+    return [engine.answers.grades[key] for key in keys]
 
 
 def _asked(name: str, grader: BatchGrader, attempts: Sequence[GradedAttempt]) -> Sequence[Grade]:

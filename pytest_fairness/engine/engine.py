@@ -9,6 +9,7 @@ the store, to the tests.
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 import time
 from collections import deque
@@ -20,11 +21,16 @@ from typing import TypeVar
 from pytest_fairness.core.attempts import Attempt, Grade
 from pytest_fairness.core.errors import FairnessError, StoreError
 from pytest_fairness.core.protocols import Model
+from pytest_fairness.engine.answers import Answers
 from pytest_fairness.engine.asking import Asker, Retries
 from pytest_fairness.engine.asks import Ask
-from pytest_fairness.engine.errors import StoppedError
-from pytest_fairness.engine.queues import Queues
-from pytest_fairness.store.store import Asked, Store
+from pytest_fairness.engine.budget import Budget
+from pytest_fairness.engine.errors import SpentError
+from pytest_fairness.engine.limits import Limits
+from pytest_fairness.engine.queues import LOAD, Queues
+from pytest_fairness.engine.submitting import BatchMode, Submitting
+from pytest_fairness.store.pace import Rates, Wish
+from pytest_fairness.store.store import Asked, Store, Turn
 
 T = TypeVar("T")
 
@@ -32,6 +38,8 @@ _GATHER = 0.004
 """Seconds for which ended requests are gathered into one exchange with the store."""
 _LOOK_AGAIN = 0.05
 """Seconds after which what another process was asking is looked up again."""
+_LOOK_EACH = 1e-5
+"""Seconds more for each: where another process hands in a great batch, they are many."""
 _TELL_EVERY = 64
 """Asks taken by tests after which the engine is told how far they are."""
 
@@ -39,36 +47,37 @@ _TELL_EVERY = 64
 class Engine:
     """Answers for the tests of one process.
 
-    ``concurrency`` is the most requests that one model is sent at a time.
+    ``concurrency`` is the most requests under way at one endpoint, of all processes of the run together; a
+    local model is one of each process. ``rates`` are those of an endpoint whose model names none. Without a
+    ``budget`` nothing else is capped. With ``batch``, models that have batches are asked in them, all ahead.
     """
 
     def __init__(
-        self, store: Store, run: str, *, concurrency: int = 32, retries: Retries | None = None, offline: bool = False
+        self,
+        store: Store,
+        run: str,
+        *,
+        concurrency: int = 32,
+        retries: Retries | None = None,
+        offline: bool = False,
+        budget: Budget | None = None,
+        rates: Rates | None = None,
+        batch: BatchMode | None = None,
     ) -> None:
         self._store = store
         self._run = run
         self._concurrency = concurrency
         self._retries = retries or Retries()
         self._offline = offline
-        self.answered: dict[str, Attempt] = {}
-        self.on_wait: Callable[[int], None] | None = None
-        """Called with the number of answers to probes while a test waits, about once a second or more often."""
-        self.questions: set[str] = set()
-        """Keys of the answers that graders asked for and have."""
-        self.meanwhile: list[Callable[[], None]] = []
-        """Called in the tests' thread while a test waits, whenever answers have come: gradings go on with them."""
-        self.grades: dict[tuple[str, str], Grade] = {}
-        """Stored grades, by attempt and by the grader's fingerprint."""
+        self._budget = budget or Budget()
+        self.answers = Answers()
         self.at_end: list[Callable[[], object]] = []
         """Called when the engine closes: graders free what they hold."""
-        self._news = threading.Condition()
-        self._broken: FairnessError | None = None
-        self._closing = False
         self._stopped = False
         self._paused = False
         self._reached = 0
         self._told = 0
-        self.ask_ahead = max(256, 8 * concurrency)
+        self.ask_ahead = sys.maxsize if batch else max(256, 8 * concurrency)
         # The loop's own, from here on.
         self._queues = Queues(self.ask_ahead)
         self._askers: dict[str, Asker] = {}
@@ -78,11 +87,15 @@ class Engine:
         self._looked = 0.0
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._asked: list[Asked] = []
+        self._freed: list[str] = []
         self._graded: deque[tuple[str, str, Grade]] = deque()  # filled by the tests' thread, emptied by the loop
         # Not the loop's default executor: a model's slow functions would keep the store waiting.
         self._store_thread = ThreadPoolExecutor(1, "fairness-store")
         self._loop = asyncio.new_event_loop()
         self._wake = asyncio.Event()
+        self._submitting = Submitting(batch, store, run, self._in_store, self._wake.set)
+        self._limits = Limits(concurrency, rates or Rates(), self._wake.set, self._submitting.together)
+        self._submitting.serve(self.answers, self._queues, self._budget, self._retries, self._limits)
         self._thread = threading.Thread(target=self._live, name="fairness-engine", daemon=True)
         self._thread.start()
 
@@ -95,15 +108,16 @@ class Engine:
     def attempts(self, asks: Sequence[Ask]) -> list[Attempt]:
         """The attempts of these asks, waiting for those that are still to come.
 
-        Raises `StoppedError` once the run was stopped, and the `StoreError` that ended the engine.
+        Raises `StoppedError` once the run was stopped, its kind `SpentError` for what a cap of the run forbids to
+        ask, and the `StoreError` that ended the engine.
         """
-        answered = self.answered
+        answered = self.answers.attempts
         missing = [ask for ask in asks if ask.key not in answered]
         self._reached = max(self._reached, asks[-1].place)
         if missing:
             wanted = tuple(missing)
             self._tell(lambda: self._queues.demand(wanted))
-            self.until(lambda: self.have(missing))
+            self.answers.until(lambda: self.answers.have(missing))
         elif self._reached - self._told >= _TELL_EVERY:
             self._told = self._reached
             self._tell(lambda: None)
@@ -113,41 +127,9 @@ class Engine:
         """Ask these for a grader, before anything that begins another item. Does not wait."""
         self._tell(lambda: self._queues.question(asks))
 
-    def have(self, missing: list[Ask]) -> bool:
-        """Whether all of these are answered; those that are leave the list, from its end."""
-        while missing and missing[-1].key in self.answered:
-            missing.pop()
-        return not missing
-
     def is_near(self, ask: Ask) -> bool:
         """Whether it is within the reach of the tests: no further ahead of them than requests are sent."""
         return ask.place <= self._reached + self.ask_ahead
-
-    def until(self, is_done: Callable[[], bool]) -> None:
-        """Wait until this is so. It is looked at again whenever answers have come.
-
-        Raises as `attempts` does.
-        """
-        while True:
-            seen = len(self.answered)
-            for go_on in self.meanwhile:
-                go_on()
-            if is_done():
-                return
-            self._wait(seen)
-
-    def _wait(self, seen: int) -> None:
-        """Wait until more answers are there than those that were seen."""
-        with self._news:
-            if len(self.answered) > seen:
-                return
-            if self._broken is not None:
-                raise self._broken
-            if self._closing:
-                raise StoppedError("the run was stopped before this was answered")
-            self._news.wait(1.0)
-        if self.on_wait is not None:
-            self.on_wait(len(self.answered) - len(self.questions))
 
     def keep(self, grades: Sequence[tuple[str, str, Grade]]) -> None:
         """Write grades (attempt key, grader's fingerprint, grade) beside their attempts, with the next that is written.
@@ -160,13 +142,13 @@ class Engine:
     def grading(self, keys: Sequence[str]) -> Iterator[None]:
         """Meanwhile no other process grades a batch; what others have graded of these attempts is known."""
         with self._store.grading():
-            self.grades |= self._store.load(keys, self._run)[1]
+            self.answers.grades |= self._store.load(keys, self._run)[1]
             yield
 
     def keep_now(self, grades: Sequence[tuple[str, str, Grade]]) -> None:
         """Write grades at once, for those who wait to grade the same."""
         self._store.turn(self._run, grades=grades)
-        self.grades |= {(key, fingerprint): grade for key, fingerprint, grade in grades}
+        self.answers.grades |= {(key, fingerprint): grade for key, fingerprint, grade in grades}
 
     def pause(self) -> None:
         """Send nothing new until `resume`: somebody is in a debugger."""
@@ -183,7 +165,7 @@ class Engine:
 
     def close(self) -> None:
         """Cancel what is under way and write what has come."""
-        self._closing = True
+        self.answers.closed = True
         self._tell(lambda: None)
         self._thread.join()
         while self.at_end:
@@ -214,32 +196,28 @@ class Engine:
 
     async def _work(self) -> None:
         try:
-            while not self._closing:
+            while not self.answers.closed:
                 self._wake.clear()
                 await self._look_up()
                 await self._exchange()
-                self._closing = self._closing or (self._stopped and not self._tasks)
+                self.answers.closed = self.answers.closed or (self._stopped and not self._tasks)
                 await self._rest()
         except FairnessError as error:
-            self._broken = error
+            self.answers.broken = error
         except Exception as error:  # noqa: BLE001 - the tests must be told, or they wait for ever
-            self._broken = FairnessError(f"the engine failed: {type(error).__name__}: {error}")
+            self.answers.broken = FairnessError(f"the engine failed: {type(error).__name__}: {error}")
         finally:
-            self._closing = True
-            self._publish()
+            self.answers.closed = True
+            self.answers.publish()
             await self._end()
 
     async def _rest(self) -> None:
         """Sleep until something happens, then a moment more, so that things happen together."""
-        waits_for_time = self._elsewhere or self._queues
+        waits_for_time = self._elsewhere or self._queues or self._limits.wait
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._wake.wait(), _LOOK_AGAIN if waits_for_time else None)
-        if self._tasks and not self._closing:
+            await asyncio.wait_for(self._wake.wait(), self._limits.nap(_LOOK_AGAIN) if waits_for_time else None)
+        if self._tasks and not self.answers.closed:
             await asyncio.sleep(_GATHER)
-
-    def _publish(self) -> None:
-        with self._news:
-            self._news.notify_all()
 
     async def _in_store(self, call: Callable[[], T]) -> T:
         return await self._loop.run_in_executor(self._store_thread, call)
@@ -251,99 +229,157 @@ class Engine:
             asks, rank = batch
             keys = [ask.key for ask in asks if _is_stored(ask)]
             attempts, grades = await self._in_store(lambda k=keys: self._store.load(k, self._run))  # type: ignore[misc]
-            self.grades |= grades
-            self.answered |= attempts
+            self.answers.grades |= grades
+            self.answers.attempts |= attempts
             self._queues.add([ask for ask in asks if self._may_ask(ask)], rank)
-            self._publish()
+            self.answers.publish()
 
     def _may_ask(self, ask: Ask) -> bool:
         """Whether it is still to be asked; what can never be answered fails here."""
-        if ask.key in self.answered:
+        if ask.key in self.answers.attempts:
             return False
         why_not = self._asker(ask.model).fatal
         if why_not is None and self._offline and not ask.model.local:
             why_not = f"{ask.model.name} was not asked: the answer is not in the store, and --fairness-offline is given"
         if why_not is not None:
-            self.answered[ask.key] = Attempt(ask.key, ask.repetition, error=why_not)
+            self.answers.attempts[ask.key] = Attempt(ask.key, ask.repetition, error=why_not)
         return why_not is None
 
     async def _exchange(self) -> None:
         """Write what has ended, claim what may leave, send it; until nothing more may."""
         while True:
             wanted = self._wanted()
-            if not (self._asked or self._graded or wanted):
+            # What is looked for though a cap was reached needs no place.
+            wishes = self._limits.wishes({} if self._budget.is_spent else wanted)
+            if not (self._asked or self._graded or self._freed or wanted or wishes):
                 return
             asked, self._asked = self._asked, []
             graded = [self._graded.popleft() for _ in range(len(self._graded))]
-            keys = [key for key, ask in wanted.items() if _is_stored(ask)]
+            self._budget.wanted = wanted
             try:
-                turn = await self._in_store(
-                    lambda a=asked, g=graded, k=keys: self._store.turn(self._run, asked=a, grades=g, wanted=k)  # type: ignore[misc]
-                )
+                turn = await self._in_store(lambda a=asked, g=graded, w=wanted, p=wishes: self._turn(a, g, w, p))  # type: ignore[misc]
             except StoreError:
                 self._asked = asked + self._asked  # one more try is made at the end
                 raise
             self._stopped = self._stopped or turn.stopped
-            self.answered.update((one.attempt.key, one.attempt) for one in asked)
-            self.answered |= turn.answered
-            self._publish()
+            self.answers.attempts.update((one.attempt.key, one.attempt) for one in asked)
+            self.answers.attempts |= turn.answered
+            self._refuse(turn.refused, wanted)
+            self._queues.put_back(ask for key, ask in reversed(wanted.items()) if key in turn.held)
+            self._owners |= self._limits.heed(wishes, turn)
+            self.answers.publish()
             for key, ask in wanted.items():
                 if key in turn.claimed or not _is_stored(ask):
                     self._send(ask)
-                elif key in turn.elsewhere:
+                elif (owner := turn.elsewhere.get(key)) in turn.submissions:
+                    self._submitting.follow(ask, owner)
+                elif owner is not None:
                     self._elsewhere[key] = ask
-                    self._owners.add(turn.elsewhere[key])
+                    self._owners.add(owner)
+
+    def _turn(
+        self,
+        asked: Sequence[Asked],
+        graded: Sequence[tuple[str, str, Grade]],
+        wanted: dict[str, Ask],
+        wishes: Sequence[Wish] = (),
+    ) -> Turn:
+        keys = [key for key, ask in wanted.items() if _is_stored(ask)]
+        while self._freed:
+            self._store.release(self._freed.pop())
+        turn = self._store.turn(self._run, asked=asked, grades=graded, wanted=keys, purse=self._budget, wishes=wishes)
+        self._budget.wrote()
+        self._budget.begin(turn.claimed)  # here, before the next of this thread's transactions counts what is under way
+        return turn
+
+    def _refuse(self, keys: set[str], wanted: dict[str, Ask]) -> None:
+        """A cap forbids these: for good, or until what is under way has ended and left some money."""
+        if self._budget.is_spent:
+            self.answers.refused |= dict.fromkeys(keys, self._budget.reason)
+        else:
+            self._queues.put_back(ask for key, ask in reversed(wanted.items()) if key in keys)
 
     def _wanted(self) -> dict[str, Ask]:
-        if self._stopped or self._paused or self._closing:
+        if self._stopped or self._paused or self.answers.closed or self._budget.waits:
             return {}
         now = time.monotonic()
-        if self._elsewhere and now - self._looked >= _LOOK_AGAIN:
+        if (self._elsewhere or self._owners) and now - self._looked >= _LOOK_AGAIN + _LOOK_EACH * len(self._elsewhere):
             self._looked = now
             self._store.bury(self._owners)
             self._owners.clear()
             self._queues.put_back(self._elsewhere.values())
             self._elsewhere.clear()
-        free = {key: asker.limit.free(now) for key, asker in self._askers.items()}
-        return self._queues.take(free, lambda key: key in self.answered or key in self._tasks or key in self._elsewhere)
+        spent = self._budget.is_spent  # then the store refuses, but for what is answered or being asked elsewhere
+        free = self._limits.free(now, LOAD if spent else None)
+        ended = {one.attempt.key for one in self._asked}  # written with this exchange; until then still claimed
+        known = (self.answers.attempts, self._tasks, self._elsewhere, ended, self._submitting)
+        return self._queues.take(free, lambda key: any(key in those for those in known))
 
     def _send(self, ask: Ask) -> None:
         asker = self._asker(ask.model)
         asker.limit.in_flight += 1
+        self._budget.begin([ask.key])
+        if self._submitting.together(ask.model) is not None:
+            self._submitting.add(ask)
+            return
         self._tasks[ask.key] = self._loop.create_task(self._ask(asker, ask))
 
     async def _ask(self, asker: Asker, ask: Ask) -> None:
         try:
             attempt = await asker.ask(ask)
+            self._budget.end(ask, attempt)
+        except SpentError:
+            self._give_up(ask)
+            return
+        except StoreError as error:
+            self.answers.broken, self.answers.closed = error, True
+            return
         finally:
             asker.limit.in_flight -= 1
             del self._tasks[ask.key]
+            self._wake.set()
         if asker.fatal is not None:
-            for waiting in self._queues.drain(ask.model.key):
+            for waiting in self._queues.drain(ask.model):
                 self._may_ask(waiting)
         if _is_stored(ask):
             self._asked.append(Asked(attempt, ask.model.key, ask.digest, ask.prompt.messages))
         else:
-            self.answered[ask.key] = attempt
-            self._publish()
-        self._wake.set()
+            self.answers.attempts[ask.key] = attempt
+            self.answers.publish()
+
+    async def _again(self, ask: Ask) -> None:
+        """Wait until a request may be sent once more. Raises `SpentError` where a cap forbids it."""
+        await self._asker(ask.model).limit.permit()
+        if not (self._budget.is_capped and _is_stored(ask)):
+            self._budget.may_retry(ask.key, ())
+        elif not await self._in_store(lambda: self._store.may_retry(self._run, ask.key, self._budget)):
+            raise SpentError(self._budget.reason)
+
+    def _give_up(self, ask: Ask) -> None:
+        self._budget.drop(ask)
+        if _is_stored(ask):
+            self._freed.append(ask.key)
+        self.answers.refused[ask.key] = self._budget.reason
+        self.answers.publish()
 
     def _asker(self, model: Model) -> Asker:
         asker = self._askers.get(model.key)
         if asker is None:
-            asker = self._askers[model.key] = Asker(self._concurrency, self._retries)
+            asker = Asker(self._limits.of(model), self._retries, self._budget, self._again)
+            self.ask_ahead = self._queues.ask_ahead = max(self.ask_ahead, 2 * getattr(model, "in_flight", 0))
+            self._askers[model.key] = asker
             self._models[model.key] = model
         return asker
 
     async def _end(self) -> None:
+        await self._submitting.close()
         tasks = list(self._tasks.values())
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        if self._asked or self._graded:
+        if self._askers or self._graded:
             with suppress(StoreError):
-                graded = list(self._graded)
-                await self._in_store(lambda: self._store.turn(self._run, asked=self._asked, grades=graded))
+                await self._in_store(lambda: self._turn(self._asked, list(self._graded), {}))
         for model in self._models.values():
             await model.close()
 

@@ -11,3 +11,7 @@ class StoppedError(FairnessError):
 
 class GraderError(FairnessError):
     """A grader over an item or a batch failed, or returned or asked what it may not."""
+
+
+class SpentError(StoppedError):
+    """Not in this run: a cap was reached before it was asked, of money, requests or time; or it is in a batch."""

@@ -16,7 +16,7 @@ from pytest_fairness.core.items import ProbeItem
 from pytest_fairness.core.protocols import ItemGrader, Model, Question
 from pytest_fairness.engine.asks import Ask, asks_of
 from pytest_fairness.engine.engine import Engine
-from pytest_fairness.engine.errors import GraderError
+from pytest_fairness.engine.errors import GraderError, SpentError
 
 Steps = Generator[list[Ask], list[Attempt], list[GradedAttempt]]
 """A grading: yields what it waits for, is sent the attempts, returns the graded attempts."""
@@ -80,7 +80,7 @@ def _asks(questions: object, model: Model, first: int) -> list[Ask]:
             raise GraderError(f"asks a {type(asked).__name__}: the model of a Question must have answer() and close()")
         # Those of a fresh run are counted on from the last, as those of its attempts are.
         repetition = question.repetition if question.repetition >= first else first + question.repetition
-        asks += asks_of([question.prompt], asked, 1, repetition)
+        asks += asks_of([question.prompt], asked, 1, repetition, "graders")
     return asks
 
 
@@ -128,7 +128,7 @@ class Gradings:
         self._known: set[int] = set()
         self._under_way: dict[int, _Grading] = {}
         self._ended: dict[int, _Grading] = {}
-        engine.meanwhile.append(self._go_on)
+        engine.answers.meanwhile.append(self._go_on)
 
     def take(self, place: int) -> tuple[list[GradedAttempt], list[Attempt]]:
         """The graded attempts of an item, and those of what its graders asked; once each, waiting for them.
@@ -136,7 +136,7 @@ class Gradings:
         Raises what its grading raised, and as `Engine.attempts` does.
         """
         self._add(place)
-        self._engine.until(lambda: self._has_ended(place))
+        self._engine.answers.until(lambda: self._has_ended(place))
         grading = self._ended.pop(place)
         if grading.error is not None:
             self._known.remove(place)  # a test that is run again has its item graded again
@@ -166,7 +166,13 @@ class Gradings:
         asks: list[Ask] = []
         for place in places:
             grading = self._under_way[place]
-            if self._engine.have(grading.missing) and self._engine.is_near(grading.asks[-1]):
+            try:
+                has_come = self._engine.answers.have(grading.missing)
+            except SpentError as error:  # for the test of its item, as in `_ends`
+                grading.error = error
+                self._ended[place] = self._under_way.pop(place)
+                continue
+            if has_come and self._engine.is_near(grading.asks[-1]):
                 if self._ends(grading):
                     self._ended[place] = self._under_way.pop(place)
                 else:
@@ -180,14 +186,13 @@ class Gradings:
         An error is kept for the test of its item: it may be another test that waits now.
         """
         try:
-            while self._engine.have(grading.missing):
-                attempts = [self._engine.answered[ask.key] for ask in grading.asks]
+            while self._engine.answers.have(grading.missing):
+                attempts = [self._engine.answers.attempts[ask.key] for ask in grading.asks]
                 if grading.is_begun:
                     grading.questions += attempts
-                    self._engine.questions.update(ask.key for ask in grading.asks)
                 grading.is_begun = True
                 grading.asks = grading.steps.send(attempts)
-                grading.missing = [ask for ask in grading.asks if ask.key not in self._engine.answered]
+                grading.missing = [ask for ask in grading.asks if ask.key not in self._engine.answers.attempts]
         except StopIteration as done:
             grading.graded = done.value
         except KeyboardInterrupt:

@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
 
+from pytest_fairness.core.protocols import Model
 from pytest_fairness.engine.asks import Ask
+from pytest_fairness.engine.limits import endpoint_of
 
 LOAD = 1000
 """Asks looked up in the store at a time."""
@@ -16,7 +18,7 @@ _LOAD_AHEAD = 4 * LOAD
 
 
 class Rank(IntEnum):
-    """What leaves first, of what waits for one model."""
+    """What leaves first, of what waits for one endpoint."""
 
     QUESTION = 0
     """Asked by a grader: it ends an item that was begun."""
@@ -27,7 +29,7 @@ class Rank(IntEnum):
 
 
 def _lines() -> tuple[deque[Ask], deque[Ask], deque[Ask]]:
-    """What waits for one model, by rank."""
+    """What waits for one endpoint, by rank."""
     return deque(), deque(), deque()
 
 
@@ -74,7 +76,7 @@ class Queues:
         for rank in (Rank.QUESTION, Rank.DEMAND):
             if wanted := self._wanted[rank]:
                 return [wanted.popleft() for _ in range(min(LOAD, len(wanted)))], rank
-        if self._places - self.reached > _LOAD_AHEAD - LOAD:
+        if self._places - self.reached > max(_LOAD_AHEAD, self.ask_ahead) - LOAD:
             return None
         batch: list[Ask] = []
         while self._plans and len(batch) < LOAD:
@@ -93,19 +95,19 @@ class Queues:
     def add(self, asks: Iterable[Ask], rank: Rank) -> None:
         """These are not in the store: they wait for a free place."""
         for ask in asks:
-            self._waiting[ask.model.key][rank].append(ask)
+            self._waiting[endpoint_of(ask.model)][rank].append(ask)
 
     def put_back(self, asks: Iterable[Ask]) -> None:
-        """These were being asked elsewhere; they go to the front, to be looked up once more."""
+        """These could not leave, or were being asked elsewhere; the last of them goes to the very front."""
         for ask in asks:
-            self._waiting[ask.model.key][Rank.QUESTION].appendleft(ask)
+            self._waiting[endpoint_of(ask.model)][Rank.QUESTION].appendleft(ask)
 
     def take(self, free: dict[str, int], done: Callable[[str], bool]) -> dict[str, Ask]:
-        """What may leave now, given the free places per model; ``done`` tells what need not."""
+        """What may leave now, given the free places per endpoint; ``done`` tells what need not."""
         wanted: dict[str, Ask] = {}
         furthest = self.reached + self.ask_ahead
-        for model, places in free.items():
-            for rank, queue in enumerate(self._waiting[model]):
+        for endpoint, places in free.items():
+            for rank, queue in enumerate(self._waiting[endpoint]):
                 while queue and places and (rank != Rank.AHEAD or queue[0].place <= furthest):
                     ask = queue.popleft()
                     if not done(ask.key) and ask.key not in wanted:
@@ -113,9 +115,15 @@ class Queues:
                         wanted[ask.key] = ask
         return wanted
 
-    def drain(self, model: str) -> list[Ask]:
+    def drain(self, model: Model) -> list[Ask]:
         """Take out all that waits for a model."""
-        return [ask for queue in self._waiting.pop(model, ()) for ask in queue]
+        drained: list[Ask] = []
+        for queue in self._waiting[endpoint_of(model)]:
+            waiting = list(queue)
+            queue.clear()
+            for ask in waiting:
+                (drained if ask.model.key == model.key else queue).append(ask)
+        return drained
 
     def __bool__(self) -> bool:
         return any(queue for lines in self._waiting.values() for queue in lines)

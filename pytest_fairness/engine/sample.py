@@ -107,6 +107,11 @@ class Sample:
         """The attempts of the items that were measured so far, in order."""
         return [attempt for place in sorted(self._graded) for attempt in self._graded[place]]
 
+    def answered_items(self) -> int:
+        """How many items have all their answers."""
+        answered = self._engine.answers.attempts
+        return sum(all(ask.key in answered for ask in self._asks_at(place)) for place in range(len(self.items)))
+
     def _steps(self, place: int) -> Steps:
         """The grading of an item by all graders, from its attempts on."""
         asks = self._asks_at(place)
@@ -144,7 +149,7 @@ class Sample:
         grades: dict[str, Grade] = {}
         for name, grader in self._graders.items():
             fingerprint = fingerprints[name]
-            known = self._engine.grades.get((attempt.key, fingerprint)) if fingerprint else None
+            known = self._engine.answers.grades.get((attempt.key, fingerprint)) if fingerprint else None
             if known is None:
                 known = grader.grade(ask.prompt, attempt.answer)
                 if fingerprint:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from pytest_fairness.core.errors import FairnessError, near
+from pytest_fairness.core.pyproject import Pyproject
 
 _TABLE = "[tool.pytest-fairness.models]"
 
@@ -18,30 +16,11 @@ def read_aliases(root: Path) -> dict[str, str]:
 
     Raises `FairnessError`, with file and line, where that file or an alias in it is malformed.
     """
-    path = root / "pyproject.toml"
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return {}
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise FairnessError(f"{path} cannot be read: {why}") from None
-    try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        place = re.search(r"at line (\d+)", str(error))
-        line = place[1] if place else str(text.count("\n") + 1)
-        raise FairnessError(f"{path}:{line}: not valid TOML: {error}") from None
-    table: Any = document
-    for part in ("tool", "pytest-fairness", "models"):
-        table = table.get(part, {})
-        if not isinstance(table, dict):
-            where = f"{path}:{_line_of(part, text)}"
-            raise FairnessError(f'{where}: {part!r} is no table: write {_TABLE}, and alias = "provider:NAME" below it')
+    file = Pyproject.read(root)
+    table = file.table("models", way_out=f'write {_TABLE}, and alias = "provider:NAME" below it')
     for alias, name in table.items():
-        _check(alias, name, f"{path}:{_line_of(alias, text)}")
-    aliases: dict[str, str] = table
-    return aliases
+        _check(alias, name, file.where(alias))
+    return dict(table)
 
 
 def follow(text: str, aliases: Mapping[str, str]) -> str:
@@ -69,12 +48,3 @@ def _check(alias: str, name: object, where: str) -> None:
         raise FairnessError(f"{where}: model alias {alias!r} is {name!r}: it must be a text, provider:NAME")
     if not alias.strip() or ":" in alias or "?" in alias:
         raise FairnessError(f"{where}: model alias {alias!r} would hide a full name: leave ':' and '?' out of it")
-
-
-def _line_of(key: str, text: str) -> int:
-    """The line that defines a key; the table's own line where the key is written in another way."""
-    for pattern in (rf"""(?m)^\s*["']?{re.escape(key)}["']?\s*=""", r"(?m)^\s*\[tool\.pytest-fairness"):
-        found = re.search(pattern, text)
-        if found:
-            return text.count("\n", 0, found.end()) + 1
-    return 1

@@ -9,6 +9,7 @@ from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.models import parameters
+from pytest_fairness.models.batch_anthropic import AnthropicBatches
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.hosted import HostedModel
 from pytest_fairness.models.names import ModelName, Scalar
@@ -99,6 +100,9 @@ class AnthropicModel(HostedModel):
             body["output_config"] = {"effort": given["effort"]}
         body |= given.get("extra", {})
         return body
+
+    def _batches(self) -> AnthropicBatches:
+        return AnthropicBatches(self)
 
     def _structured(self, schema: Mapping[str, Any], body: dict[str, Any]) -> dict[str, Any]:
         config = {"format": {"type": "json_schema", "schema": schema}, **body.get("output_config", {})}

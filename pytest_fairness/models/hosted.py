@@ -5,15 +5,17 @@ from __future__ import annotations
 import base64
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from importlib import import_module
 from time import perf_counter
 from typing import Any, ClassVar
 from urllib.parse import unquote, urlsplit
 
 from pytest_fairness.core.attempts import Answer
-from pytest_fairness.core.errors import FairnessError, FatalError, PermanentError
+from pytest_fairness.core.errors import FairnessError, FatalError, ModelError, TransientError
 from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.submissions import BatchInterface
 from pytest_fairness.models import parameters
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.http_errors import Service, status_error, translate
@@ -88,10 +90,8 @@ class HostedModel(ABC):
         """
         if self._client is None:
             self._client = self._open()
-        body = self._body(prompt, repetition)
-        schema = prompt.schema if self._has_schemas else None
-        if schema is not None:
-            body = self._structured(schema, body)
+        has_schema = prompt.schema is not None and self._has_schemas
+        body = self.request(prompt, repetition)
         started = perf_counter()
         try:
             # The SDKs' documented call for any endpoint: it skips their validation of types,
@@ -100,11 +100,52 @@ class HostedModel(ABC):
         except Exception as error:  # noqa: BLE001  # of any library below the SDK; each is translated
             if getattr(error, "code", None) == "content_filter":  # Azure's way: HTTP 400
                 return Answer("", "content_filter", latency=perf_counter() - started)
-            if schema is not None and _refuses_schema(error):
+            status = getattr(error, "status_code", None)
+            if has_schema and _refuses_schema(status, f"{getattr(error, 'body', '')} {error}"):
                 self._has_schemas = False
                 return await self.answer(prompt, repetition)
             raise translate(error, self._service()) from None
         return self._checked(reply, perf_counter() - started)
+
+    def request(self, prompt: Prompt, repetition: int) -> dict[str, Any]:
+        """The JSON that asks one prompt, with its schema where the server knows any."""
+        body = self._body(prompt, repetition)
+        if prompt.schema is None or not self._has_schemas:
+            return body
+        return self._structured(prompt.schema, body)
+
+    @property
+    def batches(self) -> BatchInterface:
+        """The provider's batches of this model."""
+        return self._batches()
+
+    @asynccontextmanager
+    async def client_of_batches(self) -> AsyncIterator[Any]:
+        """The provider's client, opened; what its calls raise comes as a `ModelError`."""
+        if self._client is None:
+            self._client = self._open()
+        try:
+            yield self._client
+        except ModelError:
+            raise
+        except Exception as error:  # noqa: BLE001  # of any library below the SDK; each is translated
+            raise translate(error, self._service()) from None
+
+    def outcome(self, status: int, body: object) -> Answer | ModelError:
+        """What came of a request in a batch, by the HTTP status that it would have had by itself."""
+        if status == 200:
+            try:
+                return self._checked(body, 0.0)
+            except ModelError as unreadable:
+                return unreadable
+        said = body.get("error") if isinstance(body, Mapping) else None
+        if isinstance(said, Mapping) and said.get("code") == "content_filter":
+            return Answer("", "content_filter")
+        error = status_error(status, body, self._service())
+        if _refuses_schema(status, str(body)):
+            self._has_schemas = False
+            return TransientError(str(error), kind=error.kind)
+        return error
 
     async def close(self) -> None:
         """Close the connections. A model asked again afterwards opens new ones."""
@@ -124,6 +165,10 @@ class HostedModel(ABC):
     def _structured(self, schema: Mapping[str, Any], body: dict[str, Any]) -> dict[str, Any]:
         """The request with the schema of its answer, in the provider's form."""
 
+    @abstractmethod
+    def _batches(self) -> BatchInterface:
+        """The batches of the provider."""
+
     def _defaults(self) -> Mapping[str, Scalar]:
         """Decoding parameters that are sent, and so are part of the key, though the name lacks them."""
         return {}
@@ -139,9 +184,11 @@ class HostedModel(ABC):
         try:
             return self._read(reply, latency)  # type: ignore[arg-type]
         except (KeyError, IndexError, TypeError, AttributeError):
-            raise PermanentError(
+            raise TransientError(  # of a proxy's page now and then; a server of another kind shows at once
                 f"{self.name}: {self._shown_url} did not answer in the form of {self.sdk}'s {self.path}: "
-                f"{str(reply)[:200]!r}; check the base URL"
+                f"{str(reply)[:200]!r}; check the base URL",
+                unreachable=True,
+                kind="broken answer",
             ) from None
 
     def _base_url(self, name: ModelName) -> str:
@@ -214,9 +261,8 @@ class HostedModel(ABC):
             return sdk.DefaultAsyncHttpxClient(**options)
 
 
-def _refuses_schema(error: Exception) -> bool:
-    refused = getattr(error, "status_code", None) in (400, 422)
-    return refused and _SCHEMA_REFUSED.search(f"{getattr(error, 'body', '')} {error}") is not None
+def _refuses_schema(status: object, said: str) -> bool:
+    return status in (400, 422) and _SCHEMA_REFUSED.search(said) is not None
 
 
 def _basic(url: str) -> str:

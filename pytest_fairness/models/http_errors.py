@@ -57,15 +57,17 @@ def translate(error: Exception, service: Service) -> ModelError:
         return FatalError(f"{at} is no URL that can be asked ({reason}): write http://host:port/path")
     # First of all: to the SDKs' aiohttp transports a dropped connection is one that failed, or timed out.
     if names & _DROPPED:
-        return TransientError(f"{at} dropped the connection: {reason}")
+        return TransientError(f"{at} dropped the connection: {reason}", kind="dropped connection")
     if names & _UNREACHABLE:
-        return TransientError(f"{at} cannot be reached: {reason}; is the server running?", unreachable=True)
+        return TransientError(
+            f"{at} cannot be reached: {reason}; is the server running?", unreachable=True, kind="no connection"
+        )
     if names & _TIMEOUT:
-        return TransientError(f"{at} did not answer in time")
+        return TransientError(f"{at} did not answer in time", kind="timeout")
     if "APIConnectionError" in names:
-        return TransientError(f"{at} could not be asked: {reason}")
-    if "JSONDecodeError" in names:
-        return TransientError(f"{at} sent a broken answer: {reason}")
+        return TransientError(f"{at} could not be asked: {reason}", kind="no connection")
+    if names & {"JSONDecodeError", "UnicodeDecodeError"}:
+        return TransientError(f"{at} sent a broken answer: {reason}", kind="broken answer")
     return PermanentError(f"{at} failed: {type(error).__name__}: {reason}")
 
 
@@ -73,20 +75,25 @@ def status_error(status: int, body: object, service: Service, headers: Mapping[s
     """What an HTTP status means for this prompt and for the whole model."""
     reason = _one_line(_message(body), service)
     at = f"{service.model}: {service.base_url}"
+    kind = str(status)
     if status in (401, 403):
-        return FatalError(f"{at} refused the key ({status}: {reason}): check {service.key_variable}")
+        return FatalError(f"{at} refused the key ({status}: {reason}): check {service.key_variable}", kind=kind)
     if status == 402 or _code(body) & _SPENT:
-        return FatalError(f"{at} has no credit left ({status}: {reason})")
+        return FatalError(f"{at} has no credit left ({status}: {reason})", kind=kind)
     if 300 <= status < 400:
-        return FatalError(f"{at} sends requests elsewhere ({status}): name the final address as the base URL")
+        return FatalError(
+            f"{at} sends requests elsewhere ({status}): name the final address as the base URL", kind=kind
+        )
     if status == 404 or "model_not_found" in _code(body):
-        return FatalError(f"{at} knows no such model or path ({status}: {reason}): check the name and the base URL")
+        return FatalError(
+            f"{at} knows no such model or path ({status}: {reason}): check the name and the base URL", kind=kind
+        )
     if status in (408, 409, 425, 429) or status >= 500:
         limited = status in (429, 529)  # 529: Anthropic's word for overloaded
         said = "limits the rate" if limited else "failed for now"
         wait = retry_after(headers or {})
-        return TransientError(f"{at} {said} ({status}: {reason})", retry_after=wait, rate_limited=limited)
-    return PermanentError(f"{at} refused the request ({status}: {reason})")
+        return TransientError(f"{at} {said} ({status}: {reason})", retry_after=wait, rate_limited=limited, kind=kind)
+    return PermanentError(f"{at} refused the request ({status}: {reason})", kind=kind)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

@@ -8,6 +8,7 @@ from typing import Any
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.models import parameters
+from pytest_fairness.models.batch_openai import OpenAIBatches
 from pytest_fairness.models.hosted import HostedModel
 from pytest_fairness.models.reasoning import split_thinking
 
@@ -54,6 +55,9 @@ class OpenAIModel(HostedModel):
         if "seed" in decoding:
             decoding["seed"] += repetition
         return {"model": self._asked_name, "messages": prompt.messages, **decoding, **extra}
+
+    def _batches(self) -> OpenAIBatches:
+        return OpenAIBatches(self)
 
     def _structured(self, schema: Mapping[str, Any], body: dict[str, Any]) -> dict[str, Any]:
         form = {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": schema}}

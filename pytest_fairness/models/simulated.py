@@ -84,6 +84,8 @@ class SimulatedModel:
         self._check(name)
 
     def _check(self, name: ModelName) -> None:
+        if "=" in name.name:
+            raise FairnessError(f"model {name}: parameters follow a question mark, as in simulated:x?base=0.7")
         if self._of is None and (self._ratio != 1 or self._refusal_gap or self._by is not None):
             raise FairnessError(f"model {name}: ratio, refusal_gap and by concern a group: name it, such as of=female")
         for what, share in (

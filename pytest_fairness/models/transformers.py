@@ -65,7 +65,8 @@ class TransformersModel:
         if folder.is_dir():
             self.key += f"#{_fingerprint(folder)}"
         self._threads = DaemonThreads(1, "fairness-transformers")
-        self._batcher = Batcher[Job, Answer | PermanentError](self._run, given.get("batch_size", 8), self._threads)
+        self.batch_size: int = given.get("batch_size", 8)
+        self._batcher = Batcher[Job, Answer | PermanentError](self._run, self.batch_size, self._threads)
         self._generator: Generator | None = None
 
     def __repr__(self) -> str:

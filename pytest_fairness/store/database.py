@@ -1,78 +1,61 @@
-"""One SQLite file that many processes open: how it is made, read, written, and what it says when it fails."""
+"""The database of a store: how it is made, read, written, and what it says when it fails."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from filelock import FileLock, Timeout
-from sqlalchemy import Connection, Engine, create_engine, event, insert, select, update
-from sqlalchemy.exc import DatabaseError
+from sqlalchemy import Connection, insert, select, update
+from sqlalchemy.exc import DatabaseError, InterfaceError, OperationalError
+from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random_exponential
 
 from pytest_fairness.core.errors import StoreError
-from pytest_fairness.store import tables
+from pytest_fairness.store import postgresql, sqlite, tables
+from pytest_fairness.store.dialects import insert_new, insert_or_replace
+from pytest_fairness.store.places import Place
+
+T = TypeVar("T")
+_OPENING = 10.0
+"""Seconds for which a server is waited for at the beginning: an address may as well be wrong."""
+_DISK_FULL = "53100"
 
 
 class Database:
-    """The file of a store, opened.
+    """A store's database, opened.
 
-    Raises `StoreError`, in one line, when the file cannot be read or written.
+    Raises `StoreError`, in one line, when it cannot be read or written. What a server that
+    is restarted broke off is repeated: every transaction must come to the same when it is
+    done twice.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self._medium = sqlite.File(place) if isinstance(place, Path) else postgresql.Database(place)
+        self._engine = self._medium.engine
+        self.dialect: str = self._engine.dialect.name
+        self._tries_for = min(_OPENING, self._medium.tries_for)
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise StoreError(
-                f"the store {path} cannot be made: {error.strerror}; name another with --fairness-store"
-            ) from None
-        self._engine = self._connect()
-        with self._mended():
-            # Switching a fresh file to WAL takes a lock that SQLite does not wait for.
-            try:
-                with FileLock(f"{path}.lock", timeout=60, thread_local=False):
-                    self._prepare()
-            except (Timeout, OSError) as error:
-                raise StoreError(
-                    f"the store {path} cannot be opened: {error}; name another with --fairness-store"
-                ) from None
-
-    def _connect(self) -> Engine:
-        engine = create_engine(f"sqlite:///{self.path}", connect_args={"timeout": 60})
-
-        @event.listens_for(engine, "connect")
-        def configure(connection: Any, _: object) -> None:
-            connection.isolation_level = None
-            connection.execute("PRAGMA synchronous = NORMAL")
-
-        @event.listens_for(engine, "begin")
-        def begin(connection: Connection) -> None:
-            # SQLAlchemy calls this for reading connections as well; those need no lock.
-            if connection.get_execution_options().get("isolation_level") != "AUTOCOMMIT":
-                connection.exec_driver_sql("BEGIN IMMEDIATE")
-
-        return engine
+            self._repeated(self._prepare)
+        except StoreError:
+            self.close()
+            raise
+        self._tries_for = self._medium.tries_for
 
     def _prepare(self) -> None:
-        with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            connection.exec_driver_sql("PRAGMA journal_mode = WAL")
-        with self._engine.begin() as connection:
+        with self._medium.preparing() as connection:
             tables.metadata.create_all(connection)
             number = connection.execute(select(tables.layout.c.number)).scalar()
             if number is None:
                 connection.execute(insert(tables.layout).values(number=tables.LAYOUT))
             elif number > tables.LAYOUT:
                 raise StoreError(
-                    f"the store {self.path} has layout {number} and this version of pytest-fairness reads up to "
+                    f"the store {self.place} has layout {number} and this version of pytest-fairness reads up to "
                     f"{tables.LAYOUT}: upgrade pytest-fairness, or name another store with --fairness-store"
                 )
             elif number < tables.LAYOUT:
-                for older in range(number, tables.LAYOUT):
-                    for statement in tables.MIGRATIONS[older]:
-                        connection.exec_driver_sql(statement)
+                tables.migrate(connection, number)
                 connection.execute(update(tables.layout).values(number=tables.LAYOUT))
 
     @contextmanager
@@ -80,20 +63,81 @@ class Database:
         try:
             yield
         except DatabaseError as error:
+            said = " ".join(str(error.orig).split())
             raise StoreError(
-                f"the store {self.path} failed: {error.orig}; what was answered before is kept: "
-                "mend it (free space, permissions) and run again, or name another with --fairness-store"
+                f"the store {self.place} failed: {said}; what was answered before is kept: {self._medium.repair}"
             ) from None
 
-    @contextmanager
-    def writing(self) -> Iterator[Connection]:
-        with self._mended(), self._engine.begin() as connection:
-            yield connection
+    def _repeated(self, work: Callable[[], T]) -> T:
+        with self._mended():
+            if not self._tries_for:
+                return work()
+            return Retrying(
+                retry=retry_if_exception(_may_pass),
+                stop=stop_after_delay(self._tries_for),
+                wait=wait_random_exponential(0.05, max=1),
+                reraise=True,
+            )(work)
+
+    def write(self, work: Callable[[Connection], T]) -> T:
+        """Do this in one transaction, which may be repeated."""
+
+        def once() -> T:
+            with self._engine.begin() as connection:
+                return work(connection)
+
+        return self._repeated(once)
+
+    def read(self, work: Callable[[Connection], T]) -> T:
+        """Do this without a transaction; it may be repeated."""
+
+        def once() -> T:
+            with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+                return work(connection)
+
+        return self._repeated(once)
+
+    def execute(self, statement: Any, rows: Sequence[Mapping[str, Any]] | None = None) -> None:
+        """Write by one statement."""
+        self.write(lambda connection: connection.execute(statement, rows))
+
+    def rows(self, wanted: Any) -> Sequence[Any]:
+        """All rows that a statement reads."""
+        return self.read(lambda connection: connection.execute(wanted).all())
+
+    def scalar(self, wanted: Any) -> Any:
+        """The first column of the first row, or None."""
+        return self.read(lambda connection: connection.execute(wanted).scalar())
+
+    def insert_new(self, table: Any) -> Any:
+        """`dialects.insert_new` for this database."""
+        return insert_new(self.dialect, table)
+
+    def insert_or_replace(self, table: Any, where: Callable[[Any], Any] | None = None) -> Any:
+        """`dialects.insert_or_replace` for this database."""
+        return insert_or_replace(self.dialect, table, where)
 
     @contextmanager
-    def reading(self) -> Iterator[Connection]:
-        with self._mended(), self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            yield connection
+    def lock(self, name: str) -> Iterator[None]:
+        """One process at a time, of those on this store."""
+
+        def locked() -> AbstractContextManager[object]:
+            lock = self._medium.lock(name)
+            lock.__enter__()
+            return lock
+
+        lock = self._repeated(locked)
+        try:
+            yield
+        finally:
+            lock.__exit__(None, None, None)
 
     def close(self) -> None:
         self._engine.dispose()
+
+
+def _may_pass(error: BaseException) -> bool:
+    """Whether it may go when it is tried again: a server that restarts, a deadlock, too many connections."""
+    if not isinstance(error, OperationalError | InterfaceError):
+        return False
+    return getattr(error.orig, "sqlstate", None) != _DISK_FULL

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import time
 import zlib
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from sqlalchemy import Row, bindparam, func, insert, select, update
-from sqlalchemy.dialects.sqlite import insert as upsert
+from sqlalchemy import Connection, bindparam, func, select, update
 
 from pytest_fairness.core.errors import StoreError
 from pytest_fairness.store import tables
 from pytest_fairness.store.database import Database
+from pytest_fairness.store.dialects import Now
 from pytest_fairness.store.samples import StoredSample, joined, pack, unpack
 
 LATEST = "latest"
@@ -26,78 +25,94 @@ class Runs:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def start(self, run: str) -> None:
-        """Note that a run has begun; each of its processes may say so."""
-        with self._database.writing() as connection:
-            row = {"id": run, "started": time.time(), "stopped": 0}
-            connection.execute(insert(tables.runs).prefix_with("OR IGNORE"), [row])
+    def start(self, run: str, *, again: bool = False) -> None:
+        """Note that a run has begun; each of its processes may say so.
+
+        ``again`` lets a run go on that was stopped, one that several sessions share.
+        """
+
+        def begin(connection: Connection) -> None:
+            connection.execute(self._database.insert_new(tables.runs).values(id=run, started=Now(), stopped=0))
+            if again:
+                connection.execute(update(tables.runs).where(tables.runs.c.id == run).values(stopped=0))
+
+        self._database.write(begin)
+
+    def started(self, run: str) -> float:
+        """When a run has begun, in seconds since 1970."""
+        started: float = self._database.scalar(
+            select(func.coalesce(select(tables.runs.c.started).filter_by(id=run).scalar_subquery(), Now()))
+        )
+        return started
 
     def stop(self, run: str) -> None:
         """Let no process of the run send anything more."""
-        with self._database.writing() as connection:
-            connection.execute(update(tables.runs).where(tables.runs.c.id == run).values(stopped=1))
+        self._database.execute(update(tables.runs).where(tables.runs.c.id == run).values(stopped=1))
 
     def describe_work(self, run: str, work: str) -> None:
         """Keep what the run is going to ask, for the process that tells the user."""
-        with self._database.writing() as connection:
-            connection.execute(update(tables.runs).where(tables.runs.c.id == run).values(work=work))
+        self._database.execute(update(tables.runs).where(tables.runs.c.id == run).values(work=work))
 
     def work(self, run: str) -> str | None:
-        with self._database.reading() as connection:
-            return connection.execute(select(tables.runs.c.work).filter_by(id=run)).scalar()
+        work: str | None = self._database.scalar(select(tables.runs.c.work).filter_by(id=run))
+        return work
 
     def tokens(self, run: str) -> dict[str, int]:
         """Tokens that the run has paid for, by kind, as far as the providers told."""
         total: dict[str, int] = {}
-        with self._database.reading() as connection:
-            for (usage,) in connection.execute(select(tables.attempts.c.usage).where(tables.attempts.c.run == run)):
-                for kind, count in json.loads(usage or "{}").items():
-                    total[kind] = total.get(kind, 0) + count
+        for (usage,) in self._database.rows(select(tables.attempts.c.usage).where(tables.attempts.c.run == run)):
+            for kind, count in json.loads(usage or "{}").items():
+                total[kind] = total.get(kind, 0) + count
         return total
 
     def expect_thresholds(self, run: str, expected: Mapping[str, Mapping[str, Any]]) -> None:
         """Keep which threshold tests the run has selected, so that a lost one is missed."""
-        rows = [{"run": run, "test": test, "expected": json.dumps(what)} for test, what in expected.items()]
+        rows = [{"run": run, "test": test, "expected": json.dumps(what)} for test, what in sorted(expected.items())]
         if rows:
-            with self._database.writing() as connection:
-                connection.execute(insert(tables.thresholds).prefix_with("OR IGNORE"), rows)
+            self._database.execute(self._database.insert_new(tables.thresholds), rows)
 
     def expected_thresholds(self, run: str) -> dict[str, dict[str, Any]]:
-        with self._database.reading() as connection:
-            table = tables.thresholds.c
-            rows = connection.execute(select(table.test, table.expected).where(table.run == run).order_by(table.test))
-            return {test: json.loads(expected) for test, expected in rows}
+        table = tables.thresholds.c
+        rows = self._database.rows(select(table.test, table.expected).where(table.run == run))
+        # Sorted here: how a database sorts text depends on its locale.
+        return {test: json.loads(expected) for test, expected in sorted(map(tuple, rows))}
 
     def record_thresholds(self, run: str, results: Mapping[str, Mapping[str, Any]], commit: str | None = None) -> None:
         """Keep each threshold's row of the results file, and the commit of the user's project that they hold for."""
         table = tables.thresholds
         change = update(table).where(table.c.run == run, table.c.test == bindparam("t")).values(result=bindparam("r"))
-        rows = [{"t": test, "r": json.dumps(result)} for test, result in results.items()]
+        rows = [{"t": test, "r": json.dumps(result)} for test, result in sorted(results.items())]
+
+        def record(connection: Connection) -> None:
+            connection.execute(change, rows)
+            connection.execute(update(tables.runs).where(tables.runs.c.id == run).values(git=commit))
+
         if rows:
-            with self._database.writing() as connection:
-                connection.execute(change, rows)
-                connection.execute(update(tables.runs).where(tables.runs.c.id == run).values(git=commit))
+            self._database.write(record)
 
     def keep_influences(self, run: str, test: str, influences: Mapping[str, Any]) -> None:
         """Keep what each cluster adds to the estimate that decided a threshold, as builtins."""
         row = {"run": run, "test": test, "data": _compressed(influences)}
-        with self._database.writing() as connection:
-            connection.execute(insert(tables.influences).prefix_with("OR REPLACE"), [row])
+        self._database.execute(self._database.insert_or_replace(tables.influences), [row])
 
     def influences(self, run: str, test: str) -> dict[str, Any] | None:
         wanted = select(tables.influences.c.data).filter_by(run=run, test=test)
-        with self._database.reading() as connection:
-            return _expanded(connection.execute(wanted).scalar())
+        return _expanded(self._database.scalar(wanted))
 
     def keep_document(self, run: str, document: Mapping[str, Any]) -> None:
         """Keep what the run told at its end: ``results``, its results file, and ``cards`` by suite."""
-        with self._database.writing() as connection:
-            change = update(tables.runs).where(tables.runs.c.id == run)
-            connection.execute(change.values(document=_compressed(document)))
+        change = update(tables.runs).where(tables.runs.c.id == run)
+        self._database.execute(change.values(document=_compressed(document)))
 
     def document(self, run: str) -> dict[str, Any] | None:
-        with self._database.reading() as connection:
-            return _expanded(connection.execute(select(tables.runs.c.document).filter_by(id=run)).scalar())
+        return _expanded(self._database.scalar(select(tables.runs.c.document).filter_by(id=run)))
+
+    def documents(self, last: int) -> list[dict[str, Any]]:
+        """What the last runs told, oldest first."""
+        runs = tables.runs.c
+        wanted = select(runs.document).where(runs.document.is_not(None)).order_by(runs.started.desc()).limit(last)
+        found = [_expanded(data) for (data,) in self._database.rows(wanted)]
+        return [document for document in reversed(found) if document is not None]
 
     def history(self, test: str, before: str) -> list[dict[str, Any]]:
         """What runs that started before this one said of a threshold, oldest first.
@@ -111,24 +126,20 @@ class Runs:
             select(runs.id, runs.started, runs.git, thresholds.result)
             .join(tables.thresholds, thresholds.run == runs.id)
             .where(thresholds.test == test, thresholds.result.is_not(None), runs.id != before)
-            .where(runs.started <= func.coalesce(started, time.time()))
+            .where(runs.started <= func.coalesce(started, Now()))
             .order_by(runs.started)
         )
-        with self._database.reading() as connection:
-            return [
-                {"run": run, "started": started, "git": git, **json.loads(result)}
-                for run, started, git, result in connection.execute(wanted)
-            ]
+        return [
+            {"run": run, "started": started, "git": git, **json.loads(result)}
+            for run, started, git, result in self._database.rows(wanted)
+        ]
 
     def next_repetition(self, run: str) -> int:
         """The first repetition that no attempt before this run was."""
         attempts = tables.attempts.c
         started = select(tables.runs.c.started).filter_by(id=run).scalar_subquery()
-        with self._database.reading() as connection:
-            last = connection.execute(
-                select(func.max(attempts.repetition)).where(attempts.at < started, attempts.run != run)
-            )
-            number = last.scalar()
+        last = select(func.max(attempts.repetition)).where(attempts.at < started, attempts.run != run)
+        number: int | None = self._database.scalar(last)
         return 0 if number is None else number + 1
 
     def find(self, text: str, having: Literal["samples", "document"] = "samples") -> str:
@@ -140,13 +151,12 @@ class Runs:
         runs = tables.runs.c
         judged = runs.id.in_(select(tables.samples.c.run).distinct())
         wanted = judged if having == "samples" else runs.document.is_not(None)
-        with self._database.reading() as connection:
-            known = connection.execute(select(runs.id).where(wanted).order_by(runs.started)).scalars()
-            ids: list[str] = [run for run in known if text == LATEST or run.startswith(text)]
+        known = self._database.rows(select(runs.id).where(wanted).order_by(runs.started))
+        ids: list[str] = [run for (run,) in known if text == LATEST or run.startswith(text)]
         if not ids:
             kind = "judged" if having == "samples" else "finished"
             raise StoreError(
-                f"the store {self._database.path} holds no {kind} run {text!r}: name one by its id, or latest"
+                f"the store {self._database.place} holds no {kind} run {text!r}: name one by its id, or latest"
             )
         if text != LATEST and len(ids) > 1:
             raise StoreError(f"{len(ids)} runs begin with {text!r}: {', '.join(ids[:3])}: write more of the id")
@@ -159,27 +169,20 @@ class Runs:
         """
         samples = tables.samples.c
         row: dict[str, Any] = {"run": run, "probe": sample.probe, "model_key": sample.model_key}
-        kept = select(samples.attempts).filter_by(**row)
-        with self._database.reading() as connection:
-            if (connection.execute(kept).scalar() or 0) >= len(sample.attempts):
-                return False
-        row |= {"model": sample.model, "at": time.time(), "attempts": len(sample.attempts), "data": pack(sample)}
-        with self._database.writing() as connection:
-            statement = upsert(tables.samples).values(row)
-            new = {name: statement.excluded[name] for name in ("at", "attempts", "data")}
-            larger = statement.excluded.attempts > samples.attempts
-            connection.execute(statement.on_conflict_do_update(set_=new, where=larger))
+        if (self._database.scalar(select(samples.attempts).filter_by(**row)) or 0) >= len(sample.attempts):
+            return False
+        row |= {"model": sample.model, "at": Now(), "attempts": len(sample.attempts), "data": pack(sample)}
+        keep = self._database.insert_or_replace(tables.samples, lambda new: new.attempts > samples.attempts)
+        self._database.execute(keep.values(row))
         return True
 
     def keep_part(self, run: str, owner: str, sample: StoredSample) -> bool:
         """Keep what one process measured of a probe's items, unless the whole sample is kept; whether it was new."""
-        row = {"run": run, "probe": sample.probe, "model_key": sample.model_key}
-        with self._database.reading() as connection:
-            if connection.execute(select(tables.samples.c.run).filter_by(**row)).first():
-                return False
-        row |= {"owner": owner, "model": sample.model}
-        with self._database.writing() as connection:
-            connection.execute(insert(tables.parts).prefix_with("OR REPLACE"), [row | {"data": pack(sample)}])
+        row: dict[str, Any] = {"run": run, "probe": sample.probe, "model_key": sample.model_key}
+        if self._database.rows(select(tables.samples.c.run).filter_by(**row)):
+            return False
+        row |= {"owner": owner, "model": sample.model, "data": pack(sample)}
+        self._database.execute(self._database.insert_or_replace(tables.parts), [row])
         return True
 
     def measured(self, run: str) -> list[StoredSample]:
@@ -188,8 +191,7 @@ class Runs:
         found = [self.sample(run, probe, key) for probe, _, key in whole]
         parts = tables.parts.c
         wanted = select(parts.probe, parts.model, parts.model_key, parts.data).where(parts.run == run)
-        with self._database.reading() as connection:
-            rows = connection.execute(wanted.order_by(parts.probe, parts.model, parts.model_key, parts.owner)).all()
+        rows = self._database.rows(wanted.order_by(parts.probe, parts.model, parts.model_key, parts.owner))
         pieces: dict[tuple[str, str, str], list[StoredSample]] = {}
         for row in rows:
             if (row.probe, row.model, row.model_key) not in whole:
@@ -213,22 +215,19 @@ class Runs:
         """Which samples a run has: probe, name of the model, key of the model."""
         samples = tables.samples.c
         wanted = select(samples.probe, samples.model, samples.model_key).where(samples.run == run)
-        with self._database.reading() as connection:
-            return [(probe, model, key) for probe, model, key in connection.execute(wanted.order_by(samples.at))]
+        return [(probe, model, key) for probe, model, key in self._database.rows(wanted.order_by(samples.at))]
 
     def _sample(self, wanted: Any) -> StoredSample | None:
-        with self._database.reading() as connection:
-            row: Row[Any] | None = connection.execute(wanted).first()
-        return None if row is None else self._read(row)
+        found = self._database.rows(wanted)
+        return self._read(found[0]) if found else None
 
     def _read(self, row: Any) -> StoredSample:
         packed = unpack(row.data)
         digests = packed.digests()
         texts: dict[str, str] = {}
-        with self._database.reading() as connection:
-            for start in range(0, len(digests), 1000):
-                batch = select(tables.prompts).where(tables.prompts.c.digest.in_(digests[start : start + 1000]))
-                texts |= {row.digest: row.messages for row in connection.execute(batch)}
+        for start in range(0, len(digests), 1000):
+            batch = select(tables.prompts).where(tables.prompts.c.digest.in_(digests[start : start + 1000]))
+            texts |= {row.digest: row.messages for row in self._database.rows(batch)}
         return packed.sample(row.probe, row.model, row.model_key, texts)
 
 

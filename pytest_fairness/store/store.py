@@ -1,24 +1,25 @@
-"""Where processes meet: attempts, claims and grades in one SQLite file."""
+"""Where processes and machines meet: attempts, claims and grades in one database."""
 
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
-from filelock import FileLock
-from sqlalchemy import Connection, bindparam, delete, func, insert, select
+from sqlalchemy import Connection, bindparam, delete, func, select
 
 from pytest_fairness.core.attempts import Answer, Attempt, Grade
 from pytest_fairness.core.keys import prompt_digest
-from pytest_fairness.store import tables
+from pytest_fairness.store import ledger, pace, tables
 from pytest_fairness.store.database import Database
-from pytest_fairness.store.owners import Owner
+from pytest_fairness.store.dialects import Now
+from pytest_fairness.store.owners import owner_of
+from pytest_fairness.store.places import Place
 from pytest_fairness.store.runs import Runs
 from pytest_fairness.store.samples import StoredSample
+from pytest_fairness.store.submissions import Submission, Submissions, submissions_of
 
 _BATCH = 1000
 _attempt_columns = tables.attempts.c
@@ -36,11 +37,8 @@ _select_attempts = select(
 ).where(_attempt_columns.key.in_(bindparam("keys", expanding=True)))
 _select_grades = select(tables.grades).where(tables.grades.c.key.in_(bindparam("keys", expanding=True)))
 _select_claims = select(tables.claims).where(tables.claims.c.key.in_(bindparam("keys", expanding=True)))
-_delete_claims = delete(tables.claims).where(tables.claims.c.key == bindparam("k"))
-_insert_claims = insert(tables.claims).prefix_with("OR IGNORE")
-_insert_prompts = insert(tables.prompts).prefix_with("OR IGNORE")
-_insert_attempts = insert(tables.attempts).prefix_with("OR REPLACE")
-_insert_grades = insert(tables.grades).prefix_with("OR REPLACE")
+_delete_claims = delete(tables.claims).where(tables.claims.c.key.in_(bindparam("keys", expanding=True)))
+_select_answered = select(func.count()).where(_attempt_columns.key.in_(bindparam("keys", expanding=True)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +61,14 @@ class Turn:
     """Keys that some process has answered in the meantime."""
     elsewhere: dict[str, str] = field(default_factory=dict)
     """Keys that another owner is asking."""
+    submissions: dict[str, Submission] = field(default_factory=dict)
+    """Of those owners the batches that providers have."""
+    refused: set[str] = field(default_factory=set)
+    """Keys that a cap forbids to ask now."""
+    held: set[str] = field(default_factory=set)
+    """Keys for which there is no place at their endpoint now."""
+    grants: dict[str, pace.Grant] = field(default_factory=dict)
+    """By endpoint, what came of the wishes."""
     stopped: bool = False
     """The run has been told to send nothing more."""
 
@@ -70,26 +76,37 @@ class Turn:
 class Store:
     """The attempts of all runs, shared by every process of a run and by later runs.
 
-    Raises `StoreError`, in one line, when the file cannot be read or written.
+    Raises `StoreError`, in one line, when the database cannot be read or written.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._database = Database(path)
-        self.path = path
+    def __init__(self, place: Place) -> None:
+        self._database = Database(place)
+        self.place = place
         self.runs = Runs(self._database)
-        self.owner = Owner(path.with_name(f"{path.name}.owners"))
+        self.owner = owner_of(self._database)
+        self.submissions = Submissions(self._database, self.owner.id)
+        new = self._database.insert_new, self._database.insert_or_replace
+        self._insert_claims, self._insert_prompts = map(new[0], (tables.claims, tables.prompts))
+        self._replace_attempts, self._insert_grades = map(new[1], (tables.attempts, tables.grades))
+        # Where an owner was silent for too long, two may have asked: the first answer counts. An error is none.
+        self._insert_attempts = new[1](tables.attempts, lambda _: _attempt_columns.error.is_not(None))
+        self._insert_attempts = self._insert_attempts.values(at=Now()).execution_options(preserve_rowcount=True)
 
     def load(self, keys: Sequence[str], run: str) -> tuple[dict[str, Attempt], dict[tuple[str, str], Grade]]:
         """The attempts that are stored under these keys, and their grades by grader's fingerprint."""
         attempts: dict[str, Attempt] = {}
         grades: dict[tuple[str, str], Grade] = {}
-        with self._database.reading() as connection:
-            for start in range(0, len(keys), _BATCH):
-                batch = keys[start : start + _BATCH]
-                attempts |= _attempts(connection, batch, run)
-                for key, grader, value, ungraded, detail in connection.execute(_select_grades, {"keys": batch}):
-                    grades[key, grader] = Grade(json.loads(value), ungraded, detail)
+        for batch in _batches(keys):
+            attempts |= self._database.read(lambda connection, keys=batch: _attempts(connection, keys, run))  # type: ignore[misc]
+            for key, grader, value, ungraded, detail in self._database.rows(_select_grades.params(keys=batch)):
+                grades[key, grader] = Grade(json.loads(value), ungraded, detail)
         return attempts, grades
+
+    def unanswered(self, keys: Sequence[str], run: str) -> int:
+        """How many of these attempts this run would still have to ask for."""
+        answered = _select_answered.where(_attempt_columns.error.is_(None) | (_attempt_columns.run == run))
+        known: int = sum(self._database.scalar(answered.params(keys=batch)) for batch in _batches(keys))
+        return len(keys) - known
 
     def turn(
         self,
@@ -98,44 +115,102 @@ class Store:
         asked: Sequence[Asked] = (),
         grades: Sequence[tuple[str, str, Grade]] = (),
         wanted: Sequence[str] = (),
+        purse: ledger.Purse | None = None,
+        wishes: Sequence[pace.Wish] = (),
     ) -> Turn:
-        """Write what has been answered and graded, and claim what is to be asked next.
+        """Write what has been answered and graded, and claim what is to be asked next and was granted.
 
         All in one transaction: after a run was stopped nobody can claim, and a key is never
-        free while its answer is not written.
+        free while its answer is not written. An answer that comes after another process's
+        is not kept: that one's is among the turn's answers instead.
         """
-        turn = Turn()
-        with self._database.writing() as connection:
-            if asked:
-                _write(connection, asked, run)
-                connection.execute(_delete_claims, [{"k": one.attempt.key} for one in asked])
-            if grades:
-                connection.execute(_insert_grades, [_grade_row(*grade) for grade in grades])
+
+        def exchange(connection: Connection) -> Turn:
+            turn = Turn()
+            # Rows are written in one order by all, and what is claimed is freed last: nobody waits in a circle.
+            if wanted and purse is not None and purse.is_capped:
+                ledger.lock(connection, run)
+            taken = pace.take(connection, run, self.owner.id, wishes)
+            turn.grants = {endpoint: grant for endpoint, (_, grant) in taken.items()}
+            turn.held = {key for wish in wishes for key in wish.keys[turn.grants[wish.endpoint].keys :]}
             if wanted:
                 turn.stopped = bool(connection.execute(select(tables.runs.c.stopped).filter_by(id=run)).scalar())
-                self._claim(connection, wanted, run, turn)
-        return turn
+                if granted := [key for key in wanted if key not in turn.held]:
+                    self._claim(connection, granted, run, turn)
+            if asked:
+                turn.answered |= self._write(connection, asked, run)
+            if grades:
+                connection.execute(self._insert_grades, sorted(map(_grade_row, grades), key=_by_key))
+            if purse is not None:
+                turn.refused = ledger.settle(connection, run, self.owner.id, purse, turn.claimed)
+                turn.claimed -= turn.refused
+            pace.keep(connection, run, self.owner.id, wishes, taken, turn.claimed)
+            for batch in _batches([*(one.attempt.key for one in asked), *turn.refused]):
+                connection.execute(_delete_claims, {"keys": batch})
+            return turn
+
+        return self._database.write(exchange)
+
+    def may_retry(self, run: str, key: str, purse: ledger.Purse) -> bool:
+        """Whether the caps of a run let a claim that is under way be sent once more."""
+
+        def ask(connection: Connection) -> bool:
+            ledger.lock(connection, run)
+            allowed = purse.may_retry(key, ledger.read(connection, run, besides=self.owner.id))
+            ledger.write(connection, run, self.owner.id, purse.entries(()))
+            return allowed
+
+        return self._database.write(ask)
+
+    def release(self, key: str) -> None:
+        """Give back a claim of this process: others may ask it."""
+        self._database.write(lambda connection: connection.execute(_delete_claims, {"keys": [key]}))
+
+    def spent(self, run: str) -> list[ledger.Entry]:
+        """What a run has asked and spent, by model and role."""
+        return self._database.read(lambda connection: ledger.read(connection, run))
+
+    def lengths(self, model: str) -> tuple[float, float] | None:
+        """The mean and the greatest number of tokens that a model's stored answers have; None where none tells."""
+        return self._database.read(lambda connection: ledger.answers(connection, model))
 
     def _claim(self, connection: Connection, wanted: Sequence[str], run: str, turn: Turn) -> None:
-        turn.answered = _attempts(connection, wanted, run)
-        free = [key for key in wanted if key not in turn.answered]
-        if not free:
-            return
+        # Claimed before it is looked for: an answer is written before its claim falls, so it is found then.
         if not turn.stopped:
-            connection.execute(_insert_claims, [{"key": key, "owner": self.owner.id} for key in free])
-        for key, owner in connection.execute(_select_claims, {"keys": free}):
-            if owner == self.owner.id:
-                turn.claimed.add(key)
-            else:
-                turn.elsewhere[key] = owner
+            claims = [{"key": key, "owner": self.owner.id} for key in sorted(wanted)]
+            connection.execute(self._insert_claims, claims)
+        for batch in _batches(wanted):
+            turn.answered |= _attempts(connection, batch, run)
+            for key, owner in connection.execute(_select_claims, {"keys": batch}):
+                if owner != self.owner.id:
+                    turn.elsewhere[key] = owner
+                elif not turn.stopped:
+                    turn.claimed.add(key)
+        if known := sorted(turn.claimed & turn.answered.keys()):
+            turn.claimed.difference_update(known)
+            for batch in _batches(known):
+                connection.execute(_delete_claims, {"keys": batch})
+        for key in turn.answered:
+            turn.elsewhere.pop(key, None)
+        turn.submissions = submissions_of(connection, set(turn.elsewhere.values()))
+
+    def _write(self, connection: Connection, asked: Sequence[Asked], run: str) -> dict[str, Attempt]:
+        """Put attempts where there is no answer yet; the answers of others, where there were some."""
+        texts = {one.prompt: json.dumps(list(map(dict, one.messages))) for one in asked}
+        prompts = [{"digest": digest, "messages": text} for digest, text in sorted(texts.items())]
+        connection.execute(self._insert_prompts, prompts)
+        rows = sorted((_attempt_row(one, run) for one in asked), key=_by_key)
+        done = connection.execute(self._insert_attempts, rows)
+        if done.rowcount == len(rows):
+            return {}
+        found: dict[str, Attempt] = {}
+        for batch in _batches([one.attempt.key for one in asked]):
+            found |= _attempts(connection, batch, run)
+        return found
 
     def bury(self, owners: Iterable[str]) -> bool:
-        """Free the claims of those owners whose processes are gone; whether there were any."""
-        dead = [owner for owner in set(owners) if self.owner.is_dead(owner)]
-        if dead:
-            with self._database.writing() as connection:
-                connection.execute(delete(tables.claims).where(tables.claims.c.owner.in_(dead)))
-        return bool(dead)
+        """Free the claims of those owners whose processes are gone; whether it is known that there were any."""
+        return self.owner.bury(owners)
 
     def with_answers(self, sample: StoredSample, run: str) -> StoredSample:
         """A stored sample with the answers of its attempts, as far as they are in the store."""
@@ -145,9 +220,9 @@ class Store:
         ]
         return replace(sample, attempts=attempts)
 
-    def grading(self) -> FileLock:
+    def grading(self) -> AbstractContextManager[None]:
         """A lock for the process that grades a batch: others that want the same grades wait, and find them here."""
-        return FileLock(f"{self.path}.grading", thread_local=False)
+        return self._database.lock("grading")
 
     def moments(self, keys: Sequence[str]) -> tuple[float | None, float | None, list[str]]:
         """When the first and the last of these attempts were answered (seconds since 1970), and by what."""
@@ -157,29 +232,43 @@ class Store:
         grouped = wanted.where(_attempt_columns.key.in_(bindparam("keys", expanding=True))).group_by(
             _attempt_columns.served_by
         )
-        with self._database.reading() as connection:
-            for start in range(0, len(keys), _BATCH):
-                for served_by, first, last in connection.execute(grouped, {"keys": keys[start : start + _BATCH]}):
-                    times += [first, last]
-                    served |= {served_by} - {None}
+        for batch in _batches(keys):
+            for served_by, first, last in self._database.rows(grouped.params(keys=batch)):
+                times += [first, last]
+                served |= {served_by} - {None}
         return min(times, default=None), max(times, default=None), sorted(served)
 
     def keep_answers(self, sample: StoredSample, run: str) -> None:
         """Keep the answers of a model that needs no store itself, a file of them, for those who read the run."""
-        asked = [
-            Asked(graded.attempt, sample.model, prompt_digest(graded.prompt.messages), graded.prompt.messages)
-            for graded in sample.attempts
-        ]
-        self.turn(run, asked=asked)
+        texts, rows = {}, {}
+        for graded in sample.attempts:
+            digest = prompt_digest(graded.prompt.messages)
+            texts[digest] = json.dumps(list(map(dict, graded.prompt.messages)))
+            rows[graded.attempt.key] = _attempt_row(Asked(graded.attempt, sample.model, digest, ()), run)
+        prompts = [{"digest": digest, "messages": text} for digest, text in sorted(texts.items())]
+
+        def keep(connection: Connection) -> None:
+            connection.execute(self._insert_prompts, prompts)
+            connection.execute(self._replace_attempts.values(at=Now()), sorted(rows.values(), key=_by_key))
+
+        if rows:
+            self._database.write(keep)
 
     def close(self) -> None:
-        """Give back all claims and close the file."""
+        """Give back all claims and close the database."""
         try:
-            with self._database.writing() as connection:
-                connection.execute(delete(tables.claims).where(tables.claims.c.owner == self.owner.id))
-        finally:
             self.owner.release()
+        finally:
             self._database.close()
+
+
+def _batches(keys: Sequence[str]) -> Iterator[Sequence[str]]:
+    """As many at a time as a statement takes."""
+    return (keys[start : start + _BATCH] for start in range(0, len(keys), _BATCH))
+
+
+def _by_key(row: Mapping[str, Any]) -> tuple[str, str]:
+    return row["key"], row.get("grader", "")
 
 
 def _attempts(connection: Connection, keys: Sequence[str], run: str) -> dict[str, Attempt]:
@@ -194,14 +283,7 @@ def _attempts(connection: Connection, keys: Sequence[str], run: str) -> dict[str
     return found
 
 
-def _write(connection: Connection, asked: Sequence[Asked], run: str) -> None:
-    now = time.time()
-    texts = {one.prompt: json.dumps(list(map(dict, one.messages))) for one in asked}
-    connection.execute(_insert_prompts, [{"digest": digest, "messages": text} for digest, text in texts.items()])
-    connection.execute(_insert_attempts, [_attempt_row(one, run, now) for one in asked])
-
-
-def _attempt_row(asked: Asked, run: str, now: float) -> dict[str, Any]:
+def _attempt_row(asked: Asked, run: str) -> dict[str, Any]:
     attempt = asked.attempt
     answer = attempt.answer
     return {
@@ -210,7 +292,6 @@ def _attempt_row(asked: Asked, run: str, now: float) -> dict[str, Any]:
         "prompt": asked.prompt,
         "repetition": attempt.repetition,
         "run": run,
-        "at": now,
         "text": answer and answer.text,
         "finish_reason": answer and answer.finish_reason,
         "reasoning": answer and answer.reasoning,
@@ -221,7 +302,8 @@ def _attempt_row(asked: Asked, run: str, now: float) -> dict[str, Any]:
     }
 
 
-def _grade_row(key: str, grader: str, grade: Grade) -> dict[str, Any]:
+def _grade_row(graded: tuple[str, str, Grade]) -> dict[str, Any]:
+    key, grader, grade = graded
     return {
         "key": key,
         "grader": grader,

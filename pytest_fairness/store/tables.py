@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, Float, Index, Integer, LargeBinary, MetaData, String, Table, Text
+from typing import Any
 
-LAYOUT = 3
+from sqlalchemy import Column, Connection, Float, Index, Integer, LargeBinary, MetaData, String, Table, Text, inspect
+from sqlalchemy.schema import CreateColumn
+
+from pytest_fairness.store.dialects import Exact
+
+LAYOUT = 4
 """Raised by one with every change of the tables; a store of a higher number is refused."""
 
 metadata = MetaData()
@@ -25,16 +30,16 @@ attempts = Table(
     Column("model", Text, nullable=False),
     Column("prompt", String(32), nullable=False),
     Column("repetition", Integer, nullable=False),
-    Column("run", String(32), nullable=False),
+    Column("run", Text, nullable=False),
     Column("at", Float, nullable=False),
-    Column("text", Text),
-    Column("finish_reason", Text),
-    Column("reasoning", Text),
+    Column("text", Exact),
+    Column("finish_reason", Exact),
+    Column("reasoning", Exact),
     Column("usage", Text),
     Column("latency", Float),
-    Column("served_by", Text),
+    Column("served_by", Exact),
     # An attempt that failed is told to the other workers of its run, and asked again by the next.
-    Column("error", Text),
+    Column("error", Exact),
 )
 
 claims = Table(
@@ -44,6 +49,16 @@ claims = Table(
     Column("owner", String(32), nullable=False),
 )
 
+# Those that cannot hold a lock on a file that the others see; in seconds since 1970 on the database's clock.
+owners = Table(
+    "owners",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    # Since when it was never silent for long, and when it last gave a sign of life.
+    Column("since", Float, nullable=False),
+    Column("seen", Float, nullable=False),
+)
+
 grades = Table(
     "grades",
     metadata,
@@ -51,13 +66,13 @@ grades = Table(
     Column("grader", Text, primary_key=True),
     Column("value", Text),
     Column("ungraded", Text),
-    Column("detail", Text),
+    Column("detail", Exact),
 )
 
 runs = Table(
     "runs",
     metadata,
-    Column("id", String(32), primary_key=True),
+    Column("id", Text, primary_key=True),
     Column("started", Float, nullable=False),
     Column("stopped", Integer, nullable=False, default=0),
     Column("work", Text),
@@ -70,7 +85,7 @@ runs = Table(
 thresholds = Table(
     "thresholds",
     metadata,
-    Column("run", String(32), primary_key=True),
+    Column("run", Text, primary_key=True),
     Column("test", Text, primary_key=True),
     # What is known of the test before it ran, and its row of the results file after.
     Column("expected", Text, nullable=False),
@@ -82,7 +97,7 @@ thresholds = Table(
 samples = Table(
     "samples",
     metadata,
-    Column("run", String(32), primary_key=True),
+    Column("run", Text, primary_key=True),
     Column("probe", Text, primary_key=True),
     Column("model_key", Text, primary_key=True),
     Column("model", Text, nullable=False),
@@ -95,7 +110,7 @@ samples = Table(
 parts = Table(
     "parts",
     metadata,
-    Column("run", String(32), primary_key=True),
+    Column("run", Text, primary_key=True),
     Column("probe", Text, primary_key=True),
     Column("model_key", Text, primary_key=True),
     Column("owner", String(32), primary_key=True),
@@ -107,16 +122,66 @@ parts = Table(
 influences = Table(
     "influences",
     metadata,
-    Column("run", String(32), primary_key=True),
+    Column("run", Text, primary_key=True),
     Column("test", Text, primary_key=True),
     Column("data", LargeBinary, nullable=False),
 )
 
-MIGRATIONS: dict[int, tuple[str, ...]] = {
-    1: (
-        "ALTER TABLE runs ADD COLUMN git TEXT",
-        "CREATE INDEX IF NOT EXISTS thresholds_by_test ON thresholds (test)",
-    ),
-    2: ("ALTER TABLE runs ADD COLUMN document BLOB",),
+# What each process of a run has asked of a model and spent on it; caps go by the sum.
+spending = Table(
+    "spending",
+    metadata,
+    Column("run", Text, primary_key=True),
+    Column("owner", String(32), primary_key=True),
+    Column("model", Text, primary_key=True),
+    Column("role", String(16), primary_key=True),
+    Column("calls", Integer, nullable=False),
+    Column("requests", Integer, nullable=False),
+    Column("input", Integer, nullable=False),
+    Column("output", Integer, nullable=False),
+    Column("usd", Float),
+    Column("held", Integer, nullable=False),
+    Column("held_usd", Float, nullable=False),
+    Column("errors", Text, nullable=False),
+)
+
+# A batch of requests that a provider has, or is about to have: it owns the claims of what is in it.
+submissions = Table(
+    "submissions",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("model", Text, nullable=False),
+    # The provider's; none while it is being handed in.
+    Column("name", Text),
+    Column("requests", Integer, nullable=False),
+    Column("at", Float, nullable=False),
+)
+
+# How fast a run asks an endpoint, for all its processes.
+paces = Table(
+    "paces",
+    metadata,
+    Column("run", Text, primary_key=True),
+    Column("endpoint", Text, primary_key=True),
+    Column("state", Text, nullable=False),
+)
+
+MIGRATIONS: dict[int, tuple[Column[Any] | Index, ...]] = {
+    1: (runs.c.git, *thresholds.indexes),
+    2: (runs.c.document,),
+    3: (),
 }
-"""From each older layout to the next, after the tables that were not there have been made."""
+"""What each older layout lacks of the next besides whole tables, which are made first."""
+
+
+def migrate(connection: Connection, number: int) -> None:
+    """Add to the tables of an older layout what has come since."""
+    for older in range(number, LAYOUT):
+        for new in MIGRATIONS[older]:
+            assert new.table is not None  # noqa: S101 - all are of tables above
+            if isinstance(new, Index):
+                new.create(connection, checkfirst=True)
+            # A table that was not there has just been made with all its columns.
+            elif new.name not in {column["name"] for column in inspect(connection).get_columns(new.table.name)}:
+                described = CreateColumn(new).compile(dialect=connection.dialect)
+                connection.exec_driver_sql(f"ALTER TABLE {new.table.name} ADD COLUMN {described}")

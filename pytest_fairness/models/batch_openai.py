@@ -1,0 +1,96 @@
+"""OpenAI's batches: a file of requests is uploaded, and two files come back, of answers and of errors."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pytest_fairness.core.attempts import Answer
+from pytest_fairness.core.errors import FatalError, ModelError, TransientError
+from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.submissions import BatchState
+
+if TYPE_CHECKING:
+    from pytest_fairness.models.hosted import HostedModel
+
+_ENDPOINT = "/v1/chat/completions"
+_MARK = "pytest-fairness"
+"""Names our id in the metadata of a batch."""
+_ENDED = ("completed", "failed", "expired", "cancelled")
+_SKEW = 3600.0
+"""Seconds by which the provider's clock may be behind."""
+
+
+class OpenAIBatches:
+    """The batches of one model, as https://developers.openai.com/api/docs/guides/batch has them."""
+
+    most_requests = 50_000
+    most_bytes = 200_000_000
+
+    def __init__(self, model: HostedModel) -> None:
+        self._model = model
+
+    def request(self, key: str, prompt: Prompt, repetition: int) -> Mapping[str, Any]:
+        return {"custom_id": key, "method": "POST", "url": _ENDPOINT, "body": self._model.request(prompt, repetition)}
+
+    async def submit(self, id: str, requests: Sequence[Mapping[str, Any]]) -> str:
+        content = "".join(f"{json.dumps(request)}\n" for request in requests).encode()
+        async with self._model.client_of_batches() as client:
+            file = await client.files.create(file=(f"{id}.jsonl", content), purpose="batch")
+            batch = await client.batches.create(
+                input_file_id=file.id, endpoint=_ENDPOINT, completion_window="24h", metadata={_MARK: id}
+            )
+            name: str = batch.id
+            return name
+
+    async def find(self, id: str, since: float, count: int, known: Collection[str]) -> str | None:  # noqa: ARG002
+        async with self._model.client_of_batches() as client:
+            async for batch in client.batches.list(limit=100):  # the latest first
+                if batch.created_at < since - _SKEW:
+                    return None
+                if (batch.metadata or {}).get(_MARK) == id:
+                    name: str = batch.id
+                    return name
+        return None
+
+    async def state(self, name: str) -> BatchState | None:
+        batch = await self._batch(name)
+        if batch is None:
+            return None
+        if batch.status not in _ENDED:
+            return BatchState(has_ended=False)
+        said = "; ".join(dict.fromkeys(error.message for error in (batch.errors and batch.errors.data) or ()))
+        problem = "" if batch.status == "completed" else batch.status
+        return BatchState(has_ended=True, problem=": ".join(filter(None, (problem, said[:300] if problem else ""))))
+
+    async def results(self, name: str) -> AsyncIterator[tuple[str, Answer | ModelError]]:
+        batch = await self._batch(name)
+        for file in (batch.output_file_id, batch.error_file_id) if batch else ():
+            if file is None:
+                continue
+            async with (
+                self._model.client_of_batches() as client,
+                client.files.with_streaming_response.content(file) as response,
+            ):
+                async for line in response.iter_lines():
+                    if line.strip():
+                        yield self._outcome(json.loads(line))
+
+    async def _batch(self, name: str) -> Any:
+        """What the provider says of a batch; None where it knows none."""
+        try:
+            async with self._model.client_of_batches() as client:
+                return await client.batches.retrieve(name)
+        except FatalError as error:
+            if error.kind != "404":
+                raise
+            return None
+
+    def _outcome(self, line: Mapping[str, Any]) -> tuple[str, Answer | ModelError]:
+        key: str = line["custom_id"]
+        if error := line.get("error"):  # it was never asked: the batch expired, or was cancelled
+            code, message = str(error.get("code")), str(error.get("message"))
+            return key, TransientError(f"{self._model.name}: {message}", kind=code)
+        response = line["response"]
+        return key, self._model.outcome(response["status_code"], response["body"])

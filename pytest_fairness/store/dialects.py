@@ -1,0 +1,68 @@
+"""What SQLite and PostgreSQL write differently: inserts where a row may be there, the clock, text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from sqlalchemy import Dialect, Float, Table, Text, TypeDecorator
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.functions import FunctionElement
+
+
+def insert_new(dialect: str, table: Table) -> Any:
+    """An insert that leaves the row that there may be of the same key."""
+    return _insert(dialect, table).on_conflict_do_nothing()
+
+
+def insert_or_replace(dialect: str, table: Table, where: Callable[[Any], Any] | None = None) -> Any:
+    """An insert that replaces the row that there may be of the same key.
+
+    Only if ``where`` is so, which is given the new row's columns.
+    """
+    statement = _insert(dialect, table)
+    key = [column.name for column in table.primary_key]
+    new = {column.name: statement.excluded[column.name] for column in table.columns if column.name not in key}
+    condition = None if where is None else where(statement.excluded)
+    return statement.on_conflict_do_update(index_elements=key, set_=new, where=condition)
+
+
+def _insert(dialect: str, table: Table) -> Any:
+    # PostgreSQL's part of SQLAlchemy takes long to import, and most stores are SQLite.
+    return import_module(f"sqlalchemy.dialects.{dialect}").insert(table)
+
+
+class Now(FunctionElement[float]):
+    """Seconds since 1970 on the database's clock: those of the machines that share it may differ, or jump."""
+
+    name = "now"
+    type = Float()
+    inherit_cache = True
+
+
+@compiles(Now, "sqlite")
+def _now_of_sqlite(*_: object, **__: object) -> str:
+    return "((julianday('now') - 2440587.5) * 86400.0)"
+
+
+@compiles(Now, "postgresql")
+def _now_of_postgresql(*_: object, **__: object) -> str:
+    return "extract(epoch FROM clock_timestamp())::float8"
+
+
+class Exact(TypeDecorator[str]):
+    """Any text of a model. PostgreSQL has no NUL in a text, so there it is written as two characters."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        if value is None or dialect.name != "postgresql" or not ("\x00" in value or "\x1a" in value):
+            return value
+        return value.replace("\x1a", "\x1a1").replace("\x00", "\x1a0")
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
+        if value is None or dialect.name != "postgresql" or "\x1a" not in value:
+            return value
+        return value.replace("\x1a0", "\x00").replace("\x1a1", "\x1a")

@@ -1,0 +1,149 @@
+"""Joins stores into one file: those of shards that had no server to share, say."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from sqlalchemy import Connection, Table, func, select, tuple_
+from sqlalchemy.dialects import sqlite
+
+from pytest_fairness.core.errors import StoreError
+from pytest_fairness.store import tables
+from pytest_fairness.store.database import Database
+from pytest_fairness.store.places import Place
+
+_PAGE = 1000
+_OTHERS = (
+    tables.prompts,
+    tables.grades,
+    tables.runs,
+    tables.thresholds,
+    tables.samples,
+    tables.parts,
+    tables.influences,
+    tables.spending,
+    tables.submissions,
+    tables.claims,
+)
+"""What is joined besides the attempts; of the claims those of batches, since a store at rest has no other owners."""
+_ANSWER = ("text", "finish_reason", "reasoning")
+
+
+@dataclass(slots=True)
+class Merged:
+    """What the stores came to."""
+
+    attempts: int = 0
+    runs: int = 0
+    conflicts: int = 0
+    """Attempts that were answered otherwise in an earlier store, whose answer is kept."""
+
+
+def merge(sources: Sequence[Place], out: Path) -> Merged:
+    """Join stores into a new file. Of two answers to an attempt, that of the first store is kept, with its grades.
+
+    Stores of older layouts are read as well; none is changed.
+    Raises `StoreError`, in one line, for a store that is not there and for a file that is.
+    """
+    for source in sources:
+        if not source.exists():
+            raise StoreError(f"there is no store {source}")
+    if out.exists():
+        raise StoreError(f"{out} is there already: name a new file")
+    merged = Merged()
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=out.parent, prefix=".merge-") as folder:
+            made = Path(folder) / "merged.sqlite"
+            with closing(Database(made)) as target:
+                for number, source in enumerate(sources):
+                    with _opened(source, Path(folder) / f"{number}.sqlite") as database:
+                        merged.conflicts += _join(target, database)
+                merged.attempts, merged.runs = (
+                    target.scalar(select(func.count()).select_from(table)) for table in (tables.attempts, tables.runs)
+                )
+            made.rename(out)
+    except OSError as error:
+        raise StoreError(f"{out} cannot be made: {error.strerror}; name another file") from None
+    return merged
+
+
+@contextmanager
+def _opened(source: Place, copy: Path) -> Iterator[Database]:
+    """A store to read; of a file a copy, whose layout may be made new."""
+    if isinstance(source, Path):
+        try:
+            with closing(sqlite3.connect(source)) as old, closing(sqlite3.connect(copy)) as new:
+                old.backup(new)
+        except sqlite3.Error as error:
+            raise StoreError(f"the store {source} cannot be read: {error}") from None
+    with closing(Database(copy if isinstance(source, Path) else source)) as database:
+        yield database
+    copy.unlink(missing_ok=True)
+
+
+def _join(target: Database, source: Database) -> int:
+    """Put all of one store into another; how many answers of the attempts lost against others."""
+    lost: set[str] = set()
+    for page in _pages(source, tables.attempts):
+        lost |= target.write(lambda connection, rows=page: _lost(connection, rows))  # type: ignore[misc]
+        target.execute(_insert(target, tables.attempts), page)
+    handed_in = {each for (each,) in source.rows(select(tables.submissions.c.id))}
+    for table in _OTHERS:
+        for page in _pages(source, table):
+            rows = page
+            if table is tables.grades:  # of the answer that its store had
+                rows = [row for row in page if row["key"] not in lost]
+            elif table is tables.claims:
+                rows = [row for row in page if row["owner"] in handed_in]
+            if rows:
+                target.execute(_insert(target, table), rows)
+    return len(lost)
+
+
+def _insert(target: Database, table: Table) -> Any:
+    """The insert of a table's rows, and what becomes of those that are there already."""
+    old = table.c
+    if table is tables.attempts:  # an error is no answer
+        return target.insert_or_replace(table, lambda new: old.error.is_not(None) & new.error.is_(None))
+    if table is tables.thresholds:  # one that a shard has judged
+        return target.insert_or_replace(table, lambda _: old.result.is_(None))
+    if table is tables.samples:  # a later look at a threshold holds the earlier ones
+        return target.insert_or_replace(table, lambda new: new.attempts > old.attempts)
+    if table is tables.runs:
+        insert = sqlite.insert(table)
+        return insert.on_conflict_do_update(
+            index_elements=["id"],
+            set_={
+                "started": func.min(old.started, insert.excluded.started),
+                "git": func.coalesce(old.git, insert.excluded.git),
+                "document": func.coalesce(old.document, insert.excluded.document),
+            },
+        )
+    return target.insert_new(table)
+
+
+def _lost(connection: Connection, rows: Sequence[dict[str, Any]]) -> set[str]:
+    """The attempts of these that have another answer already."""
+    attempts = tables.attempts.c
+    wanted = select(attempts.key, *(attempts[name] for name in _ANSWER))
+    answered = {row["key"]: tuple(row[name] for name in _ANSWER) for row in rows if row["error"] is None}
+    known = connection.execute(wanted.where(attempts.key.in_(list(answered)), attempts.error.is_(None)))
+    return {key for key, *answer in known if tuple(answer) != answered[key]}
+
+
+def _pages(database: Database, table: Table) -> Iterator[list[dict[str, Any]]]:
+    """All rows of a table, by its key, some at a time."""
+    key = list(table.primary_key.columns)
+    wanted = select(table).order_by(*key).limit(_PAGE)
+    page = database.rows(wanted)
+    while page:
+        yield [dict(row._mapping) for row in page]
+        last = tuple(page[-1]._mapping[column.name] for column in key)
+        page = database.rows(wanted.where(tuple_(*key) > last))

@@ -1,0 +1,53 @@
+"""Where a store is: a file of this machine, or a PostgreSQL database that machines share.
+
+Loaded by every pytest run, so it imports next to nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+from pytest_fairness.core.errors import StoreError
+
+_SCHEMES = ("postgresql+psycopg", "postgresql", "postgres")
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A database of a PostgreSQL server. Its password is in ``url`` only, or not here at all.
+
+    >>> print(Server("postgresql+psycopg://me:secret@host:5432/fairness?connect_timeout=3"))
+    postgresql+psycopg://me@host:5432/fairness
+    """
+
+    url: str = field(repr=False)
+
+    def exists(self) -> bool:
+        """Whether it is worth opening: that it is there shows only then."""
+        return True
+
+    def __str__(self) -> str:
+        scheme, _, rest = self.url.partition("://")
+        credentials, _, where = rest.rpartition("@")  # a password may hold an @
+        user = credentials.partition(":")[0]
+        if any(mark in user for mark in "/?"):
+            user = ""
+        return f"{scheme}://{user}{'@' if user else ''}{where.partition('?')[0]}"
+
+
+Place: TypeAlias = Path | Server
+
+
+def place_of(text: str, folder: Path) -> Place:
+    """The place that a text means: a URL, or a path from this folder.
+
+    Raises `StoreError`, in one line, for a URL of something else than PostgreSQL.
+    """
+    scheme, separator, rest = text.partition("://")
+    if not separator:
+        return folder / Path(text).expanduser()
+    if scheme not in _SCHEMES:
+        raise StoreError(f"the store begins with {scheme}://: write a path, or postgresql+psycopg://user@host/database")
+    return Server(f"{_SCHEMES[0]}://{rest}")

@@ -1,0 +1,66 @@
+"""A store in a PostgreSQL database that many machines open."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import blake2b
+
+from sqlalchemy import URL, Connection, Engine, create_engine, func, make_url, select
+from sqlalchemy.exc import ArgumentError
+
+from pytest_fairness.core.errors import StoreError
+from pytest_fairness.store.places import Server
+
+_CONNECTING = {"connect_timeout": "10", "tcp_user_timeout": "20000", "application_name": "pytest-fairness"}
+"""Unless the URL says otherwise. A server that is cut off shows by the second, in milliseconds."""
+
+
+class Database:
+    """The database of a server. Locks are advisory ones, which fall with the connection that holds them."""
+
+    tries_for = 60.0
+    """Seconds for which a server that went away is waited for, and a transaction repeated."""
+    repair = "see to the server and run again, or name another store with --fairness-store"
+
+    def __init__(self, place: Server) -> None:
+        # Each process needs one connection for what it writes, one for its tests, and one for its lease.
+        self.engine = _connect(place)
+
+    @contextmanager
+    def preparing(self) -> Iterator[Connection]:
+        """The transaction in which tables are made: one process at a time."""
+        with self.engine.begin() as connection:
+            connection.execute(select(func.pg_advisory_xact_lock(_number("layout"))))
+            yield connection
+
+    @contextmanager
+    def lock(self, name: str) -> Iterator[None]:
+        """One process at a time, of those on this store."""
+        with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            connection.detach()  # closing it ends the lock, whatever has become of it
+            connection.execute(select(func.pg_advisory_lock(_number(name))))
+            yield
+
+
+def _connect(place: Server) -> Engine:
+    try:
+        url: URL = make_url(place.url)
+    except (ArgumentError, ValueError):  # whose texts may hold the password
+        raise StoreError(
+            f"the store {place} is no URL: write postgresql+psycopg://user@host:port/database, "
+            "with %XX for what is special in a password, or give that by PGPASSWORD"
+        ) from None
+    # A connection that breaks off is reported there besides; here it is made again.
+    logging.getLogger("psycopg").addHandler(logging.NullHandler())
+    url = url.update_query_dict({name: value for name, value in _CONNECTING.items() if name not in url.query})
+    try:
+        return create_engine(url, pool_size=3, isolation_level="READ COMMITTED")
+    except ModuleNotFoundError:
+        raise StoreError(f"the store {place} needs psycopg: pip install pytest-fairness[postgres]") from None
+
+
+def _number(name: str) -> int:
+    """The number that PostgreSQL knows a lock by."""
+    return int.from_bytes(blake2b(f"pytest-fairness {name}".encode(), digest_size=8).digest(), signed=True)
