@@ -1,0 +1,62 @@
+"""Templates: jinja2, in its sandbox, where a name without a value is a mistake."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from pytest_fairness.core.errors import near
+from pytest_fairness.declared.nodes import DeclarationError, Node
+
+
+class Template:
+    """The text of a message with ``{{ names }}``.
+
+    Raises `DeclarationError`, at its line, for one that is no template.
+    """
+
+    def __init__(self, node: Node) -> None:
+        from jinja2 import TemplateError, TemplateSyntaxError
+        from jinja2 import nodes as syntax
+        from jinja2.meta import find_undeclared_variables
+
+        environment = _environment()
+        self.node = node
+        try:
+            parsed = environment.parse(node.text)
+            self._template = environment.from_string(node.text)
+        except TemplateSyntaxError as error:
+            raise self._error(f"it is no template: {error.message}", error.lineno) from None
+        except (TemplateError, RecursionError, MemoryError, OverflowError) as error:
+            raise self._error(f"it is no template: {error}", 1) from None
+        self.names = find_undeclared_variables(parsed)
+        """What must be filled in."""
+        self._lines = {name.name: name.lineno for name in reversed(list(parsed.find_all(syntax.Name)))}
+
+    def render(self, values: Mapping[str, Any], item: str) -> str:
+        """The message with these values. Raises `DeclarationError` where that cannot be made."""
+        try:
+            return str(self._template.render(values))
+        except Exception as error:  # noqa: BLE001 - whatever an expression of the user's raises
+            raise self._error(f"item {item!r} cannot be filled in: {type(error).__name__}: {error}", 1) from None
+
+    def require(self, known: Mapping[str, Any]) -> None:
+        """Raise `DeclarationError`, at its line, for a name that nothing fills in."""
+        for name in sorted(self.names - known.keys()):
+            message = f"nothing fills in {{{{ {name} }}}}; {near(name, known)}"
+            raise self._error(message, self._lines.get(name, 1))
+
+    def _error(self, message: str, line: int) -> DeclarationError:
+        if self.node.first is None:
+            return self.node.error(message)
+        place = self.node.first + line - 1
+        return self.node.error(message, line=place, column=self.node.column if place == self.node.line else None)
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Any:
+    from jinja2 import StrictUndefined
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    return ImmutableSandboxedEnvironment(undefined=StrictUndefined, autoescape=False)
