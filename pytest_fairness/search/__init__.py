@@ -1,0 +1,1 @@
+"""The search for a pair on which a decision flips, with hypothesis."""
