@@ -1,0 +1,1 @@
+"""Holds weights elsewhere than in the process that asks: on a Ray cluster."""

@@ -1,0 +1,94 @@
+"""Weights and embeddings on a Ray cluster: the verdicts of one machine, whatever becomes of a node."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .conftest import Weights, weights_in
+
+pytestmark = pytest.mark.timeout(300)
+COUNT = 100
+SECRET = "sk-4f1d7a90c2b8"
+PLAIN = """
+import sys
+import pytest
+from pytest_fairness import ProbeItem, Prompt, YesNo
+from pytest_fairness.graders.embeddings import ELSEWHERE
+
+def items():
+    return [ProbeItem(str(number), [Prompt(f"Is {number} even?")]) for number in range(3)]
+
+@pytest.mark.probe(items=items, grade={"yes": YesNo()})
+def test_plain(probe_item, model):
+    probe_item.measure(model)
+
+def test_it_has_joined():
+    import ray
+    assert ray.is_initialized() and ELSEWHERE.get() is not None
+    assert {node["Alive"] for node in ray.nodes()} == {True}
+"""
+
+
+@pytest.fixture
+def cluster() -> Iterator[Any]:
+    """Two nodes with a CPU each, as Ray's own tests start them."""
+    from ray.cluster_utils import Cluster
+
+    small = {"num_cpus": 1, "object_store_memory": 80 * 2**20, "include_dashboard": False}
+    found: Any = Cluster(initialize_head=True, head_node_args=small)
+    found.add_node(num_cpus=1, object_store_memory=80 * 2**20)
+    yield found
+    found.shutdown()
+
+
+def until(reached: Any) -> None:
+    end = time.monotonic() + 200
+    while not reached():
+        assert time.monotonic() < end, "the run does not get there"
+        time.sleep(0.02)
+
+
+def test_a_node_lost_in_mid_run_changes_no_verdict(tiny_model: Path, tmp_path: Path, cluster: Any) -> None:
+    weights = weights_in(tmp_path, tiny_model, COUNT, tokens=32)
+    alone = weights.start("alone")
+    (lost,) = cluster.worker_nodes
+    run = weights.start(
+        "ray", "-n2", f"--fairness-executor=ray:{cluster.address}", OPENAI_API_KEY=SECRET, PYTHONUNBUFFERED="1"
+    )
+    until(lambda: len(weights.answers("ray")) >= 40)
+    cluster.remove_node(lost, allow_graceful=False)
+    then = len(weights.answers("ray"))
+    shown, _ = run.communicate(timeout=200)
+    assert run.returncode == 0, shown
+    assert then < 2 * COUNT, "the node went after the run"
+    shown_alone, _ = alone.communicate(timeout=200)
+    assert alone.returncode == 0, shown_alone
+
+    for mine, theirs in zip(weights.rows("ray"), weights.rows("alone"), strict=True):
+        for key, value in theirs.items():
+            assert mine[key] == (pytest.approx(value, abs=1e-4) if isinstance(value, float) else value), key
+    answers = weights.answers("ray")
+    assert len(answers) == 2 * COUNT
+    assert answers == weights.answers("alone")
+    assert sorted(weights.loaded()) == ["False", "True"], "alone it is the process of pytest that has the weights"
+    assert not weights.query("ray", "select key from claims")
+    assert "lost" in str(weights.query("ray", "select * from spending")), "nothing was under way on the node"
+    assert "raylet" not in shown
+    files = [path for path in Path(cluster.head_node.get_session_dir_path()).rglob("*") if path.is_file()]
+    assert files
+    assert not [path for path in files if SECRET.encode() in path.read_bytes()]
+
+
+def test_a_cluster_of_this_machine_is_started_shared_by_workers_and_ended(tmp_path: Path) -> None:
+    weights = Weights(tmp_path, "simulated:m")
+    (tmp_path / "test_tiny.py").write_text(PLAIN, encoding="utf-8")
+    shown = weights.run("ray", "-n2", "--fairness-executor=ray", "--fairness-replicas=1")
+    assert "4 passed" in shown
+    assert "raylet" not in shown
+    assert "ray::" not in shown
+    assert "Traceback" not in shown

@@ -1,0 +1,203 @@
+"""Which replica is asked, and what becomes of one that is lost; and what an executor that cannot be used says."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pytest_fairness
+from pytest_fairness.core.errors import FatalError, TransientError
+from pytest_fairness.executors.replica import Replica
+from pytest_fairness.executors.replicas import Replicas, shape
+
+
+@dataclass
+class Handle:
+    """Stands for Ray's handle of an actor: a method is called by ``.remote()``."""
+
+    version: str = pytest_fairness.__version__
+    lost: Exception | None = None
+    under_way: int = 0
+    most: int = 0
+    answered: int = 0
+    ready: Any = field(init=False)
+    answer: Any = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.ready, self.answer = Method(self._ready), Method(self._answer)
+
+    async def _ready(self) -> str:
+        if self.lost is not None:
+            raise self.lost
+        return self.version
+
+    async def _answer(self, seconds: float) -> str:
+        self.under_way += 1
+        self.most = max(self.most, self.under_way)
+        await asyncio.sleep(seconds)
+        self.under_way -= 1
+        if self.lost is not None:
+            raise self.lost
+        self.answered += 1
+        return "yes"
+
+
+@dataclass
+class Method:
+    call: Callable[..., Awaitable[str]]
+
+    def remote(self, *arguments: Any) -> Awaitable[str]:
+        return self.call(*arguments)
+
+
+def asked(handles: list[Handle], ask: Callable[[Replicas], Awaitable[Any]]) -> Any:
+    async def run() -> Any:
+        replicas = Replicas(handles)
+        try:
+            return await asyncio.wait_for(ask(replicas), 20)
+        finally:
+            await replicas.close()
+
+    return asyncio.run(run())
+
+
+def test_calls_go_to_the_least_loaded_and_no_more_than_so_many_at_a_time() -> None:
+    handles = [Handle(), Handle(), Handle()]
+
+    async def ask(replicas: Replicas) -> list[Any]:
+        return await asyncio.gather(*(replicas.call("m", 4, "answer", 0.01) for _ in range(60)))
+
+    assert asked(handles, ask) == ["yes"] * 60
+    assert [handle.most for handle in handles] == [4, 4, 4]
+    assert [handle.answered for handle in handles] == [20, 20, 20]
+
+
+def test_one_kind_of_work_does_not_keep_another_waiting() -> None:
+    (handle,) = handles = [Handle()]
+
+    async def ask(replicas: Replicas) -> int:
+        slow = [asyncio.ensure_future(replicas.call("m", 4, "answer", 5)) for _ in range(8)]
+        await asyncio.sleep(0.02)
+        await replicas.call("embedder", 2, "answer", 0)
+        for each in slow:
+            each.cancel()
+        return handle.answered
+
+    assert asked(handles, ask) == 1
+
+
+def test_a_lost_replica_is_left_out_until_it_is_back() -> None:
+    from ray.exceptions import ActorUnavailableError
+
+    handles = [Handle(), Handle()]
+
+    async def ask(replicas: Replicas) -> tuple[int, int]:
+        await replicas.call("m", 1, "answer", 0)
+        handles[0].lost = handles[1].lost = ActorUnavailableError("the node is gone", None)
+        for _ in handles:
+            with pytest.raises(TransientError, match=r"a replica on the Ray cluster was lost: .*the node is gone"):
+                await replicas.call("m", 1, "answer", 0)
+        handles[1].lost = None
+        before = handles[0].answered
+        for _ in range(5):
+            await replicas.call("m", 1, "answer", 0)
+        assert handles[0].answered == before
+        handles[0].lost = None
+        await asyncio.sleep(1.2)
+        await asyncio.gather(*(replicas.call("m", 1, "answer", 0.01) for _ in range(2)))
+        return handles[0].answered - before, handles[1].answered
+
+    assert asked(handles, ask)[0] == 1
+
+
+def test_where_no_replica_can_ever_be_there_the_reason_is_told() -> None:
+    from ray.exceptions import ActorDiedError
+
+    async def ask(replicas: Replicas) -> None:
+        await replicas.call("m", 1, "answer", 0)
+
+    with pytest.raises(FatalError, match=r"no replica is left on the Ray cluster: its node has .*0\.0\.0"):
+        asked([Handle("0.0.0"), Handle("0.0.0")], ask)
+    with pytest.raises(FatalError, match=r"no replica is left on the Ray cluster: The actor died"):
+        asked([Handle(lost=ActorDiedError())], ask)
+    asked([Handle("0.0.0"), Handle()], ask)
+
+
+def test_replicas_fit_the_nodes() -> None:
+    def nodes(*resources: dict[str, float]) -> list[dict[str, Any]]:
+        return [{"Alive": True, "Resources": each} for each in resources]
+
+    gpus = nodes({"CPU": 64, "GPU": 8}, {"CPU": 64, "GPU": 4}, {"CPU": 8})
+    assert shape(gpus, None) == (12, {"num_gpus": 1})
+    assert shape(gpus, 3) == (3, {"num_gpus": 1})
+    assert shape(gpus, 20) == (20, {"num_gpus": 0.5})
+    assert shape(nodes({"CPU": 4}, {"CPU": 2}), None) == (2, {"num_cpus": 2})
+    assert shape(nodes({"CPU": 2}), 4) == (4, {"num_cpus": 0.5})
+    dead = [*nodes({"CPU": 4}), {"Alive": False, "Resources": {"CPU": 4, "GPU": 1}}]
+    assert shape(dead, None) == (1, {"num_cpus": 4})
+    with pytest.raises(pytest_fairness.FairnessError, match="neither a GPU nor a CPU"):
+        shape(nodes({"memory": 1}), None)
+
+
+def test_other_weights_do_not_answer_in_the_name_of_these(tmp_path: Path) -> None:
+    def answer(replica: Replica, name: str, key: str) -> Any:
+        return asyncio.run(replica.answer(name, key, [{"role": "user", "content": "?"}], None, 0))
+
+    replica = Replica(str(tmp_path), offline=True)
+    found = answer(replica, "transformers:weights", "transformers:weights#1234")
+    assert isinstance(found, FatalError)
+    assert str(found).startswith("transformers:weights is not the same on the node ")
+    assert isinstance(answer(replica, "nobody:m", ""), FatalError)
+    (tmp_path / "broken.jsonl").write_text("[]")
+    assert isinstance(answer(replica, "replay:broken.jsonl", "other"), FatalError)
+    (tmp_path / "weights").mkdir()
+    recipe = {"model": str(tmp_path / "weights"), "revision": None, "device": None, "batch_size": 1, "offline": True}
+    said = asyncio.run(replica.embed(recipe, "weights 1234", ["a"]))
+    assert "the embedding model" in str(said)
+    assert "is not the same on the node" in str(said)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--fairness-executor=ray:127.0.0.1:9"], "the Ray cluster 127.0.0.1:9 cannot be reached: Connection refused"),
+        (["--fairness-executor=dask"], "--fairness-executor is 'dask': write ray, ray:auto or ray:HOST:PORT"),
+        (["--fairness-executor=ray:here"], "--fairness-executor is 'ray:here': write ray, ray:auto or ray:HOST:PORT"),
+        (["--fairness-replicas=2"], "--fairness-replicas are those of --fairness-executor: name one, or drop it"),
+        (["--fairness-executor=ray", "--fairness-replicas=0"], "--fairness-replicas is 0: it must be at least 1"),
+    ],
+)
+def test_what_cannot_be_meant_or_reached_is_one_line(
+    pytester: pytest.Pytester, options: list[str], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert said in "\n".join(refused(pytester, *options))
+
+
+def test_without_ray_one_line_names_the_extra(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    (line,) = refused(pytester, "--fairness-executor=ray")
+    assert line == 'ERROR: Ray is not installed: pip install "pytest-fairness[ray]"'
+
+
+def refused(pytester: pytest.Pytester, *options: str) -> list[str]:
+    """What a run says that ends before its first test."""
+    pytester.makepyfile(
+        """
+        import pytest
+        from pytest_fairness import ProbeItem, Prompt, YesNo
+
+        @pytest.mark.probe(items=[ProbeItem("1", [Prompt("?")])], grade={"yes": YesNo()})
+        def test_plain(probe_item, model):
+            probe_item.measure(model)
+        """
+    )
+    alone = ("--disable-plugin-autoload", "-p", "fairness", "-p", "no:cacheprovider", "--fairness-report=none")
+    result = pytester.runpytest_inprocess(*alone, "-q", "--fairness-model=simulated:m", *options)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    return [line for line in [*result.outlines, *result.errlines] if line.startswith("ERROR")]
