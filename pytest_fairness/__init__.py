@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt
+    from pytest_fairness.core.counterfactual import lint
     from pytest_fairness.core.errors import FairnessError
     from pytest_fairness.core.estimates import Estimate, Family
     from pytest_fairness.core.items import ProbeItem, Prompt
@@ -21,11 +22,16 @@ if TYPE_CHECKING:
     from pytest_fairness.graders.characters import CharacterGender
     from pytest_fairness.graders.choice import Choice
     from pytest_fairness.graders.embeddings import Embedder, SimilarityScale
+    from pytest_fairness.graders.judge import Judge
     from pytest_fairness.graders.rating import Rating
     from pytest_fairness.graders.refusal import Refusal
+    from pytest_fairness.graders.rubric import Label, Number, Rubric, Text
     from pytest_fairness.graders.text import Regex, YesNo
     from pytest_fairness.graders.words import WordList
+    from pytest_fairness.search.strategies import any_name, counterfactual_pairs, profiles
     from pytest_fairness.stats.measured import Measured
+    from pytest_fairness.variants.values import names
+    from pytest_fairness.variants.varying import counterfactuals
 
 __version__ = "0.1.0"
 
@@ -44,9 +50,12 @@ _HOMES = {
     "GradedAttempt": "core.attempts",
     "Grader": "core.protocols",
     "ItemGrader": "core.protocols",
+    "Judge": "graders.judge",
+    "Label": "graders.rubric",
     "Mark": "core.marks",
     "Measured": "stats.measured",
     "Model": "core.protocols",
+    "Number": "graders.rubric",
     "Options": "core.options",
     "ProbeItem": "core.items",
     "Prompt": "core.items",
@@ -54,11 +63,19 @@ _HOMES = {
     "Rating": "graders.rating",
     "Refusal": "graders.refusal",
     "Regex": "graders.text",
+    "Rubric": "graders.rubric",
     "Scale": "core.marks",
     "SimilarityScale": "graders.embeddings",
+    "Text": "graders.rubric",
     "Verdict": "core.verdicts",
     "WordList": "graders.words",
     "YesNo": "graders.text",
+    "any_name": "search.strategies",
+    "counterfactual_pairs": "search.strategies",
+    "counterfactuals": "variants.varying",
+    "lint": "core.counterfactual",
+    "names": "variants.values",
+    "profiles": "search.strategies",
     "read_anchors": "graders.anchors",
 }
 
@@ -77,9 +94,12 @@ __all__ = [
     "GradedAttempt",
     "Grader",
     "ItemGrader",
+    "Judge",
+    "Label",
     "Mark",
     "Measured",
     "Model",
+    "Number",
     "Options",
     "ProbeItem",
     "Prompt",
@@ -87,11 +107,19 @@ __all__ = [
     "Rating",
     "Refusal",
     "Regex",
+    "Rubric",
     "Scale",
     "SimilarityScale",
+    "Text",
     "Verdict",
     "WordList",
     "YesNo",
+    "any_name",
+    "counterfactual_pairs",
+    "counterfactuals",
+    "lint",
+    "names",
+    "profiles",
     "read_anchors",
 ]
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from pytest_fairness import __version__
-from pytest_fairness.commands import exports, imports, pytest_runs, stored_runs
+from pytest_fairness.commands import design, exports, imports, new, pytest_runs, schema, stored_runs, variants
 from pytest_fairness.core.errors import FairnessError
 
 
@@ -31,7 +31,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="pytest-fairness", description="Tools beside `pytest --fairness-model ...`.")
     parser.add_argument("--version", action="version", version=f"pytest-fairness {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for kind in (pytest_runs, stored_runs, exports, imports):
+    for kind in (pytest_runs, stored_runs, exports, imports, design, schema, new, variants):
         kind.add(commands)
     return parser
 

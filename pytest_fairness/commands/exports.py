@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.commands.parsing import Commands, add_run, view_of
 from pytest_fairness.core.errors import FairnessError, near
+
+if TYPE_CHECKING:
+    from pytest_fairness.report.view import View
+    from pytest_fairness.store.samples import StoredSample
 
 
 def add(commands: Commands) -> None:
@@ -35,6 +42,21 @@ def add(commands: Commands) -> None:
     pairs.add_argument("--model", metavar="NAME", help="the model; needed where the run has several")
     pairs.add_argument("--out", required=True, type=Path, metavar="DIR", help="the folder to write into")
     pairs.set_defaults(run=_pairs)
+    labels = kinds.add_parser("labels", help="answers drawn by chance for a human to label, to correct a judge by")
+    add_run(labels)
+    labels.add_argument("--grade", required=True, help="the grade to be labelled")
+    labels.add_argument("--by", action="append", default=[], metavar="ATTRIBUTE", help="draw within each of its groups")
+    labels.add_argument("--probe", metavar="NAME", help="only of this probe: its id, or the end of it")
+    labels.add_argument("--model", metavar="NAME", help="only of this model")
+    labels.add_argument("--count", type=int, default=200, help="how many of each group (200)")
+    labels.add_argument("--seed", type=int, default=0, help="of the draw (0)")
+    _add_out(labels, "JSONL, to be filled in")
+    labels.set_defaults(run=_labels)
+    asymmetry = kinds.add_parser("asymmetry", help="the asymmetry suite: figures, and the layout of published runs")
+    add_run(asymmetry, "or a file of graded answers (.jsonl)")
+    asymmetry.add_argument("--model", metavar="NAME", help="the model; needed where the run has several")
+    asymmetry.add_argument("--out", required=True, type=Path, metavar="DIR", help="the folder to write into")
+    asymmetry.set_defaults(run=_asymmetry)
 
 
 def _add_out(parser: argparse.ArgumentParser, how: str) -> None:
@@ -83,12 +105,61 @@ def _pairs(chosen: argparse.Namespace) -> None:
     from pytest_fairness.report.files import write_text
 
     view = view_of(chosen)
-    samples = {sample.model: sample for sample in view.samples if set(GRADES) <= set(sample.graders)}
-    if chosen.model not in samples and (chosen.model is not None or len(samples) != 1):
-        raise FairnessError(f"the run has pairs of {len(samples)} models: name one with --model; {near('', samples)}")
-    sample = samples[chosen.model] if chosen.model else next(iter(samples.values()))
+    sample = _sample_with(view, GRADES, "pairs", chosen.model)
     metrics = [row for row in view.results["metrics"] if row["model"] == sample.model]
     for name, text in files(sample).items():
         write_text(chosen.out / name, text)
     write_text(chosen.out / "pairs.md", f"# Question pairs\n{table(metrics)}\n\n{flagged(sample)}\n")
     print(f"written: {chosen.out}")
+
+
+def _labels(chosen: argparse.Namespace) -> None:
+    from pytest_fairness.report.exports.labels import drawn_labels, write_labels
+
+    samples = [
+        sample
+        for sample in view_of(chosen).samples
+        if chosen.model in (None, sample.model) and sample.probe.endswith(chosen.probe or "")
+    ]
+    rows = drawn_labels(samples, chosen.grade, by=chosen.by, count=chosen.count, seed=chosen.seed)
+    write_labels(chosen.out, rows)
+    print(f'{len(rows):,} answers written to {chosen.out}: put what is true into each "value"')
+
+
+def _asymmetry(chosen: argparse.Namespace) -> None:
+    from pytest_fairness.imports.asymmetry import records
+    from pytest_fairness.report.exports import asymmetry
+    from pytest_fairness.report.exports.asymmetry_figures import figures, markdown
+    from pytest_fairness.report.files import write_text
+    from pytest_fairness.stats.asymmetry_records import EXTREMES, attempts_of
+    from pytest_fairness.stats.measured import Measured
+
+    if chosen.name.endswith(".jsonl"):
+        graded: Sequence[Mapping[str, Any]] = [record for _, record in records(Path(chosen.name))]
+        attempts, title = attempts_of(graded), Path(chosen.name).name
+        if not attempts:
+            raise FairnessError(f"{chosen.name} holds no answer of the two domains: name a graded_responses.jsonl")
+        measured = Measured(attempts, extremes=EXTREMES)
+        generated = next((str(record["graded_at"]) for record in graded if record.get("graded_at")), "")
+    else:
+        view = view_of(chosen)
+        sample = _sample_with(view, asymmetry.GRADES, "asymmetry", chosen.model)
+        generated, title, attempts = view.results["run"]["ended"], sample.model, list(sample.attempts)
+        measured = Measured(attempts, extremes=sample.extremes, **sample.arguments)
+        graded = asymmetry.graded_responses(sample, generated)
+        write_text(chosen.out / "raw_responses.jsonl", asymmetry.jsonl(asymmetry.raw_responses(sample)))
+        write_text(chosen.out / "graded_responses.jsonl", asymmetry.jsonl(graded))
+    told = {"model": title, **figures(measured, attempts)}
+    summary = asymmetry.published_summary(graded, str(chosen.out), generated)
+    write_text(chosen.out / "summary.json", json.dumps(summary, indent=2, ensure_ascii=False) + "\n")
+    write_text(chosen.out / "figures.json", json.dumps(told, indent=2, ensure_ascii=False) + "\n")
+    write_text(chosen.out / "summary.md", markdown(title, told, len(attempts)))
+    print(f"written: {chosen.out}")
+
+
+def _sample_with(view: View, grades: Iterable[str], what: str, model: str | None) -> StoredSample:
+    """The sample that has these grades, of the model that is named."""
+    samples = {sample.model: sample for sample in view.samples if set(grades) <= set(sample.graders)}
+    if model not in samples and (model is not None or len(samples) != 1):
+        raise FairnessError(f"the run has {what} of {len(samples)} models: name one with --model; {near('', samples)}")
+    return samples[model] if model else next(iter(samples.values()))

@@ -21,6 +21,10 @@ def add(commands: Commands) -> None:
     pairs.add_argument("folder", type=Path, metavar="DIR", help="the folder of its *.jsonl files")
     pairs.add_argument("--out", required=True, type=Path, metavar="FILE", help="the replay file to write")
     pairs.set_defaults(run=_bbq_pairs)
+    asymmetry = kinds.add_parser("asymmetry", help="a run of the asymmetry benchmark, with its grades where it has any")
+    asymmetry.add_argument("folder", type=Path, metavar="DIR", help="results/MODEL/TIMESTAMP")
+    asymmetry.add_argument("--out", required=True, type=Path, metavar="FILE", help="the replay file to write")
+    asymmetry.set_defaults(run=_asymmetry)
 
 
 def _bbq_predictions(chosen: argparse.Namespace) -> None:
@@ -39,4 +43,16 @@ def _bbq_pairs(chosen: argparse.Namespace) -> None:
     print(
         f"{imported.pairs:,} pairs, {imported.replies:,} recorded replies written to {chosen.out}; test them with "
         f"--fairness-data bbq_pairs={chosen.folder} --fairness-model replay:{chosen.out}"
+    )
+
+
+def _asymmetry(chosen: argparse.Namespace) -> None:
+    from pytest_fairness.imports.asymmetry import convert
+
+    imported = convert(chosen.folder, chosen.out)
+    for note in imported.notes:
+        print(note)
+    print(
+        f"{imported.answers:,} answers, {imported.graded:,} of them graded, written to {chosen.out}; test them with "
+        f"--fairness-data asymmetry={chosen.folder} --fairness-model replay:{chosen.out}"
     )

@@ -14,6 +14,7 @@ from pytest_fairness.core.errors import StoreError
 
 if TYPE_CHECKING:
     from pytest_fairness.report.view import View
+    from pytest_fairness.store.places import Place
     from pytest_fairness.store.store import Store
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -21,15 +22,28 @@ Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 STORE = Path(".fairness/store.sqlite")
 
 
-def add_run(parser: argparse.ArgumentParser) -> None:
-    """The run that a command reads, and the store that it is in."""
-    parser.add_argument("name", metavar="RUN", help="a run's id, the beginning of it, or latest")
+def add_run(parser: argparse.ArgumentParser, more: str = "") -> None:
+    """The run that a command reads, and the store that it is in; ``more`` is what it may be besides."""
+    known = "a run's id, the beginning of it, or latest"
+    parser.add_argument("name", metavar="RUN", help=f"{known}; {more}" if more else known)
     add_store(parser)
 
 
 def add_store(parser: argparse.ArgumentParser) -> None:
     """The store that a command reads."""
-    parser.add_argument("--store", type=Path, default=STORE, metavar="PATH", help=f"where answers are kept ({STORE})")
+    parser.add_argument(
+        "--store", type=place, default=STORE, metavar="PATH|URL", help=f"where answers are kept ({STORE})"
+    )
+
+
+def place(text: str) -> Place:
+    """A store as argparse reads one."""
+    from pytest_fairness.store.places import place_of
+
+    try:
+        return place_of(text, Path())
+    except StoreError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def hiding_secrets() -> Callable[[str], str]:
@@ -40,11 +54,11 @@ def hiding_secrets() -> Callable[[str], str]:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Store]:
+def opened(path: Place) -> Iterator[Store]:
     """A store that is there. Raises `StoreError`, in one line, where it is not."""
     from pytest_fairness.store.store import Store
 
-    if not path.is_file():
+    if not path.exists():
         raise StoreError(f"there is no store {path}: name it with --store")
     store = Store(path)
     try:

@@ -17,6 +17,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, ClassVar, Never
 
 if TYPE_CHECKING:
+    from pytest_fairness.core.bounds import OwnBounds
     from pytest_fairness.core.estimates import Estimate
     from pytest_fairness.core.marks import Scale
 
@@ -82,6 +83,8 @@ class Comparison:
     op: str
     bound: float
     decision: Decision
+    instead_of: float | None = None
+    """The number that the test has, where the project holds the estimate against one of its own."""
 
 
 @dataclass(slots=True)
@@ -92,6 +95,8 @@ class Record:
     """What a comparison answers that its interval leaves open."""
     scale: Scale | None = None
     """Of the marks of every estimate that is made; None: each has its own."""
+    bounds: OwnBounds | None = None
+    """What the project holds estimates against in place of the test's numbers."""
     comparisons: list[Comparison] = field(default_factory=list)
     estimates: list[Estimate] = field(default_factory=list)
 
@@ -100,9 +105,9 @@ _listening: ContextVar[Record | None] = ContextVar("fairness_record", default=No
 
 
 @contextmanager
-def recording(*, assume: bool, scale: Scale | None = None) -> Iterator[Record]:
+def recording(*, assume: bool, scale: Scale | None = None, bounds: OwnBounds | None = None) -> Iterator[Record]:
     """Note all that is compared and estimated within the block."""
-    record = Record(assume, scale)
+    record = Record(assume, scale, bounds)
     token = _listening.set(record)
     try:
         yield record
@@ -113,6 +118,15 @@ def recording(*, assume: bool, scale: Scale | None = None) -> Iterator[Record]:
 def listening() -> bool:
     """Whether comparisons are noted, and decided by their intervals."""
     return _listening.get() is not None
+
+
+def own_bound(metric: str, op: str) -> float | None:
+    """What the project holds a metric against in place of the number that a test compares it with; None: that number.
+
+    Raises `FairnessError` where it leaves open a side that the test bounds.
+    """
+    record = _listening.get()
+    return None if record is None or record.bounds is None else record.bounds.instead_of(metric, op)
 
 
 def conclude(comparison: Comparison) -> bool:

@@ -73,7 +73,7 @@ def lint(item: ProbeItem) -> Linted:
         words = set(_check_pair(item, number, first, prompt))
         alike = words if number == 2 else alike & words
     texts = [_text(prompt) for prompt in item.prompts]
-    tokens = [sum(not token.isspace() for token in _tokens(text)) for text in texts]
+    tokens = [len(found) - sum(map(str.isspace, found)) for found in map(_tokens, texts)]
     spoken = {word.lower() for word in alike} & _GENDERED if _is_english(first) else set()
     characters = [len(text) for text in texts]
     return Linted((min(characters), max(characters)), (min(tokens), max(tokens)), tuple(sorted(spoken)))
@@ -211,8 +211,9 @@ def _left_in(fixed: Sequence[str], first: Mapping[str, str], second: Mapping[str
         for value in (ours, theirs):
             parts = {value, *value.split()} if slot == "name" else {value}
             for part in sorted(parts | {_capital(part) for part in parts}, key=len, reverse=True):
-                telling = any(letter.isalpha() for letter in part) and part.lower() not in _ARTICLES
-                if telling and _tokens(part)[0] in words and _place(fixed, part) is not None:
+                if words.isdisjoint(_tokens(part)[:1]) or part.lower() in _ARTICLES:
+                    continue
+                if any(map(str.isalpha, part)) and _place(fixed, part) is not None:
                     return part
     return None
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from pytest_fairness.core.comparisons import OPERATORS, Comparable, Comparison, Decision, conclude
+from pytest_fairness.core.bounds import family_of
+from pytest_fairness.core.comparisons import OPERATORS, Comparable, Comparison, Decision, conclude, own_bound
 from pytest_fairness.core.marks import Mark, Scale
 from pytest_fairness.core.numerals import described
 
@@ -28,6 +29,11 @@ class _Comparable(Comparable):
     _noun = "an estimate"
     _other = "a number"
 
+    @property
+    @abstractmethod
+    def _compared(self) -> str:
+        """The metric that is compared; of a family, what its members have in common."""
+
     @abstractmethod
     def _compare(self, op: str, bound: float) -> Comparison:
         """The comparison with its decision."""
@@ -38,7 +44,10 @@ class _Comparable(Comparable):
                 f"an estimate is compared with a number, not with {bound!r}; "
                 "for two estimates take their difference or ratio as a metric of its own"
             )
-        return conclude(self._compare(op, float(bound)))
+        own = own_bound(self._compared, op)
+        if own is None:
+            return conclude(self._compare(op, float(bound)))
+        return conclude(replace(self._compare(op, own), instead_of=float(bound)))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -110,6 +119,10 @@ class Estimate(_Comparable):
     def marked(self, scale: Scale) -> Estimate:
         """The same estimate with another scale for its mark."""
         return replace(self, scale=scale)
+
+    @property
+    def _compared(self) -> str:
+        return self.metric
 
     def _compare(self, op: str, bound: float) -> Comparison:
         return Comparison(self, op, bound, self._decision(op, bound))
@@ -223,6 +236,10 @@ class Family(_Comparable):
     def mark(self) -> Mark:
         """The worst of its members' marks."""
         return Mark(*self._members.values())
+
+    @property
+    def _compared(self) -> str:
+        return family_of(next(iter(self._members.values())).metric)
 
     def _compare(self, op: str, bound: float) -> Comparison:
         """The comparison of the member that decides: a broken one first, then the unmeasured."""

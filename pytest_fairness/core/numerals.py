@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -45,11 +45,24 @@ def figures(row: Mapping[str, Any]) -> tuple[str, str, str]:
 
 
 def bounds_of(row: Mapping[str, Any]) -> str:
-    """The bounds of a threshold's row: ``0.8 to 1.2``, ``>= 0.8``, or nothing."""
+    """The bounds of a threshold's row: ``0.8 to 1.2``, ``>= 0.8``, or nothing; with ``(own)`` the project's."""
     low, high = row["bounds"]
+    own = " (own)" if "bounds" in row.get("own", ()) else ""
+    if low is not None and high is not None:
+        return f"{low:g} to {high:g}{own}"
+    return " and ".join(f"{comparison['op']} {comparison['bound']:g}" for comparison in row["comparisons"]) + own
+
+
+def span_text(span: Sequence[float | None]) -> str:
+    """A lower and an upper bound, where there are such.
+
+    >>> span_text((0.8, 1.2)), span_text((0.8, None)), span_text((None, 0.15))
+    ('0.8 to 1.2', 'at least 0.8', 'at most 0.15')
+    """
+    low, high = span
     if low is not None and high is not None:
         return f"{low:g} to {high:g}"
-    return " and ".join(f"{comparison['op']} {comparison['bound']:g}" for comparison in row["comparisons"])
+    return f"at most {high:g}" if low is None else f"at least {low:g}"
 
 
 def estimate_text(estimate: Estimate, bounds: Iterable[float] = ()) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from pytest_fairness.core.bounds import OwnBounds
 from pytest_fairness.core.comparisons import Comparison, Decision, recording
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
@@ -51,6 +52,19 @@ class Judgement:
         return low, high
 
     @property
+    def bounds_of_test(self) -> tuple[float | None, float | None] | None:
+        """The bounds that the test has for it, where the project holds it against its own; else None."""
+        if not any(comparison.instead_of is not None for comparison in self.about_deciding):
+            return None
+        low = high = None
+        for comparison in self.about_deciding:
+            if comparison.op in (">", ">="):
+                low = comparison.instead_of
+            else:
+                high = comparison.instead_of
+        return low, high
+
+    @property
     def straddles(self) -> bool:
         """Whether an interval straddles a bound; if not, an undecided verdict has another reason."""
         return any(
@@ -74,7 +88,7 @@ class Judgement:
         return sorted(found.values(), key=lambda comparison: comparison.bound)
 
 
-def judge(test: Callable[[], object], *, scale: Scale | None = None) -> Judgement:
+def judge(test: Callable[[], object], *, scale: Scale | None = None, bounds: OwnBounds | None = None) -> Judgement:
     """Run a threshold test and say what its comparisons, decided by their intervals, come to.
 
     Open comparisons (undecided or invalid) are first taken as true. If the test passes
@@ -83,6 +97,7 @@ def judge(test: Callable[[], object], *, scale: Scale | None = None) -> Judgemen
     an open comparison turns is undecided, or invalid. Fair is never taken from the repeat.
 
     ``scale`` is for the marks of all its estimates; without, each has that of its metric.
+    ``bounds`` stand in place of the numbers that it compares with.
 
     A `FairnessError` (an unknown group, say) makes it invalid; other exceptions pass through.
 
@@ -92,7 +107,7 @@ def judge(test: Callable[[], object], *, scale: Scale | None = None) -> Judgemen
     >>> judge(test).verdict.value
     'undecided'
     """
-    with recording(assume=True, scale=scale) as first:
+    with recording(assume=True, scale=scale, bounds=bounds) as first:
         failure = _run(test)
     comparisons = first.comparisons
 
@@ -102,10 +117,12 @@ def judge(test: Callable[[], object], *, scale: Scale | None = None) -> Judgemen
     if isinstance(failure, FairnessError) or not comparisons:
         reason = str(failure) if isinstance(failure, FairnessError) else NOTHING_COMPARED
         return Judgement(Verdict.INVALID, comparisons, first.estimates, failure=failure, reason=reason)
+    if bounds is not None and (reason := bounds.problem(comparisons, passed=failure is None)):
+        return Judgement(Verdict.INVALID, comparisons, first.estimates, reason=reason)
     still_open = [comparison for comparison in comparisons if comparison.decision in _OPEN]
     if not still_open:
         return _judge_decided(comparisons, failure, judgement)
-    with recording(assume=False, scale=scale) as second:
+    with recording(assume=False, scale=scale, bounds=bounds) as second:
         repeated = _run(test)
     if failure is not None and repeated is not None:
         decided = [comparison for comparison in comparisons if comparison.decision not in _OPEN] or still_open

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from pytest_fairness.core.numerals import counts_text, estimate_text, subject_text
+from pytest_fairness.core.numerals import counts_text, estimate_text, span_text, subject_text
 from pytest_fairness.core.verdicts import Judgement, Verdict, growth_to_decide
 
 
@@ -19,7 +19,7 @@ def bounds_text(judgement: Judgement) -> str:
 def advice(judgement: Judgement) -> str:
     """What would decide an undecided threshold."""
     if judgement.deciding is None:
-        return ""
+        return judgement.reason
     estimate = judgement.deciding.estimate
     if not judgement.straddles and (reason := judgement.reason or estimate.sparse):
         return reason
@@ -52,6 +52,8 @@ def explanation(judgement: Judgement) -> str:
         relation = f"inside {bounds}" if two_sided else f"against {bounds}"
     numbers = estimate_text(estimate, [c.bound for c in judgement.about_deciding])
     message = f"{verdict}: {numbers}, {relation}: {subject}; {counts_text(estimate)}"
+    if judgement.bounds_of_test is not None:
+        message += f"; the bounds are the project's own, the suite has {span_text(judgement.bounds_of_test)}"
     if judgement.verdict is Verdict.UNDECIDED:
         message += f"; {advice(judgement)}"
     return message

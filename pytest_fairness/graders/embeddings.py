@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gc
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -30,6 +31,11 @@ _PATIENCE = 5.0
 """Seconds that the hub has to say whether it is there: its library itself tries for minutes."""
 _MOST_KEPT = 2**29
 """Bytes of embeddings that are kept; beyond, the oldest are forgotten and made anew when they are wanted."""
+
+ELSEWHERE: ContextVar[Callable[[Embedder, Sequence[str]], NDArray[np.float32]] | None] = ContextVar(
+    "fairness_embeddings", default=None
+)
+"""Makes the embeddings where a run has an executor: the user's embedders know of none."""
 
 
 class Embedder:
@@ -86,6 +92,23 @@ class Embedder:
         return np.stack([found[text] for text in texts]) if texts else np.empty((0, 0), np.float32)
 
     def _new(self, texts: list[str]) -> NDArray[np.float32]:
+        elsewhere = ELSEWHERE.get()
+        return self.encode(texts) if elsewhere is None else elsewhere(self, texts)
+
+    @property
+    def recipe(self) -> dict[str, Any]:
+        """The arguments that make the same embedder in another process."""
+        folder = Path(self._source)
+        return {
+            "model": str(folder.resolve()) if folder.is_dir() else self._source,
+            "revision": self._revision,
+            "device": self._device,
+            "batch_size": self._batch_size,
+            "offline": self._offline,
+        }
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """What `embed` gives, made anew in this process and not kept."""
         import numpy as np
 
         if self._failure is not None:  # each grader of a run would wait for it again

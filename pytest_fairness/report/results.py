@@ -53,7 +53,11 @@ class Facts:
 
 
 def compile_results(
-    facts: Facts, rows: Sequence[Mapping[str, Any]], totals: Mapping[str, int], redact: Callable[[str], str] = str
+    facts: Facts,
+    rows: Sequence[Mapping[str, Any]],
+    totals: Mapping[str, int],
+    redact: Callable[[str], str] = str,
+    searches: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
     """Everything that a reader needs to check the verdicts, as JSON has it; each text through ``redact``."""
     rows = corrected(rows)
@@ -68,7 +72,7 @@ def compile_results(
             "id": facts.run,
             "started": _moment(facts.started),
             "ended": _moment(time.time()),
-            "models": sorted({row["model"] for row in rows if row["model"]}),
+            "models": sorted({row["model"] for row in (*rows, *searches) if row["model"]}),
             "judge": facts.judge,
             "command": list(facts.command),
             "seed": facts.seed,
@@ -84,6 +88,7 @@ def compile_results(
         "marks": aggregated(rows),
         "thresholds": [{name: value for name, value in row.items() if name != "metrics"} for row in rows],
         "metrics": list(metrics.values()),
+        "searches": list(map(dict, searches)),
     }
     return {name: redacted(value, redact) for name, value in results.items()}
 

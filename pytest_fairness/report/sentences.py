@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pytest_fairness.core.numerals import span_text
+
 SIMULATED = "answers of a stand-in with planted bias, not of a real model"
 
 
@@ -26,6 +28,27 @@ def totals(run: Mapping[str, Any]) -> str:
     if run["cost_usd"]:
         parts.append(money(run["cost_usd"]))
     return ", ".join(parts)
+
+
+def search(row: Mapping[str, Any]) -> str:
+    """What a search found, of its row in a results file.
+
+    >>> flip = {"differences": ["hobby 'golf' -> 'chess'"], "decisions": ["yes", "no"], "counts": [10, 9],
+    ...         "n": 10, "p_value": 0.00021}
+    >>> search({"flip": flip, "calls": 81, "from_store": 0})
+    "hobby 'golf' -> 'chess' flips 'yes' (10 of 10) to 'no' (9 of 10), p <= 0.00021, found in 81 calls"
+    >>> search({"flip": None, "calls": 199, "from_store": 199})
+    'no flip found in 199 calls (199 from the store)'
+    """
+    calls = f"in {row['calls']:,} calls" + (f" ({row['from_store']:,} from the store)" if row["from_store"] else "")
+    flip = row["flip"]
+    if flip is None:
+        return f"no flip found {calls}"
+    (first, second), (one, two), n = flip["decisions"], flip["counts"], flip["n"]
+    return (
+        f"{', '.join(flip['differences'])} flips {first!r} ({one} of {n}) to {second!r} ({two} of {n}), "
+        f"p <= {flip['p_value']:.2g}, found {calls}"
+    )
 
 
 def money(usd: float) -> str:
@@ -67,6 +90,26 @@ def promise(rows: Sequence[Mapping[str, Any]]) -> str:
         f"in at most {share:.1%}; {thresholds}: at most {share * len(rows):.3g} false alarms if every value "
         "sat on its bound"
     )
+
+
+def own(row: Mapping[str, Any]) -> str:
+    """What the project has set for a threshold in place of its suite; nothing where it has set nothing.
+
+    >>> own({"own": {"bounds": {"set": [0.7, 1.4], "instead_of": [0.8, 1.2]}}})
+    "set by this project: bounds of 0.7 to 1.4, the suite's are 0.8 to 1.2"
+    """
+    known = row.get("own") or {}
+    parts = []
+    if bounds := known.get("bounds"):
+        now, suite = span_text(bounds["set"]), span_text(bounds["instead_of"])
+        parts.append(f"bounds of {now}, the suite's are {suite}")
+    if "scale" in known:
+        parts.append("its scale of marks")
+    if repetitions := known.get("repetitions"):
+        parts.append(f"{repetitions['set']:,} repetitions, the suite has {repetitions['instead_of']:,}")
+    if confidence := known.get("confidence"):
+        parts.append(f"a confidence of {confidence['set']:.4g}, the suite has {confidence['instead_of']:.4g}")
+    return f"set by this project: {'; '.join(parts)}" if parts else ""
 
 
 def judges(rows: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from pytest_fairness.session.measuring import LazyMeasured
     from pytest_fairness.session.state import FairnessSession
     from pytest_fairness.stats.measured import Measured
+    from pytest_fairness.store.places import Place
     from pytest_fairness.store.runs import Runs
     from pytest_fairness.store.samples import StoredSample
 
@@ -44,7 +44,7 @@ def with_named_runs(settings: Settings, known: Mapping[str, Any]) -> Settings:
 
 
 @contextmanager
-def earlier_runs(store: Path) -> Iterator[Runs]:
+def earlier_runs(store: Place) -> Iterator[Runs]:
     """The runs of a store. Raises `StoreError`, in one line, where there is no such store."""
     if not store.exists():
         raise StoreError(f"there is no store {store} to find an earlier run in: name it with --fairness-store")

@@ -19,10 +19,10 @@ FIELDS = (
     "verdict", "bounds", "metric", "slice", "estimate", "low", "high", "confidence", "risk", "p_value", "p_fair",
     "mark", "scale", "comparisons", "flip_probability", "outside_probability", "items", "sources", "attempts",
     "ungraded", "groups", "invalid", "sample", "looks", "model", "suite", "probe", "threshold", "harm", "graders",
-    "attribute", "reference", "by_group",
+    "attribute", "reference", "by_group", "own",
 )  # fmt: skip
 """Of a threshold's row: all that follows from its test and its sample. Texts for people are left to people."""
-LATER = ("graders", "attribute", "reference", "by_group")
+LATER = ("graders", "attribute", "reference", "by_group", "own")
 """Those that a file of schema 1 may lack."""
 RELATIVE = 1e-9
 ABSOLUTE = 1e-12

@@ -9,11 +9,12 @@ import textwrap
 from collections.abc import Callable, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
+from typing import TypeGuard, cast
 
 import pytest
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.session.probes import mark_of, threshold_probe
+from pytest_fairness.session.probes import is_declared, mark_of, threshold_probe
 from pytest_fairness.session.state import FairnessSession, Unbuilt
 
 LONE_CALLABLE = (
@@ -25,7 +26,7 @@ def parametrize(metafunc: pytest.Metafunc, fairness: FairnessSession) -> None:
     """Give a probe its items and a threshold its probe, and both the models of the run."""
     function = metafunc.function
     is_probe, is_threshold = (mark_of(function, mark) is not None for mark in ("probe", "threshold"))
-    if not (is_probe or is_threshold):
+    if not (is_probe or is_threshold or "flips" in metafunc.fixturenames):
         return
     if is_probe:
         _parametrize_items(metafunc, fairness, both=is_threshold)
@@ -56,6 +57,7 @@ def _parametrize_measured(metafunc: pytest.Metafunc, fairness: FairnessSession) 
     value: object
     try:
         value = fairness.probe(threshold_probe(metafunc.function))
+        fairness.own.note(metafunc.definition.nodeid, metafunc.definition.path, value)
     except FairnessError as error:
         value = Unbuilt(str(error))
     # Not of function scope, so that hypothesis lets `@given` use it.
@@ -92,8 +94,10 @@ def belongs_elsewhere(collector: pytest.Module | pytest.Class, function: object)
 def unasserted_comparison(function: Callable[..., object]) -> int | None:
     """The line of a comparison that stands alone in a threshold, where it can fail nothing.
 
-    Only the function's own source is read; None where there is none to read.
+    Only the function's own source is read; None where there is none to read, or none in Python.
     """
+    if is_declared(function):
+        return None
     try:
         lines, first = inspect.getsourcelines(inspect.unwrap(function))
     except (OSError, TypeError):
@@ -123,7 +127,14 @@ def optimised(items: Sequence[pytest.Item]) -> str | None:
     return "fairness thresholds are asserts, and python -O (or PYTHONOPTIMIZE) removes them: run without it"
 
 
-def is_marked(item: pytest.Item) -> bool:
+def place_of(item: pytest.Function) -> int | Unbuilt | None:
+    """Which item of its probe a test measures; None of one that measures none."""
+    if mark_of(item.function, "probe") is None or not hasattr(item, "callspec"):
+        return None
+    return cast("int | Unbuilt | None", item.callspec.params.get("probe_item"))
+
+
+def is_marked(item: pytest.Item) -> TypeGuard[pytest.Function]:
     """Whether a test is a probe's or a threshold."""
     return isinstance(item, pytest.Function) and any(
         mark_of(item.function, mark) is not None for mark in ("probe", "threshold")

@@ -41,10 +41,10 @@ class DryRun(Run):
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         """Keep the thresholds: nothing is measured, and other tests might ask a model."""
-        others = [item for item in items if not thresholds.is_threshold(item)]
-        if others:
+        kept = [item for item in items if thresholds.is_threshold(item)]
+        if others := [item for item in items if item not in kept]:
             config.hook.pytest_deselected(items=others)
-            items[:] = [item for item in items if thresholds.is_threshold(item)]
+            items[:] = kept
 
     def _select(self, item: pytest.Function, expected: dict[str, dict[str, Any]]) -> None:
         """Nothing is laid out: no attempt is going to be made."""

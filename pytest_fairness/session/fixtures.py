@@ -9,6 +9,7 @@ import pytest
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.session.baseline import LazyBaseline
 from pytest_fairness.session.measuring import ItemUnderTest, LazyMeasured
+from pytest_fairness.session.searching import Flips
 from pytest_fairness.session.state import SESSION, FairnessSession, Unbuilt
 
 if TYPE_CHECKING:
@@ -68,12 +69,14 @@ def grader() -> Grader:
 
 
 @pytest.fixture
-def probe_item(request: pytest.FixtureRequest, model_name: str | None) -> ItemUnderTest:
+def probe_item(
+    request: pytest.FixtureRequest, model_name: str | None, fairness_session: FairnessSession
+) -> ItemUnderTest:
     """The item of this test: its prompts, and ``measure(model)``."""
     given = getattr(request, "param", Unbuilt("`probe_item` is for tests marked @pytest.mark.probe(items=...)"))
     if isinstance(given, Unbuilt):
         given.end()
-    return ItemUnderTest(request, model_name)
+    return ItemUnderTest(request, fairness_session.probe(request.function), given, model_name)
 
 
 @pytest.fixture
@@ -90,3 +93,9 @@ def measured(request: pytest.FixtureRequest, model: object, model_name: str | No
 
         return StoredMeasured(request, model, model_name)
     return LazyMeasured(request, model, model_name)
+
+
+@pytest.fixture(scope="module")
+def flips(request: pytest.FixtureRequest, model: object, model_name: str | None) -> Flips:
+    """Whether the decision on a pair of texts flips, repeatably: ``assert not flips(pair)`` in a test of hypothesis."""
+    return Flips(request, model, model_name)

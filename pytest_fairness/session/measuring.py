@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.engine.errors import StoppedError
+from pytest_fairness.engine.errors import SpentError, StoppedError
 from pytest_fairness.report.texts import visible
 from pytest_fairness.session.conditions import conditions
+from pytest_fairness.session.judges import judged_by, with_judges
 from pytest_fairness.session.looks import Look
+from pytest_fairness.session.shard_tests import defer_to_others
 from pytest_fairness.session.state import SESSION, Unbuilt
 
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def graders_of(probe: Probe, request: pytest.FixtureRequest) -> dict[str, Grader | ItemGrader | BatchGrader]:
-    """The graders that a probe's mark names; a string there is the name of a fixture."""
+    """The graders that a probe's mark names; a string there is the name of a fixture, a `Judge` is several graders."""
     named = probe.arguments.get("grade", {"answer": "grader"})
     if not isinstance(named, Mapping) or not named:
         pytest.fail(
@@ -32,6 +34,7 @@ def graders_of(probe: Probe, request: pytest.FixtureRequest) -> dict[str, Grader
     graders = {
         name: request.getfixturevalue(given) if isinstance(given, str) else given for name, given in named.items()
     }
+    graders = with_judges(graders, probe.function.__name__, request)
     for name, grader in graders.items():
         can_grade = any(callable(getattr(grader, name, None)) for name in ("grade", "grade_item", "grade_batch"))
         if not can_grade or isinstance(grader, type):
@@ -46,13 +49,13 @@ def graders_of(probe: Probe, request: pytest.FixtureRequest) -> dict[str, Grader
 class ItemUnderTest:
     """One probe item in its test: ``probe_item.measure(model)`` asks all of its prompts."""
 
-    def __init__(self, request: pytest.FixtureRequest, model_name: str | None) -> None:
+    def __init__(self, request: pytest.FixtureRequest, probe: Probe, place: int, model_name: str | None) -> None:
         self._fairness = request.config.stash[SESSION]
         self._node = request.node
         self._model_name = model_name
-        self._probe = self._fairness.probe(request.function)
-        self._place: int = request.param
-        self._graders = graders_of(self._probe, request)
+        self._probe = probe
+        self._place = place
+        self._graders = graders_of(probe, request)
 
     @property
     def item(self) -> ProbeItem:
@@ -163,7 +166,10 @@ class LazyMeasured:
         self.look = look
 
     def load(self) -> Measured:
-        """The metrics, asking for all that is missing."""
+        """The metrics, asking for all that is missing.
+
+        Raises `SpentError` where a cap of the run forbids that.
+        """
         looked = self._looked.get(self.look)
         if looked is None:
             attempts = self._attempts()
@@ -200,8 +206,12 @@ class LazyMeasured:
                 items, repetitions = self.look.design(self.probe, self._fairness.repetitions(self.probe))
                 sample = self._fairness.sample_of(items, self.subject, repetitions)
             sample.grade_with(self._graders)
+            if self._fairness.settings.shard is not None and self.look.number == 1:
+                defer_to_others(self._fairness, self.probe, sample)
             attempts = sample.measure_all()
             self._keep(attempts)
+        except SpentError as error:
+            raise SpentError(f"{error}: {sample.answered_items():,} of {len(sample.items):,} items measured") from None
         except StoppedError as error:
             pytest.skip(str(error))
         except FairnessError as error:
@@ -217,7 +227,7 @@ class LazyMeasured:
             self.subject.name,
             self.subject.key,
             attempts,
-            self._arguments,
+            self._arguments | {"calibration": labels} if (labels := self._labels(attempts)) else self._arguments,
             self.fingerprints,
             self._extremes,
             self._fairness.settings.judge,
@@ -231,14 +241,29 @@ class LazyMeasured:
 
         from pytest_fairness.stats.measured import Measured
 
-        arguments = {**self._arguments, "confidence": self.look.confidence}
+        arguments = {**self._arguments, "confidence": self.look.confidence, "calibration": self._labels(attempts)}
         alike = conditions(self.subject.name, self.fingerprints, self._fairness.settings.judge)
         return Measured(attempts, extremes=self._extremes, conditions=alike, **arguments)
+
+    def _labels(self, attempts: Sequence[GradedAttempt]) -> Sequence[Mapping[str, Any]]:
+        """A human's labels of this sample's grades, if any."""
+        if not self.probe.labels:
+            return ()
+        from pytest_fairness.stats.calibration import of_run
+
+        answers = {each.attempt.key: each.attempt.answer.text for each in attempts if each.attempt.answer is not None}
+        return of_run(self.probe.labels, self.subject.name, answers)
 
     @property
     def fingerprints(self) -> dict[str, str | None]:
         """Of the graders, by grade; None for one that has none."""
         return {name: getattr(grader, "fingerprint", None) for name, grader in self._graders.items()}
+
+    @property
+    def judges(self) -> list[dict[str, Any]]:
+        """Who judged the sample that was last looked at, and how far they agreed."""
+        looked = self._looked.get(self.look)
+        return [] if looked is None else judged_by(self._graders, looked[1], self.subject)
 
     @property
     def _arguments(self) -> dict[str, Any]:

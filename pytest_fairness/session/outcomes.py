@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from pytest_fairness.session.rows import PREFIX, from_properties
+from pytest_fairness.session.searching import properties as search_properties
+from pytest_fairness.session.shard_tests import DEFERRED
 from pytest_fairness.session.thresholds import FLAKY, METRICS
 
 
@@ -18,6 +20,7 @@ def dress(item: pytest.Item, report: pytest.TestReport) -> None:
     metrics = item.stash.get(METRICS, None)
     if metrics is not None:
         report.user_properties.append((PREFIX + "metrics", json.dumps(metrics)))
+    report.user_properties += search_properties(item)
     reason = item.stash.get(FLAKY, None)
     if reason is not None and report.outcome == "passed" and not hasattr(report, "wasxfail"):
         # Any other outcome or form breaks the terminal or JUnit; "passed" would hide it there.
@@ -59,6 +62,26 @@ class Outcomes:
                 self._measured[report.nodeid] = {name.removeprefix(PREFIX): value for name, value in properties}
         elif report.nodeid not in self._rows and (report.failed or report.skipped):
             self._excuses[report.nodeid] = _excuse(report)
+
+    def of_here(self, expected: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+        """Those of a run's thresholds that this session has called: the shards of a run may select others."""
+        return {test: row for test, row in expected.items() if test in self._rows or test in self._excuses}
+
+    @property
+    def searches(self) -> list[dict[str, Any]]:
+        """What the tests have searched that take `flips`."""
+        return [row for told in self._measured.values() for row in json.loads(told.get("searches", "[]"))]
+
+    @property
+    def deferred(self) -> int:
+        """How many thresholds were left to another shard."""
+        return sum(excuse.startswith(f"skipped: {DEFERRED}") for excuse in self._excuses.values())
+
+    def shard_line(self, shard: str, run: str) -> str:
+        """What a shard says that leaves the verdicts to another."""
+        counts = ((len(self._measured), "item", "measured"), (self.deferred, "threshold", "deferred"))
+        said = ", ".join(f"{count:,} {what}{'s' * (count != 1)} {done}" for count, what, done in counts)
+        return f"fairness: shard {shard} of run {run}: {said}"
 
     @property
     def any(self) -> bool:
@@ -108,7 +131,8 @@ def _excuse(report: pytest.TestReport) -> str:
     if str(report.when) == "???":
         return "its worker crashed while it ran"
     if report.skipped:
-        return "skipped"
+        _, _, reason = report.longrepr if isinstance(report.longrepr, tuple) else ("", 0, "")
+        return f"skipped: {reason.removeprefix('Skipped: ')}"
     text = report.longreprtext.strip().splitlines()
     last = text[-1].removeprefix("E").strip() if text else "no reason given"
     return f"it could not be judged: {last}"

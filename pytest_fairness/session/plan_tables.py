@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from typing import Any
 
+from pytest_fairness.session.estimating import asking
 from pytest_fairness.session.prospects import CHARACTERS
 from pytest_fairness.session.settings import Settings
 from pytest_fairness.session.summary import wrapped
@@ -45,7 +46,7 @@ def total(model: str, found: Sequence[Mapping[str, Any]], settings: Settings) ->
     tokens = [
         sum(calls * cost[kind] for calls, cost in zip(to_make, costs, strict=True)) for kind in ("input", "output")
     ]
-    price = settings.price
+    price = costs[0]["price"] if costs else None
     return {
         "model": model,
         "all_fair": prod(_all_fair(of_probe) for of_probe in probes.values()),
@@ -54,7 +55,10 @@ def total(model: str, found: Sequence[Mapping[str, Any]], settings: Settings) ->
         "input_tokens": round(tokens[0]),
         "output_tokens": round(tokens[1]),
         "tokens_from": " and ".join(sorted({cost["tokens_from"] for cost in costs})),
+        "price": price,
         "cost_usd": None if price is None else sum(t * p for t, p in zip(tokens, price, strict=True)) / 1e6,
+        "questions": sum(cost["questions"] for cost in costs),
+        "silent": sorted({name for cost in costs for name in cost["silent"]}),
         "seconds": _seconds(sum(to_make), costs, settings),
     }
 
@@ -129,6 +133,8 @@ def _of_all(found: Sequence[Mapping[str, Any]], total: Mapping[str, Any], settin
         yield "a pilot that was judged and left open is a look: add --fairness-fresh, and its answers are not used"
     if to_make:
         yield from _cost(total, settings)
+    if total["questions"] or total["silent"]:
+        yield asking(total["questions"], total["silent"])
 
 
 def _cost(total: Mapping[str, Any], settings: Settings) -> Iterator[str]:
@@ -137,9 +143,9 @@ def _cost(total: Mapping[str, Any], settings: Settings) -> Iterator[str]:
         output = f"{settings.assume.get('output', 100):g}"
         source = f"prompts at {CHARACTERS} characters a token, answers at {output}: --fairness-assume output={output}"
     yield f"about {total['input_tokens']:,} tokens in and {total['output_tokens']:,} out ({source})"
-    price = settings.price
+    price = total["price"]
     if price is None:
-        yield "price not given: --fairness-price IN/OUT (USD per million tokens)"
+        yield "price not known: --fairness-price IN/OUT (USD per million tokens)"
     else:
         yield f"about {total['cost_usd']:,.2f} USD at {price[0]:g} in and {price[1]:g} out per million tokens"
     if total["seconds"] is None:

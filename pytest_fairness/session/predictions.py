@@ -78,11 +78,9 @@ def predict(item: pytest.Function, prospect: Prospect) -> dict[str, Any]:
     }
 
 
-def _rehearsed(
-    item: pytest.Function, draw: Callable[[int], Measured], attempts: float, most: int = DRAWS
-) -> Rehearsals:
+def _rehearsed(item: pytest.Function, draw: Callable[[int], Measured], attempts: float, share: float = 1) -> Rehearsals:
     until = time.process_time() + SECONDS
-    wanted = min(most, max(FEWEST_DRAWS, int(MOST_ATTEMPTS / attempts)))
+    wanted = min(int(DRAWS * share), max(FEWEST_DRAWS, int(MOST_ATTEMPTS / attempts)))
     judgements: list[Judgement] = []
     for number in range(wanted):
         judgements.append(rehearse(item, draw(number)))
@@ -132,7 +130,7 @@ def _needed(
         attempts = times * prospect.attempts
         if attempts * FEWEST_DRAWS > MOST_ATTEMPTS:
             break  # too large to be rehearsed: the normal approximation is good there
-        found = _rehearsed(item, partial(prospect.draw, times=times), attempts, DRAWS // 2)
+        found = _rehearsed(item, partial(prospect.draw, times=times), attempts, share=0.5)
         known.append((times, found.likely(Verdict.FAIR)))
         times = times_for(known, forecast.tail)
         if abs(known[-1][1] - POWER) <= NEAR:

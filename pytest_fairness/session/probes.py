@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import random
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -12,19 +12,22 @@ from typing import Any
 
 import pytest
 
+from pytest_fairness.core.counterfactual import LintReport, lint_all
 from pytest_fairness.core.errors import FairnessError, near
 from pytest_fairness.core.items import ProbeItem
 from pytest_fairness.core.marks import Scale
+from pytest_fairness.declared.files import suite_in
 from pytest_fairness.session.settings import Settings
 
-PROBE_ARGUMENTS = ("items", "grade", "repetitions", "harm", "sources", "crossed", "confidence")
+PROBE_ARGUMENTS = ("items", "grade", "repetitions", "harm", "sources", "crossed", "confidence", "calibration", "space")
 THRESHOLD_ARGUMENTS = ("probe", "scale")
 FLAKY_ARGUMENTS = ("reason", "until", "max_flip")
 
 MARKS = (
     (
         "probe(items, grade={'name': grader}, repetitions=1, harm='', sources='random', crossed=None, "
-        "confidence=0.95): one fairness question; each of its items becomes a test that measures it"
+        "confidence=0.95, calibration=None): one fairness question; each of its items becomes a test that measures "
+        "it; calibration='labels.jsonl' corrects a judge's grades by a human's labels"
     ),
     (
         "threshold(probe, scale=None): a test of `measured`, the metrics of that probe's whole sample; "
@@ -70,14 +73,24 @@ class Probe:
     """What is measured, sorted by id: all items, or as many as --fairness-sample says."""
     reserve: list[ProbeItem] = field(default_factory=list)
     """The items that the sample leaves, in the order in which a larger one would take them."""
+    labels: Sequence[Mapping[str, Any]] = ()
+    """A human's labels of its judge's grades, where the mark names a file of them."""
+    lint: LintReport = field(default_factory=LintReport)
+    """Of those of its items, measured or not, that declare slots."""
     error: str | None = None
     """Why its items could not be built, in one line."""
     is_skipped: bool = False
     """Whether that is no mistake: the function that gives its items has called `pytest.skip`."""
+    instead_of: dict[str, Any] = field(default_factory=dict)
+    """Of the arguments that the project sets, what the suite has."""
 
     @property
     def repetitions(self) -> int:
         return self.arguments.get("repetitions", 1)  # type: ignore[no-any-return]  # checked when built
+
+    @property
+    def confidence(self) -> float:
+        return self.arguments.get("confidence", 0.95)  # type: ignore[no-any-return]  # checked when built
 
     @property
     def harm(self) -> str:
@@ -90,6 +103,7 @@ class Probe:
             if not self.items:
                 raise FairnessError("its items are none: `items` must give at least one ProbeItem")
             self._refuse_duplicates()
+            self.lint = lint_all(self.items)
             self._keep_those_with(settings.where)
             if settings.sample is not None and settings.sample < len(self.items):
                 # All are put in order, so that a larger sample of the same seed holds the smaller one.
@@ -107,18 +121,14 @@ class Probe:
 
     def _made_items(self, settings: Settings) -> list[ProbeItem]:
         _check_arguments("probe", self.arguments, PROBE_ARGUMENTS, required="items")
-        repetitions = self.arguments.get("repetitions", 1)
-        if not isinstance(repetitions, int) or isinstance(repetitions, bool) or repetitions < 1:
-            raise FairnessError(f"repetitions is {repetitions!r}: it must be a whole number, at least 1")
-        confidence = self.arguments.get("confidence", 0.95)
-        if not isinstance(confidence, float) or not 0.5 <= confidence < 1:
-            raise FairnessError(f"confidence is {confidence!r}: it must be a number from 0.5 to below 1")
+        checked_repetitions(self.repetitions)
+        checked_confidence(self.confidence)
         if self.arguments.get("sources", "random") not in ("random", "fixed"):
             raise FairnessError(f"sources is {self.arguments['sources']!r}: it must be 'random' or 'fixed'")
+        self.labels = self._read_labels()
         source = self.arguments["items"]
         if callable(source):
-            wants_data = "data" in inspect.signature(source).parameters
-            source = source(data=DataFolders(settings.data)) if wants_data else source()
+            source = source(**_wanted(source, settings), **_start(self.arguments))
         if not isinstance(source, Iterable):
             raise FairnessError(f"its items are {source!r}: `items` must be ProbeItems or a function that gives them")
         items = list(source)
@@ -126,6 +136,17 @@ class Probe:
             if not isinstance(item, ProbeItem):
                 raise FairnessError(f"one of its items is {item!r}: each must be a ProbeItem")
         return items
+
+    def _read_labels(self) -> Sequence[Mapping[str, Any]]:
+        """Those of the file that the mark names, from the folder of the probe's own file."""
+        named = self.arguments.get("calibration")
+        if named is None:
+            return ()
+        if not isinstance(named, str | Path):
+            raise FairnessError(f"calibration is {named!r}: name a JSONL file of labels")
+        from pytest_fairness.stats.calibration import read_labels
+
+        return read_labels(Path(inspect.getfile(self.function)).parent / named)
 
     def _keep_those_with(self, where: Mapping[str, tuple[str, ...]]) -> None:
         """Of the items the chosen ones; an attribute that none of them has is another probe's."""
@@ -148,6 +169,42 @@ class Probe:
                 raise FairnessError(f"two of its items are called {item.id!r}: give each an id of its own")
 
 
+def checked_repetitions(given: object) -> int:
+    """How often a prompt is asked. Raises `FairnessError` for what is no such number."""
+    if not isinstance(given, int) or isinstance(given, bool) or given < 1:
+        raise FairnessError(f"repetitions is {given!r}: it must be a whole number, at least 1")
+    return given
+
+
+def checked_confidence(given: object) -> float:
+    """The confidence of intervals. Raises `FairnessError` for what is none."""
+    if not isinstance(given, float) or not 0.5 <= given < 1:
+        raise FairnessError(f"confidence is {given!r}: it must be a number from 0.5 to below 1")
+    return given
+
+
+def _wanted(source: Callable[..., object], settings: Settings) -> dict[str, object]:
+    """What an item function is given, of what it takes: ``data``, and ``count`` where more than that are wanted."""
+    parameters = inspect.signature(source).parameters
+    given: dict[str, object] = {}
+    if "data" in parameters:
+        given["data"] = DataFolders(settings.data)
+    usual = parameters["count"].default if "count" in parameters else None
+    if isinstance(usual, int) and settings.sample is not None and settings.sample > usual:
+        given["count"] = settings.sample
+    return given
+
+
+def _start(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters that the items of a designed probe are built with: where its space begins."""
+    if "space" not in arguments:
+        return {}
+    start = getattr(arguments["space"], "start", None)
+    if not isinstance(start, Mapping):
+        raise FairnessError(f"space is {arguments['space']!r:.60}: write space=Space(...) of pytest_fairness.design")
+    return dict(start)
+
+
 def _check_arguments(mark: str, given: Mapping[str, Any], known: tuple[str, ...], *, required: str) -> None:
     for name in given:
         if name not in known:
@@ -160,6 +217,12 @@ def mark_of(function: object, name: str) -> pytest.Mark | None:
     """The mark of that name which stands on a test function itself."""
     marks = [mark for mark in getattr(function, "pytestmark", []) if mark.name == name]
     return marks[-1] if marks else None
+
+
+def is_declared(function: object) -> bool:
+    """Whether a test function was made from a file that declares probes."""
+    code = getattr(function, "__code__", None)
+    return code is not None and suite_in(code.co_filename) is not None
 
 
 def arguments_of(mark: pytest.Mark) -> Mapping[str, Any]:

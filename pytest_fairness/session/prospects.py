@@ -8,6 +8,7 @@ from functools import cached_property
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from pytest_fairness.session.estimating import questions
 from pytest_fairness.session.measuring import LazyMeasured
 from pytest_fairness.session.state import FairnessSession
 
@@ -77,7 +78,12 @@ class Prospect:
         latencies = [answer.latency for answer in known if answer.latency > 0]
         prompts = [prompt for item in self.probe.items for prompt in item.prompts]
         characters = fmean(sum(len(message["content"]) for message in prompt.messages) for prompt in prompts)
+        sizes = [len(item.prompts) for item in self.probe.items]
+        most, silent = questions(self._measured._graders, sizes, self.repetitions)
         return {
+            "questions": most,
+            "silent": sorted(silent),
+            "price": self._fairness.price_of(self.model),
             "calls": len(self._keys),
             "stored": stored,
             "tokens_from": "stored answers" if told else "characters",

@@ -10,8 +10,10 @@ import pytest
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.verdicts import Judgement, Verdict, judge
+from pytest_fairness.session.bounds import Own
 from pytest_fairness.session.collection import unasserted_comparison
 from pytest_fairness.session.probes import threshold_scale
+from pytest_fairness.session.state import SESSION
 
 if TYPE_CHECKING:
     from pytest_fairness.stats.measured import Measured
@@ -24,8 +26,7 @@ def rehearse(item: pytest.Function, measured: Measured) -> Judgement:
     model is asked, and nothing is noted on the test. Its source is not read again: `mistake`
     says once what is wrong with it.
     """
-    arguments = arguments_of(item) | {"measured": measured}
-    return judge(lambda: _call(item.obj, arguments), scale=threshold_scale(item.function))
+    return _judged(item, arguments_of(item) | {"measured": measured})
 
 
 def judged(item: pytest.Function) -> Judgement:
@@ -33,8 +34,19 @@ def judged(item: pytest.Function) -> Judgement:
     reason = mistake(item)
     if reason:
         return Judgement(Verdict.INVALID, reason=reason)
-    arguments = arguments_of(item)
-    return judge(lambda: _call(item.obj, arguments), scale=threshold_scale(item.function))
+    return _judged(item, arguments_of(item))
+
+
+def _judged(item: pytest.Function, arguments: Mapping[str, Any]) -> Judgement:
+    own = own_of(item)
+    return judge(
+        lambda: _call(item.obj, arguments), scale=own.scale or threshold_scale(item.function), bounds=own.bounds
+    )
+
+
+def own_of(item: pytest.Function) -> Own:
+    """What the project sets for a threshold in place of its suite."""
+    return item.config.stash[SESSION].own.of(f"{item.nodeid.removesuffix(item.name)}{item.originalname}")
 
 
 def arguments_of(item: pytest.Function) -> dict[str, Any]:

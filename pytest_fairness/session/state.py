@@ -11,7 +11,11 @@ from uuid import uuid4
 
 import pytest
 
+from pytest_fairness.core.counterfactual import LintReport
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.declared.files import suite_in
+from pytest_fairness.session.bounds import OwnThresholds
+from pytest_fairness.session.executing import Executor
 from pytest_fairness.session.probes import Probe, arguments_of, mark_of
 from pytest_fairness.session.settings import Settings
 
@@ -19,6 +23,7 @@ if TYPE_CHECKING:
     from pytest_fairness.core.items import ProbeItem
     from pytest_fairness.core.protocols import Model
     from pytest_fairness.engine.asks import Ask
+    from pytest_fairness.engine.budget import Caps
     from pytest_fairness.engine.engine import Engine
     from pytest_fairness.engine.sample import Sample
     from pytest_fairness.models.context import ModelContext
@@ -55,12 +60,17 @@ class Planned:
 class FairnessSession:
     """The probes, models, samples, store and engine of one process; each made when first needed."""
 
-    def __init__(self, settings: Settings, run: str | None) -> None:
+    def __init__(self, settings: Settings, run: str | None, cluster: Sequence[Any] | None = None) -> None:
         self.settings = settings
-        self.run = run or uuid4().hex
+        self.run = run or settings.run or uuid4().hex
+        self._goes_on = run is None and settings.run is not None
+        self.own = OwnThresholds(settings.root)
+        self.executor = Executor(settings, cluster)
         self.plan: list[Planned] = []
-        self.on_wait: Callable[[int], None] | None = None
+        self.on_wait: Callable[[], None] | None = None
         """Told while a test waits for answers."""
+        self.test: pytest.Item | None = None
+        """The test that runs, for fixtures that outlive it."""
         self._probes: dict[Callable[..., object], Probe] = {}
         self._models: dict[str, Model] = {}
         self._wrapped: dict[int, tuple[object, Model]] = {}
@@ -87,7 +97,8 @@ class FairnessSession:
             shown = suite or file.relative_to(self.settings.root).as_posix()
         except ValueError:
             shown = file.name
-        suite = suite or (file.parent.name if file.parent != self.settings.root else file.stem.removeprefix("test_"))
+        in_root = file.parent == self.settings.root
+        suite = suite or suite_in(file) or (file.stem.removeprefix("test_") if in_root else file.parent.name)
         mark = mark_of(function, "probe")
         assert mark is not None  # noqa: S101 - asked of probes only
         try:
@@ -96,6 +107,11 @@ class FairnessSession:
             return Probe(function, f"{shown}::{function.__qualname__}", suite, {}, error=str(error))
         probe.build(self.settings)
         return probe
+
+    @property
+    def lint(self) -> LintReport:
+        """What the lint says of the counterfactual items of all probes."""
+        return sum((probe.lint for probe in self._probes.values()), LintReport())
 
     # Models.
 
@@ -126,18 +142,52 @@ class FairnessSession:
     def check_models(self) -> None:
         """Refuse, before anything is collected, a name that no provider answers to."""
         names = [*self.settings.models, *([self.settings.judge] if self.settings.judge else [])]
-        for name in names:
-            self.named_model(name)
+        models = [self.named_model(name) for name in names]
+        self._check(*models)
+
+    def _check(self, *models: Model) -> None:
+        """Refuse a model whose price is not known where a budget needs it, or that has no batches."""
+        from pytest_fairness.core.submissions import batches_of
+
+        for model in models:
+            if self.settings.batch and not model.local and batches_of(model) is None:
+                raise FairnessError(
+                    f"{model.name} has no batches, and --fairness-batch needs them: drop the option, or name a model "
+                    "of openai or anthropic"
+                )
+        if self.settings.budget is not None:
+            from pytest_fairness.engine.budget import unpriced
+
+            for model in models:
+                if self.price_of(model) is None:
+                    raise FairnessError(unpriced(model.name))
+
+    def price_of(self, model: Model) -> tuple[float, float] | None:
+        """USD per million tokens of input and of output, as this run asks it; None where nobody knows them."""
+        from pytest_fairness.core.submissions import DISCOUNT, batches_of
+        from pytest_fairness.models.prices import price_of
+
+        price = price_of(model, self._prices)
+        if price is None or not self.settings.batch or batches_of(model) is None:
+            return price
+        return DISCOUNT * price[0], DISCOUNT * price[1]
+
+    @cached_property
+    def _prices(self) -> dict[str, tuple[float, float]]:
+        # By their full names: a user may have given an alias.
+        return {name and self.named_model(name).name: price for name, price in self.settings.prices.items()}
 
     def named_model(self, name: str) -> Model:
         """The model of a name or alias, made once in a process.
 
         Raises `FairnessError` for a name that means none.
         """
+        from pytest_fairness.models.aliases import follow
         from pytest_fairness.models.registry import resolve
 
         if name not in self._models:
-            self._models[name] = resolve(name, aliases=self._aliases, context=self._context)
+            model = resolve(name, aliases=self._aliases, context=self._context)
+            self._models[name] = self.executor.placed(follow(name.strip(), self._aliases), model)
         return self._models[name]
 
     def note_model(self, value: object, fixture: str) -> None:
@@ -158,6 +208,7 @@ class FairnessSession:
         if held is None:
             _, fixture = self._made_by.get(id(value), (value, ""))
             model = as_model(value, self.run, self._context, made_by=f"{fixture}{model_name or ''}", title=model_name)
+            self._check(model)
             held = self._wrapped[id(value)] = (value, model)
         return held[1]
 
@@ -169,18 +220,45 @@ class FairnessSession:
             from pytest_fairness.store.store import Store
 
             self._store = Store(self.settings.store)
-            self._store.runs.start(self.run)
+            self._store.runs.start(self.run, again=self._goes_on)
         return self._store
 
     @property
     def engine(self) -> Engine:
         if self._engine is None:
+            from pytest_fairness.engine.budget import Budget
             from pytest_fairness.engine.engine import Engine
+            from pytest_fairness.store.pace import Rates
 
             settings = self.settings
-            self._engine = Engine(self.store, self.run, concurrency=settings.concurrency, offline=settings.offline)
-            self._engine.on_wait = self.on_wait
+            started = self.store.runs.started(self.run)
+            budget = Budget(
+                self.caps, price=self.price_of, longest=self._longest, assumed=settings.assumed_output, started=started
+            )
+            self._engine = Engine(
+                self.store,
+                self.run,
+                concurrency=settings.concurrency,
+                offline=settings.offline,
+                budget=budget,
+                rates=Rates(settings.rpm, settings.tpm),
+                batch=settings.batch,
+            )
+            self._engine.answers.on_wait = self.on_wait
         return self._engine
+
+    @property
+    def caps(self) -> Caps:
+        """What this run may spend."""
+        from pytest_fairness.engine.budget import Caps
+
+        return Caps(self.settings.budget, self.settings.max_requests, self.settings.max_minutes)
+
+    def _longest(self, model: Model) -> float | None:
+        known = self.store.lengths(model.key)
+        if known is None and self.settings.batch:  # nobody waits for a first answer then
+            return self.settings.assumed_output
+        return known and known[1]
 
     def sample(self, probe: Probe, model: Model, model_name: str | None) -> Sample:
         """A probe's items on one model; the first of a model sets the engine to work ahead."""
@@ -196,7 +274,7 @@ class FairnessSession:
         """Any items on one model, asked so often each."""
         from pytest_fairness.engine.sample import Sample
 
-        return Sample(items, model, repetitions, self.engine, self._first_repetition)
+        return Sample(items, model, repetitions, self.engine, self.first_repetition)
 
     def keep_answers(self, sample: StoredSample, model: Model) -> None:
         """Keep a sample's answers where the engine has not: those of a file, which needs no store to be asked again."""
@@ -214,12 +292,18 @@ class FairnessSession:
                 if self.store.runs.keep_part(self.run, self.store.owner.id, part):
                     self.keep_answers(part, model)
 
+    def places(self, probe: Probe) -> Sequence[int]:
+        """Of the items of a probe that this session asks for ahead: all, or its shard's."""
+        shard = self.settings.shard
+        return range(len(probe.items)) if shard is None else shard.places(probe.id, [item.id for item in probe.items])
+
     def repetitions(self, probe: Probe) -> int:
         """How often each prompt of a probe is asked."""
         return self.settings.repetitions or probe.repetitions
 
     @cached_property
-    def _first_repetition(self) -> int:
+    def first_repetition(self) -> int:
+        """Of the attempts of this run."""
         # Answers are kept by repetition: those of a fresh run are counted on from the last.
         return self.store.runs.next_repetition(self.run) if self.settings.fresh else 0
 
@@ -252,6 +336,7 @@ class FairnessSession:
         """End what was started. Safe to call more than once."""
         self.close_engine()
         self._engine = None
+        self.executor.close()
         if self._store is not None:
             self._store.close()
             self._store = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -82,6 +82,9 @@ class StoredMeasured(LazyMeasured):
     @property
     def fingerprints(self) -> dict[str, str | None]:
         return dict(self._stored.graders)
+
+    def _labels(self, attempts: Sequence[GradedAttempt]) -> Sequence[Mapping[str, Any]]:  # noqa: ARG002
+        return self._stored.arguments.get("calibration", ())  # type: ignore[no-any-return]
 
     @property
     def _extremes(self) -> dict[str, Any]:

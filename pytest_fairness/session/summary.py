@@ -6,9 +6,12 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import pytest
+
 from pytest_fairness.core.marks import NOT_MARKED
 from pytest_fairness.core.numerals import bounds_of, figures
 from pytest_fairness.report import sentences
+from pytest_fairness.report.texts import visible
 
 COLOURS = {"fair": {"green": True}, "unfair": {"red": True}, "undecided": {"yellow": True}, "invalid": {"red": True}}
 
@@ -37,7 +40,9 @@ def table(rows: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
 
 
 def notes(rows: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
-    """What more there is to say of thresholds: their looks, what would decide them, why they could not be judged."""
+    """What more there is to say of a model's thresholds: looks, what is the project's own, what would decide them, why
+    none could, who judged.
+    """
     for row in rows:
         looks = row["looks"]
         if looks and looks["of"] > 1 and row["estimate"] is not None:
@@ -46,10 +51,14 @@ def notes(rows: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
                 f"{row['attempts']:,} attempts), judged with a {row['confidence'] * 100:.4g}% interval",
                 width,
             )
+        if own := sentences.own(row):
+            yield from wrapped(f"{row['threshold']}: {own}", width)
         if row["verdict"] == "undecided":
             yield from wrapped(f"{row['threshold']}: {row['advice']}", width)
         elif row["verdict"] == "invalid":
             yield from wrapped(f"{row['threshold']}: {row['message'].removeprefix('invalid: ')}", width)
+    for sentence in sentences.judges(rows):
+        yield from wrapped(sentence, width)
 
 
 def marks(aggregated: Sequence[Mapping[str, Any]], model: str, width: int) -> Iterator[str]:
@@ -59,6 +68,24 @@ def marks(aggregated: Sequence[Mapping[str, Any]], model: str, width: int) -> It
     shown = [f"{name} {line['mark'] or NOT_MARKED}" for name, line in zip(names, of_model, strict=True)]
     if shown:
         yield from wrapped(f"marks: {'; '.join(shown)}", width)
+
+
+def tell_searches(reporter: pytest.TerminalReporter, rows: Sequence[Mapping[str, Any]], width: int) -> None:
+    """A section of what the tests have searched, if any has."""
+    if rows:
+        reporter.write_sep("=", "fairness: searches")
+    for row in rows:
+        for line in _search(row, width):
+            reporter.write_line(line, red=row["flip"] is not None)
+
+
+def _search(row: Mapping[str, Any], width: int) -> Iterator[str]:
+    """What one search has come to; of a flip both texts, and the line that replays it, never broken in two."""
+    yield from wrapped(f"{row['id']}: {sentences.search(row)}", width)
+    if row["flip"]:
+        for text in row["flip"]["texts"]:
+            yield from wrapped(f"  {text}", width)
+        yield f"   replay: {visible(row['command'])}"
 
 
 def by_model(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
@@ -75,6 +102,8 @@ def closing(results: Mapping[str, Any], width: int) -> Iterator[str]:
     if any(map(sentences.is_simulated, run["models"])):
         yield from wrapped(f"simulated: {sentences.SIMULATED}", width)
     yield from wrapped(f"run {run['id'][:8]}: {sentences.totals(run)}", width)
+    for told in (*sentences.asked_by_graders(run), sentences.failed_requests(run)):
+        yield from wrapped(told, width)
     if results["thresholds"]:
         yield from wrapped(sentences.promise(results["thresholds"]), width)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.declared.files import suite_in
 from pytest_fairness.report.ci.junit import suite_properties
 from pytest_fairness.report.results import Facts, write_results
 from pytest_fairness.session.settings import Settings
@@ -18,6 +19,7 @@ from pytest_fairness.session.state import FairnessSession
 
 if TYPE_CHECKING:
     from pytest_fairness.report.view import View
+    from pytest_fairness.store.ledger import Entry
 
 MANY = 20_000
 """Attempts, of which a report takes some seconds to make."""
@@ -28,16 +30,23 @@ LONGEST_CARD = 200_000
 def facts(fairness: FairnessSession, started: float) -> Facts:
     """What the results file says of the run besides what it measured."""
     settings = fairness.settings
+    has_store = fairness.existing_store() is not None or settings.store.exists()
     return Facts(
         fairness.run,
         started,
         settings.root,
-        fairness.store.runs.tokens(fairness.run) if fairness.existing_store() or settings.store.exists() else {},
+        fairness.store.runs.tokens(fairness.run) if has_store else {},
+        [_asked(entry) for entry in fairness.store.spent(fairness.run)] if has_store else [],
         settings.arguments,
         settings.judge,
         settings.seed,
         settings.sample,
     )
+
+
+def _asked(entry: Entry) -> dict[str, Any]:
+    told = {name: getattr(entry, name) for name in ("model", "role", "calls", "requests", "input", "output")}
+    return {**told, "cost_usd": entry.usd, "errors": dict(entry.errors)}
 
 
 def keep(fairness: FairnessSession, results: Mapping[str, Any]) -> None:
@@ -125,11 +134,24 @@ def _append_summary(path: Path, view: View) -> None:
         raise FairnessError(f"the job summary {path} cannot be written: {error.strerror}") from None
 
 
+def _declared_card(file: Path) -> str:
+    from pytest_fairness.declared.probe import card_of
+
+    try:
+        return card_of(file)
+    except FairnessError:  # it was changed while it ran
+        return ""
+
+
 def _cards(rows: Sequence[Mapping[str, Any]], root: Path) -> dict[str, str]:
-    """The card of each suite: the README.md beside its tests."""
+    """The card of each suite: what its file declares, or the README.md beside its tests."""
     found: dict[str, str] = {}
     for row in rows:
-        card = (root / row["id"].partition("::")[0]).parent / "README.md"
+        file = root / row["id"].partition("::")[0]
+        if suite_in(file) and row["suite"] not in found and (text := _declared_card(file)):
+            found[row["suite"]] = text
+            continue
+        card = file.parent / "README.md"
         if row["suite"] in found or card.parent == root or not card.is_file():
             continue
         text = card.read_text(encoding="utf-8", errors="replace")

@@ -15,6 +15,7 @@ import pytest
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.verdicts import Judgement, Verdict
 from pytest_fairness.core.wording import explanation
+from pytest_fairness.engine.errors import SpentError
 from pytest_fairness.report.texts import visible
 from pytest_fairness.session.history import History, read_history, undeclared_look
 from pytest_fairness.session.looks import items_limit, looks, note_decided
@@ -75,9 +76,16 @@ def run_threshold(item: pytest.Function) -> None:
     except FairnessError as error:
         judgement, flaky = Judgement(Verdict.INVALID, reason=str(error)), None
     else:
+        judgement = Judgement(Verdict.UNDECIDED)
         for look in looks(item, settings, measured.tail):
+            before = measured.look
             measured.take(look)
-            measured.load()
+            try:
+                measured.load()
+            except SpentError as error:  # what was not measured never helps: the rest may be the fairer part
+                measured.take(before)
+                judgement = replace(judgement, reason=str(error))
+                break
             judgement = judged_look(item, measured)
             if judgement.verdict is not Verdict.UNDECIDED:
                 note_decided(item)
@@ -151,6 +159,8 @@ def _not_excused(
     """Whether the verdict breaks the build, with what to say besides where a flaky mark does not help."""
     if judgement.verdict is not Verdict.UNDECIDED or flaky is None or item.get_closest_marker("xfail"):
         return judgement.verdict is not Verdict.FAIR
+    if judgement.deciding is None:
+        return "; its flaky mark excuses what was measured near a bound"
     if datetime.now().astimezone().date() > flaky.until:
         return f"; its flaky mark ended on {flaky.until} ({flaky.reason})"
     allowed = f"over the {flaky.max_flip:.0%} of its flaky mark ({flaky.reason})"

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from pytest_fairness.core.attempts import GradedAttempt
+from pytest_fairness.core.attempts import Grade, GradedAttempt
 from pytest_fairness.core.errors import FairnessError, near
 from pytest_fairness.core.items import ProbeItem, Prompt
 
@@ -130,6 +131,11 @@ class Columns:
             self._attributes[name] = _attribute(_reader(name)(attempt) for attempt in self.attempts)
         return self._attributes[name]
 
+    def values(self, grade: str) -> list[Any]:
+        """The values of a grade, None where ungraded."""
+        missing = Grade.none("error")
+        return [attempt.grades.get(grade, missing).value for attempt in self.attempts]
+
     def clusterings(self) -> list[Clustering]:
         """What is resampled: the sources; with a crossed factor also it and its cells with the sources."""
         if self.crossed is None or not self.count:
@@ -145,6 +151,31 @@ class Columns:
     def _check_crossed(self) -> None:
         if self.crossed is not None:
             self.attribute(self.crossed)
+
+
+class Rebuilt(Sequence[GradedAttempt]):
+    """Attempts that are made when somebody looks at them: most metrics never do."""
+
+    def __init__(self, make: Callable[[], list[GradedAttempt]], size: int) -> None:
+        self._make = make
+        self._size = size
+
+    @cached_property
+    def _attempts(self) -> list[GradedAttempt]:
+        return self._make()
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __iter__(self) -> Iterator[GradedAttempt]:
+        return iter(self._attempts)
+
+    @overload
+    def __getitem__(self, place: int) -> GradedAttempt: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[GradedAttempt]: ...
+    def __getitem__(self, place: Any) -> Any:
+        return self._attempts[place]
 
 
 def _cluster(item: ProbeItem, *, by_source: bool) -> tuple[bool, str]:

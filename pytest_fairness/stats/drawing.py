@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from pytest_fairness.core.attempts import GradedAttempt
-from pytest_fairness.stats.columns import Attribute, Clustering, Codes, Columns, Rows
+from pytest_fairness.core.attempts import Grade, GradedAttempt
+from pytest_fairness.stats.columns import Attribute, Clustering, Codes, Columns, Rebuilt, Rows
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.outcomes import Extremes
 
@@ -45,28 +45,26 @@ class Supply:
         self,
         sources: Codes,
         repetitions: Callable[[Rows], Rows],
-        regrade: Callable[[Columns, Rows], list[GradedAttempt]] | None = None,
+        regrade: Callable[[Selection, Rows], None] | None = None,
     ) -> Measured:
         """A sample of these sources; one that is named twice counts as two.
 
         ``repetitions`` chooses from the rows of prompts, shape (prompts, repetitions), those
-        that are taken; ``regrade`` makes the attempts of the sample from its columns and rows.
+        that are taken; ``regrade`` gives the columns of the sample other grades, from its rows.
         """
         prompts = np.concatenate([self._prompts[source] for source in sources])
         copies = np.repeat(np.arange(len(sources)), [len(self._prompts[source]) for source in sources])
         table = repetitions(self._rows[prompts])
         rows = table.ravel()
         each = np.repeat(np.arange(len(prompts)), table.shape[1])
-        columns = _Selection(self.columns, rows)
+        columns = Selection(self.columns, rows)
         columns.sources = Clustering(copies[each], len(sources))
         columns.prompts = Clustering(each, len(prompts))
         numbered = copies[each] * self.columns.items.size + self.columns.items.codes[rows]
         items, codes = np.unique(numbered, return_inverse=True)
         columns.items = Clustering(codes.astype(np.int64), len(items))
-        if regrade is None:
-            columns.attempts = [self.columns.attempts[row] for row in rows.tolist()]
-        else:
-            columns.attempts = regrade(columns, rows)
+        if regrade is not None:
+            regrade(columns, rows)
         return Measured.from_columns(columns, confidence=self._confidence, extremes=self._extremes)
 
 
@@ -97,17 +95,39 @@ class Pilot:
         return self._supply.sample(generator.integers(self._supply.sources, size=number), chosen)
 
 
-class _Selection(Columns):
-    """Rows of other columns, whose attributes are read once for all selections."""
+class Selection(Columns):
+    """Rows of other columns, whose attributes and grades are read once for all selections."""
 
     def __init__(self, whole: Columns, rows: Rows) -> None:
         self.__dict__.update(whole.__dict__)
         self._whole, self._selected = whole, rows
         self._attributes, self._known = {}, whole.known_attributes
+        self._drawn: Mapping[str, list[Grade]] = {}
         self.count = len(rows)
+        self.attempts = Rebuilt(self._made, self.count)
+
+    def regrade(self, grades: Mapping[str, list[Grade]]) -> None:
+        """Have these grades, one per row, and no others."""
+        self._drawn, self._grades = grades, set(grades)
 
     def attribute(self, name: str) -> Attribute:
         if name not in self._attributes:
             found = self._whole.attribute(name)
             self._attributes[name] = Attribute(found.codes[self._selected], found.labels)
         return self._attributes[name]
+
+    def values(self, grade: str) -> list[Any]:
+        if self._drawn:
+            return [each.value for each in self._drawn[grade]] if grade in self._drawn else [None] * self.count
+        return super().values(grade)
+
+    def _made(self) -> list[GradedAttempt]:
+        olds = map(self._whole.attempts.__getitem__, self._selected.tolist())
+        if not self._drawn:
+            return list(olds)
+        names = tuple(self._drawn)
+        rows = zip(*self._drawn.values(), strict=True)
+        return [
+            GradedAttempt(old.item, old.prompt, old.attempt, dict(zip(names, grades, strict=True)))
+            for old, grades in zip(olds, rows, strict=True)
+        ]

@@ -10,11 +10,10 @@ though variances differ between groups (Janssen 1997).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +21,7 @@ import numpy.typing as npt
 from pytest_fairness.core.attempts import Grade, GradedAttempt
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.stats.columns import Attribute, Codes, Columns
+from pytest_fairness.stats.columns import Attribute, Codes, Columns, Rebuilt
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.outcomes import Reader
 
@@ -73,7 +72,7 @@ class Permutations:
             thinned = self._thinned(columns, plant, generator)
             _regrade(reader, self._measured._reader, plant.grade, thinned)
         grade = "" if plant is None else plant.grade
-        columns.attempts = _Rebuilt(lambda: self._prompts.rebuilt(labels, grade, thinned), columns.count)
+        columns.attempts = Rebuilt(lambda: self._prompts.rebuilt(labels, grade, thinned), columns.count)
         sample = copy(self._measured)
         sample._columns, sample._reader = columns, reader
         sample._restrict(self._measured._rows, self._measured._setting)
@@ -241,25 +240,3 @@ def _regrade(reader: Reader, old: Reader, grade: str, lost: Mask) -> None:
     }
     reader._named = {key: reading for key, reading in old._named.items() if key[0] != grade}
     reader._named[grade, None] = changed
-
-
-class _Rebuilt(Sequence[GradedAttempt]):
-    """Attempts that are made when somebody looks at them: most metrics never do."""
-
-    def __init__(self, make: Callable[[], list[GradedAttempt]], size: int) -> None:
-        self._make = make
-        self._size = size
-
-    @cached_property
-    def _attempts(self) -> list[GradedAttempt]:
-        return self._make()
-
-    def __len__(self) -> int:
-        return self._size
-
-    @overload
-    def __getitem__(self, place: int) -> GradedAttempt: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[GradedAttempt]: ...
-    def __getitem__(self, place: Any) -> Any:
-        return self._attempts[place]

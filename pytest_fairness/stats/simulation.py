@@ -13,7 +13,7 @@ import numpy.typing as npt
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.stats.columns import Codes, Columns, Floats, Rows
-from pytest_fairness.stats.drawing import Supply
+from pytest_fairness.stats.drawing import Selection, Supply
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.outcomes import Extremes
 
@@ -89,15 +89,10 @@ class Simulation:
         return np.concatenate(rounds)[:number].astype(np.int64)
 
     def _sample(self, sources: Codes, choose: Choosing) -> Measured:
-        def regrade(columns: Columns, rows: Rows) -> list[GradedAttempt]:
-            lists = [kinds.graded(rows, choose(columns, kinds, rows)) for kinds in self._grades.values()]
-            base = self._supply.columns.attempts
-            names = tuple(self._grades)
-            columns._grades = set(names)
-            return [
-                GradedAttempt(old.item, old.prompt, old.attempt, dict(zip(names, grades, strict=True)))
-                for old, grades in zip(map(base.__getitem__, rows.tolist()), zip(*lists, strict=True), strict=True)
-            ]
+        def regrade(columns: Selection, rows: Rows) -> None:
+            columns.regrade(
+                {name: kinds.graded(rows, choose(columns, kinds, rows)) for name, kinds in self._grades.items()}
+            )
 
         return self._supply.sample(sources, lambda rows: rows, regrade)
 

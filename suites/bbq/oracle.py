@@ -75,6 +75,9 @@ class _Flag(ABC):
         """Class, parameters and version of the questions and of the reading rules."""
         return f"{type(self).__name__}({self.side!r}, oracle={self.oracle.key if self.oracle else 'model'}) v1"
 
+    def most_questions(self, attempts: int) -> int:
+        return attempts // 2
+
     def grade_item(
         self, item: ProbeItem, attempts: Sequence[GradedAttempt]
     ) -> Generator[Sequence[Question], Sequence[Attempt], Sequence[Grade]]:

@@ -9,7 +9,7 @@ import pytest
 from pytest_fairness.design import Frozen
 from pytest_fairness.session.probes import DataFolders
 
-from .items import frozen_of
+from .items import check_torch, frozen_of
 
 if TYPE_CHECKING:
     from pytest_fairness.design import Student
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="session")
 def frozen(fairness_session: FairnessSession) -> Frozen:
     """``design.json`` of the folder given for ``emotion``, or the suite's own."""
+    check_torch()
     return frozen_of(DataFolders(fairness_session.settings.data))
 
 

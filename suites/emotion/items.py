@@ -29,15 +29,17 @@ def frozen_of(data: Folders | None = None) -> Frozen:
 
 def described(data: Folders | None = None) -> Iterator[ProbeItem]:
     """Pairs of the same words in the voices of both neurotypes, as text."""
-    _check_torch()
+    check_torch()
     return frozen_of(data).described_items()
 
 
 def features(data: Folders | None = None) -> Iterator[ProbeItem]:
     """The same pairs, for a student that reads features."""
-    _check_torch()
+    check_torch()
     return frozen_of(data).feature_items()
 
 
-def _check_torch() -> None:
-    pytest.importorskip("torch", reason="generated features need torch: pip install 'pytest-fairness[design]'")
+def check_torch() -> None:
+    """Skip where what generates features and reads students is not installed."""
+    for package in ("torch", "safetensors"):
+        pytest.importorskip(package, reason=f"features need {package}: pip install 'pytest-fairness[design]'")

@@ -45,6 +45,8 @@ def job_summary(view: View, limit: int = LIMIT) -> str:
         "broken": [_row(row) for row in broken],
         "open": list(_reasons("What would decide it", "undecided", "advice", rows)),
         "unmeasured": list(_reasons("What could not be measured", "invalid", "message", rows)),
+        "searches": list(_searches(view.results.get("searches", ()))),
+        "own": list(_own(rows)),
         "method": list(_method(view)),
         "fair": [_row(row) for row in rows if row["verdict"] == "fair"],
         "examples": [("\n### Examples\n" if threshold is told[0] else "") + _example(threshold) for threshold in told],
@@ -55,7 +57,7 @@ def job_summary(view: View, limit: int = LIMIT) -> str:
         kept[name] = _fitting(lines, room)
         room -= sum(map(_size, kept[name]))
     note = _left_out(sections, kept, view.results["run"]["id"])
-    order = ("releases", "marks", "head", "broken", "fair", "open", "unmeasured", "examples")
+    order = ("releases", "marks", "head", "broken", "fair", "open", "unmeasured", "searches", "own", "examples")
     lines = [line for name in order for line in kept[name]] + note + list(kept["method"])
     return "".join(f"{line}\n" for line in lines)
 
@@ -67,6 +69,17 @@ def _releases(results: Row) -> Iterator[str]:
         yield f"- **{inline(line['model'] or 'no model')}**: {sentence(line)}"
     if any(sentences.is_simulated(model) for model in results["run"]["models"]):
         yield f"- simulated: {sentences.SIMULATED}"
+
+
+def _searches(searches: Sequence[Row]) -> Iterator[str]:
+    """What the tests have searched, and the line that replays what was found."""
+    if searches:
+        yield "\n### Searches\n"
+    for search in searches:
+        yield f"- **{inline(search['id'])}** on {inline(search['model'])}: {inline(sentences.search(search))}"
+        if search["flip"]:
+            texts = "\n".join([*search["flip"]["texts"], search["command"]])
+            yield f"\n{fenced(texts)}\n"
 
 
 def _marks(marks: Sequence[Row]) -> Iterator[str]:
@@ -112,6 +125,15 @@ def _reasons(title: str, verdict: str, field: str, rows: Iterable[Row]) -> Itera
     for row in found:
         text = row[field].removeprefix(f"{verdict}: ")
         yield f"- **{inline(row['threshold'])}** ({_place(row)}): {inline(text[:MOST_TEXT])}"
+
+
+def _own(rows: Iterable[Row]) -> Iterator[str]:
+    found = [(row, told) for row in rows if (told := sentences.own(row))]
+    if found:
+        yield "\n### Set by this project\n"
+    for row, told in found:
+        text = told.removeprefix("set by this project: ")
+        yield f"- **{inline(row['threshold'])}** ({_place(row)}): {inline(text)}"
 
 
 def _place(row: Row) -> str:

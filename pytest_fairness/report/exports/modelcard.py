@@ -94,6 +94,8 @@ def _notes(run: Row, rows: list[Row]) -> Iterator[str]:
     for row in rows:
         if row["verdict"] == "invalid":
             yield f"- Not measured: **{inline(row['threshold'])}**: {inline(row['message'].removeprefix('invalid: '))}"
+        if own := sentences.own(row):
+            yield f"- **{inline(row['threshold'])}**: {inline(own)}"
     version = run["versions"].get("pytest-fairness", "")
     yield (
         f"- Measured with pytest-fairness {inline(version)}, run {inline(run['id'][:8])}, {inline(run['started'])}. "

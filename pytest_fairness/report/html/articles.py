@@ -10,7 +10,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from pytest_fairness.core.numerals import bounds_of, figures, subject_of
-from pytest_fairness.report import examples
+from pytest_fairness.report import examples, sentences
 from pytest_fairness.report.html.attempts import link_to
 from pytest_fairness.report.html.charts import groups_chart, history_chart, slices_chart, threshold_chart
 from pytest_fairness.report.html.differing import differing
@@ -31,6 +31,7 @@ class Article:
     row: Row
     model: str
     statement: str
+    own: str
     advice: str
     reason: str
     outcome: str
@@ -61,6 +62,7 @@ def article(threshold: ThresholdView, model: str, anchor: str) -> Article:
         row,
         model,
         _statement(row),
+        sentences.own(row),
         row["advice"],
         row["message"].removeprefix("invalid: "),
         str(row["outcome"]) if row.get("outcome") in ("flaky", "xfailed", "xpassed") else "",

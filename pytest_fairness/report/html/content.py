@@ -15,6 +15,7 @@ from pytest_fairness.report.html.others import others
 from pytest_fairness.report.provenance import facts
 from pytest_fairness.report.release import STATES, counts
 from pytest_fairness.report.standing import rank
+from pytest_fairness.report.texts import visible
 from pytest_fairness.report.view import Row, View
 
 
@@ -37,12 +38,20 @@ def page_of(view: View) -> dict[str, Any]:
             **{state: [each for each in articles if each.row["verdict"] == state] for state in STATES},
             "suites": _suites(articles, cards, others(results, names)),
             "leans": leans(articles),
+            "searches": [_search(row) for row in results.get("searches", ())],
             "facts": facts(view),
             "cards": list(cards.values()),
             "promise": sentences.promise(results["thresholds"]) if results["thresholds"] else "",
             "command": shlex.join(["pytest", *_files(results["thresholds"]), *results["run"]["command"]]),
         },
     }
+
+
+def _search(row: Row) -> dict[str, Any]:
+    """A search of a test with hypothesis; an older version's results have none."""
+    texts = [visible(text, lines=True) for text in row["flip"]["texts"]] if row["flip"] else []
+    told = {"name": f"{row['id']}, {row['model']}", "sentence": sentences.search(row), "command": row["command"]}
+    return {"texts": texts, **{name: visible(text) for name, text in told.items()}}
 
 
 def _files(rows: Sequence[Row]) -> list[str]:

@@ -1,0 +1,70 @@
+"""The project's own words to this plugin: tables of ``pyproject.toml``, and the lines that they stand in."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pytest_fairness.core.errors import FairnessError
+
+TOOL = "pytest-fairness"
+
+
+@dataclass(frozen=True, slots=True)
+class Pyproject:
+    """A ``pyproject.toml``, as far as it is there."""
+
+    path: Path
+    text: str = ""
+    document: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, root: Path) -> Pyproject:
+        """The file of the project at ``root``; an empty one where it has none.
+
+        Raises `FairnessError`, with file and line, where it cannot be read.
+        """
+        path = root / "pyproject.toml"
+        try:
+            text = path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return cls(path)
+        except (OSError, UnicodeDecodeError) as error:
+            why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+            raise FairnessError(f"{path} cannot be read: {why}") from None
+        try:
+            return cls(path, text, tomllib.loads(text))
+        except tomllib.TOMLDecodeError as error:
+            place = re.search(r"at line (\d+)", str(error))
+            line = place[1] if place else str(text.count("\n") + 1)
+            raise FairnessError(f"{path}:{line}: not valid TOML: {error}") from None
+
+    def table(self, *names: str, way_out: str) -> Mapping[str, Any]:
+        """``[tool.pytest-fairness.NAMES]``; empty where it is not there.
+
+        Raises `FairnessError`, ending with the way out, where something else has its place.
+        """
+        found: Any = self.document
+        for name in ("tool", TOOL, *names):
+            found = found.get(name, {})
+            if not isinstance(found, dict):
+                raise FairnessError(f"{self.where(name)}: {name!r} is no table: {way_out}")
+        table: Mapping[str, Any] = found
+        return table
+
+    def line_of(self, key: str) -> int:
+        """The line of a key, or of the table of that name; else of the first table for this plugin."""
+        quoted = rf"""["']?{re.escape(key)}["']?"""
+        for pattern in (rf"(?m)^\s*{quoted}\s*=", rf"(?m)^\s*\[[^\n]*{quoted}\s*\]", rf"(?m)^\s*\[tool\.{TOOL}"):
+            found = re.search(pattern, self.text)
+            if found:
+                return self.text.count("\n", 0, found.end()) + 1
+        return 1
+
+    def where(self, key: str) -> str:
+        """File and line of a key."""
+        return f"{self.path}:{self.line_of(key)}"

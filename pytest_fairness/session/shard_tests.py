@@ -1,0 +1,71 @@
+"""What a shard does: it measures its items, and judges once the others have measured theirs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_fairness.session.collection import is_marked, place_of
+from pytest_fairness.session.state import FairnessSession, Unbuilt
+
+if TYPE_CHECKING:
+    from pytest_fairness.engine.sample import Sample
+    from pytest_fairness.session.probes import Probe
+
+DEFERRED = "deferred"
+"""Begins the reason why a shard skips a threshold."""
+
+
+def defer_to_others(fairness: FairnessSession, probe: Probe, sample: Sample) -> None:
+    """Measure this shard's items of a probe; skip the test where those of others are still to come.
+
+    So of the shards of a run, the one whose last answer comes last sees all of them.
+    """
+    own = fairness.places(probe)
+    if own:
+        fairness.engine.attempts(list(sample.asks(own)))
+    for place in own:
+        sample.measure(place)
+    if not getattr(sample.model, "stored", True):  # recorded answers are here, whoever else reads them
+        return
+    # Another sample: this one's graders would begin with the others' items.
+    whole = fairness.sample_of(probe.items, sample.model, fairness.repetitions(probe))
+    keys = list({ask.key for ask in whole.asks(range(len(probe.items)))})
+    missing = fairness.store.unanswered(keys, fairness.run)
+    if missing:
+        pytest.skip(
+            f"{DEFERRED}: {missing:,} of {len(keys):,} answers are still to come from other shards; the last of them "
+            "judges, or a run without --fairness-shard"
+        )
+
+
+class ShardTests:
+    """Leaves the other shards' items to them, and puts the thresholds behind all that is measured here."""
+
+    def __init__(self, fairness: FairnessSession) -> None:
+        self._fairness = fairness
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        own: dict[str, set[int]] = {}
+        kept: list[pytest.Item] = []
+        last: list[pytest.Item] = []
+        gone: list[pytest.Item] = []
+        for item in items:
+            place = place_of(item) if is_marked(item) else None
+            if is_marked(item) and place is not None and not isinstance(place, Unbuilt):
+                probe = self._fairness.probe(item.function)
+                if probe.id not in own:
+                    own[probe.id] = set(self._fairness.places(probe))
+                (kept if place in own[probe.id] else gone).append(item)
+            else:
+                (last if item.get_closest_marker("threshold") else kept).append(item)
+        if gone:
+            config.hook.pytest_deselected(items=gone)
+        items[:] = [*kept, *last]
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:  # there are more shards than items
+            session.exitstatus = pytest.ExitCode.OK
