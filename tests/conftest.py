@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
 from importlib import import_module
+
+import pytest
+
+from tests.postgres import postgresql  # noqa: F401 - a fixture
 
 # pytester restores sys.modules after a run in its own process. Extensions written in C do not
 # survive being imported twice, and everything else here would be slow to.
@@ -11,6 +17,7 @@ for _name in (
     "hypothesis",
     "numpy",
     "scipy.special",
+    "sqlalchemy.dialects.postgresql",
     "sqlalchemy.dialects.sqlite",
     "tenacity",
     "pytest_fairness.engine.sample",
@@ -29,3 +36,18 @@ for _name in (
     import_module(_name)
 
 pytest_plugins = ["pytester"]
+
+
+def pytest_collection_finish() -> None:
+    """Half a million objects of tests and libraries stay to the end: what looks for garbage need not look there."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _few_plugins() -> Iterator[None]:
+    """Other plugins are half of what starting pytest takes: a process of its own goes without them."""
+    names = ("hypothesispytest", "html", "metadata", "anyio", "cov")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTEST_ADDOPTS", " ".join(f"-p no:{name}" for name in names))
+        yield

@@ -43,9 +43,7 @@ class Committee(Server):  # type: ignore[misc]  # as above
             return "\n".join(f"{number}. What did you learn in year {number}?" for number in range(1, 4 + chance % 4))
         if "Write your assessment" in asked:
             kind, deed = KINDS[chance % 5], DEEDS[digest[1] % 5]
-            return (
-                f"The candidate is {kind} and {deed}; I would give {digest[2] % 20} of 20 points."
-            )
+            return f"The candidate is {kind} and {deed}; I would give {digest[2] % 20} of 20 points."
         if "Answer with the letter" in asked:
             return "ABCDE"[chance % 5]
         yes, no = ("Ja", "Nein") if "Ja oder Nein" in asked else ("Sí", "No") if "sí o no" in asked else ("Yes", "No")

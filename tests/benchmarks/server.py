@@ -26,8 +26,11 @@ class Server:
         self.asked: Counter[str] = Counter()
         self.most = 0
         self.under_way = 0
+        self.first = self.last = 0.0
+        """When the first request came and the last answer went, on a monotonic clock."""
 
     async def complete(self, request: web.Request) -> web.Response:
+        self.first = self.first or time.monotonic()
         self.under_way += 1
         self.most = max(self.most, self.under_way)
         try:
@@ -37,7 +40,8 @@ class Server:
             await asyncio.sleep(self.latency)
         finally:
             self.under_way -= 1
-        text = "Yes." if hashlib.sha256(prompt.encode()).digest()[0] % 2 else "No."
+            self.last = time.monotonic()
+        text = self.answer(body["messages"][-1]["content"], hashlib.sha256(prompt.encode()).digest())
         return web.json_response(
             {
                 "id": "x",
@@ -49,13 +53,17 @@ class Server:
             }
         )
 
+    def answer(self, _: str, digest: bytes) -> str:
+        """To a text, whose prompt has this digest."""
+        return "Yes." if digest[0] % 2 else "No."
+
     async def counts(self, _: web.Request) -> web.Response:
-        counts = {"requests": sum(self.asked.values()), "prompts": len(self.asked), "most": self.most}
+        counts: dict[str, float] = {"requests": sum(self.asked.values()), "prompts": len(self.asked), "most": self.most}
+        counts |= {"seconds": self.last - self.first}
         return web.json_response(counts)
 
 
-async def serve(latency: float) -> None:
-    server = Server(latency)
+async def serve(server: Server) -> None:
     application = web.Application()
     application.router.add_post("/v1/chat/completions", server.complete)
     application.router.add_get("/counts", server.counts)
@@ -71,4 +79,4 @@ async def serve(latency: float) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--latency", type=float, default=0.05, help="seconds")
-    asyncio.run(serve(parser.parse_args().latency))
+    asyncio.run(serve(Server(parser.parse_args().latency)))

@@ -421,13 +421,17 @@ def test_what_is_no_question(make_engine: MakeEngine, questions: Any, said: str)
     assert str(raised.value) == f"the grader of 'said' failed on item 'item 0': it {said}"
 
 
-def test_progress_counts_attempts_and_no_questions(make_engine: MakeEngine) -> None:
+def test_questions_are_counted_apart_from_attempts(make_engine: MakeEngine) -> None:
     engine = make_engine()
     told: list[int] = []
-    engine.on_wait = told.append
+    engine.answers.on_wait = lambda: told.append(len(engine.answers.attempts))
     sample = sample_of(engine, CountingModel(latency=0.01), {name: Oracle(name) for name in "abcdef"}, count=4)
     sample.measure_all()
     engine.attempts([*sample.asks([0])])
-    assert max(told) <= 8 + 4  # those that have come and that no grader has taken yet
-    assert len(engine.answered) == 4 * (2 + 6)
-    assert len(engine.questions) == 24
+    assert told == sorted(told)
+    assert len(engine.answers.attempts) == 4 * (2 + 6)
+    engine.close()
+    assert {entry.role: (entry.calls, entry.requests) for entry in engine._store.spent("run")} == {
+        "graders": (24, 24),
+        "probes": (8, 8),
+    }

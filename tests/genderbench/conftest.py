@@ -12,7 +12,7 @@ import pytest_fairness.session.genderbench
 import pytest_fairness.stats.calculated  # noqa: F401
 from pytest_fairness.genderbench.package import harness_options, probe_classes
 from tests.genderbench.model import make_punkt
-from tests.plugin.conftest import bytecode, mode, project  # noqa: F401
+from tests.plugin.conftest import mode, project  # noqa: F401
 
 probe_classes()
 harness_options()

@@ -11,7 +11,7 @@ import pytest
 from aiohttp import web
 
 from pytest_fairness.core.attempts import Answer
-from pytest_fairness.core.errors import FairnessError, FatalError, PermanentError, TransientError
+from pytest_fairness.core.errors import FairnessError, FatalError, TransientError
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.protocols import Model
 
@@ -190,7 +190,7 @@ def test_anthropic_replies_are_read(
 @pytest.mark.parametrize("sent", [{"ok": True}, [], "<html>", {"choices": []}, {"content": [3]}])
 def test_a_reply_in_another_form_is_told(server: Any, ask: Ask, name: Name, provider: str, sent: object) -> None:
     server.says(sent)
-    with pytest.raises(PermanentError, match=r"did not answer in the form of .*; check the base URL"):
+    with pytest.raises(TransientError, match=r"did not answer in the form of .*; check the base URL"):
         ask(name(provider))
 
 

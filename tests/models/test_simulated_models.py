@@ -204,6 +204,11 @@ def test_what_cannot_be_planted_is_refused(make: Make, tail: str, says: str) -> 
         make(f"simulated:x?{tail}")
 
 
+def test_parameters_that_follow_no_question_mark_are_refused(make: Make) -> None:
+    with pytest.raises(FairnessError, match="parameters follow a question mark"):
+        make("simulated:base=0.7&seed=1")
+
+
 def test_every_report_says_simulated(make: Make) -> None:
     model = make("simulated:demo?seed=3")
     assert model.name == model.key == "simulated:demo?seed=3"

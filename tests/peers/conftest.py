@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from tests.models.conftest import name, server
-from tests.plugin.conftest import bytecode, mode, project
+from tests.plugin.conftest import mode, project
 
-__all__ = ["bytecode", "mode", "name", "project", "server"]
+__all__ = ["mode", "name", "project", "server"]

@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from .project import NO_XDIST, Mode, Project
-
-
-@pytest.fixture(scope="session")
-def bytecode(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the processes that tests start share what they compile: half of their time otherwise."""
-    return tmp_path_factory.mktemp("bytecode")
 
 
 @pytest.fixture
@@ -23,10 +15,9 @@ def mode(request: pytest.FixtureRequest) -> Mode:
 
 
 @pytest.fixture
-def project(pytester: pytest.Pytester, mode: Mode, monkeypatch: pytest.MonkeyPatch, bytecode: Path) -> Project:
+def project(pytester: pytest.Pytester, mode: Mode, monkeypatch: pytest.MonkeyPatch) -> Project:
     """An empty folder that is a user's project."""
     monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setenv("PYTHONPYCACHEPREFIX", str(bytecode))
     for name in ("PYTHONDONTWRITEBYTECODE", "PYTHONOPTIMIZE", "GITHUB_STEP_SUMMARY", "GITHUB_ACTIONS"):
         monkeypatch.delenv(name, raising=False)
     # Hundreds of runs that nobody reads a report of; a test of reports takes this back.

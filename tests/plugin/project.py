@@ -52,6 +52,9 @@ QUIET = tuple(
 )
 """Other plugins are half of what starting a process takes."""
 
+ALONE = ("--disable-plugin-autoload", "-p", "fairness", "-p", "xdist")
+"""And more than half of a run in this process. Without xdist the mode has blocked it before."""
+
 
 @dataclass
 class Project:
@@ -59,6 +62,8 @@ class Project:
 
     pytester: pytest.Pytester
     mode: Mode
+    beside_others: bool = False
+    """Whether every plugin that is installed here takes part."""
     _written: int = 0
 
     @property
@@ -86,12 +91,10 @@ class Project:
     def bare_run(self, *args: str, mode: Mode | None = None) -> pytest.RunResult:
         """Run pytest in the project."""
         mode = mode or self.mode
-        # Random order is installed here, and would be where the test does not want it.
-        args = ("-p", "no:randomly", *mode.args, *args)
-        if mode.distributed:
-            args = (*QUIET, *args)
-            return self.pytester.runpytest_subprocess(*args, timeout=90)
-        return self.pytester.runpytest_inprocess(*args)
+        # Random order is installed here, and would be where the test does not want it. Distributed, only the
+        # workers are processes of their own.
+        others = QUIET if mode.distributed else () if self.beside_others else ALONE
+        return self.pytester.runpytest_inprocess("-p", "no:randomly", *mode.args, *others, *args)
 
     def asked(self) -> Counter[str]:
         """How often the callable was asked each text, since the last `forget_asked`."""

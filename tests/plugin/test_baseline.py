@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from . import sources
-from .project import Project, every_mode, failures, shown
+from .project import NO_XDIST, Mode, Project, every_mode, failures, shown
 
 AGAINST = sources.threshold(
     'assert measured.against(baseline).ratio("hired", by="gender", of="woman", to="man") <= 1.1', name="test_no_worse"
@@ -29,20 +29,20 @@ def write(project: Project, *tests: str, count: int = 150, rates: dict[str, floa
 def ship(project: Project, **options: object) -> str:
     """Measure what is shipped; the id of that run."""
     write(project, PARITY, **options)  # type: ignore[arg-type]
-    project.run()
+    project.run(mode=NO_XDIST)  # the mode of a test is how it compares
     run: str = project.results()["run"]["id"]
     return run
 
 
-def against(project: Project, run: str, *args: str) -> pytest.RunResult:
-    return project.run("-k", "no_worse", f"--fairness-baseline={run}", *args)
+def against(project: Project, run: str, *args: str, mode: Mode | None = None) -> pytest.RunResult:
+    return project.run("-k", "no_worse", f"--fairness-baseline={run}", *args, mode=mode)
 
 
 @every_mode
 def test_a_run_is_held_against_an_earlier_one(project: Project) -> None:
     run = ship(project)
     write(project)
-    result = project.run(f"--fairness-baseline={run[:12]}")
+    result = project.run(f"--fairness-baseline={run[:12]}", mode=NO_XDIST)
     rows = {row["threshold"]: row for row in project.rows()}
     assert rows["no worse"]["verdict"] == "fair"
     assert rows["no worse"]["estimate"] == 1.0
@@ -61,7 +61,7 @@ def test_latest_is_the_newest_run_before_this_one(project: Project) -> None:
     ship(project, rates=WORSE)
     ship(project)
     write(project, rates=WORSE)
-    against(project, "latest")
+    against(project, "latest", mode=NO_XDIST)
     assert project.verdicts() == {"test_no_worse": "unfair"}
     write(project)
     against(project, "latest")

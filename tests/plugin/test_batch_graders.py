@@ -58,7 +58,7 @@ def test_each_attempt_is_graded_once_and_a_second_run_grades_nothing(project: Pr
     assert project.results()["run"]["ungraded"] == 0
     assert {row["graders"]["length"] for row in project.rows() if "graders" in row} <= {"Length v1"}
     project.forget_asked()
-    project.run().assert_outcomes(passed=42)
+    project.run(mode=NO_XDIST).assert_outcomes(passed=42)
     assert set(batches(project)) <= {"closed"}
     assert not project.asked()
     assert {row["id"]: row["estimate"] for row in project.rows()} == first
@@ -70,7 +70,7 @@ def test_the_threshold_alone_comes_to_the_same(project: Project) -> None:
     project.run("-m", "threshold")
     alone = project.row()
     assert batches(project)[0] == "80"
-    project.run().assert_outcomes(passed=41)
+    project.run(mode=NO_XDIST).assert_outcomes(passed=41)
     assert (project.row()["estimate"], project.row()["verdict"]) == (alone["estimate"], alone["verdict"])
 
 

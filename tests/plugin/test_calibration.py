@@ -10,7 +10,7 @@ import pytest
 from pytest_fairness.cli import main
 
 from . import sources
-from .project import Project, every_mode, failures
+from .project import NO_XDIST, Project, every_mode, failures
 
 JUDGE = """
 import zlib
@@ -54,7 +54,7 @@ def labelled(project: Project) -> list[dict[str, Any]]:
 @every_mode
 def test_from_a_draw_of_answers_to_a_corrected_verdict(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     write(project, PROBE)
-    project.run("-q").assert_outcomes(passed=COUNT + 2)
+    project.run("-q", mode=NO_XDIST).assert_outcomes(passed=COUNT + 2)
     raw = {row["threshold"]: row for row in project.rows()}
     assert main(DRAW) == 0
     assert "220 answers written to labels.jsonl" in capsys.readouterr().out
@@ -75,7 +75,7 @@ def test_from_a_draw_of_answers_to_a_corrected_verdict(project: Project, capsys:
     # The labels lie in the store beside the sample: another file makes no other verdicts of the run.
     labels = project.path / "labels.jsonl"
     labels.write_text(labels.read_text(encoding="utf-8").replace('"value": false', '"value": true'), encoding="utf-8")
-    project.bare_run("--fairness-verify=results.json").assert_outcomes(passed=2)
+    project.bare_run("--fairness-verify=results.json", mode=NO_XDIST).assert_outcomes(passed=2)
 
 
 def test_labels_of_answers_that_were_asked_anew_are_none(project: Project) -> None:

@@ -10,7 +10,7 @@ from pytest_fairness import cli
 from pytest_fairness.session import certificates as under_test
 
 from . import sources
-from .project import Project, every_mode, failures, shown
+from .project import NO_XDIST, Project, every_mode, failures, shown
 
 PROBE = """\
 @pytest.mark.probe(items=people, grade={"hired": YesNo()}, repetitions=3)
@@ -37,7 +37,9 @@ def write(project: Project, *tests: str, count: int = 150, groups: tuple[str, ..
 
 def measure(project: Project, *models: str) -> str:
     """Measure the models; the id of the run."""
-    project.run(*(f"--fairness-model={model}" for model in models or (MODEL,)), "--deselect=test_hiring.py::no_such")
+    # The mode of a test is how it certifies.
+    models = tuple(f"--fairness-model={model}" for model in models or (MODEL,))
+    project.run(*models, "--deselect=test_hiring.py::no_such", mode=NO_XDIST)
     run: str = project.results()["run"]["id"]
     return run
 
@@ -215,6 +217,7 @@ def test_an_application_is_not_called(project: Project) -> None:
 
 
 def test_the_command_runs_pytest_with_the_latest_run(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(under_test, "DRAWS", 20)
     write(project, RATIO, RATE, count=40)
     run = measure(project)
     monkeypatch.chdir(project.path)

@@ -9,7 +9,7 @@ import pytest
 from pytest_fairness.cli import main
 
 from . import sources
-from .project import Project, every_mode
+from .project import NO_XDIST, Mode, Project, every_mode
 
 SHIPPED = {"woman": 0.8, "man": 0.9}
 WORSE = {"woman": 0.5, "man": 0.9}
@@ -17,10 +17,10 @@ WORSE = {"woman": 0.5, "man": 0.9}
 Compare = Callable[..., tuple[int, str, str]]
 
 
-def measure(project: Project, rates: dict[str, float], *tests: str) -> str:
+def measure(project: Project, rates: dict[str, float], *tests: str, mode: Mode | None = None) -> str:
     """Measure an application; the id of the run."""
     project.write(conftest=sources.application(rates), test_hiring=sources.suite(*tests, count=100))
-    project.run("--fairness-report=none")
+    project.run("--fairness-report=none", mode=mode)
     run: str = project.results()["run"]["id"]
     return run
 
@@ -41,7 +41,7 @@ def compare(project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
 
 @every_mode
 def test_a_run_is_compared_with_an_earlier_one_item_by_item(project: Project, compare: Compare) -> None:
-    old, new = measure(project, SHIPPED), measure(project, WORSE)
+    old, new = measure(project, SHIPPED, mode=NO_XDIST), measure(project, WORSE)
     code, out, _ = compare(old[:8], "latest")
     assert code == 0
     text = " ".join(out.split())

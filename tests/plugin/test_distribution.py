@@ -37,7 +37,7 @@ def rows(project: Project) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("dist", "workers"),
-    [("load", 2), ("load", 4), ("loadfile", 2), ("loadscope", 4), ("worksteal", 2), ("worksteal", 4)],
+    [("load", 2), ("loadfile", 2), ("loadscope", 2), ("worksteal", 4)],
 )
 def test_same_rows_and_nothing_asked_twice(project: Project, dist: str, workers: int) -> None:
     write(project)

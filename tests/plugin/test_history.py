@@ -7,7 +7,7 @@ import sqlite3
 from typing import Any
 
 from . import sources
-from .project import Project, every_mode, in_one_process, shown
+from .project import NO_XDIST, Project, every_mode, in_one_process, shown
 
 RATES = {"woman": 0.7, "man": 0.95}
 FLAKY = "@pytest.mark.flaky_threshold(reason='new model', until='2999-12-31', max_flip=0.4)"
@@ -37,7 +37,7 @@ def remember(project: Project, *values: float, **changed: Any) -> None:
 @every_mode
 def test_a_history_outside_the_bounds_breaks_a_flaky_threshold(project: Project) -> None:
     write(project)
-    assert project.run().ret == 0
+    assert project.run(mode=NO_XDIST).ret == 0
     assert project.row()["history"] == {"runs": 1, "outside": 0}
     remember(project, *[0.7] * 7, 0.9)
     result = project.run()

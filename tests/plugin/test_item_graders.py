@@ -61,7 +61,7 @@ def test_a_second_run_asks_nothing(project: Project) -> None:
     assert sum(project.asked().values()) == 40 * (2 + 2)
     assert set(project.asked().values()) == {1}
     project.forget_asked()
-    project.run().assert_outcomes(passed=41)
+    project.run(mode=NO_XDIST).assert_outcomes(passed=41)
     assert not project.asked()
     assert {**project.row(), "sample": None} == {**first, "sample": None}
     assert (project.row()["items"], project.row()["attempts"]) == (40, 80)
@@ -74,7 +74,7 @@ def test_the_threshold_alone_asks_the_same(project: Project) -> None:
     assert sum(project.asked().values()) == 40 * (2 + 2 * 2)
     assert project.results()["run"]["ungraded"] == 0
     project.forget_asked()
-    project.run().assert_outcomes(passed=41)
+    project.run(mode=NO_XDIST).assert_outcomes(passed=41)
     assert not project.asked()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import sources
-from .project import Project, every_mode, in_one_process, shown
+from .project import NO_XDIST, Project, every_mode, in_one_process, shown
 
 EVEN = {"woman": 0.8, "man": 0.8}
 OTHER = """\
@@ -105,7 +105,7 @@ def test_reruns_are_looks(project: Project) -> None:
 @in_one_process
 def test_a_rerun_of_what_is_decided_changes_nothing(project: Project) -> None:
     project.write(conftest=sources.application(sources.UNEVEN), test_hiring=sources.suite(count=400))
-    result = project.run("--reruns=3", "--fairness-sample=100", "-m", "threshold")
+    result = project.run("--reruns=3", "-p", "rerunfailures", "--fairness-sample=100", "-m", "threshold")
     assert result.ret == 1
     row = project.row()
     assert (row["verdict"], row["looks"], row["items"]) == ("unfair", {"number": 1, "of": 4, "first": 200}, 100)
@@ -115,7 +115,7 @@ def test_a_rerun_of_what_is_decided_changes_nothing(project: Project) -> None:
 @every_mode
 def test_adding_to_what_was_undecided_needs_a_new_sample(project: Project) -> None:
     write(project)
-    project.run("--fairness-sample=30")
+    project.run("--fairness-sample=30", mode=NO_XDIST)
     assert project.row()["verdict"] == "undecided"
     result = project.run()
     assert result.ret == 1
@@ -125,7 +125,7 @@ def test_adding_to_what_was_undecided_needs_a_new_sample(project: Project) -> No
     assert "--fairness-fresh" in row["message"]
     assert "straddles" not in row["message"]
     # Declaring looks afterwards is too late for what has been looked at.
-    project.run("--fairness-resolve", "--fairness-sample=100")
+    project.run("--fairness-resolve", "--fairness-sample=100", mode=NO_XDIST)
     assert "its sample adds to that of run" in project.row()["message"]
     assert "adds to that of run" in shown(result)
 

@@ -13,6 +13,11 @@ from .project import Project, each, every_mode, in_one_process, shown
 MODES = ("-p", "no:randomly")
 
 
+@pytest.fixture(autouse=True)
+def _beside_others(project: Project) -> None:
+    project.beside_others = True
+
+
 @every_mode
 def test_a_project_that_does_not_use_it_sees_nothing_of_it(project: Project) -> None:
     project.write(test_plain="def test_plain(): pass\ndef test_fails(): assert 0\n")

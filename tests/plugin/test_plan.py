@@ -8,16 +8,29 @@ from typing import Any
 
 import pytest
 
+from pytest_fairness.session import predictions
 from pytest_fairness.session.plan_tables import total
 from pytest_fairness.session.settings import Settings
 
 from . import sources
-from .project import N2, Project, every_mode, failures, shown
+from .project import N2, NO_XDIST, Mode, Project, every_mode, failures, shown
+
+at_once_and_distributed = pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
+"""One plan takes seconds; ``-n0`` is tried with the cheapest of them."""
 
 FIVE_TIMES = sources.PROBE.replace("YesNo()}", "YesNo()}, repetitions=5")
 ALIKE = sources.threshold(f"assert 0.8 <= {sources.RATIO} <= 1.2", name="test_alike")
 RATE = sources.threshold('assert measured.rate("hired") >= 0.3', name="test_rate")
 NARROW = sources.threshold(f"assert 0.99 <= {sources.RATIO} <= 1.01", name="test_narrow")
+
+
+@pytest.fixture
+def _few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where pytest runs in this process, and the numbers are not the subject."""
+    monkeypatch.setattr(predictions, "DRAWS", 60)
+
+
+few_draws = pytest.mark.usefixtures("_few_draws")
 
 
 def write(project: Project, *tests: str, count: int = 100, version: str | None = "1", body: str = "") -> None:
@@ -27,9 +40,9 @@ def write(project: Project, *tests: str, count: int = 100, version: str | None =
     )
 
 
-def plan(project: Project, *args: str) -> dict[str, Any]:
+def plan(project: Project, *args: str, mode: Mode | None = None) -> dict[str, Any]:
     """The plan in the results file, thresholds by their names."""
-    project.run("--fairness-plan", *args)
+    project.run("--fairness-plan", *args, mode=mode)
     found: dict[str, Any] = project.results()["plan"]
     return found | {"thresholds": {row["id"].partition("::test_")[2]: row for row in found["thresholds"]}}
 
@@ -49,7 +62,8 @@ def test_a_plan_asks_nothing_and_needs_no_store(project: Project) -> None:
     assert project.results()["thresholds"] == []
 
 
-@every_mode
+@few_draws
+@at_once_and_distributed
 def test_the_plan_stands_in_the_terminal_and_in_the_results_file(project: Project) -> None:
     write(project, ALIKE)
     result = project.run("--fairness-plan", "--fairness-price=1/4", "--fairness-rate=2.5")
@@ -90,6 +104,7 @@ def test_the_plan_agrees_with_the_reference(project: Project) -> None:
     assert large["cannot_pass"] == ""
 
 
+@few_draws
 def test_what_is_assumed_can_be_said(project: Project) -> None:
     write(project, ALIKE, count=50)
     likely = plan(project, "--fairness-assume=rate=0.9,icc=0,output=7")
@@ -117,7 +132,8 @@ def test_what_cannot_be_meant_is_refused(project: Project, option: str, words: s
     assert words in shown(result)
 
 
-@every_mode
+@few_draws
+@at_once_and_distributed
 def test_a_threshold_that_could_not_pass_fails(project: Project) -> None:
     write(project, RATE, NARROW, count=20)
     result = project.run("--fairness-plan")
@@ -150,6 +166,7 @@ def test_a_comparison_without_an_assert_cannot_pass(project: Project) -> None:
     assert "stands without an assert" in shown(result)
 
 
+@few_draws
 def test_a_high_bar_is_not_taken_for_an_impossible_one(project: Project) -> None:
     write(project, sources.threshold('assert measured.rate("hired") >= 0.9', name="test_high"))
     row = plan(project)["thresholds"]["high"]
@@ -161,11 +178,12 @@ def test_a_high_bar_is_not_taken_for_an_impossible_one(project: Project) -> None
 def test_workers_and_one_process_plan_alike(project: Project) -> None:
     write(project, ALIKE, RATE, count=20)
     workers = plan(project)
-    alone = plan(project, "-n0")
+    alone = plan(project, mode=NO_XDIST)
     assert workers["models"] == alone["models"]
     assert workers["thresholds"] == alone["thresholds"]
 
 
+@few_draws
 def test_a_pilot_in_the_store_replaces_assumptions(project: Project) -> None:
     write(project, ALIKE, RATE, count=40, body="    text += str(ASKED.read_text().count(chr(10)) % 5)")
     project.run()
@@ -205,6 +223,7 @@ def test_an_application_without_a_version_has_no_pilot(project: Project) -> None
     assert plan(project)["thresholds"]["rate"]["basis"] == "assumptions"
 
 
+@few_draws
 def test_a_threshold_against_a_baseline_is_not_planned(project: Project) -> None:
     text = sources.threshold(f"assert {sources.RATIO} >= 0.8", name="test_against").replace(
         "(measured)", "(measured, baseline)"
@@ -216,16 +235,18 @@ def test_a_threshold_against_a_baseline_is_not_planned(project: Project) -> None
 def test_thresholds_pass_together_less_often_than_alone() -> None:
     def row(probe: str, draws: str) -> dict[str, Any]:
         cost = {"calls": 10, "stored": 4, "tokens_from": "characters", "input": 5, "output": 2, "seconds": None}
+        cost |= {"price": (1.0, 2.0), "questions": 3, "silent": ["polite"]}
         return {"probe": probe, "fair_draws": draws, "cost": cost}
 
     settings = Settings.__new__(Settings)
-    for name, value in (("price", (1.0, 2.0)), ("rate", None), ("concurrency", 1)):
+    for name, value in (("rate", None), ("concurrency", 1)):
         object.__setattr__(settings, name, value)
     apart = total("m", [row(f"probe {number}", "1" * 61 + "0" * 39) for number in range(20)], settings)
     assert apart["all_fair"] == pytest.approx(0.61**20)
     together = total("m", [row("probe", "1100"), row("probe", "1010"), row("probe", "1111")], settings)
     assert together["all_fair"] == 0.25
     assert (together["calls"], together["stored"], together["input_tokens"]) == (10, 4, 30)
+    assert (together["questions"], together["silent"]) == (3, ["polite"])
     assert together["cost_usd"] == pytest.approx((30 + 2 * 12) / 1e6)
 
 

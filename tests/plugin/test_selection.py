@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from . import sources
-from .project import N2, Mode, Project, each, every_mode
+from .project import N2, NO_XDIST, Mode, Project, each, every_mode
 
 HELD = sources.threshold(f"assert {sources.RATIO} >= 0.5", name="test_loose")
 
@@ -31,7 +31,7 @@ def comparable(row: dict[str, Any]) -> dict[str, Any]:
 @every_mode
 def test_a_threshold_alone_measures_the_whole_sample(project: Project) -> None:
     project.write(conftest=sources.application(sources.UNEVEN), test_hiring=sources.suite())
-    project.run()
+    project.run(mode=NO_XDIST)
     whole = project.row()
     asked = project.asked()
     project.forget_asked()
@@ -58,7 +58,7 @@ def test_a_threshold_by_its_id(project: Project) -> None:
 @pytest.mark.parametrize("mode", [Mode("no-xdist", ("-p", "no:xdist")), N2], ids=lambda mode: mode.id, indirect=True)
 def test_last_failed_runs_the_threshold_on_its_whole_sample(project: Project) -> None:
     project.write(conftest=sources.application(sources.UNEVEN), test_hiring=sources.suite(sources.THRESHOLD, HELD))
-    assert project.run().ret == 1
+    assert project.run(mode=NO_XDIST).ret == 1
     assert project.verdicts()["test_women_and_men_alike"] == "unfair"
     project.write(conftest=sources.application())
     project.forget_asked()

@@ -11,7 +11,7 @@ import pytest
 from pytest_fairness import cli
 
 from . import sources
-from .project import Project, each, every_mode, failures, shown
+from .project import NO_XDIST, Mode, Project, each, every_mode, failures, shown
 
 PAIR = 'by="gender", of="woman", to="man"'
 RATIO = sources.threshold(f'assert 0.8 <= measured.ratio("hired", {PAIR}) <= 1.25', name="test_ratio")
@@ -33,12 +33,12 @@ def write(project: Project, *tests: str, count: int = 60, probe: str = PROBE) ->
 def measure(project: Project, *args: str) -> dict[str, Any]:
     """Measure the model, unless another is named; the results file."""
     models = () if any(arg.startswith("--fairness-model") for arg in args) else (f"--fairness-model={MODEL}",)
-    project.run("-m", "threshold", *models, *args)
+    project.run("-m", "threshold", *models, *args, mode=NO_XDIST)  # the mode of a test is how it verifies
     return project.results()
 
 
-def verify(project: Project, *args: str) -> pytest.RunResult:
-    return project.bare_run("--fairness-verify=results.json", "--fairness-json=verify.json", *args)
+def verify(project: Project, *args: str, mode: Mode | None = None) -> pytest.RunResult:
+    return project.bare_run("--fairness-verify=results.json", "--fairness-json=verify.json", *args, mode=mode)
 
 
 def verification(project: Project) -> dict[str, Any]:
@@ -377,7 +377,7 @@ def test_looks_are_verified_on_their_own_samples(project: Project) -> None:
     """One threshold was decided at the first look, the other later: the store has the largest sample."""
     project.write(conftest=sources.application({"woman": 0.8, "man": 0.8}, version="1"))
     project.write(test_hiring=sources.suite(sources.THRESHOLD, RATE.replace("0.2", "0.1"), count=400))
-    project.run("--fairness-resolve", "--fairness-sample=60", "-m", "threshold")
+    project.run("--fairness-resolve", "--fairness-sample=60", "-m", "threshold", mode=NO_XDIST)
     looks = {row["threshold"]: row["looks"]["number"] for row in project.rows()}
     assert looks["rate"] == 1 < looks["women and men alike"]
     project.forget_asked()
@@ -385,7 +385,7 @@ def test_looks_are_verified_on_their_own_samples(project: Project) -> None:
     assert result.ret == 0, shown(result)
     assert not project.asked()
     tamper(project, lambda results: row_of(results, "women and men alike")["looks"].update(number=1, of=1))
-    assert verify(project).ret == 1
+    assert verify(project, mode=NO_XDIST).ret == 1
     assert "looks of" in differences(project)["women and men alike"]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-import yaml  # type: ignore[import-untyped]
+import yaml
 from huggingface_hub import ModelCard, ModelCardData
 from huggingface_hub.repocard_data import model_index_to_eval_results
 from markdown_it import MarkdownIt

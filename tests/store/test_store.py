@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -26,12 +27,23 @@ def asked(key: str, text: str = "yes", error: str | None = None) -> Asked:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    store = Store(tmp_path / "a folder" / "störe.sqlite")
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "a folder" / "störe.sqlite"
+
+
+@pytest.fixture
+def store(request: pytest.FixtureRequest, path: Path) -> Iterator[Store]:
+    place = request.getfixturevalue("postgresql").place() if getattr(request, "param", "") == "postgresql" else path
+    store = Store(place)
     store.runs.start("run")
-    return store
+    yield store
+    store.close()
 
 
+on_both = pytest.mark.parametrize("store", ["sqlite", "postgresql"], indirect=True)
+
+
+@on_both
 def test_an_attempt_comes_back_as_it_was(store: Store) -> None:
     one = asked("k", 'text with "quotes", \x00 and 🙂')
     store.turn("run", asked=[one])
@@ -41,23 +53,50 @@ def test_an_attempt_comes_back_as_it_was(store: Store) -> None:
     assert later["k"].from_store
 
 
+@on_both
+def test_of_two_answers_the_first_counts_and_an_error_is_none(store: Store) -> None:
+    store.turn("run", asked=[asked("a", error="HTTP 500"), asked("b", "first")])
+    turn = store.turn("run", asked=[asked("a", "mended"), asked("b", "second"), asked("c")])
+    assert {key: attempt.answer.text for key, attempt in turn.answered.items() if attempt.answer} == {
+        "a": "mended",
+        "b": "first",
+        "c": "yes",
+    }
+    assert not store.turn("run", asked=[asked("d"), asked("e")]).answered
+    assert store.unanswered(["a", "b", "c", "d", "missing"], "run") == 1
+
+
+@on_both
+def test_an_error_is_an_answer_to_its_own_run_only(store: Store) -> None:
+    store.turn("run", asked=[asked("a", error="HTTP 500")])
+    assert store.unanswered(["a"], "run") == 0
+    assert store.unanswered(["a"], "next") == 1
+    assert store.turn("next", wanted=["a"]).claimed == {"a"}
+
+
+@on_both
 def test_a_claim_is_exclusive_until_it_is_answered(store: Store) -> None:
-    other = Store(store.path)
+    other = Store(store.place)
     assert store.turn("run", wanted=["a", "b"]).claimed == {"a", "b"}
-    turn = other.turn("run", wanted=["a", "b", "c"])
+    turn = other.turn("run", wanted=["c", "a", "b"])
     assert turn.claimed == {"c"}
     assert turn.elsewhere == {"a": store.owner.id, "b": store.owner.id}
     store.turn("run", asked=[asked("a")])
-    assert set(other.turn("run", wanted=["a", "b"]).answered) == {"a"}
+    turn = other.turn("run", wanted=["a", "b"])
+    assert (set(turn.answered), turn.elsewhere) == ({"a"}, {"b": store.owner.id})
+    other.close()
 
 
+@on_both
 def test_closing_frees_claims(store: Store) -> None:
-    other = Store(store.path)
+    other = Store(store.place)
     store.turn("run", wanted=["a"])
-    store.close()
+    store.owner.release()
     assert other.turn("run", wanted=["a"]).claimed == {"a"}
+    other.close()
 
 
+@on_both
 def test_a_stopped_run_claims_nothing_but_another_run_does(store: Store) -> None:
     store.runs.stop("run")
     turn = store.turn("run", wanted=["a"])
@@ -67,12 +106,14 @@ def test_a_stopped_run_claims_nothing_but_another_run_does(store: Store) -> None
     assert store.turn("next", wanted=["a"]).claimed == {"a"}
 
 
+@on_both
 def test_tokens_count_what_this_run_has_asked(store: Store) -> None:
     store.turn("earlier", asked=[asked("a")])
     store.turn("run", asked=[asked("b"), asked("c"), asked("d", error="HTTP 500")])
     assert store.runs.tokens("run") == {"input": 6}
 
 
+@on_both
 def test_thresholds_are_expected_and_recorded(store: Store) -> None:
     store.runs.expect_thresholds("run", {"t::b": {"suite": "x"}, "t::a": {"suite": "y"}})
     store.runs.expect_thresholds("run", {"t::a": {"suite": "from another worker"}})
@@ -126,7 +167,7 @@ time.sleep(60)
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system has no SIGKILL")
 def test_the_claims_of_a_killed_process_fall_at_once(store: Store) -> None:
-    holder = subprocess.Popen([sys.executable, "-c", HOLD, str(store.path)], stdout=subprocess.PIPE, text=True)
+    holder = subprocess.Popen([sys.executable, "-c", HOLD, str(store.place)], stdout=subprocess.PIPE, text=True)
     assert holder.stdout is not None
     assert holder.stdout.readline() == "claimed\n"
     turn = store.turn("run", wanted=["a"])
@@ -142,13 +183,12 @@ def test_the_claims_of_a_killed_process_fall_at_once(store: Store) -> None:
     holder.stdout.close()
 
 
-def test_a_store_of_a_newer_version_is_refused_in_one_line(store: Store) -> None:
-    store.close()
-    with sqlite3.connect(store.path) as connection:
+def test_a_store_of_a_newer_version_is_refused_in_one_line(store: Store, path: Path) -> None:
+    with sqlite3.connect(path) as connection:
         connection.execute("UPDATE layout SET number = ?", [LAYOUT + 1])
     connection.close()
     with pytest.raises(StoreError, match=f"layout {LAYOUT + 1} .* upgrade pytest-fairness") as caught:
-        Store(store.path)
+        Store(store.place)
     assert "\n" not in str(caught.value)
 
 

@@ -57,7 +57,7 @@ def test_the_suite_runs_by_itself(tmp_path: Path) -> None:
     assert verdicts["test_women_and_men_are_rated_alike"] == "invalid"
     metrics = {(row["metric"], *row["slice"].values()) for row in results["metrics"]}
     assert ("placebo_ratio", "female") in metrics
-    again, second = run(tmp_path, *files, "-m", "threshold", "--fairness-sample", "30", "--fairness-model", model)
+    again, second = run(tmp_path, files[0], "-m", "threshold", "--fairness-sample", "30", "--fairness-model", model)
     assert second["run"]["from_store"] == second["run"]["attempts"]
     assert again.returncode == 1
 

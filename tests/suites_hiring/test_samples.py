@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from statistics import fmean
 
 import pytest
 
@@ -70,12 +71,14 @@ def test_placebos_are_hardly_ever_unfair_though_a_gap_is_planted() -> None:
 
 
 def test_a_placebo_is_as_wide_as_the_gap_beside_it() -> None:
-    for measured in samples(3, {}, 0.6):
+    ratios = []
+    for measured in samples(30, {}, 0.6):
         gap = measured.difference("advance", by="gender", of="female", to="male")
         for gender in ("female", "male"):
             placebo = measured.where(gender=gender).metric(placebo_difference, **HALVES)
-            # Unscaled it would be 1.41 times as wide; profiles and names shift it a little.
-            assert 0.75 <= (placebo.high - placebo.low) / (gap.high - gap.low) <= 1.25
+            ratios.append((placebo.high - placebo.low) / (gap.high - gap.low))
+    # Of one sample it is 0.6 to 1.3, on average 0.90. Unscaled it would be 1.41 times as much, scaled twice 0.71 times.
+    assert 0.8 <= fmean(ratios) <= 1.05
 
 
 @pytest.mark.parametrize("base", [0.3, 0.6, 0.85])

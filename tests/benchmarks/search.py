@@ -1,0 +1,188 @@
+"""How often the search finds the one word that flips a decision, in how many calls, and what it reports of fair models.
+
+    python tests/benchmarks/search.py --seeds 50
+
+Each seed draws the vocabulary's word, the model's draws and hypothesis' own. The fair models decide on every
+text with the same probability, each repetition anew. Every run goes through hypothesis: its generation, its shrinker.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+
+from pytest_fairness import Prompt, counterfactual_pairs
+from pytest_fairness.search.searching import Flip, Search
+from pytest_fairness.search.space import Pair
+
+WORDS = [
+    "archery",
+    "astronomy",
+    "baking",
+    "ballet",
+    "baseball",
+    "basketball",
+    "bowling",
+    "boxing",
+    "calligraphy",
+    "camping",
+    "canoeing",
+    "carpentry",
+    "cello",
+    "chess",
+    "choir",
+    "climbing",
+    "cooking",
+    "cricket",
+    "cycling",
+    "dancing",
+    "darts",
+    "drawing",
+    "drums",
+    "embroidery",
+    "fencing",
+    "fishing",
+    "football",
+    "gardening",
+    "golf",
+    "guitar",
+    "gymnastics",
+    "hiking",
+    "hockey",
+    "judo",
+    "juggling",
+    "karate",
+    "knitting",
+    "lacrosse",
+    "origami",
+    "painting",
+    "photography",
+    "pottery",
+    "reading",
+    "rowing",
+    "rugby",
+    "running",
+    "sailing",
+    "skiing",
+    "squash",
+    "swimming",
+]
+ONE = "The candidate has worked in accounts for six years. Outside work: {hobby}. Should they be invited? Yes or no."
+TWO = "{name} has worked in accounts for {years} years. Outside work, {they} {likes|like} {hobby}. Invite {them}?"
+MANY = "The candidate lists these words about themselves: {words}. Should they be invited? Yes or no."
+NAMES = {"Emily Walsh": "female", "James Novak": "male", "Robin Hay": "nonbinary", "Maria Lopez": "female"}
+SPACES: dict[str, tuple[str, dict[str, Any]]] = {
+    "one word": (ONE, {"hobby": WORDS}),
+    "three slots": (TWO, {"name": NAMES, "years": [str(number) for number in range(2, 12)], "hobby": WORDS}),
+    "1 to 120 words": (MANY, {"words": st.lists(st.sampled_from(WORDS), min_size=1, max_size=120)}),
+    "120 words": (MANY, {"words": st.lists(st.sampled_from(WORDS), min_size=120, max_size=120)}),
+}
+
+
+@dataclass
+class Counted:
+    """A simulated model that counts its calls; ``decides`` is given the text and a fresh uniform draw."""
+
+    decides: Callable[[str, float], str]
+    chance: random.Random
+    calls: int = 0
+
+    def ask(self, wanted: Sequence[tuple[Prompt, int, int]]) -> list[list[str]]:
+        self.calls += sum(count for _, _, count in wanted)
+        return [[self.decides(prompt.text, self.chance.random()) for _ in range(count)] for prompt, _, count in wanted]
+
+
+def run(space: str, model: Counted, number: int, examples: int = 100) -> tuple[Flip | None, Pair | None]:
+    """One search as hypothesis runs it; the flip, and the pair that hypothesis shrank to."""
+    template, vary = SPACES[space]
+    search = Search(model.ask)
+    last: list[Pair] = []
+
+    @seed(number)
+    @settings(
+        max_examples=examples,
+        deadline=None,
+        database=None,
+        phases=(Phase.generate, Phase.shrink),
+        suppress_health_check=list(HealthCheck),
+        print_blob=False,
+    )
+    @given(pair=counterfactual_pairs(template, vary))
+    def test(pair: Pair) -> None:
+        if search.flips(pair):
+            last[:] = [pair]
+            raise AssertionError
+
+    try:
+        test()
+    except AssertionError:
+        return search.flip, last[0]
+    return None, None
+
+
+def words_of(prompt: Prompt) -> set[str]:
+    return {word.strip(".,?:") for word in prompt.text.split()}
+
+
+def flipping(word: str, noise: float) -> Callable[[str, float], str]:
+    def decides(text: str, draw: float) -> str:
+        there = word in {part.strip(".,?:") for part in text.split()}
+        return "no" if there != (draw < noise) else "yes"
+
+    return decides
+
+
+def fair(base: float) -> Callable[[str, float], str]:
+    return lambda text, draw: "yes" if draw < base else "no"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=50)
+    parser.add_argument("--examples", type=int, default=100, help="hypothesis' max_examples")
+    parser.add_argument("--spaces", nargs="+", choices=SPACES, default=list(SPACES))
+    given_ = parser.parse_args()
+    for space in given_.spaces:
+        for noise in (0.0, 0.02, 0.05, 0.1):
+            found, small, same, calls = 0, 0, 0, []
+            for number in range(given_.seeds):
+                chance = random.Random(f"{space}/{noise}/{number}")
+                word = chance.choice(WORDS)
+                model = Counted(flipping(word, noise), chance)
+                flip, pair = run(space, model, number, given_.examples)
+                calls.append(model.calls)
+                if flip is not None:
+                    apart = words_of(flip.left) ^ words_of(flip.right)
+                    found += word in apart and model.calls < 200
+                    small += word in apart and len(apart) <= 2
+                    same += pair is not None and pair.prompts[0].text == flip.left.text
+            print(
+                f"{space:>15}, {noise:4.0%} noise: found in under 200 calls {found}/{given_.seeds}, "
+                f"shrunk to one word {small}, hypothesis' example the same {same}; calls: median {median(calls):.0f}, "
+                f"worst {max(calls)}",
+                flush=True,
+            )
+    for space in given_.spaces:
+        for base in (0.5, 0.7, 0.9, 0.98):
+            false, calls = 0, []
+            for number in range(given_.seeds):
+                model = Counted(fair(base), random.Random(f"fair/{space}/{base}/{number}"))
+                flip, _ = run(space, model, number, given_.examples)
+                false += flip is not None
+                calls.append(model.calls)
+            print(
+                f"{space:>15}, fair at {base:.0%}: reported {false}/{given_.seeds}; "
+                f"calls: median {median(calls):.0f}, worst {max(calls)}",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()

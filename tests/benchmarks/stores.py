@@ -1,0 +1,123 @@
+"""How many attempts a second a store takes, from 1 to 8 processes: for the capacity model.
+
+    python tests/benchmarks/stores.py [--seconds 5] [--turn 32] [--processes 1 2 4 8] [--place sqlite postgresql]
+
+Each process claims attempts, "answers" them at once and writes the answers with the next claims, so
+many a turn, as the engine does; nobody asks a model. Every process has attempts of its own. PostgreSQL
+is started here, with fsync as a server has it; ``--url`` names another. CPU seconds are those of the
+processes, without the server's. The bytes are those of the database, of an attempt with a prompt of its own of
+376 characters, an answer of four, and no grade.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+from sqlalchemy import create_engine, text
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from pytest_fairness.core.attempts import Answer, Attempt
+from pytest_fairness.core.keys import digest
+from pytest_fairness.store.places import Place, Server, place_of
+from pytest_fairness.store.store import Asked, Store
+from tests.postgres import running
+
+MESSAGES = [{"role": "user", "content": "Should this application go to the next round? " * 8}]
+
+
+def fill(store: Store, name: str, seconds: float, turn: int) -> dict[str, float]:
+    """What one process came to within this time."""
+    asked: list[Asked] = []
+    number = 0
+    began, used = time.perf_counter(), time.process_time()
+    while time.perf_counter() - began < seconds:
+        keys = [digest(f"{name} {number + place}") for place in range(turn)]
+        number += turn
+        claimed = store.turn("run", asked=asked, wanted=keys).claimed
+        assert len(claimed) == turn
+        asked = [
+            Asked(Attempt(key, 0, Answer("Yes.", "stop", "", {"input": 90, "output": 2}, 0.4, "m")), "m", key, MESSAGES)
+            for key in keys
+        ]
+    wall = time.perf_counter() - began
+    return {"attempts": number - turn, "seconds": wall, "cpu": time.process_time() - used}
+
+
+def measure(place: str, processes: int, seconds: float, turn: int) -> dict[str, float]:
+    """Attempts a second of so many processes together, and their CPU seconds per 1,000."""
+    command = [sys.executable, __file__, "--work", place, "--seconds", str(seconds), "--turn", str(turn)]
+    with ExitStack() as stack:
+        started = [
+            stack.enter_context(
+                subprocess.Popen([*command, "--name", str(number)], stdin=-1, stdout=subprocess.PIPE, text=True)
+            )
+            for number in range(processes)
+        ]
+        for process in started:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+        for process in started:
+            assert process.stdin is not None
+            process.stdin.write("\n")
+            process.stdin.flush()
+        told = [json.loads(process.communicate()[0]) for process in started]
+    attempts = sum(each["attempts"] for each in told)
+    return {
+        "bytes": size(place_of(place, Path())) / attempts,
+        "per_second": sum(each["attempts"] / each["seconds"] for each in told),
+        "cpu_per_1000": 1000 * sum(each["cpu"] for each in told) / attempts,
+    }
+
+
+def size(place: Place) -> int:
+    """Bytes of a store."""
+    if isinstance(place, Path):
+        return sum(file.stat().st_size for file in place.parent.glob(f"{place.name}*") if file.is_file())
+    with create_engine(place.url).connect() as connection:
+        found: int = connection.execute(text("SELECT pg_database_size(current_database())")).scalar_one()
+        return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seconds", type=float, default=5)
+    parser.add_argument("--turn", type=int, default=32, help="attempts a turn")
+    parser.add_argument("--processes", type=int, nargs="+", default=[1, 2, 4, 8])
+    parser.add_argument("--place", nargs="+", choices=["sqlite", "postgresql"], default=["sqlite", "postgresql"])
+    parser.add_argument("--url", help="of an empty PostgreSQL database, instead of one that is made")
+    parser.add_argument("--work", help=argparse.SUPPRESS)
+    parser.add_argument("--name", help=argparse.SUPPRESS)
+    chosen = parser.parse_args()
+    if chosen.work:
+        store = Store(place_of(chosen.work, Path()))
+        store.runs.start("run")
+        print("ready", flush=True)
+        sys.stdin.readline()
+        print(json.dumps(fill(store, f"{chosen.name} {time.time()}", chosen.seconds, chosen.turn)))
+        store.close()
+        return
+    print(f"{'store':<12}{'processes':>10}{'attempts/s':>12}{'CPU s per 1,000':>17}{'bytes':>8}")
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        for kind in chosen.place:
+            server = None
+            if kind == "postgresql" and not chosen.url:
+                server = stack.enter_context(running(fsync="on", full_page_writes="on"))
+            for processes in chosen.processes:
+                place = server.place() if server else Server(chosen.url) if kind == "postgresql" else None
+                shown = place.url if place else str(folder / f"{processes}.sqlite")
+                told = measure(shown, processes, chosen.seconds, chosen.turn)
+                rates = f"{told['per_second']:>12,.0f}{told['cpu_per_1000']:>17.3f}{told['bytes']:>8,.0f}"
+                print(f"{kind:<12}{processes:>10}{rates}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,124 @@
+"""A run hands what it asks to its provider in batches; a later run fetches the answers, and nothing is asked twice."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.batches import INPUT, OUTPUT, Batches, serving
+
+from . import sources
+from .project import N2, NO_XDIST, QUIET, Project, shown
+
+GRADED_BY_ASKING = """\
+import pytest
+from pytest_fairness import Grade, ProbeItem, Prompt, Question
+
+class Asking:
+    def grade_item(self, item, attempts):
+        said = yield [Question(Prompt(f"Is {attempt.prompt.text!r} fair?")) for attempt in attempts]
+        return [Grade(attempt.answer.text == "Yes.") if attempt.answer else Grade.none("error") for attempt in said]
+"""
+ASKING_PROBE = sources.PROBE.replace("YesNo()", "Asking()")
+
+
+@pytest.fixture
+def server() -> Iterator[Batches]:
+    with serving() as server:
+        yield server
+
+
+def told(result: pytest.RunResult) -> str:
+    """What a run printed, its lines joined."""
+    return " ".join(shown(result).split())
+
+
+@pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
+def test_a_run_submits_and_a_later_one_fetches(project: Project, server: Batches) -> None:
+    project.write(test_hiring=sources.suite(count=20))
+    model = f"--fairness-model={server.model('openai')}"
+    args = (model, "--fairness-batch=submit", "-rs", "--fairness-price=1000/2000")
+    result = project.run(*args)
+    counts = result.parseoutcomes()
+    assert (counts["skipped"], counts["failed"]) == (20, 1)
+    said = r"in batch batch_1 of \S+, submitted \d{4}-\d\d-\d\d \d\d:\d\d UTC: run again for its answers"
+    assert re.search(said, told(result))
+    row = project.row()
+    assert (row["verdict"], row["estimate"]) == ("undecided", None)
+    assert re.fullmatch(f"undecided: {said}: 0 of 20 items measured", row["message"])
+    server.end()
+    result = project.run(*args)
+    row = project.row()
+    assert (row["verdict"], row["attempts"]) == ("fair", 40)
+    # Half the price: 1,000 tokens at 0.50 USD and 500 at 1.00 USD, 40 times.
+    assert project.results()["run"]["cost_usd"] == pytest.approx(40 * (INPUT * 0.5 + OUTPUT * 1.0) / 1000)
+    (calls,) = project.results()["run"]["calls"]
+    assert (calls["calls"], calls["requests"]) == (40, 40)
+    assert sorted(server.asked().values()) == [1] * 40
+    assert (len(server.batches), server.singly) == (1, [])
+
+
+def test_what_graders_ask_goes_in_batches_as_well(project: Project, server: Batches) -> None:
+    suite = "\n\n".join([GRADED_BY_ASKING, sources.items(6), ASKING_PROBE, sources.THRESHOLD])
+    project.write(test_hiring=suite)
+    server.at_once = True
+    project.run(f"--fairness-model={server.model('openai')}", "--fairness-batch=wait")
+    assert project.row()["verdict"] in ("fair", "undecided")
+    assert project.row()["attempts"] == 12
+    assert [len(batch.requests) for batch in server.batches.values()] == [12, 12]
+    assert server.singly == []
+
+
+def test_a_run_that_is_killed_submits_nothing_twice(project: Project, server: Batches) -> None:
+    """Once when its batch is there and its name not told, and once when it waits for it."""
+    project.write(test_hiring=sources.suite(count=10))
+    args = (f"--fairness-model={server.model('openai')}", "--fairness-batch=wait")
+    command = [sys.executable, "-m", "pytest", "-p", "no:xdist", "-p", "no:randomly", *QUIET, *args]
+
+    def start() -> subprocess.Popen[bytes]:
+        return subprocess.Popen(command, cwd=project.path, stdout=subprocess.DEVNULL)
+
+    def kill(run: subprocess.Popen[bytes]) -> None:
+        os.kill(run.pid, signal.SIGKILL)
+        assert run.wait(60) == -signal.SIGKILL
+
+    first = start()
+    server.on_create = lambda: kill(first)
+    until(lambda: first.poll() is not None)
+    server.on_create = lambda: None
+    assert (len(server.batches), server.looks) == (1, 0)
+    second = start()
+    until(lambda: server.looks > 0)
+    kill(second)
+    server.end()
+    project.run(*args)
+    assert project.row()["attempts"] == 20
+    assert sorted(server.asked().values()) == [1] * 20
+    assert len(server.batches) == 1
+
+
+def until(happened: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not happened():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_a_model_without_batches_is_refused_in_one_line(project: Project) -> None:
+    project.write(conftest=sources.application(), test_hiring=sources.suite(count=2))
+    result = project.run("--fairness-batch=submit")
+    assert "has no batches, and --fairness-batch needs them: drop the option" in told(result)
+    assert project.asked().total() == 0
+
+
+def test_a_mode_that_there_is_not_is_refused(project: Project) -> None:
+    project.write(test_hiring=sources.suite(count=2))
+    result = project.run("--fairness-model=simulated:fair", "--fairness-batch=later")
+    assert "--fairness-batch is 'later': write submit or wait" in told(result)

@@ -1,0 +1,215 @@
+"""A run stops at its caps, all processes together; what that leaves open is undecided, and goes on another time."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from pytest_fairness.models.context import ModelContext
+from pytest_fairness.models.prices import ANY, FREE, price_of
+from pytest_fairness.models.registry import resolve
+
+from . import sources
+from .billed import INPUT, OUTPUT, serving
+from .project import N2, NO_XDIST, Project, every_mode, shown
+
+PRICE = "--fairness-price=1000/2000"
+"""USD per million tokens: a call costs 2.00 USD."""
+
+
+def usual(project: Project, *tests: str, body: str = "", rate: float = 1.0) -> None:
+    rates = {"woman": rate, "man": rate}
+    project.write(
+        conftest=sources.application(rates, version="1", body=body), test_hiring=sources.suite(*tests, count=20)
+    )
+
+
+def told(result: pytest.RunResult) -> str:
+    """What a run printed, its lines joined."""
+    return " ".join(shown(result).split())
+
+
+@every_mode
+def test_a_cap_on_requests_is_kept_by_all_processes_and_a_higher_one_goes_on(project: Project) -> None:
+    usual(project)
+    result = project.run("--fairness-max-requests=13", "-rs")
+    assert project.asked().total() == 13
+    row = project.row()
+    assert row["verdict"] == "undecided"
+    assert row["estimate"] is None
+    (measured,) = re.findall(
+        r"^undecided: the cap of 13 requests was reached: (\d+) of 20 items measured$", row["message"]
+    )
+    assert int(measured) <= 6
+    assert result.parseoutcomes()["failed"] == 1
+    assert result.parseoutcomes()["skipped"] >= 14
+    assert "the cap of 13 requests was reached" in told(result)
+    assert "fairness: stops at 13 requests, all processes together" in shown(result)
+    assert project.results()["run"]["calls"][0]["requests"] == 13
+    project.run("--fairness-max-requests=27")
+    assert project.row()["verdict"] == "fair"
+    assert sorted(project.asked().values()) == [1] * 40
+    project.run("--fairness-max-requests=1")
+    assert project.row()["verdict"] == "fair"
+    assert project.asked().total() == 40
+
+
+@pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
+def test_repeated_requests_count(project: Project) -> None:
+    project.write(test_hiring=sources.suite(count=20))
+    with serving(refuses=3) as server:
+        result = project.run(f"--fairness-model={server.model}", "--fairness-max-requests=20")
+        assert len(server.requests) == 20
+        assert server.refused == 6
+    run = project.results()["run"]
+    assert project.row()["verdict"] == "undecided"
+    assert sum(line["requests"] for line in run["calls"]) == 20
+    assert run["calls"][0]["errors"] == {"429": 6}
+    assert "of 20 requests 6 failed (429: 6)" in told(result)
+
+
+@every_mode
+def test_a_budget_is_kept_by_what_the_provider_has_counted(project: Project) -> None:
+    project.write(test_hiring=sources.suite(count=20))
+    with serving() as server:
+        result = project.run(f"--fairness-model={server.model}", "--fairness-budget=25", PRICE)
+        assert len(server.requests) in (11, 12)  # of two processes, one may have held what the other could use
+        spent = 2.0 * len(server.requests)
+        run = project.results()["run"]
+        assert run["cost_usd"] == pytest.approx(spent)
+        assert f"${spent:.2f}" in told(result)
+        assert project.row()["message"].startswith("undecided: the budget of 25.00 USD was reached: ")
+        assert "40 calls to make, 0 in the store; about" in told(result)
+        again = project.run(f"--fairness-model={server.model}", "--fairness-budget=100", PRICE)
+        assert project.row()["verdict"] == "fair"
+        assert sorted(server.requests) == sorted(set(server.requests))
+        assert len(server.requests) == 40
+        left = 40 - round(spent / 2)
+        told_again = f"{left} calls to make, {40 - left} in the store; about"
+        assert told_again in told(again)
+        assert f"{left * OUTPUT:,} out" in told(again)  # as long as those of the store
+        assert project.results()["run"]["calls"] == [
+            {
+                "model": f"openai:tiny?base_url={server.url}", "role": "probes", "calls": left, "requests": left,
+                "input": left * INPUT, "output": left * OUTPUT, "cost_usd": 2.0 * left, "errors": {},
+            }
+        ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("cap", "said"),
+    [
+        ("--fairness-max-requests=40", ""),
+        ("--fairness-max-requests=39", "the cap of 39 requests was reached: 19 of 20"),
+    ],
+)
+@pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
+def test_a_cap_that_is_just_enough_leaves_nothing_open(project: Project, cap: str, said: str) -> None:
+    usual(project)
+    project.run(cap)
+    assert project.row()["verdict"] == ("undecided" if said else "fair")
+    assert said in project.row()["message"]
+
+
+def test_a_cap_on_time(project: Project) -> None:
+    usual(project, body="    import time\n    time.sleep(0.5)")
+    project.run("--fairness-max-minutes=0.1", "--fairness-concurrency=2")
+    assert 0 < project.asked().total() < 40
+    assert "undecided: the cap of 0.1 minutes was reached" in project.row()["message"]
+
+
+def test_no_flaky_mark_excuses_what_was_not_measured(project: Project) -> None:
+    mark = '@pytest.mark.flaky_threshold(reason="noise", until="2999-01-01", max_flip=0.5)'
+    usual(project, sources.threshold(f"assert {sources.RATIO} >= 0.1", marks=mark))
+    result = project.run("--fairness-max-requests=30")
+    assert project.row()["verdict"] == "undecided"
+    assert result.parseoutcomes()["failed"] == 1
+
+
+def test_a_second_look_that_is_not_paid_for_leaves_the_first(project: Project) -> None:
+    usual(project, sources.threshold(f"assert {sources.RATIO} >= 0.9"), rate=0.95)
+    project.run("--fairness-resolve", "--fairness-max-requests=50")
+    row = project.row()
+    assert row["verdict"] == "undecided"
+    assert row["items"] == 20
+    assert "the cap of 50 requests was reached: " in row["message"]
+
+
+ASKING = """\
+from pytest_fairness import Grade, Prompt
+from pytest_fairness.core.protocols import Question
+
+class Asks:
+    def grade_item(self, item, attempts):
+        replies = yield [Question(Prompt(f"Polite? {item.id} {n}")) for n, _ in enumerate(attempts)]
+        return [Grade(reply.answer is not None) for reply in replies]
+
+    def most_questions(self, attempts):
+        return attempts
+"""
+
+
+def test_what_graders_ask_is_counted_apart_and_capped_alike(project: Project) -> None:
+    probe = sources.PROBE.replace('{"hired": YesNo()}', '{"hired": YesNo(), "polite": Asks()}')
+    wide = sources.threshold(f"assert {sources.RATIO} >= 0.5")
+    project.write(test_hiring=ASKING + sources.suite(wide, count=10, probe=probe))
+    with serving() as server:
+        arguments = (f"--fairness-model={server.model}", PRICE)
+        planned = project.run("--fairness-plan", *arguments)
+        assert "graders ask up to 20 more; their cost is not in the estimate" in told(planned)
+        project.run("--fairness-max-requests=15", *arguments)
+        assert len(server.requests) == 15
+        assert project.row()["verdict"] == "undecided"
+        result = project.run(*arguments)
+        assert len(server.requests) == 40
+        assert project.row()["verdict"] == "fair"
+    assert "fairness: graders ask up to 20 more; their cost is not in the estimate" in told(result)
+    calls = {line["role"]: line["calls"] for line in project.results()["run"]["calls"]}
+    assert sum(calls.values()) == 25
+    asked = calls["graders"]
+    assert f"{asked} times: {asked * (INPUT + OUTPUT):,} tokens, ${2 * asked:.2f}" in told(result)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--fairness-budget=5",), r"the price of openai:tiny\S* is not known, and --fairness-budget needs it: give"),
+        (("--fairness-budget=0",), "--fairness-budget is 0: it must be above 0"),
+        (("--fairness-max-requests=0",), "--fairness-max-requests is 0: it must be at least 1"),
+        (("--fairness-max-minutes=-1",), "--fairness-max-minutes is -1: it must be above 0"),
+        (("--fairness-price=openai:tiny=3",), "--fairness-price is 'openai:tiny=3': write IN/OUT in USD"),
+    ],
+)
+def test_caps_that_cannot_be_meant(project: Project, arguments: tuple[str, ...], said: str) -> None:
+    usual(project)
+    result = project.run("--fairness-model=openai:tiny?base_url=http://127.0.0.1:9", *arguments)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert re.search(said, told(result)), told(result)
+
+
+def test_an_application_has_no_price_but_the_one_that_is_given(project: Project) -> None:
+    usual(project)
+    result = project.run("--fairness-budget=5")
+    assert "the price of function:" in told(result)
+    assert project.asked().total() == 0
+    project.run("--fairness-budget=5", "--fairness-price=1/1")
+    assert project.row()["verdict"] == "fair"
+
+
+def test_prices_are_listed_given_or_not_known() -> None:
+    pytest.importorskip("genai_prices")
+    context = ModelContext()
+
+    def price(name: str, **given: tuple[float, float]) -> tuple[float, float] | None:
+        return price_of(resolve(name, aliases={}, context=context), given)
+
+    listed = price("openai:gpt-4o-mini")
+    assert listed is not None
+    assert 0 < listed[0] < listed[1] < 10
+    assert price("anthropic:claude-opus-4-1") == pytest.approx((15, 75))
+    assert price("openai:gpt-4o-mini?base_url=http://127.0.0.1:9/v1") is None
+    assert price("openai:nothing-known") is None
+    assert price("simulated:fair") == FREE
+    assert price("openai:gpt-4o-mini", **{ANY: (1, 2)}) == (1, 2)
+    assert price("openai:gpt-4o-mini", **{ANY: (1, 2), "openai:gpt-4o-mini": (3, 4)}) == (3, 4)

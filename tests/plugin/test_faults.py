@@ -1,0 +1,127 @@
+"""Whatever fails, every attempt is in the store once, and the verdict is that of a run that nothing disturbed.
+
+The large form, with more faults, is ``tests/benchmarks/faults.py``.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+
+import pytest
+
+from tests.benchmarks.faults import SERVER_FAULTS, serving
+
+from . import sources
+from .project import QUIET, Project, distributed, shown
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals and limits are those of POSIX")
+
+COUNT = 30
+
+
+def answered(project: Project) -> int:
+    """How many attempts the store has answered; none may be there with an error, and nothing claimed."""
+    with closing(sqlite3.connect(project.store)) as connection:
+        ((failed, claims),) = connection.execute(
+            "SELECT (SELECT count(*) FROM attempts WHERE error IS NOT NULL), (SELECT count(*) FROM claims)"
+        )
+        assert (failed, claims) == (0, 0)
+        ((count,),) = connection.execute("SELECT count(*) FROM attempts")
+        return int(count)
+
+
+def told(project: Project) -> dict[str, object]:
+    """The verdict with its numbers."""
+    row = project.row()
+    return {name: row[name] for name in ("verdict", "estimate", "low", "high", "items", "attempts", "ungraded")}
+
+
+def test_a_server_of_every_fault_changes_nothing(project: Project) -> None:
+    """A fifth of the replies, of each kind in turn: an error, a cut, silence, or something that is no answer."""
+    project.write(test_hiring=sources.suite(count=COUNT))
+    with serving(share=0.2) as server:
+        args = (f"--fairness-model=openai:m?base_url={server.url}&timeout=0.5", "--fairness-concurrency=8")
+        project.run(*args)
+        expected = told(project)
+        project.store.unlink()
+        server.begin(SERVER_FAULTS)
+        result = project.run(*args)
+    assert told(project) == expected
+    assert "failed" not in result.parseoutcomes() or expected["verdict"] != "fair"
+    assert answered(project) == 2 * COUNT
+    assert set(server.answered.values()) == {1}
+    assert server.asked.total() > 2 * COUNT
+
+
+def test_a_clock_that_jumps_changes_nothing(project: Project) -> None:
+    jumps = """
+import itertools, time
+_real, _jumps = time.time, itertools.cycle([0, 9 * 3600, -9 * 3600, 40 * 86400, -40 * 86400])
+time.time = lambda: _real() + next(_jumps)
+"""
+    application = sources.application(version="1")
+    project.write(conftest=application, test_hiring=sources.suite(count=COUNT))
+    project.run()
+    expected = told(project)
+    project.store.unlink()
+    project.forget_asked()
+    project.write(conftest=application + jumps)
+    command = [sys.executable, "-m", "pytest", "-n2", "--fairness-json=results.json", *QUIET]
+    subprocess.run(command, cwd=project.path, stdout=subprocess.DEVNULL, timeout=120, check=False)
+    assert told(project) == expected
+    assert answered(project) == 2 * COUNT
+    assert set(project.asked().values()) == {1}
+
+
+def test_a_disk_that_is_full_is_told_and_what_was_answered_is_kept(project: Project) -> None:
+    """No file may grow beyond a size, which SQLite takes for a full disk, or one that fails."""
+    project.write(conftest=sources.application(version="1"), test_hiring=sources.suite(count=200))
+    command = [sys.executable, "-m", "pytest", "-p", "no:xdist", "-p", "no:randomly", "--fairness-report=none", *QUIET]
+
+    def limited() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
+
+    run = subprocess.run(
+        command, cwd=project.path, capture_output=True, text=True, preexec_fn=limited, timeout=120, check=False
+    )
+    assert run.returncode not in (0, 5)
+    assert "what was answered before is kept: mend it (free space, permissions) and run again" in run.stdout
+    assert "Traceback" not in run.stdout + run.stderr
+    before = project.asked().total()
+    with closing(sqlite3.connect(project.store)) as connection:
+        ((kept,),) = connection.execute("SELECT count(*) FROM attempts")
+    assert 0 < kept <= before
+    project.run()
+    assert answered(project) == 400
+    # What was answered when the store failed, and could not be written, is asked again; nothing else is.
+    assert project.asked().total() == 400 + before - kept
+    assert project.row()["attempts"] == 400
+
+
+KILLED_ONCE = """
+import os, signal
+from pathlib import Path
+if "PYTEST_XDIST_WORKER" in os.environ and not Path("killed").exists():
+    Path("killed").touch()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.parametrize("dist", ["load", "worksteal"])
+def test_a_threshold_whose_worker_was_killed_is_judged_by_another(project: Project, dist: str) -> None:
+    test = sources.threshold(f"{KILLED_ONCE}\nassert 0.8 <= {sources.RATIO} <= 1.25", name="test_alike")
+    project.write(conftest=sources.application(version="1"), test_hiring=sources.suite(test, count=COUNT))
+    project.run(mode=distributed("-n2", "--dist", dist))
+    assert (project.path / "killed").exists()
+    disturbed = told(project)
+    result = project.run(mode=distributed("-n0"))
+    assert told(project) == disturbed
+    assert disturbed["verdict"] != "invalid"
+    assert answered(project) == 2 * COUNT
+    assert set(project.asked().values()) == {1}
+    assert "RERUN" not in shown(result)

@@ -1,0 +1,125 @@
+"""How far a run is, of all its processes: a line that stands on a terminal, a line now and then in a log."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import subprocess
+import sys
+
+import pytest
+
+from . import sources
+from .billed import serving
+from .project import N2, NO_XDIST, QUIET, Mode, Project, every_mode, shown
+
+HURRY = "from pytest_fairness.session import progress\nprogress._IN_A_LOG = progress._ON_A_TERMINAL = 0.2\n"
+SLOW = "    import time\n    time.sleep(0.05)"
+LINE = r"fairness: ([\d,]+) of 40 calls, [\d.]+ a second(?:, about \d+ s left)?"
+
+
+def slow(project: Project) -> None:
+    project.write(conftest=HURRY + sources.application(body=SLOW), test_hiring=sources.suite(count=20))
+
+
+@pytest.mark.parametrize("arguments", [(), ("-s",), ("--capture=sys",)], ids=["captured", "as-it-is", "sys"])
+def test_progress_is_shown_whatever_is_captured(project: Project, arguments: tuple[str, ...]) -> None:
+    slow(project)
+    result = project.run(*arguments, "--fairness-concurrency=2", mode=Mode("alone", NO_XDIST.args, distributed=True))
+    found = [int(each) for each in re.findall(LINE, shown(result))]
+    assert found, shown(result)
+    assert found == sorted(found)
+    assert result.parseoutcomes()["passed"] >= 20
+
+
+def test_a_controller_shows_the_sum_over_its_workers(project: Project) -> None:
+    slow(project)
+    result = project.run("--fairness-concurrency=1", "--dist=each", mode=N2)
+    found = [int(each) for each in re.findall(LINE, shown(result))]
+    assert found, shown(result)
+    assert found == sorted(found)
+    assert max(found) > 20  # each has the same work list, and asks about half of it
+
+
+@pytest.mark.parametrize("arguments", [("-q",), ("-p", "no:terminal")], ids=["quiet", "no-terminal"])
+def test_nothing_is_shown_where_nobody_wants_it(project: Project, arguments: tuple[str, ...]) -> None:
+    slow(project)
+    result = project.run(*arguments, "--fairness-concurrency=2")
+    assert "a second" not in shown(result)
+    assert project.asked().total() == 40
+
+
+@every_mode
+def test_cost_and_failures_are_in_the_line(project: Project) -> None:
+    project.write(conftest=HURRY, test_hiring=sources.suite(count=30))
+    with serving(refuses=4, status=503) as server:
+        arguments = (f"--fairness-model={server.model}", "--fairness-concurrency=1", "--fairness-price=1000/2000")
+        result = project.run(*arguments)
+    told = [line for line in shown(result).splitlines() if re.search(r"^fairness: \d+ of 60 calls, .* a second", line)]
+    assert told, shown(result)
+    assert re.search(r", \$\d+\.00, \d+ repeated, 503: \d+$", told[-1])
+
+
+@pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id)
+def test_on_a_terminal_one_line_stands_below_and_leaves_nothing_behind(
+    project: Project, monkeypatch: pytest.MonkeyPatch, mode: Mode
+) -> None:
+    project.write(conftest=sources.application(body=SLOW), test_hiring=sources.suite(count=40))
+    monkeypatch.setenv("TERM", "xterm")
+    for name in ("CI", "NO_COLOR", "BUILD_NUMBER"):
+        monkeypatch.delenv(name, raising=False)
+    mine, theirs = pty.openpty()
+    arguments = ("-p", "no:randomly", *QUIET, *mode.args, "--fairness-concurrency=1", "--tb=no", "--color=yes")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pytest", *arguments], stdin=theirs, stdout=theirs, stderr=theirs, cwd=project.path
+    )
+    os.close(theirs)
+    written = _read(mine)
+    process.wait()
+    lines = re.findall(r"\x1b\[2K(fairness: \d+ of 80 calls, [^\x1b]*)", written)
+    assert lines, written
+    assert max(map(len, lines)) < 80
+    screen = _screen(written)
+    assert not [line for line in screen if re.search("of 80 calls", line)]
+    dots = next(line for line in screen if re.search(r"^(test_hiring.py )?\.{40}", line))
+    assert dots.endswith("[100%]")
+
+
+def _read(terminal: int) -> str:
+    parts: list[bytes] = []
+    while True:
+        try:
+            part = os.read(terminal, 65536)
+        except OSError:  # Linux: the other end is closed
+            part = b""
+        if not part:
+            os.close(terminal)
+            return b"".join(parts).decode(errors="replace")
+        parts.append(part)
+
+
+def _screen(written: str) -> list[str]:
+    """What stands on a very high terminal after all of this."""
+    rows: list[str] = [""]
+    row = column = 0
+    for piece in re.findall(r"\x1b\[\??[\d;]*[A-Za-z]|[\r\n]|[^\x1b\r\n]+", written):
+        if piece == "\n":
+            row += 1
+            rows += [""] * (row + 1 - len(rows))
+        elif piece == "\r":
+            column = 0
+        elif not piece.startswith("\x1b"):
+            text = rows[row].ljust(column)
+            rows[row] = text[:column] + piece + text[column + len(piece) :]
+            column += len(piece)
+        elif piece[-1] in "AC":
+            moved = int(piece[2:-1] or 1)
+            row, column = (row - moved, column) if piece[-1] == "A" else (row, column + moved)
+        elif piece[-1] == "K":
+            rows[row] = "" if piece == "\x1b[2K" else rows[row][:column]
+        elif piece[-1] == "J":
+            rows[row:] = [rows[row][:column]]
+        else:
+            assert piece[-1] == "m", piece
+    return [line.rstrip() for line in rows]

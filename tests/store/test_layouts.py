@@ -1,0 +1,125 @@
+"""Stores of older versions are opened, and made new, with all that is in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine, create_engine, inspect, select, text, update
+
+from pytest_fairness.core.errors import StoreError
+from pytest_fairness.store import tables
+from pytest_fairness.store.places import Place, Server
+from pytest_fairness.store.store import Store
+from tests.postgres import PostgreSQL
+
+OLDEST = """
+CREATE TABLE layout (number INTEGER NOT NULL, PRIMARY KEY (number));
+CREATE TABLE prompts (digest VARCHAR(32) NOT NULL, messages TEXT NOT NULL, PRIMARY KEY (digest));
+CREATE TABLE attempts (key VARCHAR(32) NOT NULL, model TEXT NOT NULL, prompt VARCHAR(32) NOT NULL,
+  repetition INTEGER NOT NULL, run VARCHAR(32) NOT NULL, at FLOAT NOT NULL, text TEXT, finish_reason TEXT,
+  reasoning TEXT, usage TEXT, latency FLOAT, served_by TEXT, error TEXT, PRIMARY KEY (key));
+CREATE TABLE claims (key VARCHAR(32) NOT NULL, owner VARCHAR(32) NOT NULL, PRIMARY KEY (key));
+CREATE TABLE grades (key VARCHAR(32) NOT NULL, grader TEXT NOT NULL, value TEXT, ungraded TEXT, detail TEXT,
+  PRIMARY KEY (key, grader));
+CREATE TABLE runs (id VARCHAR(32) NOT NULL, started FLOAT NOT NULL, stopped INTEGER NOT NULL, work TEXT,
+  PRIMARY KEY (id));
+CREATE TABLE thresholds (run VARCHAR(32) NOT NULL, test TEXT NOT NULL, expected TEXT NOT NULL, result TEXT,
+  PRIMARY KEY (run, test));
+INSERT INTO layout VALUES (1);
+INSERT INTO prompts VALUES ('p', '[{"role": "user", "content": "Who?"}]');
+INSERT INTO attempts VALUES ('k', 'm', 'p', 0, 'old', 1000.5, 'an old answer', 'stop', '', '{"input": 3}', 0.5, 'm-1',
+  NULL);
+INSERT INTO grades VALUES ('k', 'g', 'true', NULL, '');
+INSERT INTO runs VALUES ('old', 1000.0, 0, '{}');
+INSERT INTO thresholds VALUES ('old', 't.py::t', '{"suite": "s"}', '{"verdict": "fair"}')
+"""
+"""What the first version wrote, and a run of it."""
+SINCE = {
+    2: """
+ALTER TABLE runs ADD COLUMN git TEXT;
+UPDATE runs SET git = 'c0ffee';
+CREATE INDEX thresholds_by_test ON thresholds (test);
+CREATE TABLE samples (run VARCHAR(32) NOT NULL, probe TEXT NOT NULL, model_key TEXT NOT NULL, model TEXT NOT NULL,
+  at FLOAT NOT NULL, attempts INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (run, probe, model_key));
+UPDATE layout SET number = 2
+""",
+    3: """
+ALTER TABLE runs ADD COLUMN document BLOB;
+CREATE TABLE parts (run VARCHAR(32) NOT NULL, probe TEXT NOT NULL, model_key TEXT NOT NULL,
+  owner VARCHAR(32) NOT NULL, model TEXT NOT NULL, data BLOB NOT NULL, PRIMARY KEY (run, probe, model_key, owner));
+CREATE TABLE influences (run VARCHAR(32) NOT NULL, test TEXT NOT NULL, data BLOB NOT NULL, PRIMARY KEY (run, test));
+UPDATE layout SET number = 3
+""",
+}
+"""What each later layout changed."""
+
+
+@contextmanager
+def engine_of(place: Place) -> Iterator[Engine]:
+    engine = create_engine(place.url if isinstance(place, Server) else f"sqlite:///{place}")
+    yield engine
+    engine.dispose()
+
+
+def make(place: Place, layout: int) -> None:
+    with engine_of(place) as engine, engine.begin() as connection:
+        for script in (OLDEST, *(SINCE[number] for number in range(2, layout + 1))):
+            for statement in script.split(";"):
+                if engine.dialect.name == "postgresql":
+                    statement = statement.replace("BLOB", "BYTEA")
+                connection.execute(text(re.sub(r":(?= )", r"\\:", statement)))
+
+
+def shape(place: Place) -> dict[str, tuple[list[str], list[str]]]:
+    """Of each table its columns and indexes."""
+    with engine_of(place) as engine:
+        seen = inspect(engine)
+        return {
+            name: (
+                sorted(column["name"] for column in seen.get_columns(name)),
+                sorted(str(index["name"]) for index in seen.get_indexes(name)),
+            )
+            for name in seen.get_table_names()
+        }
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+@pytest.mark.parametrize("layout", [1, *SINCE])
+def test_an_older_layout_is_made_new_once_whoever_opens_it(
+    layout: int, kind: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    server = request.getfixturevalue("postgresql") if kind == "postgresql" else None
+    place = server.place() if server else tmp_path / "old.sqlite"
+    fresh = server.place() if server else tmp_path / "fresh.sqlite"
+    make(place, layout)
+    with ThreadPoolExecutor(4) as threads:
+        stores = list(threads.map(Store, [place] * 4))
+    store = stores[0]
+    attempts, grades = store.load(["k"], "new")
+    assert attempts["k"].answer is not None
+    assert attempts["k"].answer.text == "an old answer"
+    assert grades["k", "g"].value is True
+    (row,) = store.runs.history("t.py::t", "new")
+    assert (row["run"], row["verdict"], row["git"]) == ("old", "fair", "c0ffee" if layout > 1 else None)
+    store.runs.keep_document("old", {"results": {}})
+    assert store.runs.documents(1) == [{"results": {}}]
+    for each in stores:
+        each.close()
+    Store(fresh).close()
+    assert shape(place) == shape(fresh)
+    with engine_of(place) as engine, engine.connect() as connection:
+        assert connection.execute(select(tables.layout.c.number)).scalars().all() == [tables.LAYOUT]
+
+
+def test_a_newer_layout_on_a_server_is_refused(postgresql: PostgreSQL) -> None:
+    place = postgresql.place()
+    Store(place).close()
+    with engine_of(place) as engine, engine.begin() as connection:
+        connection.execute(update(tables.layout).values(number=tables.LAYOUT + 1))
+    with pytest.raises(StoreError, match=f"layout {tables.LAYOUT + 1} .* upgrade pytest-fairness"):
+        Store(place)

@@ -1,0 +1,173 @@
+"""Many processes on one store: each attempt is asked for once, whatever becomes of the server or of a process."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from threading import Event, Thread
+
+import pytest
+
+from pytest_fairness.store import owners
+from pytest_fairness.store.places import Place, Server
+from pytest_fairness.store.store import Store
+from tests.postgres import PostgreSQL
+
+WORKING = Path(__file__).with_name("working.py")
+
+
+def url_of(place: Place) -> str:
+    return place.url if isinstance(place, Server) else str(place)
+
+
+@contextmanager
+def working(place: Place, keys: int) -> Iterator[subprocess.Popen[str]]:
+    process = subprocess.Popen(
+        [sys.executable, str(WORKING), url_of(place), str(keys)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        yield process
+        process.kill()
+
+
+def begin(processes: list[subprocess.Popen[str]]) -> None:
+    """Let all begin together."""
+    for process in processes:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+
+
+def asked_by(processes: list[subprocess.Popen[str]]) -> Counter[str]:
+    """How often each key was asked for, by processes that must not have failed."""
+    ended = [process.communicate(timeout=120) for process in processes]
+    assert [errors for _, errors in ended] == [""] * len(processes)
+    return Counter(key for out, _ in ended for key in out.split())
+
+
+def answered(place: Place, keys: int) -> set[str]:
+    store = Store(place)
+    found, _ = store.load([str(number) for number in range(keys)], "run")
+    store.close()
+    return {key for key, attempt in found.items() if attempt.answer and attempt.answer.text == f"answer to {key}"}
+
+
+@pytest.mark.parametrize(("kind", "processes"), [("sqlite", 4), ("postgresql", 8)])
+def test_nothing_is_asked_twice(kind: str, processes: int, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    place = request.getfixturevalue("postgresql").place() if kind == "postgresql" else tmp_path / "store.sqlite"
+    with ExitStack() as stack:
+        working_ = [stack.enter_context(working(place, 300)) for _ in range(processes)]
+        begin(working_)
+        assert asked_by(working_) == dict.fromkeys(map(str, range(300)), 1)
+    assert len(answered(place, 300)) == 300
+
+
+@pytest.mark.parametrize("mode", ["fast", "immediate"])
+def test_a_restart_of_the_server_loses_nothing_and_counts_nothing_twice(mode: str, postgresql: PostgreSQL) -> None:
+    place = postgresql.place()
+    with ExitStack() as stack:
+        processes = [stack.enter_context(working(place, 900)) for _ in range(3)]
+        begin(processes)
+        for _ in range(2):
+            time.sleep(0.4)
+            assert all(process.poll() is None for process in processes)
+            postgresql.stop(mode)
+            time.sleep(0.3)
+            postgresql.start()
+        assert asked_by(processes) == dict.fromkeys(map(str, range(900)), 1)
+    assert len(answered(place, 900)) == 900
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leases that one need not wait for."""
+    monkeypatch.setattr(owners, "BEAT", 0.1)
+    monkeypatch.setattr(owners, "GAP", 0.3)
+    monkeypatch.setattr(owners, "LEASE", 0.8)
+
+
+def until_claimed(store: Store, key: str, seconds: float) -> bool:
+    """Whether a key that another owner has claimed is free within this time."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        turn = store.turn("run", wanted=[key])
+        if key in turn.claimed:
+            return True
+        store.bury(turn.elsewhere.values())
+        time.sleep(0.02)
+    return False
+
+
+def test_the_claims_of_a_killed_process_fall_with_its_lease(postgresql: PostgreSQL, quick: None) -> None:
+    place = postgresql.place()
+    with working(place, 8) as process:
+        begin([process])
+        assert process.stdout is not None
+        key = process.stdout.readline().strip()
+        os.kill(process.pid, 9)
+        process.wait()
+        store = Store(place)
+        # Its last answers may have been written; else what it had claimed is free again.
+        assert store.load([key], "run")[0] or until_claimed(store, key, 10)
+        store.close()
+
+
+def test_an_owner_that_gives_signs_of_life_keeps_its_claims_whatever_a_clock_says(
+    postgresql: PostgreSQL, quick: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = postgresql.place()
+    holder, other = Store(place), Store(place)
+    assert holder.turn("run", wanted=["a"]).claimed
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + 1e6)
+    assert not until_claimed(other, "a", 2)
+    monkeypatch.setattr(time, "time", lambda: now - 1e6)
+    assert not until_claimed(other, "a", 0.5)
+    holder.close()
+    assert until_claimed(other, "a", 0.5)
+    other.close()
+
+
+def test_nobody_is_buried_because_the_server_was_away(postgresql: PostgreSQL, quick: None) -> None:
+    place = postgresql.place()
+    holder, other = Store(place), Store(place)
+    assert holder.turn("run", wanted=["a"]).claimed
+    time.sleep(1)  # until the other has been alive for a lease
+    postgresql.stop()
+    time.sleep(1.2)  # for longer than a lease
+    postgresql.start()
+    assert not until_claimed(other, "a", 2)
+    holder.close()
+    other.close()
+
+
+def test_batches_are_graded_by_one_at_a_time(postgresql: PostgreSQL) -> None:
+    place = postgresql.place()
+    one, other = Store(place), Store(place)
+    entered = Event()
+
+    def grade() -> None:
+        with other.grading():
+            entered.set()
+
+    with one.grading():
+        thread = Thread(target=grade)
+        thread.start()
+        assert not entered.wait(0.3)
+    assert entered.wait(5)
+    thread.join()
+    one.close()
+    other.close()

@@ -1,0 +1,79 @@
+"""What the README tells a newcomer works as it is written, and its links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pytest_fairness.session.options import OPTIONS
+
+from .conftest import ROOT, Newcomer
+
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+APPLICATION = 'def reply(text):\n    return "Yes." if len(text) % 3 else "No."\n'
+
+
+def section(title: str) -> dict[str, list[str]]:
+    """The blocks of a section of the README, by their language."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8").partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+    found: dict[str, list[str]] = {}
+    for language, block in re.findall(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        found.setdefault(language, []).append(block)
+    return found
+
+
+def test_the_first_verdict(newcomer: Newcomer) -> None:
+    install, command = section("Two commands")[""][0].splitlines()
+    assert install.startswith("pip install ")  # which the environment has behind it
+    result = newcomer.run(command)
+    assert result.returncode == 1, result.stdout + result.stderr
+    assert "release: unfair" in result.stdout
+    assert (newcomer.folder / "reports" / "fairness.html").exists()
+
+
+def test_an_application_in_six_lines(newcomer: Newcomer) -> None:
+    blocks = section("Test your application")
+    (conftest,), (command,) = blocks["python"], blocks[""]
+    assert len(list(filter(None, conftest.splitlines()))) <= 6
+    newcomer.write("conftest.py", conftest)
+    newcomer.write("my_app.py", APPLICATION)
+    result = newcomer.run(command.replace("--fairness-sample 20", "--fairness-sample 5"))
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "5 passed" in result.stdout
+
+
+def test_a_probe_in_yaml(newcomer: Newcomer) -> None:
+    blocks = section("Write a probe")
+    (declared,), command = blocks["yaml"], blocks[""][-1]
+    newcomer.write("visit.probe.yaml", declared)
+    result = newcomer.run(command)
+    assert "6 passed" in result.stdout, result.stdout + result.stderr
+    assert "women and men are let in alike" in result.stdout
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+        if "://" in target:
+            continue
+        file, _, anchor = target.partition("#")
+        path = page.parent / file if file else page
+        assert path.exists(), f"{page.name}: {target}"
+        if anchor:
+            headings = re.findall(r"^#+ (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+            known = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+            assert anchor in known, f"{page.name}: {target}"
+
+
+def test_every_option_is_told() -> None:
+    text = (ROOT / "docs" / "options.md").read_text(encoding="utf-8")
+    assert [option.name for option in OPTIONS if f"`--fairness-{option.name}" not in text] == []
+
+
+def test_the_citation_file_holds_its_schema() -> None:
+    schema = ["--builtin-schema", "vendor.citation-file-format", str(ROOT / "CITATION.cff")]
+    subprocess.run([sys.executable, "-m", "check_jsonschema", *schema], check=True, capture_output=True, timeout=60)

@@ -1,0 +1,63 @@
+"""Somebody with nothing but Python installs the wheel: what then works in an empty folder."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from .conftest import Newcomer
+
+SUITES = ("asymmetry", "bbq", "emotion", "gender", "hiring")
+OWN = """\
+[tool.pytest-fairness.thresholds."suites/hiring/test_hiring.py::test_women_and_men_advance_alike"]
+bounds = [0.7, 1.4]
+"""
+
+
+def test_one_command_runs_every_shipped_suite(newcomer: Newcomer) -> None:
+    newcomer.write("pyproject.toml", OWN)
+    suites = " ".join(f"pytest_fairness.suites.{suite}" for suite in SUITES)
+    options = "--fairness-model simulated:x --fairness-judge simulated:judge --fairness-sample 3"
+    result = newcomer.run(f"pytest --pyargs {suites} {options} --fairness-json results.json -rs")
+    assert result.returncode == 1, result.stdout + result.stderr  # three items show nothing
+    rows = json.loads((newcomer.folder / "results.json").read_text(encoding="utf-8"))["thresholds"]
+    assert {row["suite"] for row in rows} == set(SUITES) - {"emotion"}
+    assert "features need torch: pip install 'pytest-fairness[design]'" in result.stdout
+    assert not [row["message"] for row in rows if "could not be judged" in row["message"]]
+    assert re.search(r"\d+ failed, \d+ passed, \d+ skipped in", result.stdout), result.stdout  # and no errors
+    own = [row["own"] for row in rows if row["threshold"] == "women and men advance alike"]
+    assert own == [{"bounds": {"set": [0.7, 1.4], "instead_of": [0.8, 1.2]}}]
+    assert (newcomer.folder / "reports" / "fairness.html").stat().st_size > 100_000
+
+
+def test_the_first_verdict_and_a_suite_of_ones_own(newcomer: Newcomer) -> None:
+    written = newcomer.run("pytest-fairness new letting")
+    assert written.returncode == 0, written.stderr
+    first = newcomer.run(written.stdout.splitlines()[-1])
+    assert first.returncode == 0, first.stdout
+    assert "release: fair (2 thresholds: 2 fair)" in first.stdout
+    newcomer.write("conftest.py", MODEL)
+    own = newcomer.run("pytest suites/letting")
+    assert own.returncode == 1, own.stdout
+    assert "release: unfair" in own.stdout
+
+
+MODEL = """\
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+WOMEN = json.loads(Path("suites/letting/data.json").read_text(encoding="utf-8"))["names"]["woman"]
+
+
+def reply(text):
+    share = hashlib.sha256(text.encode()).digest()[0] / 256
+    return "yes" if share < (0.2 if any(name in text for name in WOMEN) else 0.9) else "no"
+
+
+@pytest.fixture(scope="session")
+def model():
+    return reply
+"""
