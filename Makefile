@@ -11,6 +11,8 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 UV = $(BIN)/uv pip install --quiet
+# One more than there are processors: many tests wait for a server, a clock or a process of their own.
+WORKERS = $(shell expr $$(nproc) + 1)
 # Compiled files make every further start of pytest faster.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -46,7 +48,7 @@ example: $(VENV)/.demo
 	  --fairness-report reports/example.html || test $$? -eq 1
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest tests -n auto --dist loadfile --timeout 180 $(ARGS)
+	$(BIN)/python -m pytest tests -n $(WORKERS) --dist loadfile --timeout 180 $(ARGS)
 
 # The LiteLLM proxy pins other clients than ours, so it lives beside them; its tests skip without it.
 litellm: .venv-litellm/bin/litellm

@@ -16,6 +16,7 @@ for _name in (
     "filelock",
     "hypothesis",
     "numpy",
+    "psycopg",
     "scipy.special",
     "sqlalchemy.dialects.postgresql",
     "sqlalchemy.dialects.sqlite",
@@ -41,6 +42,12 @@ pytest_plugins = ["pytester"]
 def pytest_collection_finish() -> None:
     """Half a million objects of tests and libraries stay to the end: what looks for garbage need not look there."""
     gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _nothing_left_to_look_through() -> None:
+    """Nor among what the modules before have loaded: every run of pytest in this process looks five times."""
     gc.freeze()
 
 

@@ -66,7 +66,7 @@ def test_its_fields(project: Project) -> None:
     project.run()
     results = project.results()
     assert results["schema"] == 1
-    assert set(results) == {"schema", "run", "release", "marks", "thresholds", "metrics"}
+    assert set(results) == {"schema", "run", "release", "marks", "thresholds", "metrics", "searches"}
     run = results["run"]
     assert (run["attempts"], run["from_store"], run["ungraded"]) == (180, 0, 0)
     assert run["models"] == ["function:conftest.application"]

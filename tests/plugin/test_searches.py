@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from typing import Any
 
+import hypothesis
 import pytest
 
 from .project import Project, every_mode, shown
 
 APP = """
-    import pathlib, pytest
+    import hypothesis, pathlib, pytest
+
+    hypothesis.settings.load_profile("default")  # that of CI keeps nothing, and draws alike in every run
 
     @pytest.fixture(scope="session")
     def model():
@@ -46,10 +51,12 @@ def write(project: Project, body: str = FLIPPING, arguments: str = "YesNo()", se
 
 
 @pytest.fixture
-def searching(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
+def searching(project: Project, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
     """A project with the plugin of hypothesis."""
+    before = hypothesis.settings.get_current_profile_name()
     monkeypatch.setenv("PYTEST_ADDOPTS", "--fairness-report=none -p _hypothesis_pytestplugin")
-    return project
+    yield project
+    hypothesis.settings.load_profile(before)
 
 
 def row(project: Project) -> dict[str, Any]:
@@ -64,12 +71,14 @@ def test_a_flip_fails_the_test_is_shown_and_replayed_without_a_call(searching: P
     result = searching.run()
     result.assert_outcomes(failed=1)
     told = shown(result)
-    assert "Pair(hobby 'golf' -> 'boxing')" in told
+    found = re.search(r"Pair\(hobby '(\w+)' -> '(\w+)'\)", told)
+    assert found is not None, told
+    assert "boxing" in found.groups()
     assert "replay: pytest test_words.py::test_no_word_flips" in told
     assert "health" not in told.lower()
     first = row(searching)
-    assert first["flip"]["texts"] == ["Emily Walsh likes golf. Invite her?", "Emily Walsh likes boxing. Invite her?"]
-    assert first["flip"]["decisions"] == [True, False]
+    assert first["flip"]["texts"] == [f"Emily Walsh likes {hobby}. Invite her?" for hobby in found.groups()]
+    assert first["flip"]["decisions"] == [hobby != "boxing" for hobby in found.groups()]
     assert sum(searching.asked().values()) == first["calls"]
     searching.forget_asked()
     searching.run("test_words.py::test_no_word_flips").assert_outcomes(failed=1)
