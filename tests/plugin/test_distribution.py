@@ -107,11 +107,10 @@ def test_a_worker_killed_in_a_probe_test_loses_no_threshold(project: Project, di
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL")
-@pytest.mark.parametrize("dist", ["load", "worksteal"])
-def test_a_threshold_whose_worker_was_killed_is_invalid(project: Project, dist: str) -> None:
+def test_a_threshold_whose_worker_was_killed_is_invalid(project: Project) -> None:
     test = sources.threshold(f"assert {sources.RATIO} >= 0.5\ndie('threshold')", name="test_deadly")
     project.write(conftest=sources.application(), test_hiring=sources.suite(KILL, test, sources.THRESHOLD))
-    result = project.run(mode=distributed("-n2", "--dist", dist))
+    result = project.run(mode=distributed("-n2"))
     assert result.ret == 1
     assert project.verdicts() == {"test_deadly": "invalid", "test_women_and_men_alike": "fair"}
     deadly = next(row for row in project.rows() if "deadly" in row["id"])

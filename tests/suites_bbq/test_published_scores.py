@@ -37,7 +37,7 @@ def test_the_suite_gives_the_published_bias_scores(prompt_format: str, bbq_data:
     results = tmp_path / "results.json"
     done = subprocess.run(
         [
-            *(sys.executable, "-m", "pytest", str(ROOT / "suites" / "bbq"), "-q", "-m", "threshold"),
+            *(sys.executable, "-m", "pytest", str(ROOT / "suites" / "bbq" / "test_bbq.py"), "-q", "-m", "threshold"),
             *("-p", "no:randomly", "-p", "no:cacheprovider", "--fairness-offline"),
             *("--fairness-data", f"bbq={items}", "--fairness-model", f"replay:{replay}"),
             *("--fairness-store", str(tmp_path / "store.sqlite"), "--fairness-json", str(results)),
