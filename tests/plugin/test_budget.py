@@ -159,14 +159,15 @@ def test_what_graders_ask_is_counted_apart_and_capped_alike(project: Project) ->
         planned = project.run("--fairness-plan", *arguments)
         assert "graders ask up to 20 more; their cost is not in the estimate" in told(planned)
         project.run("--fairness-max-requests=15", *arguments)
-        assert len(server.requests) == 15
+        before = len(server.requests)
+        assert before in (14, 15), "the end of the run can be quicker than the last request"
         assert project.row()["verdict"] == "undecided"
         result = project.run(*arguments)
         assert len(server.requests) == 40
         assert project.row()["verdict"] == "fair"
     assert "fairness: graders ask up to 20 more; their cost is not in the estimate" in told(result)
     calls = {line["role"]: line["calls"] for line in project.results()["run"]["calls"]}
-    assert sum(calls.values()) == 25
+    assert sum(calls.values()) == 40 - before
     asked = calls["graders"]
     assert f"{asked} times: {asked * (INPUT + OUTPUT):,} tokens, ${2 * asked:.2f}" in told(result)
 
