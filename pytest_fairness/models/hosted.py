@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import re
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Mapping
@@ -17,6 +16,7 @@ from pytest_fairness.core.errors import FairnessError, FatalError, ModelError, T
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.submissions import BatchInterface
 from pytest_fairness.models import parameters
+from pytest_fairness.models.connection import Connection, basic
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.http_errors import Service, status_error, translate
 from pytest_fairness.models.names import ModelName, Scalar
@@ -63,6 +63,7 @@ class HostedModel(ABC):
         self.name = name.text
         self.key = self._key(name)
         self._client: Any = None
+        self._connection: Connection | None = None
         self._has_schemas = True
 
     def __repr__(self) -> str:
@@ -88,24 +89,22 @@ class HostedModel(ABC):
 
         A prompt's schema is sent as the provider's structured output; a server that knows none is asked without.
         """
-        if self._client is None:
-            self._client = self._open()
-        has_schema = prompt.schema is not None and self._has_schemas
+        if self._connection is None:
+            self._connection = self._connect()
+        asks_schema = prompt.schema is not None and self._has_schemas
         body = self.request(prompt, repetition)
         started = perf_counter()
         try:
-            # The SDKs' documented call for any endpoint: it skips their validation of types,
-            # which takes a third of the CPU time of a call.
-            reply = await self._client.post(self.path, body=body, cast_to=object)
-        except Exception as error:  # noqa: BLE001  # of any library below the SDK; each is translated
-            if getattr(error, "code", None) == "content_filter":  # Azure's way: HTTP 400
-                return Answer("", "content_filter", latency=perf_counter() - started)
-            status = getattr(error, "status_code", None)
-            if has_schema and _refuses_schema(status, f"{getattr(error, 'body', '')} {error}"):
-                self._has_schemas = False
-                return await self.answer(prompt, repetition)
+            reply = await self._connection.post(body)
+        except Exception as error:  # noqa: BLE001  # of any library below; each is translated
             raise translate(error, self._service()) from None
-        return self._checked(reply, perf_counter() - started)
+        if asks_schema and _refuses_schema(reply.status, reply.body):
+            self._has_schemas = False
+            return await self.answer(prompt, repetition)
+        outcome = self._outcome(*reply, perf_counter() - started)
+        if isinstance(outcome, Answer):
+            return outcome
+        raise outcome
 
     def request(self, prompt: Prompt, repetition: int) -> dict[str, Any]:
         """The JSON that asks one prompt, with its schema where the server knows any."""
@@ -133,25 +132,18 @@ class HostedModel(ABC):
 
     def outcome(self, status: int, body: object) -> Answer | ModelError:
         """What came of a request in a batch, by the HTTP status that it would have had by itself."""
-        if status == 200:
-            try:
-                return self._checked(body, 0.0)
-            except ModelError as unreadable:
-                return unreadable
-        said = body.get("error") if isinstance(body, Mapping) else None
-        if isinstance(said, Mapping) and said.get("code") == "content_filter":
-            return Answer("", "content_filter")
-        error = status_error(status, body, self._service())
-        if _refuses_schema(status, str(body)):
+        outcome = self._outcome(status, {}, body, 0.0)
+        if isinstance(outcome, ModelError) and _refuses_schema(status, body):
             self._has_schemas = False
-            return TransientError(str(error), kind=error.kind)
-        return error
+            return TransientError(str(outcome), kind=outcome.kind)
+        return outcome
 
     async def close(self) -> None:
         """Close the connections. A model asked again afterwards opens new ones."""
-        client, self._client = self._client, None
-        if client is not None:
-            await client.close()
+        opened, self._client, self._connection = (self._client, self._connection), None, None
+        for each in opened:
+            if each is not None:
+                await each.close()
 
     @abstractmethod
     def _body(self, prompt: Prompt, repetition: int) -> dict[str, Any]:
@@ -175,6 +167,17 @@ class HostedModel(ABC):
 
     def _client_options(self) -> dict[str, Any]:
         return {}
+
+    def _outcome(self, status: int, headers: Mapping[str, str], body: object, latency: float) -> Answer | ModelError:
+        if 200 <= status < 300:
+            try:
+                return self._checked(body, latency)
+            except ModelError as unreadable:
+                return unreadable
+        said = body.get("error") if isinstance(body, Mapping) else None
+        if isinstance(said, Mapping) and said.get("code") == "content_filter":  # Azure's way: HTTP 400
+            return Answer("", "content_filter", latency=latency)
+        return status_error(status, body, self._service(), headers)
 
     def _checked(self, reply: object, latency: float) -> Answer:
         if isinstance(reply, Mapping) and reply.get("error"):  # some gateways send errors as HTTP 200
@@ -226,47 +229,38 @@ class HostedModel(ABC):
             "or in a file named by --fairness-env-file"
         )
 
+    def _connect(self) -> Connection:
+        if self._client is None:
+            self._client = self._open()
+        told = {**self._client.auth_headers, **self._client.default_headers}
+        headers = {name: value for name, value in told.items() if isinstance(value, str)}  # others: left out
+        timeout = self._given.get("timeout", _TIMEOUT)
+        return Connection(self._shown_url + self.path, headers, most=max(self._context.concurrency, 1), timeout=timeout)
+
     def _open(self) -> Any:
         if self._context.offline:
             raise FatalError(f"{self.name}: it needs a connection, and this run is offline")
         api_key = self._api_key()
         try:
-            sdk = import_module(self.sdk)
-        except ImportError:
+            sdk, *_ = map(import_module, (self.sdk, "aiohttp", "certifi"))
+        except ImportError as missing:
             raise FatalError(
-                f'{self.name}: {self.sdk} is not installed: pip install "pytest-fairness[{self.sdk}]"'
+                f'{self.name}: {missing.name} is not installed: pip install "pytest-fairness[{self.sdk}]"'
             ) from None
         timeout = self._given.get("timeout", _TIMEOUT)
         options = self._client_options()
         if self._shown_url != self._url:
-            options["default_headers"] = {"Authorization": _basic(self._url)}
+            options["default_headers"] = {"Authorization": basic(self._url)}
         return getattr(sdk, self.client)(
             api_key=api_key,
             base_url=self._shown_url,
             max_retries=0,  # the engine retries, and counts
             timeout=sdk.Timeout(timeout, connect=min(timeout, 10.0)),
-            http_client=self._transport(sdk),
+            # Prompts and keys go to the named server only, not to where it may redirect them.
+            http_client=sdk.DefaultAsyncHttpxClient(follow_redirects=False),
             **options,
         )
 
-    def _transport(self, sdk: Any) -> Any:
-        """The client's aiohttp transport: httpx's own scans all its connections at each request."""
-        most = max(self._context.concurrency, 1)
-        limits = type(sdk.DEFAULT_CONNECTION_LIMITS)(max_connections=most, max_keepalive_connections=most)
-        # Prompts and keys go to the named server only, not to where it may redirect them.
-        options = {"limits": limits, "follow_redirects": False}
-        try:
-            return sdk.DefaultAioHttpClient(**options)
-        except (AttributeError, RuntimeError):  # an SDK without it, or without its extra
-            return sdk.DefaultAsyncHttpxClient(**options)
 
-
-def _refuses_schema(status: object, said: str) -> bool:
-    return status in (400, 422) and _SCHEMA_REFUSED.search(said) is not None
-
-
-def _basic(url: str) -> str:
-    """The header for a user and password in a URL, which the SDKs' transports cannot send beside a key."""
-    parts = urlsplit(url)
-    pair = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
-    return f"Basic {base64.b64encode(pair.encode()).decode()}"
+def _refuses_schema(status: int, said: object) -> bool:
+    return status in (400, 422) and _SCHEMA_REFUSED.search(str(said)) is not None

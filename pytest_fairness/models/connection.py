@@ -1,0 +1,102 @@
+"""Posts JSON to one address, over connections that are kept: the way of every prompt to its provider."""
+
+from __future__ import annotations
+
+import base64
+import json
+import ssl
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import unquote, urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+if TYPE_CHECKING:
+    import aiohttp
+
+_CONNECT = 10.0
+"""Seconds to connect at most."""
+
+
+class Reply(NamedTuple):
+    """What a server answered."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: object
+    """The JSON; the text of an error that is none."""
+
+
+class Connection:
+    """Posts JSON to one URL. Opens nothing before the first post; use it from one event loop.
+
+    The SDKs build and check a dozen objects at each call, which takes three to four times the CPU time of the request
+    itself; a run makes thousands of the same call. So their headers are sent (the key, the version of the protocol),
+    and nothing else of theirs is between. Nothing is sent again, and no redirect is followed: prompts and keys go to
+    the named server only. The proxies of the environment are used (``HTTPS_PROXY``, ``NO_PROXY``).
+    """
+
+    def __init__(self, url: str, headers: Mapping[str, str], *, most: int, timeout: float) -> None:
+        """``most`` connections at once; ``timeout`` in seconds without a byte from the server."""
+        import aiohttp
+
+        self._url, self._headers, self._most = url, headers, most
+        self._timeout = aiohttp.ClientTimeout(total=None, sock_connect=min(timeout, _CONNECT), sock_read=timeout)
+        self._session: aiohttp.ClientSession | None = None
+        self._by_proxy = _proxy(url)
+
+    async def post(self, body: Mapping[str, Any]) -> Reply:
+        """The reply to one request. Raises errors of aiohttp and, where a good reply is no JSON, ValueError."""
+        if self._session is None:
+            self._session = self._open()
+        data = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+        async with self._session.post(self._url, data=data, allow_redirects=False, **self._by_proxy) as response:
+            content = await response.read()
+        if 200 <= response.status < 300:
+            return Reply(response.status, response.headers, json.loads(content))
+        return Reply(response.status, response.headers, _said(content))
+
+    async def close(self) -> None:
+        if self._session is not None:
+            await self._session.close()
+
+    def _open(self) -> aiohttp.ClientSession:
+        import aiohttp
+
+        connector = aiohttp.TCPConnector(limit=self._most, ssl=_trusted() if self._url.startswith("https:") else True)
+        return aiohttp.ClientSession(
+            connector=connector, headers=self._headers, timeout=self._timeout, cookie_jar=aiohttp.DummyCookieJar()
+        )
+
+
+def _said(content: bytes) -> object:
+    try:
+        return json.loads(content)
+    except ValueError:
+        return content.decode(errors="replace")
+
+
+def _trusted() -> ssl.SSLContext:
+    """Trusts what the system does, or ``SSL_CERT_FILE``, and Mozilla's list: some Pythons find no system's."""
+    import certifi
+
+    context = ssl.create_default_context()
+    context.load_verify_locations(certifi.where())
+    return context
+
+
+def basic(url: str) -> str:
+    """The header for a user and password in a URL."""
+    parts = urlsplit(url)
+    pair = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
+    return f"Basic {base64.b64encode(pair.encode()).decode()}"
+
+
+def _proxy(url: str) -> dict[str, Any]:
+    """Our own, as aiohttp's way also looks for a password in a file, at each request."""
+    parts, proxies = urlsplit(url), getproxies()
+    proxy = proxies.get(parts.scheme) or proxies.get("all")
+    if not proxy or proxy_bypass(parts.netloc):
+        return {}
+    named = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
+    shown = named._replace(netloc=named.netloc.rpartition("@")[2]).geturl()
+    return {"proxy": shown, "proxy_headers": {"Authorization": basic(named.geturl())} if named.username else None}

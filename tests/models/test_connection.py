@@ -1,0 +1,142 @@
+"""The connection to a provider against real servers: proxies, certificates, and what is never followed or kept."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+import trustme
+from aiohttp import web
+
+from pytest_fairness.core.attempts import Answer
+from pytest_fairness.core.errors import TransientError
+from pytest_fairness.core.items import Prompt
+from pytest_fairness.models.connection import Connection, Reply
+
+Ask = Callable[..., Answer]
+Name = Callable[..., str]
+
+BOTH = pytest.mark.parametrize("provider", ["openai", "anthropic"])
+NOWHERE = "http://api.nowhere.invalid/v1"
+
+
+def post(url: str, times: int = 1) -> list[Reply]:
+    async def all_of_them() -> list[Reply]:
+        connection = Connection(url, {"X-Own": "yes"}, most=2, timeout=5.0)
+        try:
+            return [await connection.post({"text": "Ünïcode"}) for _ in range(times)]
+        finally:
+            await connection.close()
+
+    return asyncio.run(all_of_them())
+
+
+@pytest.fixture(autouse=True)
+def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+
+
+@BOTH
+def test_the_proxy_of_the_environment_is_asked_with_its_password(
+    server: Any, ask: Ask, provider: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", server.url.replace("http://", "http://me:p%40ss@"))
+    server.answers(provider)
+    assert ask(f"{provider}:m?base_url={NOWHERE}").text == "Yes."
+    assert server.headers[0]["host"] == "api.nowhere.invalid"
+    assert server.headers[0]["proxy-authorization"] == "Basic bWU6cEBzcw=="
+    assert server.sent_key == "none"
+
+
+def test_what_needs_no_proxy_is_asked_directly(server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", NOWHERE)
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    server.says({"ok": 1})
+    assert post(server.url)[0].body == {"ok": 1}
+
+
+def test_a_proxy_that_is_not_there_cannot_be_reached(ask: Ask, server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("all_proxy", "proxy.nowhere.invalid:3128")
+    with pytest.raises(TransientError, match="cannot be reached") as caught:
+        ask(f"openai:m?base_url={server.url}")
+    assert caught.value.unreachable
+    assert server.bodies == []
+
+
+def test_headers_and_json_arrive_and_no_cookie_comes_back(server: Any) -> None:
+    async def sets_a_cookie(_: web.Request) -> web.StreamResponse:
+        response = web.json_response({"ok": True})
+        response.set_cookie("tracked", "1")
+        return response
+
+    server.handler = sets_a_cookie
+    assert [reply.status for reply in post(server.url, 2)] == [200, 200]
+    assert server.bodies == [{"text": "Ünïcode"}] * 2
+    assert [(each["x-own"], "cookie" in each) for each in server.headers] == [("yes", False)] * 2
+
+
+def test_an_error_that_is_no_json_is_kept_as_text(server: Any) -> None:
+    async def page(_: web.Request) -> web.StreamResponse:
+        return web.Response(status=502, text="<h1>Bad gateway</h1>")
+
+    server.handler = page
+    assert post(server.url)[0][::2] == (502, "<h1>Bad gateway</h1>")
+
+
+def test_a_redirect_is_answered_and_not_followed(server: Any) -> None:
+    server.says({}, 307, Location=f"{server.url}/elsewhere")
+    assert post(server.url)[0].status == 307
+    assert server.paths == ["/"]
+
+
+def test_a_certificate_is_checked_and_an_authority_may_be_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    authority, context = trustme.CA(), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("localhost").configure_cert(context)
+
+    async def answer(_: web.Request) -> web.StreamResponse:
+        return web.json_response({"ok": True})
+
+    async def asked() -> Reply:
+        app = web.Application()
+        app.router.add_post("/", answer)
+        runner = web.AppRunner(app)
+        await runner.setup()
+        await web.TCPSite(runner, "localhost", 0, ssl_context=context).start()
+        connection = Connection(f"https://localhost:{runner.addresses[0][1]}/", {}, most=1, timeout=5.0)
+        try:
+            return await connection.post({})
+        finally:
+            await connection.close()
+            await runner.cleanup()
+
+    with pytest.raises(aiohttp.ClientConnectorCertificateError):
+        asyncio.run(asked())
+    authority.cert_pem.write_to_path(str(tmp_path / "authority.pem"))
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "authority.pem"))
+    assert asyncio.run(asked()).status == 200
+
+
+@BOTH
+def test_a_closed_model_that_is_asked_again_connects_again(
+    server: Any, make: Callable[..., Any], name: Name, provider: str
+) -> None:
+    server.answers(provider)
+
+    async def twice() -> list[str]:
+        model = make(name(provider))
+        texts = []
+        for _ in range(2):
+            texts.append((await model.answer(Prompt("Yes?"), 0)).text)
+            await model.close()
+        return texts
+
+    assert asyncio.run(twice()) == ["Yes.", "Yes."]
