@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import random
 import re
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_attempt
-from tenacity.wait import wait_exponential_jitter
 
 from pytest_fairness.core.attempts import Answer, Attempt
 from pytest_fairness.core.errors import FatalError, ModelError, PermanentError, TransientError
@@ -17,6 +18,9 @@ from pytest_fairness.engine.budget import Budget
 from pytest_fairness.engine.limits import Limit
 
 _LONGEST_WAIT = 120.0
+"""Seconds, of what a provider asks for."""
+_LONGEST_DOUBLED = 30.0
+"""Seconds, where it asks for nothing."""
 _TRIES_UNREACHABLE = 3
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -31,14 +35,20 @@ class Retries:
     tries: int = 6
     first_wait: float = 0.5
 
+    def wait(self, tried: int, error: TransientError) -> float:
+        """Seconds until the next request, after so many: what the provider asks for, or twice the last and some."""
+        if error.retry_after is not None:
+            return min(error.retry_after, _LONGEST_WAIT)
+        return min(self.first_wait * ((1 << tried - 1) + random.random()), _LONGEST_DOUBLED)
+
 
 def retrying(retries: Retries) -> AsyncRetrying:
     """Calls a coroutine function again where it raised a `TransientError`, as often as requests are sent."""
-    backoff = wait_exponential_jitter(multiplier=retries.first_wait, max=30.0, jitter=retries.first_wait)
 
     def wait(state: RetryCallState) -> float:
-        told = _transient(state).retry_after
-        return backoff(state) if told is None else min(told, _LONGEST_WAIT)
+        error = state.outcome.exception() if state.outcome else None
+        assert isinstance(error, TransientError)  # noqa: S101 - tenacity retries on nothing else
+        return retries.wait(state.attempt_number, error)
 
     stop = stop_after_attempt(retries.tries)
     return AsyncRetrying(retry=retry_if_exception_type(TransientError), stop=stop, wait=wait, reraise=True)
@@ -58,7 +68,6 @@ class Asker:
         self._answered = 0
         """How often it has."""
         self._retries = retries
-        self._backoff = wait_exponential_jitter(multiplier=retries.first_wait, max=30.0, jitter=retries.first_wait)
 
     async def ask(self, ask: Ask) -> Attempt:
         """The attempt; a failure that asking again could not mend is its error.
@@ -67,7 +76,7 @@ class Asker:
         """
         since = self._answered
         try:
-            attempt: Attempt = await self._retrying(ask)(self._once, ask)
+            return await self._answered_at_last(ask, since)
         except FatalError as error:
             self.fatal = one_line(error)
         except TransientError as error:
@@ -77,9 +86,22 @@ class Asker:
             return Attempt(ask.key, ask.repetition, error=f"{one_line(error)} (asked {times} times)")
         except ModelError as error:
             return Attempt(ask.key, ask.repetition, error=one_line(error))
-        else:
-            return attempt
         return Attempt(ask.key, ask.repetition, error=self.fatal)
+
+    async def _answered_at_last(self, ask: Ask, since: int) -> Attempt:
+        # Not by tenacity: nearly all are answered at once, and then its bookkeeping takes longer than the rest of ours.
+        tried = 0
+        while True:
+            try:
+                return await self._once(ask)
+            except TransientError as error:
+                tried += 1
+                if tried >= self._tries_for(error, since):
+                    raise
+                wait = self._retries.wait(tried, error)
+            self._budget.check(wait)
+            await asyncio.sleep(wait)
+            await self._again(ask)
 
     async def _once(self, ask: Ask) -> Attempt:
         if self.fatal is not None:
@@ -100,32 +122,11 @@ class Asker:
         self.limit.answered(ask.prompt, answer, time.perf_counter() - begun, generation)
         return Attempt(ask.key, ask.repetition, storable(answer))
 
-    def _retrying(self, ask: Ask) -> AsyncRetrying:
-        since = self._answered
-
-        async def before(state: RetryCallState) -> None:
-            if state.attempt_number > 1:
-                await self._again(ask)
-
-        return AsyncRetrying(
-            retry=retry_if_exception_type(TransientError),
-            stop=lambda state: state.attempt_number >= self._tries_for(_transient(state), since),
-            wait=self._wait,
-            before=before,
-            reraise=True,
-        )
-
     def _tries_for(self, error: TransientError, since: int) -> int:
         """How often what fails so is asked, by what was answered since it was asked first."""
         if error.unreachable and not self._answered:
             return min(_TRIES_UNREACHABLE, self._retries.tries)
         return self._retries.tries * (2 if self._answered > since else 1)
-
-    def _wait(self, state: RetryCallState) -> float:
-        told = _transient(state).retry_after
-        wait = self._backoff(state) if told is None else min(told, _LONGEST_WAIT)
-        self._budget.check(wait)
-        return wait
 
 
 def one_line(error: Exception) -> str:
@@ -141,9 +142,3 @@ def storable(answer: Answer) -> Answer:
     return replace(
         answer, text=_SURROGATE.sub("\ufffd", answer.text), reasoning=_SURROGATE.sub("\ufffd", reasoning) or None
     )
-
-
-def _transient(state: RetryCallState) -> TransientError:
-    error = state.outcome.exception() if state.outcome else None
-    assert isinstance(error, TransientError)  # noqa: S101 - tenacity retries on nothing else
-    return error

@@ -34,6 +34,7 @@ class Sample:
         self._places: list[int] = []
         self._graded: dict[int, list[GradedAttempt]] = {}
         self._questions: dict[int, list[Attempt]] = {}
+        self._named: Mapping[str, Grader | ItemGrader | BatchGrader] = {}
         self._graders: Mapping[str, Grader] = {}
         self._item_graders: Mapping[str, ItemGrader] = {}
         self._batch_graders: Mapping[str, BatchGrader] = {}
@@ -48,6 +49,12 @@ class Sample:
         Those over a whole item come after the others, which they see the grades of; those over a batch
         come last, and only when all items are measured.
         """
+        # Each test names them anew, mostly the same; to tell their kinds takes as long as to grade.
+        if graders.keys() == self._named.keys() and all(
+            grader is self._named[name] for name, grader in graders.items()
+        ):
+            return
+        self._named = dict(graders)
         self._item_graders = {name: grader for name, grader in graders.items() if isinstance(grader, ItemGrader)}
         self._batch_graders = {name: grader for name, grader in graders.items() if isinstance(grader, BatchGrader)}
         self._graders = {
