@@ -82,7 +82,7 @@ class Engine:
         self._queues = Queues(self.ask_ahead)
         self._askers: dict[str, Asker] = {}
         self._models: dict[str, Model] = {}
-        self._elsewhere: dict[str, Ask] = {}
+        self._elsewhere: dict[str, tuple[Ask, str]] = {}  # with its owner
         self._owners: set[str] = set()
         self._looked = 0.0
         self._tasks: dict[str, asyncio.Task[None]] = {}
@@ -199,6 +199,7 @@ class Engine:
             while not self.answers.closed:
                 self._wake.clear()
                 await self._look_up()
+                await self._look_elsewhere()
                 await self._exchange()
                 self.answers.closed = self.answers.closed or (self._stopped and not self._tasks)
                 await self._rest()
@@ -233,6 +234,27 @@ class Engine:
             self.answers.attempts |= attempts
             self._queues.add([ask for ask in asks if self._may_ask(ask)], rank)
             self.answers.publish()
+
+    async def _look_elsewhere(self) -> None:
+        """See now and then what has come of what others were asking; what nobody asks any more is queued again."""
+        now = time.monotonic()
+        due = self._looked + _LOOK_AGAIN + _LOOK_EACH * len(self._elsewhere)
+        if not (self._elsewhere or self._owners) or now < due or self._stopped:
+            return
+        self._looked = now
+        followed, owners = self._elsewhere, self._owners | {owner for _, owner in self._elsewhere.values()}
+        self._owners = set()
+
+        def look() -> tuple[dict[str, Attempt], dict[str, str]]:
+            self._store.bury(owners)
+            return self._store.elsewhere(list(followed), self._run)
+
+        answered, claims = await self._in_store(look)
+        self.answers.attempts |= answered
+        self._elsewhere = {key: (ask, owner) for key, (ask, owner) in followed.items() if claims.get(key) == owner}
+        left = [ask for key, (ask, _) in followed.items() if key not in self._elsewhere and key not in answered]
+        self._queues.put_back(reversed(left))
+        self.answers.publish()
 
     def _may_ask(self, ask: Ask) -> bool:
         """Whether it is still to be asked; what can never be answered fails here."""
@@ -274,8 +296,7 @@ class Engine:
                 elif (owner := turn.elsewhere.get(key)) in turn.submissions:
                     self._submitting.follow(ask, owner)
                 elif owner is not None:
-                    self._elsewhere[key] = ask
-                    self._owners.add(owner)
+                    self._elsewhere[key] = ask, owner
 
     def _turn(
         self,
@@ -303,12 +324,6 @@ class Engine:
         if self._stopped or self._paused or self.answers.closed or self._budget.waits:
             return {}
         now = time.monotonic()
-        if (self._elsewhere or self._owners) and now - self._looked >= _LOOK_AGAIN + _LOOK_EACH * len(self._elsewhere):
-            self._looked = now
-            self._store.bury(self._owners)
-            self._owners.clear()
-            self._queues.put_back(self._elsewhere.values())
-            self._elsewhere.clear()
         spent = self._budget.is_spent  # then the store refuses, but for what is answered or being asked elsewhere
         free = self._limits.free(now, LOAD if spent else None)
         ended = {one.attempt.key for one in self._asked}  # written with this exchange; until then still claimed

@@ -15,6 +15,8 @@ LOAD = 1000
 """Asks looked up in the store at a time."""
 _LOAD_AHEAD = 4 * LOAD
 """How far the look-up runs ahead of the tests; it costs nothing but memory."""
+_NEAR = 64
+"""Places ahead in the work list which its turn comes to soon."""
 
 
 class Rank(IntEnum):
@@ -61,11 +63,26 @@ class Queues:
     def demand(self, asks: Iterable[Ask]) -> None:
         """A test waits for these.
 
-        What the work list has brought and may be asked for now is on its way. The rest jumps
-        the queue: it may stand in the work list further ahead than requests are sent.
+        What the work list has brought and may be asked for now is on its way; the work list goes on from there. The
+        rest jumps the queue: it may stand in the work list further ahead than requests are sent.
         """
         furthest = self.reached + self.ask_ahead
-        self._wanted[Rank.DEMAND].extend(ask for ask in asks if not 0 <= ask.place <= furthest)
+        first: Ask | None = None
+        for ask in asks:
+            if not 0 <= ask.place <= furthest:
+                self._wanted[Rank.DEMAND].append(ask)
+            elif first is None:
+                first = ask
+        if first is not None:
+            self._go_on_from(first)
+
+    def _go_on_from(self, ask: Ask) -> None:
+        """Each process is given tests of its own: what lies before them is likely to be asked by the others."""
+        line = self._waiting[endpoint_of(ask.model)][Rank.AHEAD]
+        if line and not line[0].place <= ask.place <= line[0].place + _NEAR and ask.key in {each.key for each in line}:
+            ordered = sorted(line, key=lambda each: (each.place < ask.place, each.place))
+            line.clear()
+            line.extend(ordered)
 
     def question(self, asks: Iterable[Ask]) -> None:
         """Graders ask these."""

@@ -102,6 +102,19 @@ class Store:
                 grades[key, grader] = Grade(json.loads(value), ungraded, detail)
         return attempts, grades
 
+    def elsewhere(self, keys: Sequence[str], run: str) -> tuple[dict[str, Attempt], dict[str, str]]:
+        """What has come of attempts that others were asking: the answered, and the owners of those still claimed."""
+        attempts: dict[str, Attempt] = {}
+        owners: dict[str, str] = {}
+
+        def look(connection: Connection) -> None:
+            for batch in _batches(keys):
+                owners.update((key, owner) for key, owner in connection.execute(_select_claims, {"keys": batch}))
+                attempts.update(_attempts(connection, batch, run))
+
+        self._database.read(look)
+        return attempts, owners
+
     def unanswered(self, keys: Sequence[str], run: str) -> int:
         """How many of these attempts this run would still have to ask for."""
         answered = _select_answered.where(_attempt_columns.error.is_(None) | (_attempt_columns.run == run))

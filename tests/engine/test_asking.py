@@ -9,7 +9,7 @@ import pytest
 from pytest_fairness.core.errors import FatalError, PermanentError, TransientError
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.engine.asks import Ask, asks_of
-from pytest_fairness.engine.queues import Queues
+from pytest_fairness.engine.queues import Queues, Rank
 from tests.engine.conftest import MakeEngine
 from tests.engine.models import CountingModel
 
@@ -30,6 +30,30 @@ def test_what_is_planned_twice_is_asked_at_its_first_place(make_engine: MakeEngi
     engine = make_engine(concurrency=4)
     engine.plan([*asks, *asks])
     assert len(engine.attempts(asks)) == 1400
+
+
+def test_the_work_list_goes_on_where_the_tests_of_this_process_are() -> None:
+    """Workers are given blocks of tests; each once asked for the others' first, while its own waited."""
+    asks = asks_of(prompts(600), CountingModel(), 1)
+    queues = Queues(ask_ahead=256)
+    queues.plan(asks)
+    queues.add(queues.to_look_up()[0], Rank.AHEAD)  # type: ignore[index]
+    queues.reached = 200
+    endpoint, waiting = asks[0].model.key, [ask.key for ask in asks]
+
+    def take(count: int) -> list[str]:
+        return list(queues.take({endpoint: count}, lambda _: False))
+
+    assert take(2) == waiting[:2]
+    queues.demand(asks[200:204])
+    assert take(6) == waiting[200:206]
+    queues.demand(asks[206:600])  # all of a sample: its first is the next, so nothing changes
+    assert take(2) == waiting[206:208]
+    queues.demand(asks[100:101])
+    assert take(102) == [*waiting[100:200], *waiting[208:210]]
+    assert take(600) == waiting[210:457], "no further ahead than is asked ahead"
+    queues.reached = 599
+    assert take(600) == [*waiting[457:], *waiting[2:100]]
 
 
 def test_every_repetition_of_every_prompt_is_asked_once(make_engine: MakeEngine) -> None:

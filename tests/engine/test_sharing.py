@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +16,7 @@ from pytest_fairness.core.items import Prompt
 from pytest_fairness.engine.asks import asks_of
 from pytest_fairness.engine.engine import Engine
 from pytest_fairness.engine.errors import StoppedError
-from pytest_fairness.store.store import Store
+from pytest_fairness.store.store import Store, Turn
 from tests.engine.conftest import MakeEngine
 from tests.engine.models import CountingModel
 from tests.engine.test_asking import prompts
@@ -70,6 +72,33 @@ def test_two_engines_ask_nothing_twice(make_engine: MakeEngine) -> None:
         thread.join()
     assert answers[0] == answers[1] == [f"prompt {number}/0" for number in range(300)]
     assert model.requests == 300
+
+
+def test_what_another_engine_asks_is_claimed_once_and_then_looked_up(
+    make_engine: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was once claimed again at each look, in the places that new requests needed."""
+    wanted: Counter[str] = Counter()
+    turn = Store.turn
+
+    def counting(self: Store, run: str, **what: Any) -> Turn:
+        if self.owner.id == second:
+            wanted.update(what["wanted"])
+        return turn(self, run, **what)
+
+    monkeypatch.setattr(Store, "turn", counting)
+    model = CountingModel(latency=0.5)
+    asks = asks_of(prompts(20), model, 1)
+    engines = [make_engine(concurrency=64) for _ in range(2)]  # room for both
+    second = engines[1]._store.owner.id
+    engines[0].plan(asks)
+    deadline = time.monotonic() + 10
+    while model.requests < 20 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    attempts = engines[1].attempts(asks_of(prompts(20), model, 1))
+    assert [attempt.key for attempt in attempts] == [ask.key for ask in asks]
+    assert set(wanted.values()) == {1}
+    assert model.requests == 20
 
 
 def test_what_an_engine_had_claimed_when_it_closed_is_asked_by_another(make_engine: MakeEngine) -> None:
