@@ -118,15 +118,8 @@ def read_settings(config: pytest.Config) -> Settings:
     Raises `pytest.UsageError`, in one line, for a value that cannot be meant.
     """
     chosen = {option.name: _value(config, option) for option in OPTIONS}
-    for name in ("repetitions", "sample", "concurrency", "max-requests", "replicas"):
-        if chosen[name] is not None and chosen[name] < 1:
-            raise pytest.UsageError(f"--fairness-{name} is {chosen[name]}: it must be at least 1")
-    for name in ("rate", "rpm", "tpm", "budget", "max-minutes"):
-        if chosen[name] is not None and not 0 < chosen[name] < math.inf:
-            raise pytest.UsageError(f"--fairness-{name} is {chosen[name]:g}: it must be above 0")
+    _refuse_out_of_range(chosen)
     _refuse_contradictions(chosen)
-    if not 2 <= chosen["looks"] <= 20:
-        raise pytest.UsageError(f"--fairness-looks is {chosen['looks']}: it must be from 2 to 20")
     here = config.invocation_params.dir
     # Without an ini file the rootdir is the common folder of what is to be tested, which may be anywhere.
     home = config.rootpath if config.inipath else here
@@ -177,6 +170,17 @@ def read_settings(config: pytest.Config) -> Settings:
         report_is_asked_for=asked,
         env_file=path("env-file"),
     )
+
+
+def _refuse_out_of_range(chosen: Mapping[str, Any]) -> None:
+    for name in ("repetitions", "sample", "concurrency", "max-requests", "replicas"):
+        if chosen[name] is not None and chosen[name] < 1:
+            raise pytest.UsageError(f"--fairness-{name} is {chosen[name]}: it must be at least 1")
+    for name in ("rate", "rpm", "tpm", "budget", "max-minutes"):
+        if chosen[name] is not None and not 0 < chosen[name] < math.inf:
+            raise pytest.UsageError(f"--fairness-{name} is {chosen[name]:g}: it must be above 0")
+    if not 2 <= chosen["looks"] <= 20:
+        raise pytest.UsageError(f"--fairness-looks is {chosen['looks']}: it must be from 2 to 20")
 
 
 def _refuse_contradictions(chosen: Mapping[str, Any]) -> None:

@@ -199,7 +199,6 @@ def test_an_application_has_no_price_but_the_one_that_is_given(project: Project)
 
 
 def test_prices_are_listed_given_or_not_known() -> None:
-    pytest.importorskip("genai_prices")
     context = ModelContext()
 
     def price(name: str, **given: tuple[float, float]) -> tuple[float, float] | None:

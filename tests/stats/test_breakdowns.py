@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -212,7 +213,7 @@ class TestExampleOfTwoGroups:
     @pytest.mark.parametrize("towards", [-1, 1])
     @pytest.mark.parametrize("seed", range(5))
     def test_of_rates_it_is_the_largest_lower_end_of_newcombe(self, seed: int, towards: int) -> None:
-        intervals = pytest.importorskip("statsmodels.stats.proportion")
+        intervals = import_module("statsmodels.stats.proportion")
         generator = np.random.default_rng(seed)
         items = {
             f"{n}": [(group, "x", list(generator.random(generator.integers(1, 9)) < 0.5)) for group in "ab"]
