@@ -286,8 +286,8 @@ def main() -> None:
         expected = undisturbed.rows()
         verdicts = {name.partition("::")[2]: row["verdict"] for name, row in expected.items()}
         print(f"undisturbed: {time.monotonic() - began:.0f} s, {verdicts}", flush=True)
-        for fault in options.only:
-            project = Project(Path(temporary) / fault, server, options.items)
+        for number, fault in enumerate(options.only):  # one may be named again and again
+            project = Project(Path(temporary) / f"{number} {fault}", server, options.items)
             faults = SERVER_FAULTS if fault == "all" else (fault,) if fault in SERVER_FAULTS else ()
             server.begin(faults)
             began = time.monotonic()
