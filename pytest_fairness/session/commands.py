@@ -29,7 +29,7 @@ def plan(arguments: Sequence[str]) -> int:
 
 def verify(results: str, arguments: Sequence[str]) -> int:
     """``pytest --fairness-verify RESULTS ...``; without more, on the files of its tests. The exit code of pytest."""
-    from pytest_fairness.session.claims import Claims, read_claims
+    from pytest_fairness.session.dry_runs.claims import Claims, read_claims
 
     if not arguments:
         try:

@@ -89,7 +89,7 @@ def baseline(measured: LazyMeasured, fairness_session: FairnessSession) -> LazyB
 def measured(request: pytest.FixtureRequest, model: object, model_name: str | None) -> LazyMeasured:
     """The metrics of the probe's whole sample; what is missing is asked for on first use."""
     if request.config.stash[SESSION].settings.verify:
-        from pytest_fairness.session.stored import StoredMeasured
+        from pytest_fairness.session.dry_runs.stored import StoredMeasured
 
         return StoredMeasured(request, model, model_name)
     return LazyMeasured(request, model, model_name)

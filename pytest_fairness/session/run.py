@@ -43,7 +43,7 @@ def start(config: pytest.Config) -> Run:
     settings = read_settings(config)
     try:
         if settings.verify:
-            from pytest_fairness.session.verifying import as_verified
+            from pytest_fairness.session.dry_runs.verifying import as_verified
 
             settings = as_verified(settings, config)
         known = (worker_input.get("fairness_run"), worker_input.get("fairness_cluster"))
@@ -62,15 +62,15 @@ def start(config: pytest.Config) -> Run:
 
         config.pluginmanager.register(ShardTests(fairness), "fairness-shard")
     if fairness.settings.verify:
-        from pytest_fairness.session.verifying import Verification
+        from pytest_fairness.session.dry_runs.verifying import Verification
 
         return Verification(config, fairness)
     if fairness.settings.certify:
-        from pytest_fairness.session.certifying import Certification
+        from pytest_fairness.session.dry_runs.certifying import Certification
 
         return Certification(config, fairness)
     if fairness.settings.plan:
-        from pytest_fairness.session.planning import Plan
+        from pytest_fairness.session.dry_runs.planning import Plan
 
         return Plan(config, fairness)
     if not worker_input:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_fairness import cli
-from pytest_fairness.session import certificates as under_test
+from pytest_fairness.session.dry_runs import certificates as under_test
 
 from . import sources
 from .project import NO_XDIST, Project, every_mode, failures, shown

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from pytest_fairness.session import predictions
-from pytest_fairness.session.plan_tables import total
+from pytest_fairness.session.dry_runs import predictions
+from pytest_fairness.session.dry_runs.plan_tables import total
 from pytest_fairness.session.settings import Settings
 
 from . import sources

@@ -13,7 +13,7 @@ from pytest_fairness.core.attempts import GradedAttempt
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.verdicts import Verdict, judge
-from pytest_fairness.session.forecasts import Forecast
+from pytest_fairness.session.dry_runs.forecasts import Forecast
 from pytest_fairness.stats.columns import Columns
 from pytest_fairness.stats.drawing import Pilot, Supply
 from pytest_fairness.stats.measured import Measured

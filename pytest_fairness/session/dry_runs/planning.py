@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.session import plan_tables, rows, summary
-from pytest_fairness.session.dry_run import DryRun
+from pytest_fairness.session import rows, summary
+from pytest_fairness.session.dry_runs import plan_tables
+from pytest_fairness.session.dry_runs.dry_run import DryRun
+from pytest_fairness.session.dry_runs.predictions import predict
+from pytest_fairness.session.dry_runs.prospects import Prospect
 from pytest_fairness.session.measuring import LazyMeasured
-from pytest_fairness.session.predictions import predict
-from pytest_fairness.session.prospects import Prospect
 from pytest_fairness.session.state import FairnessSession
 
 AGAINST_BASELINE = "it is held against a baseline, and the plan knows none"

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.session.baseline import key_of
-from pytest_fairness.session.claims import CLAIMS, shown
+from pytest_fairness.session.dry_runs.claims import CLAIMS, shown
 from pytest_fairness.session.looks import Look
 from pytest_fairness.session.measuring import LazyMeasured
 

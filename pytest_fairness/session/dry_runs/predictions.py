@@ -14,8 +14,8 @@ import pytest
 
 from pytest_fairness.core.numerals import estimate_text, subject_text
 from pytest_fairness.core.verdicts import Judgement, Verdict
-from pytest_fairness.session.forecasts import Forecast
-from pytest_fairness.session.prospects import FEWEST_SOURCES, Prospect
+from pytest_fairness.session.dry_runs.forecasts import Forecast
+from pytest_fairness.session.dry_runs.prospects import FEWEST_SOURCES, Prospect
 from pytest_fairness.session.rehearsal import mistake, rehearse
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from typing import Any
 
+from pytest_fairness.session.dry_runs.prospects import CHARACTERS
 from pytest_fairness.session.estimating import asking
-from pytest_fairness.session.prospects import CHARACTERS
 from pytest_fairness.session.settings import Settings
 from pytest_fairness.session.summary import wrapped
 

@@ -20,13 +20,21 @@ from pytest_fairness.report.release import corrected, release
 from pytest_fairness.report.results import redacted
 from pytest_fairness.session import rows, summary
 from pytest_fairness.session.baseline import earlier_runs, named_models
-from pytest_fairness.session.claims import CLAIMS, Claims, Difference, differences, in_words, read_claims, shown
 from pytest_fairness.session.conditions import WRAPPED
-from pytest_fairness.session.dry_run import DryRun
+from pytest_fairness.session.dry_runs.claims import (
+    CLAIMS,
+    Claims,
+    Difference,
+    differences,
+    in_words,
+    read_claims,
+    shown,
+)
+from pytest_fairness.session.dry_runs.dry_run import DryRun
+from pytest_fairness.session.dry_runs.stored import StoredMeasured
 from pytest_fairness.session.probes import FlakyMark
 from pytest_fairness.session.settings import Settings, data_folder, where_of
 from pytest_fairness.session.state import SESSION, FairnessSession
-from pytest_fairness.session.stored import StoredMeasured
 from pytest_fairness.session.telling import hiding_secrets
 from pytest_fairness.session.thresholds import judged_look
 

@@ -15,8 +15,8 @@ import pytest
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.session import rows, summary
 from pytest_fairness.session.baseline import key_of, measured_again, sample_of
-from pytest_fairness.session.certificates import certificate
-from pytest_fairness.session.dry_run import DryRun
+from pytest_fairness.session.dry_runs.certificates import certificate
+from pytest_fairness.session.dry_runs.dry_run import DryRun
 from pytest_fairness.session.measuring import LazyMeasured
 from pytest_fairness.session.state import SESSION
 

@@ -1,0 +1,1 @@
+"""Runs that ask no model: a plan, a certificate, the verification of a results file."""
