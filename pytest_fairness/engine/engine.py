@@ -25,6 +25,7 @@ from pytest_fairness.engine.answers import Answers
 from pytest_fairness.engine.asking import Asker, Retries
 from pytest_fairness.engine.asks import Ask
 from pytest_fairness.engine.budget import Budget
+from pytest_fairness.engine.elsewhere import AGAIN, Elsewhere
 from pytest_fairness.engine.errors import SpentError
 from pytest_fairness.engine.limits import Limits
 from pytest_fairness.engine.queues import LOAD, Queues
@@ -36,10 +37,6 @@ T = TypeVar("T")
 
 _GATHER = 0.004
 """Seconds for which ended requests are gathered into one exchange with the store."""
-_LOOK_AGAIN = 0.05
-"""Seconds after which what another process was asking is looked up again."""
-_LOOK_EACH = 1e-5
-"""Seconds more for each: where another process hands in a great batch, they are many."""
 _TELL_EVERY = 64
 """Asks taken by tests after which the engine is told how far they are."""
 
@@ -82,9 +79,7 @@ class Engine:
         self._queues = Queues(self.ask_ahead)
         self._askers: dict[str, Asker] = {}
         self._models: dict[str, Model] = {}
-        self._elsewhere: dict[str, tuple[Ask, str]] = {}  # with its owner
-        self._owners: set[str] = set()
-        self._looked = 0.0
+        self._elsewhere = Elsewhere(store, run)
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._asked: list[Asked] = []
         self._freed: list[str] = []
@@ -216,7 +211,7 @@ class Engine:
         """Sleep until something happens, then a moment more, so that things happen together."""
         waits_for_time = self._elsewhere or self._queues or self._limits.wait
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._wake.wait(), self._limits.nap(_LOOK_AGAIN) if waits_for_time else None)
+            await asyncio.wait_for(self._wake.wait(), self._limits.nap(AGAIN) if waits_for_time else None)
         if self._tasks and not self.answers.closed:
             await asyncio.sleep(_GATHER)
 
@@ -237,24 +232,11 @@ class Engine:
 
     async def _look_elsewhere(self) -> None:
         """See now and then what has come of what others were asking; what nobody asks any more is queued again."""
-        now = time.monotonic()
-        due = self._looked + _LOOK_AGAIN + _LOOK_EACH * len(self._elsewhere)
-        if not (self._elsewhere or self._owners) or now < due or self._stopped:
-            return
-        self._looked = now
-        followed, owners = self._elsewhere, self._owners | {owner for _, owner in self._elsewhere.values()}
-        self._owners = set()
-
-        def look() -> tuple[dict[str, Attempt], dict[str, str]]:
-            self._store.bury(owners)
-            return self._store.elsewhere(list(followed), self._run)
-
-        answered, claims = await self._in_store(look)
-        self.answers.attempts |= answered
-        self._elsewhere = {key: (ask, owner) for key, (ask, owner) in followed.items() if claims.get(key) == owner}
-        left = [ask for key, (ask, _) in followed.items() if key not in self._elsewhere and key not in answered]
-        self._queues.put_back(reversed(left))
-        self.answers.publish()
+        if self._elsewhere.is_due and not self._stopped:
+            answered, left = await self._elsewhere.look(self._in_store)
+            self.answers.attempts |= answered
+            self._queues.put_back(reversed(left))
+            self.answers.publish()
 
     def _may_ask(self, ask: Ask) -> bool:
         """Whether it is still to be asked; what can never be answered fails here."""
@@ -288,7 +270,7 @@ class Engine:
             self.answers.attempts |= turn.answered
             self._refuse(turn.refused, wanted)
             self._queues.put_back(ask for key, ask in reversed(wanted.items()) if key in turn.held)
-            self._owners |= self._limits.heed(wishes, turn)
+            self._elsewhere.suspect(self._limits.heed(wishes, turn))
             self.answers.publish()
             for key, ask in wanted.items():
                 if key in turn.claimed or not _is_stored(ask):
@@ -296,7 +278,7 @@ class Engine:
                 elif (owner := turn.elsewhere.get(key)) in turn.submissions:
                     self._submitting.follow(ask, owner)
                 elif owner is not None:
-                    self._elsewhere[key] = ask, owner
+                    self._elsewhere.add(ask, owner)
 
     def _turn(
         self,
