@@ -55,6 +55,8 @@ class Queues:
     _known: set[str] = field(default_factory=set)
     """Keys of the work list that have been looked up once; what became of them is in the queues, or with the engine."""
     _places: int = 0
+    _sought: Ask | None = None
+    """The last that a test waited for and the work list had not brought: it is read until there."""
 
     def plan(self, asks: Iterable[Ask]) -> None:
         """Append to the work list."""
@@ -71,6 +73,7 @@ class Queues:
         for ask in asks:
             if not 0 <= ask.place <= furthest:
                 self._wanted[Rank.DEMAND].append(ask)
+                self._sought = ask
             elif first is None:
                 first = ask
         if first is not None:
@@ -93,7 +96,9 @@ class Queues:
         for rank in (Rank.QUESTION, Rank.DEMAND):
             if wanted := self._wanted[rank]:
                 return [wanted.popleft() for _ in range(min(LOAD, len(wanted)))], rank
-        if self._places - self.reached > max(_LOAD_AHEAD, self.ask_ahead) - LOAD:
+        # Of a large suite a worker's tests may begin far behind what has been looked up.
+        is_sought = self._sought is not None and self._sought.place < 0
+        if not is_sought and self._places - self.reached > max(_LOAD_AHEAD, self.ask_ahead) - LOAD:
             return None
         batch: list[Ask] = []
         while self._plans and len(batch) < LOAD:

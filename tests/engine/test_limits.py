@@ -80,7 +80,7 @@ def test_the_requests_of_all_processes_keep_to_one_rate(make_engine: MakeEngine)
     assert all(attempt.answer for attempts in found for attempt in attempts)
     assert len(endpoint.times) == 250 + 30
     assert most(endpoint.times, 1.0) <= 100
-    assert endpoint.times[-1] - endpoint.times[0] < 2 * 280 / 100
+    assert endpoint.times[-1] - endpoint.times[0] < 4 * 280 / 100, "not much slower, on a busy machine either"
 
 
 def test_tokens_are_held_to_their_rate_by_what_answers_have_cost(make_engine: MakeEngine) -> None:
@@ -90,7 +90,7 @@ def test_tokens_are_held_to_their_rate_by_what_answers_have_cost(make_engine: Ma
     take_all(engines, endpoint, 120)
     assert len(endpoint.times) == 120
     assert most(endpoint.times, 1.0) <= 50
-    assert endpoint.times[-1] - endpoint.times[0] < 2 * 120 / 50
+    assert endpoint.times[-1] - endpoint.times[0] < 4 * 120 / 50
 
 
 def test_models_of_one_endpoint_share_its_places(make_engine: MakeEngine) -> None:

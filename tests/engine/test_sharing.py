@@ -54,6 +54,20 @@ def test_a_demand_for_what_lies_far_ahead_in_the_work_list_is_met(make_engine: M
     assert model.requests == 4 * 1000
 
 
+def test_tests_that_begin_far_behind_in_the_work_list_are_asked_ahead_as_well(make_engine: MakeEngine) -> None:
+    """Of a large suite the second worker's first test is there; its tests were once answered one by one."""
+    model = CountingModel(latency=0.1)
+    engine = make_engine(concurrency=32)
+    asks = asks_of(prompts(9000), model, 1)
+    engine.plan(asks)
+    for ask in asks[7000:7100]:
+        engine.attempts([ask])
+    assert model.most_under_way == 32
+    last = max(number for number in range(9000) if (f"prompt {number}", 0) in model.asked)
+    assert last > 7100
+    assert sum((f"prompt {number}", 0) in model.asked for number in range(7000, last)) > 100 + 0.8 * (last - 7100)
+
+
 def test_two_engines_ask_nothing_twice(make_engine: MakeEngine) -> None:
     model = CountingModel(latency=0.005)
     asks = asks_of(prompts(300), model, 1)
