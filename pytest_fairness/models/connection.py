@@ -45,10 +45,10 @@ class Connection:
         self._by_proxy = _proxy(url)
 
     async def post(self, body: Mapping[str, Any]) -> Reply:
-        """The reply to one request. Raises errors of aiohttp and, where a good reply is no JSON, ValueError."""
+        """The reply to one request. Raises aiohttp's errors, and ValueError for what is no JSON."""
         if self._session is None:
             self._session = self._open()
-        data = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+        data = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
         async with self._session.post(self._url, data=data, allow_redirects=False, **self._by_proxy) as response:
             content = await response.read()
         if 200 <= response.status < 300:

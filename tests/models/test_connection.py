@@ -14,7 +14,7 @@ import trustme
 from aiohttp import web
 
 from pytest_fairness.core.attempts import Answer
-from pytest_fairness.core.errors import TransientError
+from pytest_fairness.core.errors import PermanentError, TransientError
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.models.connection import Connection, Reply
 
@@ -88,6 +88,13 @@ def test_an_error_that_is_no_json_is_kept_as_text(server: Any) -> None:
 
     server.handler = page
     assert post(server.url)[0][::2] == (502, "<h1>Bad gateway</h1>")
+
+
+@pytest.mark.parametrize("text", ["half a pair: \ud83d", "whole"])
+def test_what_is_no_json_is_refused_before_it_is_sent(server: Any, ask: Ask, name: Name, text: str) -> None:
+    with pytest.raises(PermanentError, match=r"ValueError: Out of range float|surrogates not allowed"):
+        ask(name("openai", "" if "half" in text else 'extra={"top_k":NaN}'), text)
+    assert server.bodies == []
 
 
 def test_a_redirect_is_answered_and_not_followed(server: Any) -> None:
