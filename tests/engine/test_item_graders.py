@@ -242,7 +242,7 @@ def test_questions_leave_before_what_begins_other_items(make_engine: MakeEngine)
         return "fine"
 
     # The questions come from this thread: a busy machine must leave it some time while the answers come.
-    model = CountingModel(noted, latency=0.005)
+    model = CountingModel(noted, latency=0.02)
     sample = sample_of(make_engine(concurrency=4), model, {"said": Oracle("judge")}, count=300)
     sample.measure_all()
     assert len(order) == 900
