@@ -30,7 +30,7 @@ class Elsewhere:
         self._asks[ask.key] = ask, owner
 
     def suspect(self, owners: Iterable[str]) -> None:
-        """These hold places at an endpoint, or have died."""
+        """These hold places at an endpoint; one that has died holds them in vain."""
         self._suspects |= set(owners)
 
     def __contains__(self, key: str) -> bool:

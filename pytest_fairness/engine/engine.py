@@ -28,7 +28,7 @@ from pytest_fairness.engine.budget import Budget
 from pytest_fairness.engine.elsewhere import AGAIN, Elsewhere
 from pytest_fairness.engine.errors import SpentError
 from pytest_fairness.engine.limits import Limits
-from pytest_fairness.engine.queues import LOAD, Queues
+from pytest_fairness.engine.queues import LOAD, Queues, Rank
 from pytest_fairness.engine.submitting import BatchMode, Submitting
 from pytest_fairness.store.pace import Rates, Wish
 from pytest_fairness.store.store import Asked, Store, Turn
@@ -229,6 +229,9 @@ class Engine:
             self.answers.attempts |= attempts
             self._queues.add([ask for ask in asks if self._may_ask(ask)], rank)
             self.answers.publish()
+            if rank == Rank.AHEAD:  # one at a time: what a test waits for leaves before all of a large suite is read
+                self._wake.set()
+                return
 
     async def _look_elsewhere(self) -> None:
         """See now and then what has come of what others were asking; what nobody asks any more is queued again."""

@@ -54,6 +54,8 @@ class Queues:
     )
     _known: set[str] = field(default_factory=set)
     """Keys of the work list that have been looked up once; what became of them is in the queues, or with the engine."""
+    _ahead: set[str] = field(default_factory=set)
+    """Keys of what waits ahead of the tests."""
     _places: int = 0
     _sought: Ask | None = None
     """The last that a test waited for and the work list had not brought: it is read until there."""
@@ -82,7 +84,7 @@ class Queues:
     def _go_on_from(self, ask: Ask) -> None:
         """Each process is given tests of its own: what lies before them is likely to be asked by the others."""
         line = self._waiting[endpoint_of(ask.model)][Rank.AHEAD]
-        if line and not line[0].place <= ask.place <= line[0].place + _NEAR and ask.key in {each.key for each in line}:
+        if line and not line[0].place <= ask.place <= line[0].place + _NEAR and ask.key in self._ahead:
             ordered = sorted(line, key=lambda each: (each.place < ask.place, each.place))
             line.clear()
             line.extend(ordered)
@@ -118,6 +120,8 @@ class Queues:
         """These are not in the store: they wait for a free place."""
         for ask in asks:
             self._waiting[endpoint_of(ask.model)][rank].append(ask)
+            if rank == Rank.AHEAD:
+                self._ahead.add(ask.key)
 
     def put_back(self, asks: Iterable[Ask]) -> None:
         """These could not leave, or were being asked elsewhere; the last of them goes to the very front."""
@@ -132,6 +136,7 @@ class Queues:
             for rank, queue in enumerate(self._waiting[endpoint]):
                 while queue and places and (rank != Rank.AHEAD or queue[0].place <= furthest):
                     ask = queue.popleft()
+                    self._ahead.discard(ask.key)
                     if not done(ask.key) and ask.key not in wanted:
                         places -= 1
                         wanted[ask.key] = ask

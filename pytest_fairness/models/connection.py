@@ -13,7 +13,7 @@ from urllib.request import getproxies, proxy_bypass
 if TYPE_CHECKING:
     import aiohttp
 
-_CONNECT = 10.0
+CONNECT = 10.0
 """Seconds to connect at most."""
 
 
@@ -40,7 +40,7 @@ class Connection:
         import aiohttp
 
         self._url, self._headers, self._most = url, headers, most
-        self._timeout = aiohttp.ClientTimeout(total=None, sock_connect=min(timeout, _CONNECT), sock_read=timeout)
+        self._timeout = aiohttp.ClientTimeout(total=None, sock_connect=min(timeout, CONNECT), sock_read=timeout)
         self._session: aiohttp.ClientSession | None = None
         self._by_proxy = _proxy(url)
 

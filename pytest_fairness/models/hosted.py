@@ -16,7 +16,7 @@ from pytest_fairness.core.errors import FairnessError, FatalError, ModelError, T
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.submissions import BatchInterface
 from pytest_fairness.models import parameters
-from pytest_fairness.models.connection import Connection, basic
+from pytest_fairness.models.connection import CONNECT, Connection, basic
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.http_errors import Service, status_error, translate
 from pytest_fairness.models.names import ModelName, Scalar
@@ -255,7 +255,7 @@ class HostedModel(ABC):
             api_key=api_key,
             base_url=self._shown_url,
             max_retries=0,  # the engine retries, and counts
-            timeout=sdk.Timeout(timeout, connect=min(timeout, 10.0)),
+            timeout=sdk.Timeout(timeout, connect=min(timeout, CONNECT)),
             # Prompts and keys go to the named server only, not to where it may redirect them.
             http_client=sdk.DefaultAsyncHttpxClient(follow_redirects=False),
             **options,

@@ -55,7 +55,7 @@ def translate(error: Exception, service: Service) -> ModelError:
     at = f"{service.model}: {service.base_url}"
     if names & _BAD_URL:
         return FatalError(f"{at} is no URL that can be asked ({reason}): write http://host:port/path")
-    # First of all: to the SDKs' aiohttp transports a dropped connection is one that failed, or timed out.
+    # First of all: what dropped a connection may be wrapped in an error that says it failed, or timed out.
     if names & _DROPPED:
         return TransientError(f"{at} dropped the connection: {reason}", kind="dropped connection")
     if names & _UNREACHABLE:

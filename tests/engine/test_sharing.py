@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 from pytest_fairness.core.attempts import Grade
 from pytest_fairness.core.errors import FairnessError, StoreError
 from pytest_fairness.core.items import Prompt
-from pytest_fairness.engine.asks import asks_of
+from pytest_fairness.engine.asks import Ask, asks_of
 from pytest_fairness.engine.engine import Engine
 from pytest_fairness.engine.errors import StoppedError
 from pytest_fairness.store.store import Store, Turn
@@ -66,6 +67,22 @@ def test_tests_that_begin_far_behind_in_the_work_list_are_asked_ahead_as_well(ma
     last = max(number for number in range(9000) if (f"prompt {number}", 0) in model.asked)
     assert last > 7100
     assert sum((f"prompt {number}", 0) in model.asked for number in range(7000, last)) > 100 + 0.8 * (last - 7100)
+
+
+def test_what_no_work_list_has_is_answered_before_all_of_a_large_one_is_read(make_engine: MakeEngine) -> None:
+    model, read = CountingModel(), 0
+
+    def large() -> Iterator[Ask]:
+        nonlocal read
+        for ask in asks_of(prompts(20_000), model, 1):
+            read += 1
+            yield ask
+
+    engine = make_engine(concurrency=4)
+    engine.plan(large())
+    (attempt,) = engine.attempts(asks_of([Prompt("of a search")], model, 1))
+    assert attempt.answer
+    assert read < 20_000
 
 
 def test_two_engines_ask_nothing_twice(make_engine: MakeEngine) -> None:
