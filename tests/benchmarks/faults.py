@@ -34,6 +34,10 @@ from typing import Any
 
 from aiohttp import web
 
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from tests.serving import serving
+
 SERVER_FAULTS = ("429", "500", "reset", "hang", "garbage", "truncate")
 FAULTS = (*SERVER_FAULTS, "all", "kill-load", "kill-worksteal", "disk", "clock")
 _LATENCY = 0.05
@@ -117,23 +121,12 @@ class Server:
 
 
 @contextmanager
-def serving(share: float) -> Iterator[Server]:
-    server, loop = Server(share), asyncio.new_event_loop()
-
-    async def start() -> web.AppRunner:
-        application = web.Application()
-        application.router.add_post("/v1/chat/completions", server.complete)
-        runner = web.AppRunner(application, access_log=None, shutdown_timeout=0.1)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        server.url = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
-        return runner
-
-    threading.Thread(target=loop.run_forever, daemon=True).start()
-    runner = asyncio.run_coroutine_threadsafe(start(), loop).result()
-    yield server
-    asyncio.run_coroutine_threadsafe(runner.cleanup(), loop).result()
-    loop.call_soon_threadsafe(loop.stop)
+def faulty(share: float) -> Iterator[Server]:
+    """The server, until the block ends."""
+    server = Server(share)
+    with serving(server.complete) as url:
+        server.url = f"{url}/v1"
+        yield server
 
 
 class Project:
@@ -279,7 +272,7 @@ def main() -> None:
     parser.add_argument("--share", type=float, default=0.2, help="of the server's replies that are faulty")
     parser.add_argument("--only", nargs="+", choices=FAULTS, default=FAULTS)
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as temporary, serving(options.share) as server:
+    with tempfile.TemporaryDirectory() as temporary, faulty(options.share) as server:
         undisturbed = Project(Path(temporary) / "undisturbed", server, options.items)
         began = time.monotonic()
         undisturbed.run("-n2")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,9 +16,9 @@ from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.protocols import Model
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.registry import resolve
+from tests.serving import Handler, serving
 
 T = TypeVar("T")
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 @dataclass
@@ -64,33 +63,8 @@ class Server:
 def server() -> Iterator[Server]:
     """A server on loopback, in a thread of its own."""
     found = Server()
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, daemon=True)
-    thread.start()
-
-    async def start() -> web.AppRunner:
-        app = web.Application()
-        app.router.add_route("*", "/{path:.*}", found.serve)
-        runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        found.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
-        return runner
-
-    async def stop() -> None:
-        await runner.cleanup()
-        left = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in left:
-            task.cancel()
-        await asyncio.gather(*left, return_exceptions=True)
-
-    runner = asyncio.run_coroutine_threadsafe(start(), loop).result(10)
-    yield found
-    asyncio.run_coroutine_threadsafe(stop(), loop).result(10)
-    loop.call_soon_threadsafe(loop.stop)
-    thread.join(10)
-    loop.close()
+    with serving(found.serve) as found.url:
+        yield found
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from contextlib import closing
 
 import pytest
 
-from tests.benchmarks.faults import SERVER_FAULTS, serving
+from tests.benchmarks.faults import SERVER_FAULTS, faulty
 
 from . import sources
 from .project import QUIET, Project, distributed, shown
@@ -44,7 +44,7 @@ def told(project: Project) -> dict[str, object]:
 def test_a_server_of_every_fault_changes_nothing(project: Project) -> None:
     """A fifth of the replies, of each kind in turn: an error, a cut, silence, or something that is no answer."""
     project.write(test_hiring=sources.suite(count=COUNT))
-    with serving(share=0.2) as server:
+    with faulty(share=0.2) as server:
         args = (f"--fairness-model=openai:m?base_url={server.url}&timeout=0.5", "--fairness-concurrency=8")
         project.run(*args)
         expected = told(project)
