@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from . import sources
-from .project import N2, NO_XDIST, Project, every_mode, failures, in_one_process
+from .project import N2, NO_XDIST, QUIET, Project, every_mode, failures, in_one_process
 
 GRADER = """
 from pathlib import Path
@@ -136,7 +136,8 @@ GRADES = {name: SimilarityScale(MINILM, anchors) for name, anchors in read_ancho
         name="test_warmth",
     )
     write(project, gap, body=body, grader=grader, probe=sources.PROBE.replace('{"hired": YesNo()}', "GRADES"))
-    result = project.run("-W", "default")
+    # In a process of its own: parts of torch cannot be imported twice, and other tests import them too.
+    result = project.pytester.runpytest_subprocess("--fairness-json=results.json", *QUIET, "-p", "no:randomly")
     result.assert_outcomes(passed=40, failed=1)
     row = project.row()
     assert row["verdict"] == "unfair"
