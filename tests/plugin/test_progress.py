@@ -10,17 +10,25 @@ import sys
 
 import pytest
 
+from pytest_fairness.session import progress
+
 from . import sources
 from .billed import serving
 from .project import N2, NO_XDIST, QUIET, Mode, Project, every_mode, shown
 
-HURRY = "from pytest_fairness.session import progress\nprogress._IN_A_LOG = progress._ON_A_TERMINAL = 0.2\n"
 SLOW = "    import time\n    time.sleep(0.05)"
 LINE = r"fairness: ([\d,]+) of 40 calls, [\d.]+ a second(?:, about \d+ s left)?"
 
 
+@pytest.fixture(autouse=True)
+def _in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line is due every 0.2 s."""
+    for name in ("_IN_A_LOG", "_ON_A_TERMINAL"):
+        monkeypatch.setattr(progress, name, 0.2)
+
+
 def slow(project: Project) -> None:
-    project.write(conftest=HURRY + sources.application(body=SLOW), test_hiring=sources.suite(count=20))
+    project.write(conftest=sources.application(body=SLOW), test_hiring=sources.suite(count=20))
 
 
 @pytest.mark.parametrize("arguments", [(), ("-s",), ("--capture=sys",)], ids=["captured", "as-it-is", "sys"])
@@ -52,7 +60,7 @@ def test_nothing_is_shown_where_nobody_wants_it(project: Project, arguments: tup
 
 @every_mode
 def test_cost_and_failures_are_in_the_line(project: Project) -> None:
-    project.write(conftest=HURRY, test_hiring=sources.suite(count=30))
+    project.write(test_hiring=sources.suite(count=30))
     with serving(refuses=4, status=503) as server:
         arguments = (f"--fairness-model={server.model}", "--fairness-concurrency=1", "--fairness-price=1000/2000")
         result = project.run(*arguments)
