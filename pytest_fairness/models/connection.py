@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import socket
 import ssl
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 CONNECT = 10.0
 """Seconds to connect at most."""
+_KEEP_ALIVE = 60
+"""Seconds without a byte after which the other end is asked whether it is there."""
 
 
 class Reply(NamedTuple):
@@ -62,10 +65,21 @@ class Connection:
     def _open(self) -> aiohttp.ClientSession:
         import aiohttp
 
-        connector = aiohttp.TCPConnector(limit=self._most, ssl=_trusted() if self._url.startswith("https:") else True)
+        trusted = _trusted() if self._url.startswith("https:") else True
+        connector = aiohttp.TCPConnector(limit=self._most, ssl=trusted, socket_factory=_kept_alive)
         return aiohttp.ClientSession(
             connector=connector, headers=self._headers, timeout=self._timeout, cookie_jar=aiohttp.DummyCookieJar()
         )
+
+
+def _kept_alive(address: tuple[Any, ...]) -> socket.socket:
+    """Shows that it is still there: networks drop what was silent for some minutes, and a model may think longer."""
+    opened = socket.socket(*address[:3])
+    opened.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for seconds in ("TCP_KEEPIDLE", "TCP_KEEPALIVE", "TCP_KEEPINTVL"):  # a system has two of them
+        if hasattr(socket, seconds):
+            opened.setsockopt(socket.IPPROTO_TCP, getattr(socket, seconds), _KEEP_ALIVE)
+    return opened
 
 
 def _said(content: bytes) -> object:

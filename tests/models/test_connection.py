@@ -22,6 +22,7 @@ Ask = Callable[..., Answer]
 Name = Callable[..., str]
 
 BOTH = pytest.mark.parametrize("provider", ["openai", "anthropic"])
+CONNECTIONS = Path("/proc/net/tcp")
 NOWHERE = "http://api.nowhere.invalid/v1"
 
 
@@ -101,6 +102,30 @@ def test_a_redirect_is_answered_and_not_followed(server: Any) -> None:
     server.says({}, 307, Location=f"{server.url}/elsewhere")
     assert post(server.url)[0].status == 307
     assert server.paths == ["/"]
+
+
+@pytest.mark.skipif(not CONNECTIONS.exists(), reason="Linux tells what a connection waits for")
+def test_a_connection_that_is_silent_for_minutes_is_kept(server: Any) -> None:
+    timers: list[str] = []
+
+    async def handler(request: web.Request) -> web.Response:
+        await asyncio.sleep(0.2)  # until what was sent has been acknowledged
+        assert request.transport is not None
+        timers.append(timer(request.transport.get_extra_info("peername")[1]))
+        return web.json_response({})
+
+    server.handler = handler
+    post(server.url)
+    what, _, left = timers[0].partition(":")
+    assert what == "02", "no sign of life is due"
+    assert 0 < int(left, 16) <= 60_00
+
+
+def timer(port: int) -> str:
+    """What the connection that begins at this port waits for, and how many hundredths of a second."""
+    rows = (line.split() for line in CONNECTIONS.read_text("ascii").splitlines()[1:])
+    (found,) = (row[5] for row in rows if row[1].endswith(f":{port:04X}"))
+    return found
 
 
 def test_a_certificate_is_checked_and_an_authority_may_be_named(
