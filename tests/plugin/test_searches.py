@@ -35,7 +35,7 @@ TEST = """
     PEOPLE = {{"Emily Walsh": "female", "James Novak": "male"}}
     PAIRS = counterfactual_pairs("{{name}} likes {{hobby}}. Invite {{them}}?", {{"name": PEOPLE, "hobby": HOBBIES}})
 
-    @settings(max_examples=20, database=DirectoryBasedExampleDatabase("examples"){settings})
+    @settings(max_examples=100, database=DirectoryBasedExampleDatabase("examples"){settings})
     @given(pair=PAIRS)
     def test_no_word_flips(pair, flips):
         assert not flips(pair, {arguments})
