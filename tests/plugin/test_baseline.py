@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from . import sources
-from .project import NO_XDIST, Mode, Project, every_mode, failures, shown
+from .project import NO_XDIST, Mode, Project, every_mode, failures, in_one_process, shown
 
 AGAINST = sources.threshold(
     'assert measured.against(baseline).ratio("hired", by="gender", of="woman", to="man") <= 1.1', name="test_no_worse"
@@ -56,7 +56,7 @@ def test_a_run_is_held_against_an_earlier_one(project: Project) -> None:
     assert "against <= 1.1: factor by which the ratio of hired, woman to man, is further from parity" in message
 
 
-@every_mode
+@in_one_process
 def test_latest_is_the_newest_run_before_this_one(project: Project) -> None:
     ship(project, rates=WORSE)
     ship(project)

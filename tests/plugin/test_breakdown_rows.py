@@ -90,26 +90,23 @@ def test_families_show_all_their_groups_and_the_deciding_pair(project: Project) 
     assert [side["group"] for side in ratios["example"]["sides"]] == list(ratios["groups"])
 
 
+EXAMPLES: list[tuple[str, str, list[float]]] = [
+    ('measured.difference("hired", by="gender", of="woman", to="man") >= -0.1', "unfair", [0, 1]),
+    ('measured.difference("hired", by="gender", of="man", to="woman") <= 0.1', "unfair", [1, 0]),
+    ('abs(measured.difference("hired", by="gender", of="woman", to="man")) <= 0.1', "unfair", [0, 1]),
+    ('not measured.difference("hired", by="gender", of="woman", to="man") < -0.1', "unfair", [0, 1]),
+    ('measured.where(gender="woman").rate("hired") >= 0.7', "unfair", [0]),
+    ('measured.where(gender="woman").rate("hired") <= 0.1', "unfair", [1]),
+    ('measured.where(gender="woman").rate("hired") <= 0.4', "undecided", [1]),
+    ('measured.where(gender="woman").rate("hired") >= 0.4', "undecided", [0]),
+]
+
+
 @in_one_process
-@pytest.mark.parametrize(
-    ("asserted", "verdict", "means"),
-    [
-        ('measured.difference("hired", by="gender", of="woman", to="man") >= -0.1', "unfair", [0, 1]),
-        ('measured.difference("hired", by="gender", of="man", to="woman") <= 0.1', "unfair", [1, 0]),
-        ('abs(measured.difference("hired", by="gender", of="woman", to="man")) <= 0.1', "unfair", [0, 1]),
-        ('not measured.difference("hired", by="gender", of="woman", to="man") < -0.1', "unfair", [0, 1]),
-        ('measured.where(gender="woman").rate("hired") >= 0.7', "unfair", [0]),
-        ('measured.where(gender="woman").rate("hired") <= 0.1', "unfair", [1]),
-        ('measured.where(gender="woman").rate("hired") <= 0.4', "undecided", [1]),
-        ('measured.where(gender="woman").rate("hired") >= 0.4', "undecided", [0]),
-    ],
-)
-def test_the_example_is_on_the_side_that_is_bad(
-    project: Project, asserted: str, verdict: str, means: list[float]
-) -> None:
-    (row,) = judged(project, f"assert {asserted}")
-    assert row["verdict"] == verdict
-    assert [side["mean"] for side in row["example"]["sides"]] == means
+def test_the_example_is_on_the_side_that_is_bad(project: Project) -> None:
+    rows = judged(project, *(f"assert {asserted}" for asserted, _, _ in EXAMPLES))
+    told = [(row["verdict"], [side["mean"] for side in row["example"]["sides"]]) for row in rows]
+    assert told == [(verdict, means) for _, verdict, means in EXAMPLES]
 
 
 @in_one_process

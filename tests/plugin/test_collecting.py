@@ -96,7 +96,7 @@ def people():
     assert [line.partition("::")[2] for line in collected(project)] == [f"test_hiring[{name}]" for name in "abc"]
 
 
-@every_mode
+@in_one_process
 def test_a_probe_imported_elsewhere_is_collected_once(project: Project) -> None:
     more = f"from test_hiring import test_hiring, test_women_and_men_alike\n\n{sources.HEAD}\n" + sources.threshold(
         f"assert {sources.RATIO} >= 0.5", name="test_more"

@@ -124,7 +124,7 @@ def test_what_an_items_prompts_differ_in_is_checked(project: Project) -> None:
     )
 
 
-@every_mode
+@in_one_process
 def test_the_users_model(project: Project) -> None:
     write(project)
     project.write(conftest=APPLICATION.format(scope="session"))

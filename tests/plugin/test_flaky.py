@@ -48,7 +48,7 @@ def test_its_letter_and_word(project: Project) -> None:
     project.run("-k", "threshold", "-v").stdout.fnmatch_lines(["test_hiring.py::test_threshold FLAKY*"])
 
 
-@every_mode
+@in_one_process
 def test_unfair_and_invalid_are_not_hidden(project: Project) -> None:
     unfair = marked(GOOD, f"assert {sources.RATIO} >= 1.3").replace("test_threshold", "test_unfair")
     invalid = marked(GOOD, SLICE).replace("test_threshold", "test_invalid")

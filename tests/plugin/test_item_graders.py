@@ -67,7 +67,7 @@ def test_a_second_run_asks_nothing(project: Project) -> None:
     assert (project.row()["items"], project.row()["attempts"]) == (40, 80)
 
 
-@every_mode
+@in_one_process
 def test_the_threshold_alone_asks_the_same(project: Project) -> None:
     write(project, body=REPAIR)
     project.run("-m", "threshold").assert_outcomes(passed=1, deselected=0 if project.mode.distributed else 40)

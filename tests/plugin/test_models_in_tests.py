@@ -7,7 +7,7 @@ import json
 import pytest
 
 from . import sources
-from .project import Project, each, every_mode, shown
+from .project import Project, each, every_mode, in_one_process, shown
 
 FAIR = "simulated:fair?base=0.95"
 
@@ -137,7 +137,7 @@ def test_a_model_that_is_none_is_refused(project: Project, value: str) -> None:
     assert project.verdicts() == {"test_women_and_men_alike": "invalid"}
 
 
-@every_mode
+@in_one_process
 def test_no_model_named(project: Project) -> None:
     project.write(test_hiring=sources.suite(count=2))
     result = project.run()

@@ -14,7 +14,7 @@ from pytest_fairness.session import progress
 
 from . import sources
 from .billed import serving
-from .project import N2, NO_XDIST, QUIET, Mode, Project, every_mode, shown
+from .project import N2, NO_XDIST, QUIET, Mode, Project, shown
 
 SLOW = "    import time\n    time.sleep(0.05)"
 LINE = r"fairness: ([\d,]+) of 40 calls, [\d.]+ a second(?:, about \d+ s left)?"
@@ -58,7 +58,7 @@ def test_nothing_is_shown_where_nobody_wants_it(project: Project, arguments: tup
     assert project.asked().total() == 40
 
 
-@every_mode
+@pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id)
 def test_cost_and_failures_are_in_the_line(project: Project) -> None:
     project.write(test_hiring=sources.suite(count=30))
     with serving(refuses=4, status=503) as server:

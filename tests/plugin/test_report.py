@@ -9,7 +9,7 @@ import pytest
 from pytest_fairness.report.ci.summary import LIMIT
 
 from . import sources
-from .project import NO_XDIST, Project, every_mode, shown
+from .project import NO_XDIST, Project, every_mode, in_one_process, shown
 
 REPORT = Path("reports") / "fairness.html"
 
@@ -34,7 +34,7 @@ def test_a_report_is_written_by_default(project: Project) -> None:
     assert f"report: {REPORT}" in shown(result)
 
 
-@every_mode
+@in_one_process
 def test_probes_without_a_threshold_are_reported_too(project: Project) -> None:
     result = project.run("-k", "person and not alike")
     page = (project.path / REPORT).read_text(encoding="utf-8")
@@ -121,7 +121,7 @@ def test_what_names_no_run_is_refused(project: Project, capsys: pytest.CaptureFi
     assert "there is no store nowhere.sqlite" in capsys.readouterr().err
 
 
-@every_mode
+@in_one_process
 def test_what_could_not_be_judged_is_reported_too(project: Project) -> None:
     project.write(test_hiring=sources.suite(count=40).replace("yield ProbeItem(", "yield NoSuchThing("))
     result = project.run()

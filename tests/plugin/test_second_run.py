@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from . import sources
-from .project import NO_XDIST, Project, every_mode, shown
+from .project import NO_XDIST, Project, every_mode, in_one_process, shown
 
 
 @every_mode
@@ -22,7 +22,7 @@ def test_a_second_run_of_one_version_asks_nothing(project: Project) -> None:
     assert {**project.row(), "sample": None} == {**first, "sample": None}
 
 
-@every_mode
+@in_one_process
 def test_a_changed_version_is_asked_again(project: Project) -> None:
     project.write(conftest=sources.application(version="1"), test_hiring=sources.suite())
     assert project.run(mode=NO_XDIST).ret == 0
@@ -33,7 +33,7 @@ def test_a_changed_version_is_asked_again(project: Project) -> None:
     assert set(project.asked().values()) == {2}
 
 
-@every_mode
+@in_one_process
 def test_an_application_without_a_version_is_asked_in_every_run(project: Project) -> None:
     project.write(conftest=sources.application(), test_hiring=sources.suite())
     assert project.run(mode=NO_XDIST).ret == 0

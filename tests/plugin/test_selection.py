@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from . import sources
-from .project import N2, NO_XDIST, Mode, Project, each, every_mode
+from .project import N2, NO_XDIST, Mode, Project, each, every_mode, in_one_process
 
 HELD = sources.threshold(f"assert {sources.RATIO} >= 0.5", name="test_loose")
 
@@ -76,7 +76,7 @@ def test_failed_first_changes_no_verdict(project: Project) -> None:
     assert comparable(project.row()) == comparable(before)
 
 
-@every_mode
+@in_one_process
 def test_a_skipped_test_asks_nothing(project: Project) -> None:
     crowd = sources.suite(count=100).replace("profile", "applicant").replace("test_hiring", "test_crowd")
     for mark in ("probe", "threshold"):

@@ -79,44 +79,46 @@ def test_the_message_does_not_depend_on_how_pytest_shows_failures(project: Proje
 WOMEN, ELDERS, YOUTHS = (f'ratio(measured, "{of}")' for of in ("woman", "elder", "youth"))
 
 
-@pytest.mark.parametrize(
-    ("body", "verdict"),
-    [
-        (f"assert {WOMEN} >= 0.8 and {WOMEN} <= 1.3", "fair"),
-        (f"assert {WOMEN} >= 0.8 and {ELDERS} >= 0.8", "unfair"),
-        (f"assert {WOMEN} >= 0.8 and {YOUTHS} >= 0.85", "undecided"),
-        (f"assert {ELDERS} >= 0.8 and {YOUTHS} >= 0.85", "unfair"),
-        (f"assert {YOUTHS} >= 0.85 and {ELDERS} >= 0.8", "unfair"),
-        (f"assert {ELDERS} >= 0.8 or {WOMEN} >= 0.8", "fair"),
-        (f"assert {ELDERS} >= 0.8 or {YOUTHS} >= 0.85", "undecided"),
-        (f"assert {YOUTHS} >= 0.85 or {WOMEN} >= 0.8", "undecided"),
-        (f"assert not {ELDERS} >= 0.8", "fair"),
-        (f"assert not {WOMEN} >= 0.8", "unfair"),
-        (f"assert not {YOUTHS} < 0.85", "undecided"),
-        (f"assert not any(e < 0.85 for e in ({WOMEN}, {YOUTHS}))", "undecided"),
-        (f"assert all(e >= 0.8 for e in ({WOMEN}, {ELDERS}))", "unfair"),
-        ('for of in ("woman", "elder"):\n    assert ratio(measured, of) >= 0.8', "unfair"),
-        ('for of in ("woman", "woman"):\n    assert ratio(measured, of) >= 0.8', "fair"),
-        (f"if {ELDERS} < 0.8:\n    raise AssertionError('elders')", "unfair"),
-        (f"assert 0.8 <= {WOMEN}", "fair"),
-        (f"assert {WOMEN} > 0.8, 'with words of my own'", "fair"),
-        ('assert abs(measured.difference("hired", by="gender", of="woman", to="man")) < 0.25', "fair"),
-        ('assert abs(measured.difference("hired", by="gender", of="elder", to="man")) < 0.25', "unfair"),
-        ('assert -measured.difference("hired", by="gender", of="elder", to="man") < 0.25', "unfair"),
-        ('assert measured.ratios("hired", by="gender") >= 0.8', "unfair"),
-        ('assert measured.where(gender=("man", "woman")).ratios("hired", by="gender") >= 0.8', "fair"),
-        ('assert measured.ratios("hired", by="gender", to="man")["woman/man"] >= 0.8', "fair"),
-        ('for one in measured.ratios("hired", by="gender", to="man").items():\n    assert one[1] >= 0.2', "fair"),
-        ('assert measured.worst_ratio("hired", by="gender") >= 0.8', "unfair"),
-        ('assert measured.rate("hired") >= 0.7 and measured.items == 60', "fair"),
-        ('assert measured.where(gender="elder").rate("hired") >= 0.7', "unfair"),
-    ],
-)
-def test_comparisons_read_as_python(project: Project, body: str, verdict: str) -> None:
-    write(project, sources.threshold(body))
-    result = project.run("-k", "test_threshold")
-    assert project.verdicts() == {"test_threshold": verdict}
-    assert result.ret == (0 if verdict == "fair" else 1)
+COMPARISONS = [
+    (f"assert {WOMEN} >= 0.8 and {WOMEN} <= 1.3", "fair"),
+    (f"assert {WOMEN} >= 0.8 and {ELDERS} >= 0.8", "unfair"),
+    (f"assert {WOMEN} >= 0.8 and {YOUTHS} >= 0.85", "undecided"),
+    (f"assert {ELDERS} >= 0.8 and {YOUTHS} >= 0.85", "unfair"),
+    (f"assert {YOUTHS} >= 0.85 and {ELDERS} >= 0.8", "unfair"),
+    (f"assert {ELDERS} >= 0.8 or {WOMEN} >= 0.8", "fair"),
+    (f"assert {ELDERS} >= 0.8 or {YOUTHS} >= 0.85", "undecided"),
+    (f"assert {YOUTHS} >= 0.85 or {WOMEN} >= 0.8", "undecided"),
+    (f"assert not {ELDERS} >= 0.8", "fair"),
+    (f"assert not {WOMEN} >= 0.8", "unfair"),
+    (f"assert not {YOUTHS} < 0.85", "undecided"),
+    (f"assert not any(e < 0.85 for e in ({WOMEN}, {YOUTHS}))", "undecided"),
+    (f"assert all(e >= 0.8 for e in ({WOMEN}, {ELDERS}))", "unfair"),
+    ('for of in ("woman", "elder"):\n    assert ratio(measured, of) >= 0.8', "unfair"),
+    ('for of in ("woman", "woman"):\n    assert ratio(measured, of) >= 0.8', "fair"),
+    (f"if {ELDERS} < 0.8:\n    raise AssertionError('elders')", "unfair"),
+    (f"assert 0.8 <= {WOMEN}", "fair"),
+    (f"assert {WOMEN} > 0.8, 'with words of my own'", "fair"),
+    ('assert abs(measured.difference("hired", by="gender", of="woman", to="man")) < 0.25', "fair"),
+    ('assert abs(measured.difference("hired", by="gender", of="elder", to="man")) < 0.25', "unfair"),
+    ('assert -measured.difference("hired", by="gender", of="elder", to="man") < 0.25', "unfair"),
+    ('assert measured.ratios("hired", by="gender") >= 0.8', "unfair"),
+    ('assert measured.where(gender=("man", "woman")).ratios("hired", by="gender") >= 0.8', "fair"),
+    ('assert measured.ratios("hired", by="gender", to="man")["woman/man"] >= 0.8', "fair"),
+    ('for one in measured.ratios("hired", by="gender", to="man").items():\n    assert one[1] >= 0.2', "fair"),
+    ('assert measured.worst_ratio("hired", by="gender") >= 0.8', "unfair"),
+    ('assert measured.rate("hired") >= 0.7 and measured.items == 60', "fair"),
+    ('assert measured.where(gender="elder").rate("hired") >= 0.7', "unfair"),
+]
+
+
+def test_comparisons_read_as_python(project: Project) -> None:
+    names = [f"test_{number:02}" for number in range(len(COMPARISONS))]
+    write(project, *(sources.threshold(body, name=name) for name, (body, _) in zip(names, COMPARISONS, strict=True)))
+    result = project.run("-m", "threshold")
+    found = project.verdicts()
+    assert [(body, found[name]) for name, (body, _) in zip(names, COMPARISONS, strict=True)] == COMPARISONS
+    fair = sum(verdict == "fair" for _, verdict in COMPARISONS)
+    result.assert_outcomes(passed=fair, failed=len(COMPARISONS) - fair)
 
 
 @pytest.mark.parametrize(
