@@ -49,7 +49,7 @@ def estimates(measured: Measured) -> list[Estimate]:
     ]
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(
     seed=st.integers(0, 1000),
     items=st.integers(8, 60),
