@@ -150,6 +150,7 @@ class Queues:
             queue.clear()
             for ask in waiting:
                 (drained if ask.model.key == model.key else queue).append(ask)
+        self._ahead.difference_update(ask.key for ask in drained)
         return drained
 
     def __bool__(self) -> bool:

@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -123,7 +122,6 @@ def write_results(path: Path, results: Mapping[str, Any]) -> None:
     write_text(path, json.dumps(results, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
 
 
-@cache
 def _versions() -> dict[str, str]:
     found = {"pytest-fairness": __version__, "python": sys.version.split()[0]}
     for package in _PACKAGES:

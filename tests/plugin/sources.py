@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 HEAD = """\
 import pytest
@@ -95,3 +95,8 @@ def threshold(body: str, *, name: str = "test_threshold", marks: str = "", probe
     """One threshold test with this body (not indented)."""
     lines = "\n".join(f"    {line}" for line in body.splitlines())
     return f"{marks}\n@pytest.mark.threshold(probe={probe})\ndef {name}(measured):\n{lines}\n".lstrip("\n")
+
+
+def thresholds(bodies: Iterable[str]) -> list[str]:
+    """One threshold test for each body, named in their order: ``test_00``, ``test_01``, ..."""
+    return [threshold(body, name=f"test_{number:02}") for number, body in enumerate(bodies)]

@@ -16,10 +16,9 @@ EMPTY: dict[str, Any] = {"attribute": None, "reference": None, "by_group": {}, "
 
 def judged(project: Project, *asserts: str, rates: dict[str, float] = RATES, body: str = "") -> list[dict[str, Any]]:
     """The rows of thresholds that assert these, in order."""
-    tests = [sources.threshold(line, name=f"test_{number}") for number, line in enumerate(asserts)]
     project.write(
         conftest=sources.application(rates, version="1", body=body),
-        test_hiring=sources.suite(*tests, groups=tuple(rates)),
+        test_hiring=sources.suite(*sources.thresholds(asserts), groups=tuple(rates)),
     )
     project.run()
     return project.rows()

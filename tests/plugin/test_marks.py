@@ -116,12 +116,10 @@ COMPARISONS = [
 
 
 def test_comparisons_with_marks_read_as_python(project: Project) -> None:
-    names = [f"test_{number:02}" for number in range(len(COMPARISONS))]
-    write(project, *(sources.threshold(body, name=name) for name, (body, _) in zip(names, COMPARISONS, strict=True)))
+    write(project, *sources.thresholds(body for body, _ in COMPARISONS))
     result = project.run("-m", "threshold")
-    found = project.verdicts()
-    assert [(body, found[name]) for name, (body, _) in zip(names, COMPARISONS, strict=True)] == COMPARISONS
-    fair = sum(verdict == "fair" for _, verdict in COMPARISONS)
+    assert project.verdicts() == {f"test_{number:02}": said for number, (_, said) in enumerate(COMPARISONS)}
+    fair = sum(said == "fair" for _, said in COMPARISONS)
     result.assert_outcomes(passed=fair, failed=len(COMPARISONS) - fair)
 
 

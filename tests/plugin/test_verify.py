@@ -142,7 +142,7 @@ def test_each_changed_number_is_found(project: Project) -> None:
         tamper(project, saying("rate", field, value))
         result = verify(project, "--fairness-model=simulated:other") if field == "model" else verify(project)
         (project.path / "results.json").write_text(json.dumps(results), encoding="utf-8")
-        assert result.ret == 1
+        assert result.ret == 1, field
         if field == "model":  # its test has another id
             continue
         names = {name.partition(" ")[0] for name in differences(project)["rate"]}
