@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pytest_fairness import __version__
 from pytest_fairness.commands import design, exports, imports, new, pytest_runs, schema, stored_runs, variants
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.report.texts import visible
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -20,7 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return int(chosen.run(chosen) or 0)
     except FairnessError as error:
-        print(f"pytest-fairness: {error}", file=sys.stderr)
+        print(f"pytest-fairness: {visible(str(error))}", file=sys.stderr)
         return 2
     except BrokenPipeError:  # whoever reads has enough, `head` say
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -35,7 +35,7 @@ def needed() -> None:
     if programs() is None:
         message = "PostgreSQL is not installed here: apt-get install postgresql"
     if find_spec("psycopg") is None:
-        message = "psycopg is not installed here: pip install pytest-fairness[postgres]"
+        message = "psycopg is not installed here: pip install ./pytest-fairness[postgres]"
     if message and "PYTEST_FAIRNESS_NO_SKIP" in os.environ:
         pytest.fail(message)
     if message:

@@ -106,7 +106,7 @@ def _check_torch() -> None:
 
     missing = [name for name in ("torch", "sklearn") if find_spec(name) is None]
     if missing:
-        raise FairnessError(f"a design needs {' and '.join(missing)}: pip install 'pytest-fairness[design]'")
+        raise FairnessError(f"a design needs {' and '.join(missing)}: pip install './pytest-fairness[design]'")
 
 
 def _objective(chosen: argparse.Namespace) -> Objective:

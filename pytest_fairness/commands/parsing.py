@@ -48,7 +48,7 @@ def place(text: str) -> Place:
 
 def hiding_secrets() -> Callable[[str], str]:
     """From a text to the same without the keys of this machine, nor what looks like one."""
-    from pytest_fairness.models.secrets import redacted, secrets_in
+    from pytest_fairness.core.secrets import redacted, secrets_in
 
     return partial(redacted, secrets=secrets_in(os.environ))
 

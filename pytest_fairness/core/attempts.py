@@ -42,7 +42,7 @@ class Attempt:
     from_store: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class Grade:
     """A value, or *ungraded* with the reason. Never both, never a default value.
 
@@ -52,14 +52,40 @@ class Grade:
     'refusal'
     """
 
-    value: Any = None
-    ungraded: UngradedReason | None = None
-    detail: str = ""
+    _value: Any
+    ungraded: UngradedReason | None
+    detail: str
+
+    def __init__(self, value: Any = None, ungraded: UngradedReason | None = None, detail: str = "") -> None:
+        object.__setattr__(self, "_value", value if ungraded is None else None)
+        object.__setattr__(self, "ungraded", ungraded)
+        object.__setattr__(self, "detail", detail)
+
+    @property
+    def value(self) -> Any:
+        """The value.
+
+        Raises `UngradedError` where it is ungraded: a comparison such as ``grade.value is True`` would
+        otherwise count it as a negative. ``grade.ungraded`` says whether it is, and why.
+        """
+        if self.ungraded is not None:
+            raise UngradedError(f"the grade has no value: it is ungraded ({self.ungraded})", self.ungraded)
+        return self._value
 
     @classmethod
     def none(cls, reason: UngradedReason, detail: str = "") -> Grade:
         """The attempt could not be graded, for this reason; ``detail`` shows the evidence."""
         return cls(None, reason, detail)
+
+    def __repr__(self) -> str:
+        if self.ungraded is not None:
+            return f"Grade.none({self.ungraded!r}, {self.detail!r})"
+        return f"Grade({self._value!r}, detail={self.detail!r})" if self.detail else f"Grade({self._value!r})"
+
+
+def value_or_none(grade: Grade) -> Any:
+    """The value of a grade, None where it is ungraded: for tables and files, where both stand in one column."""
+    return None if grade.ungraded is not None else grade.value
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,10 +66,10 @@ class OwnBounds:
             )
         return bound
 
-    def problem(self, comparisons: Sequence[Comparison], *, passed: bool) -> str:
+    def problem(self, comparisons: Sequence[Comparison]) -> str:
         """Why it is not plain which comparisons of a test they stand for; empty where it is.
 
-        Of a test that ``passed`` they must have met every bound that they give: one that failed stops at the first.
+        ``comparisons`` are all of the test, the way round in which they must hold: every bound must meet one.
         """
         if ONLY in self.spans and any(comparison.instead_of is None for comparison in comparisons):
             return f"{self.where}: the test compares a mark: set a scale, not bounds"
@@ -86,7 +86,7 @@ class OwnBounds:
             if len(numbers) > 1:
                 several = " and ".join(f"{number:g}" for number in sorted(numbers))
                 return f"{self.where}: the test compares {name} with {several}: one bound cannot stand for both"
-        return self._unmet(set(replaced), comparisons) if passed else ""
+        return self._unmet(set(replaced), comparisons)
 
     def _name(self, comparison: Comparison) -> str:
         """What the span of a comparison is known by: its key, else the family."""

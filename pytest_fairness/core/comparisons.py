@@ -1,19 +1,22 @@
-"""What was compared with what, and who listens.
+"""Conditions of a threshold test, and the record that answers them.
 
-Inside a threshold test every comparison is decided by its interval and noted; a comparison
-that the interval leaves open is answered as the listening `Record` assumes. Outside, a
-comparison is that of the point estimate, as with any number.
+Inside a threshold test every comparison is a `Condition`, decided by its interval and recorded;
+the listening `Record` answers it. Outside, a comparison is that of the point estimate, as with
+any number.
 """
 
 from __future__ import annotations
 
 import operator
+import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, ClassVar, Never
 
 if TYPE_CHECKING:
@@ -27,6 +30,13 @@ OPERATORS: dict[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
+OPPOSITES = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+
+_PACKAGE = str(Path(__file__).parents[1])
+_EVALUATION = str(Path(__file__).with_name("dependence.py"))
+"""Below the user's test: a declared suite has no line of Python."""
+_USERS = tuple(str(Path(_PACKAGE) / name) for name in ("suites", "benchmarks"))
+"""Inside the package, but written as a user's tests are."""
 
 
 class Comparable(ABC):
@@ -67,12 +77,15 @@ class Comparable(ABC):
 
 
 class Decision(Enum):
-    """What an interval says about a comparison."""
+    """What an interval says about a comparison; a conjunction is decided by the first of these."""
 
-    TRUE = "true"
     FALSE = "false"
-    UNDECIDED = "undecided"
     INVALID = "invalid"
+    UNDECIDED = "undecided"
+    TRUE = "true"
+
+
+_DECISIONS = tuple(Decision)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,28 +99,105 @@ class Comparison:
     instead_of: float | None = None
     """The number that the test has, where the project holds the estimate against one of its own."""
 
+    def reversed(self) -> Comparison:
+        """The comparison that holds where this one does not, decided anew."""
+        return replace(self.estimate._compare(OPPOSITES[self.op], self.bound), instead_of=self.instead_of)
+
+    def corrected(self, asserted: int) -> Comparison:
+        """The comparison with the error of a claim of unfairness divided by the number of metrics asserted."""
+        if asserted == 1:
+            return self
+        return replace(self.estimate.corrected(asserted)._compare(self.op, self.bound), instead_of=self.instead_of)
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One check of a threshold test by ``<``, ``<=``, ``>`` or ``>=``.
+
+    One comparison of an estimate, of the member that decides a family, or both ends of the
+    ranges of a mark.
+    """
+
+    text: str
+    """As an error shows it: ``ratio of advance, female to male >= 0.8``."""
+    comparisons: tuple[Comparison, ...]
+    opposite: bool = False
+    """Whether it is the opposite of the condition that its key stands for, as ``rate < 0.8`` is of ``rate >= 0.8``."""
+    family: str = ""
+    """How a family's condition is written where it must hold: ``family >= 0.8``; empty for one estimate."""
+    line: int | None = None
+    """Of the user's file."""
+
+    @property
+    def decision(self) -> Decision:
+        return min((comparison.decision for comparison in self.comparisons), key=_DECISIONS.index)
+
+    def as_needed(self, needed: bool, asserted: int = 1) -> Condition:  # noqa: FBT001 - the answer to its key
+        """The condition as it must hold for the test to pass: reversed where the test negates it."""
+        comparisons = [comparison.corrected(asserted) for comparison in self.comparisons]
+        if needed == self.opposite:
+            # Of the two ends of a mark, one must not hold: the end that is farthest from holding. Where nobody knows
+            # the mark, nobody knows that it is none.
+            turned = [comparison.reversed() for comparison in comparisons]
+            farthest = max(turned, key=lambda each: _DECISIONS.index(each.decision))
+            is_open = len(turned) > 1 and self.decision in (Decision.INVALID, Decision.UNDECIDED)
+            comparisons = [replace(farthest, decision=self.decision) if is_open else farthest]
+        return replace(self, comparisons=tuple(comparisons))
+
 
 @dataclass(slots=True)
 class Record:
-    """What one pass over a threshold test compared and estimated."""
+    """The conditions, estimates and reads of one evaluation of a threshold test."""
 
-    assume: bool
-    """What a comparison answers that its interval leaves open."""
+    answers: Mapping[str, bool] = field(default_factory=dict)
+    """Answers to conditions by their keys."""
+    default: bool | None = None
+    """The answer to every other condition. None: what its interval says, and true where that is open."""
     scale: Scale | None = None
     """Of the marks of every estimate that is made; None: each has its own."""
     bounds: OwnBounds | None = None
     """What the project holds estimates against in place of the test's numbers."""
-    comparisons: list[Comparison] = field(default_factory=list)
+    negated: Collection[tuple[str, str, float]] = ()
+    """Metric, operator and bound of the comparisons that must not hold."""
+    conditions: dict[str, Condition] = field(default_factory=dict)
+    given: dict[str, bool] = field(default_factory=dict)
+    """The answer to each key, that of the condition which was checked last at the end."""
     estimates: list[Estimate] = field(default_factory=list)
+    read: dict[str, Estimate] = field(default_factory=dict)
+    """Estimates whose numbers the test looked at, by metric and slice."""
+    _homonyms: dict[str, list[tuple[str, ...]]] = field(default_factory=dict)
+
+    @property
+    def comparisons(self) -> list[Comparison]:
+        return [comparison for condition in self.conditions.values() for comparison in condition.comparisons]
+
+    def answer(self, name: str, condition: Condition) -> bool:
+        """Record a condition and return the answer that this evaluation gives to it."""
+        key = self._key(name, condition)
+        self.conditions.setdefault(key, condition)
+        holds = self.answers.get(key, self.given.pop(key, None))
+        if holds is None:
+            natural = condition.decision is not Decision.FALSE if self.default is None else self.default
+            holds = natural != condition.opposite
+        self.given[key] = holds
+        return holds != condition.opposite
+
+    def _key(self, name: str, condition: Condition) -> str:
+        # Two estimates of one name (of two lambdas, say) are two conditions.
+        numbers = tuple(repr(each.estimate.value) for each in condition.comparisons)
+        same = self._homonyms.setdefault(name, [])
+        if numbers not in same:
+            same.append(numbers)
+        return f"{name} #{same.index(numbers)}"
 
 
 _listening: ContextVar[Record | None] = ContextVar("fairness_record", default=None)
 
 
 @contextmanager
-def recording(*, assume: bool, scale: Scale | None = None, bounds: OwnBounds | None = None) -> Iterator[Record]:
+def recording(record: Record | None = None) -> Iterator[Record]:
     """Note all that is compared and estimated within the block."""
-    record = Record(assume, scale, bounds)
+    record = Record() if record is None else record
     token = _listening.set(record)
     try:
         yield record
@@ -120,24 +210,34 @@ def listening() -> bool:
     return _listening.get() is not None
 
 
-def own_bound(metric: str, op: str) -> float | None:
+def compared() -> bool:
+    """Whether anything was compared since the listening began."""
+    record = _listening.get()
+    return record is not None and bool(record.conditions)
+
+
+def own_bound(metric: str, op: str, bound: float) -> float | None:
     """What the project holds a metric against in place of the number that a test compares it with; None: that number.
 
     Raises `FairnessError` where it leaves open a side that the test bounds.
     """
     record = _listening.get()
-    return None if record is None or record.bounds is None else record.bounds.instead_of(metric, op)
+    if record is None or record.bounds is None:
+        return None
+    return record.bounds.instead_of(metric, OPPOSITES[op] if (metric, op, bound) in record.negated else op)
 
 
-def conclude(comparison: Comparison) -> bool:
-    """The answer that a comparison gives to the code that made it."""
+def conclude(name: str, condition: Condition) -> bool:
+    """Return the answer that a condition gives to the code that checks it.
+
+    Args:
+        name: What tells it from the other conditions of a test: metric, slice, operator and bound.
+        condition: The comparisons, which must all hold.
+    """
     record = _listening.get()
     if record is None:
-        return OPERATORS[comparison.op](comparison.estimate.value, comparison.bound)
-    record.comparisons.append(comparison)
-    if comparison.decision in (Decision.TRUE, Decision.FALSE):
-        return comparison.decision is Decision.TRUE
-    return record.assume
+        return all(OPERATORS[each.op](each.estimate.value, each.bound) for each in condition.comparisons)
+    return record.answer(name, replace(condition, line=_users_line()))
 
 
 def note(estimate: Estimate) -> Estimate:
@@ -148,4 +248,34 @@ def note(estimate: Estimate) -> Estimate:
     if record.scale is not None:
         estimate = replace(estimate, scale=record.scale)
     record.estimates.append(estimate)
-    return estimate
+    return estimate.watched()
+
+
+def note_read(estimate: Estimate) -> None:
+    """Record that the code of a threshold test looks at the numbers of an estimate."""
+    record = _listening.get()
+    # The frame that reads the attribute: `Estimate.__getattribute__` and this function lie between.
+    if record is not None and is_users(sys._getframe(2).f_code.co_filename):
+        record.read.setdefault(key_of(estimate), estimate)
+
+
+def key_of(estimate: Estimate, metric: str | None = None) -> str:
+    """Return a metric, or what a family of them has in common, with the slice that it is taken of."""
+    where = sorted((str(name), str(value)) for name, value in estimate.slice.items())
+    return f"{metric or estimate.metric} {where}"
+
+
+def is_users(filename: str) -> bool:
+    """Whether a code file is neither this package's own nor one that Python makes up."""
+    if filename.startswith("<") or filename == replace.__code__.co_filename:
+        return False
+    return not filename.startswith(_PACKAGE) or filename.startswith(_USERS)
+
+
+def _users_line() -> int | None:
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and frame.f_code.co_filename != _EVALUATION:
+        if is_users(frame.f_code.co_filename):
+            return frame.f_lineno
+        frame = frame.f_back
+    return None

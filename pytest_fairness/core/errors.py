@@ -46,7 +46,8 @@ class TransientError(ModelError):
 
     ``retry_after`` is the provider's own wait in seconds, where it gave one;
     ``rate_limited`` asks the engine to send fewer requests at a time;
-    ``unreachable`` says that no connection could be made at all, or what answers is no model.
+    ``unreachable`` says that no connection could be made at all, or what answers is no model;
+    ``sent`` that the request has left and its end is not known, so that it may be billed.
     """
 
     def __init__(
@@ -56,12 +57,14 @@ class TransientError(ModelError):
         retry_after: float | None = None,
         rate_limited: bool = False,
         unreachable: bool = False,
+        sent: bool = False,
         kind: str = "failed",
     ) -> None:
         super().__init__(message, kind=kind)
         self.retry_after = retry_after
         self.rate_limited = rate_limited
         self.unreachable = unreachable
+        self.sent = sent
 
 
 class PermanentError(ModelError):
@@ -72,13 +75,24 @@ class FatalError(ModelError):
     """No prompt will be answered by this model: a missing key, 401, an unknown model name."""
 
 
+def install(extra: str) -> str:
+    """Return the command that installs an extra. The package is on no index: it is installed from its folder.
+
+    >>> install("prices")
+    'pip install "./pytest-fairness[prices]"'
+    """
+    return f'pip install "./pytest-fairness[{extra}]"'
+
+
 def near(word: str, known: Iterable[str]) -> str:
-    """Name the known words nearest to a mistyped one, as the end of an error message.
+    r"""Name the known words nearest to a mistyped one, as the end of an error message.
 
     >>> near("opnai", ["openai", "anthropic"])
     "did you mean 'openai'? Known: anthropic, openai"
+    >>> print(near("x", ["a\x1b]0;bell\x07"]))
+    Known: a\x1b]0;bell\x07
     """
-    names = sorted(known)
+    names = sorted(name if name.isprintable() else repr(name)[1:-1] for name in known)
     close = difflib.get_close_matches(word, names, n=3, cutoff=0.5)
     known_names = f"Known: {', '.join(names)}" if names else "None is known"
     if not close:

@@ -5,14 +5,25 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.core.bounds import family_of
-from pytest_fairness.core.comparisons import OPERATORS, Comparable, Comparison, Decision, conclude, own_bound
+from pytest_fairness.core.comparisons import (
+    OPERATORS,
+    OPPOSITES,
+    Comparable,
+    Comparison,
+    Condition,
+    Decision,
+    conclude,
+    key_of,
+    note_read,
+    own_bound,
+)
 from pytest_fairness.core.marks import Mark, Scale
-from pytest_fairness.core.numerals import described
+from pytest_fairness.core.numerals import described, subject_text
 
 if TYPE_CHECKING:
     from pytest_fairness.core.breakdown import LazyBreakdown
@@ -38,16 +49,22 @@ class _Comparable(Comparable):
     def _compare(self, op: str, bound: float) -> Comparison:
         """The comparison with its decision."""
 
+    @abstractmethod
+    def _condition(self, op: str, bound: float, comparison: Comparison) -> bool:
+        """The answer to a comparison."""
+
     def _decide(self, op: str, bound: object) -> bool:
-        if not isinstance(bound, Real) or isinstance(bound, bool) or math.isnan(bound):
+        if not isinstance(bound, Real) or isinstance(bound, bool) or not math.isfinite(bound):
             raise TypeError(
-                f"an estimate is compared with a number, not with {bound!r}; "
+                f"an estimate is compared with a finite number, not with {bound!r}; "
                 "for two estimates take their difference or ratio as a metric of its own"
             )
-        own = own_bound(self._compared, op)
-        if own is None:
-            return conclude(self._compare(op, float(bound)))
-        return conclude(replace(self._compare(op, own), instead_of=float(bound)))
+        number = float(bound)
+        own = own_bound(self._compared, op, number)
+        comparison = self._compare(op, number if own is None else own)
+        if own is not None:
+            comparison = replace(comparison, instead_of=number)
+        return self._condition(op, number, comparison)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -127,6 +144,31 @@ class Estimate(_Comparable):
     def _compare(self, op: str, bound: float) -> Comparison:
         return Comparison(self, op, bound, self._decision(op, bound))
 
+    def _condition(self, op: str, bound: float, comparison: Comparison) -> bool:
+        opposite = op in ("<", ">")
+        name = f"{key_of(self)} {OPPOSITES[op] if opposite else op} {bound!r}"
+        text = f"{subject_text(self)} {op} {comparison.bound:g}"
+        return conclude(name, Condition(text, (comparison,), opposite=opposite))
+
+    def corrected(self, asserted: int) -> Estimate:
+        """The estimate as one of several that a test asserts: its ends for claims of unfairness at tail / ``asserted``.
+
+        By Bonferroni: the test is unfair where one of them lies outside its bounds. Unchanged where its ends are
+        known at one confidence only.
+        """
+        at = self.strict_at or self.ends_at
+        if at is None:
+            return self
+        low, high = at((1 - self.confidence) / 2 / asserted)
+        return replace(self, strict_low=low, strict_high=high)
+
+    def watched(self) -> Estimate:
+        """The same estimate for a threshold test: a look at its numbers is recorded."""
+        found: Estimate = object.__new__(_Watched)
+        for each in fields(self):
+            object.__setattr__(found, each.name, getattr(self, each.name))
+        return found
+
     def _decision(self, op: str, bound: float) -> Decision:
         if self.invalid or math.isnan(self.value):
             return Decision.INVALID
@@ -197,6 +239,21 @@ class Estimate(_Comparable):
         )
 
 
+_NUMBERS = frozenset({"value", "low", "high", "strict_low", "strict_high", "error", "groups", "count", "ends_at"})
+"""What a test must not decide by in place of a comparison."""
+
+
+class _Watched(Estimate):
+    """An estimate in a threshold test."""
+
+    __slots__ = ()
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in _NUMBERS:
+            note_read(self)
+        return super().__getattribute__(name)
+
+
 def _mapped(at: Ends | None, change: Callable[[float, float], tuple[float, float]]) -> Ends | None:
     return None if at is None else lambda tail: change(*at(tail))
 
@@ -251,6 +308,12 @@ class Family(_Comparable):
             return ranks[estimate._decision(op, bound)], end
 
         return min(self._members.values(), key=rank)._compare(op, bound)
+
+    def _condition(self, op: str, bound: float, comparison: Comparison) -> bool:
+        first = next(iter(self._members.values()))
+        text = f"{subject_text(comparison.estimate)} {op} {comparison.bound:g}"
+        name = f"family of {len(self)} {key_of(first, self._compared)} {op} {bound!r}"
+        return conclude(name, Condition(text, (comparison,), family=f"family {OPPOSITES[op]} {bound:g}"))
 
     def __repr__(self) -> str:
         return "\n".join(map(repr, self._members.values()))

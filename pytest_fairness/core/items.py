@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.keys import digest
 
 Message = Mapping[str, str]
 """One chat message: ``{"role": "system" | "user" | "assistant", "content": text}``."""
@@ -106,6 +107,12 @@ class ProbeItem:
 
     @property
     def test_id(self) -> str:
-        """A short ASCII id for the item's test, without what breaks selection or scheduling."""
-        clean = re.sub(r"[^A-Za-z0-9._+@:/-]+", "_", self.id.encode("ascii", "replace").decode()).replace("::", ":")
-        return clean if len(clean) <= 60 else f"{clean[:48]}~{len(self.id)}"
+        """A short ASCII id for the item's test, without what breaks selection or scheduling.
+
+        An id that cannot be one as it is has a digest of the whole id, so that no two items share one.
+
+        >>> ProbeItem("person-1", [Prompt("Hello")]).test_id, ProbeItem("Zoë", [Prompt("Hello")]).test_id
+        ('person-1', 'Zo_~0e8501d04522')
+        """
+        clean = re.sub(r":+", ":", re.sub(r"[^A-Za-z0-9._+@:/-]+", "_", self.id))
+        return clean if clean == self.id and len(clean) <= 60 else f"{clean[:47]}~{digest(self.id)[:12]}"

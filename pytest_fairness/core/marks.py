@@ -12,8 +12,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pytest_fairness.core.comparisons import Comparable, Comparison, Decision, conclude, listening
+from pytest_fairness.core.bounds import family_of
+from pytest_fairness.core.comparisons import Comparable, Comparison, Condition, Decision, conclude, key_of, listening
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.numerals import subject_text
 
 if TYPE_CHECKING:
     from pytest_fairness.core.estimates import Estimate
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 NOT_MARKED = "-"
 _PLACES = {mark: place for place, mark in enumerate(("A", "B", "C", NOT_MARKED, "D"))}
 """From best to worst. What is not marked ranks as D: D is only worse to look at."""
-_DECISIONS = (Decision.FALSE, Decision.INVALID, Decision.UNDECIDED, Decision.TRUE)
+_DECISIONS = tuple(Decision)
 
 Range = tuple[float | None, float | None]
 
@@ -170,8 +172,13 @@ class Mark(Comparable):
             return _PLACES[self._letter] <= _PLACES[letter]
         claims = [_claims(estimate, letter) for estimate in self._estimates]
         # Of a family the member that decides, both of its ends: what is shown are two bounds.
-        answers = [conclude(comparison) for comparison in min(claims, key=_standing)]
-        return all(answers)
+        deciding = min(claims, key=_standing)
+        family = f'family.mark >= "{letter}"' if len(claims) > 1 else ""
+        text = f'mark of {subject_text(deciding[0].estimate)} >= "{letter}"'
+        first = self._estimates[0]
+        name = key_of(first, family_of(first.metric) if family else None)
+        condition = Condition(text, tuple(deciding), family=family)
+        return conclude(f"mark of {len(claims)} {name} >= {letter}", condition)
 
 
 def _letter(estimate: Estimate) -> str:

@@ -15,7 +15,8 @@ class Model(Protocol):
     """Who answers.
 
     One that answers ``batch_size`` prompts at a time with weights of its own has that as an attribute: an executor
-    may then hold it on other machines, made there from its name.
+    may then hold it on other machines, made there from its name. A method ``preflight()``, where there is one, raises
+    `FatalError` for what is known before the first prompt, a missing key say: then nothing is asked.
     """
 
     name: str
@@ -48,7 +49,10 @@ class Grader(Protocol):
     """What was answered.
 
     A grader whose code and parameters are told apart by an attribute ``fingerprint``
-    has its grades kept in the store; one without is asked anew in every run.
+    has its grades kept in the store; one without is asked anew in every run. It must be defined by the
+    grader's own class: a subclass that inherits it grades otherwise, and is taken to have none.
+    An answer that is not complete (cut off, filtered, refused by the provider, ended for an unknown reason) is
+    ungraded and never shown to a grader, unless its attribute ``accepts`` names the reason: ``("refusal",)``.
     An attribute ``extremes`` (a tuple of values) or a method ``extremes_for(prompt)``
     names the values that an ungraded attempt could have had; without, 0 and 1 are taken.
     """
@@ -77,7 +81,7 @@ Grading = Generator[Sequence[Question], Sequence[Attempt], Sequence[Grade]]
 class ItemGrader(Protocol):
     """What the attempts of an item come to together; it may ask a model, and ask again.
 
-    ``extremes`` or ``extremes_for`` mean what they do for a `Grader`. Its questions go the
+    ``accepts``, ``extremes`` and ``extremes_for`` mean what they do for a `Grader`. Its questions go the
     way of all attempts, so what is in the store is not asked again; its grades follow from
     them and are made anew in every run. A method ``most_questions(attempts)`` tells how many
     it asks at most about an item with that many attempts, for plans and estimates.
@@ -100,9 +104,9 @@ class ItemGrader(Protocol):
         """One grade for each attempt, in order: prompts in order, each with its repetitions.
 
         The attempts carry the grades that stand before this one in the mark, those of all plain
-        graders first. An attempt that failed is among them; whatever it is given here, its grade
-        is ``Grade.none("error")``. Where it asks for the value of an ungraded attempt, the item is
-        ungraded for the same reason. A question may fail as well: its attempt then has an error and
+        graders first. An attempt that failed, or whose answer is not complete, is among them without an
+        answer; whatever it is given here, it is ungraded. Where it asks for the value of an ungraded attempt,
+        the item is ungraded for the same reason. A question may fail as well: its attempt then has an error and
         no answer, and the item's test fails.
         """
         ...
@@ -112,7 +116,7 @@ class ItemGrader(Protocol):
 class BatchGrader(Protocol):
     """What many attempts come to at once: embeddings, classifiers.
 
-    ``fingerprint``, ``extremes`` and ``extremes_for`` mean what they do for a `Grader`. A grade
+    ``fingerprint``, ``accepts``, ``extremes`` and ``extremes_for`` mean what they do for a `Grader`. A grade
     must follow from its own attempt, not from the others of the batch: those differ from run to
     run, since what is in the store is not graded again. A method ``close()``, where there is one,
     is called at the end of the run.
@@ -128,7 +132,7 @@ class BatchGrader(Protocol):
     def grade_batch(self, attempts: Sequence[GradedAttempt]) -> Sequence[Grade]:
         """One grade for each attempt, in order.
 
-        Called when a threshold takes its probe's whole sample, with all attempts that have an answer
+        Called when a threshold takes its probe's whole sample, with all attempts that have a complete answer
         and no grade in the store. They carry the grades of the other graders, but for those over a batch.
         """
         ...

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from pytest_fairness.core.bounds import OwnBounds
-from pytest_fairness.core.comparisons import Comparison, Decision, recording
+from pytest_fairness.core.bounds import OwnBounds, family_of
+from pytest_fairness.core.comparisons import Comparison, Condition, Decision, Record, key_of
+from pytest_fairness.core.dependence import (
+    Dependence,
+    Evaluation,
+    Evaluator,
+    depends_on,
+    find_passing,
+    with_own_bounds,
+)
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.marks import Scale
 
 NOTHING_COMPARED = "nothing was compared: assert an estimate of `measured` against a number"
-_OPEN = (Decision.UNDECIDED, Decision.INVALID)
 
 
 class Verdict(StrEnum):
@@ -32,6 +39,7 @@ class Judgement:
 
     verdict: Verdict
     comparisons: Sequence[Comparison] = ()
+    """The way round in which they must hold."""
     estimates: Sequence[Estimate] = ()
     deciding: Comparison | None = None
     """The comparison to show first: the one that broke, stayed open, or held most narrowly."""
@@ -39,6 +47,14 @@ class Judgement:
     """The exception whose traceback leads to the user's line."""
     reason: str = ""
     """For a verdict that no comparison explains, or more about one."""
+    mistake: str = ""
+    """Why the test could not be fair on any data; empty where it could."""
+    asserted: int = 1
+    """How many metrics the test asserts: a claim of unfairness has its share of the error."""
+    read: Sequence[Estimate] = ()
+    """Estimates whose numbers the test has looked at, and which it did not compare."""
+    dependence: Dependence | None = None
+    """What the test depends on, for `judge` on other data."""
 
     @property
     def bounds(self) -> tuple[float | None, float | None]:
@@ -88,82 +104,146 @@ class Judgement:
         return sorted(found.values(), key=lambda comparison: comparison.bound)
 
 
-def judge(test: Callable[[], object], *, scale: Scale | None = None, bounds: OwnBounds | None = None) -> Judgement:
-    """Run a threshold test and say what its comparisons, decided by their intervals, come to.
+def judge(
+    test: Callable[[], object],
+    *,
+    scale: Scale | None = None,
+    bounds: OwnBounds | None = None,
+    known: Dependence | None = None,
+    endings: tuple[type[BaseException], ...] = (),
+) -> Judgement:
+    """Run a threshold test and return what its comparisons, decided by their intervals, come to.
 
-    Open comparisons (undecided or invalid) are first taken as true. If the test passes
-    without any, it is fair. If it fails, or passes after an open one, it is repeated with
-    open comparisons taken as false: a test that fails both ways is unfair; one that only
-    an open comparison turns is undecided, or invalid. Fair is never taken from the repeat.
+    The test is evaluated once as its intervals answer it, and again with each condition that
+    it checks answered the opposite way. A condition that cannot fail the test by itself makes
+    it invalid. The same evaluations show which answer each condition needs, so a negated
+    comparison is judged as the one that must hold. Then it is fair where all of them hold,
+    unfair where one is broken, invalid where one cannot be measured, and else undecided.
 
-    ``scale`` is for the marks of all its estimates; without, each has that of its metric.
-    ``bounds`` stand in place of the numbers that it compares with.
+    Args:
+        test: Called several times; what it prints after the first time is dropped.
+        scale: For the marks of all its estimates; without, each has that of its metric.
+        bounds: What the project sets in place of the numbers that it compares with.
+        known: What it depends on, as a judgement of the same test on other data found it.
+        endings: Exceptions that end the test without failing it, as those of a skip.
 
-    A `FairnessError` (an unknown group, say) makes it invalid; other exceptions pass through.
+    Returns:
+        The judgement. A `FairnessError` (an unknown group, say) makes it invalid.
+
+    Raises:
+        BaseException: Whatever the test raises that is no failed assertion.
 
     >>> rho = Estimate("ratio", "ratio", value=0.9, low=0.75, high=1.05)
     >>> def test():
     ...     assert rho >= 0.8
     >>> judge(test).verdict.value
     'undecided'
+    >>> def unasserted():
+    ...     return rho >= 0.5
+    >>> judge(unasserted).verdict.value
+    'invalid'
     """
-    with recording(assume=True, scale=scale, bounds=bounds) as first:
-        failure = _run(test)
-    comparisons = first.comparisons
-
-    def judgement(verdict: Verdict, deciding: Comparison, failure: BaseException | None) -> Judgement:
-        return Judgement(verdict, comparisons, first.estimates, deciding, failure)
-
-    if isinstance(failure, FairnessError) or not comparisons:
-        reason = str(failure) if isinstance(failure, FairnessError) else NOTHING_COMPARED
-        return Judgement(Verdict.INVALID, comparisons, first.estimates, failure=failure, reason=reason)
-    if bounds is not None and (reason := bounds.problem(comparisons, passed=failure is None)):
-        return Judgement(Verdict.INVALID, comparisons, first.estimates, reason=reason)
-    still_open = [comparison for comparison in comparisons if comparison.decision in _OPEN]
-    if not still_open:
-        return _judge_decided(comparisons, failure, judgement)
-    with recording(assume=False, scale=scale, bounds=bounds) as second:
-        repeated = _run(test)
-    if failure is not None and repeated is not None:
-        decided = [comparison for comparison in comparisons if comparison.decision not in _OPEN] or still_open
-        return judgement(Verdict.UNFAIR, decided[-1], failure)
-    turning = [*still_open, *(comparison for comparison in second.comparisons if comparison.decision in _OPEN)]
-    invalid = [comparison for comparison in turning if comparison.decision is Decision.INVALID]
-    verdict = Verdict.INVALID if invalid else Verdict.UNDECIDED
-    return judgement(verdict, (invalid or turning)[0], failure or repeated)
-
-
-def _judge_decided(
-    comparisons: Sequence[Comparison],
-    failure: BaseException | None,
-    judgement: Callable[[Verdict, Comparison, BaseException | None], Judgement],
-) -> Judgement:
-    """Every comparison was decided by its interval."""
-    if failure is not None:
-        return judgement(Verdict.UNFAIR, comparisons[-1], failure)
-    for comparison in comparisons:  # a negated one that failed: `not rho < 0.8`
-        if comparison.estimate.suspect:
-            return judgement(Verdict.INVALID, comparison, None)
-        if comparison.estimate.sparse:
-            return judgement(Verdict.UNDECIDED, comparison, None)
-    return judgement(Verdict.FAIR, min(comparisons, key=_margin), None)
+    evaluator = Evaluator(test, scale, endings=endings)
+    first = evaluator.judged()
+    if isinstance(first.failure, FairnessError) or not first.given:
+        reason = str(first.failure) if isinstance(first.failure, FairnessError) else NOTHING_COMPARED
+        return _invalid(first, reason)
+    found = (first, None) if not first.fails else find_passing(evaluator, first)
+    if found is None:
+        return _invalid(first, f"it fails whatever it compares{_words(first.failure)}")
+    passing, default = found
+    if known is None or not passing.given.keys() <= known.needs.keys():
+        known = depends_on(evaluator, passing, default)
+    if known.problem:
+        return replace(_invalid(first, known.problem, known), mistake=known.problem)
+    if bounds is not None:
+        evaluator = with_own_bounds(evaluator, bounds, known.needs, passing.record)
+        first = evaluator.judged()
+        passing = evaluator.under(passing.given, default)
+        failure = first.failure or passing.failure
+        reason = str(failure) if isinstance(failure, FairnessError) else ""
+        conditions = [condition.as_needed(known.needs[key]) for key, condition in passing.record.conditions.items()]
+        reason = reason or bounds.problem([each for condition in conditions for each in condition.comparisons])
+        if reason:
+            return _invalid(first, reason, known)
+    return _judged(evaluator, first, passing, known)
 
 
-def _run(test: Callable[[], object]) -> Exception | None:
-    """The assertion that failed or the mistake in what was asked of `measured`; else None."""
-    try:
-        test()
-    except (AssertionError, FairnessError) as failure:
-        return failure
-    except ExceptionGroup as group:  # hypothesis has found several failures
-        ours, others = group.split((AssertionError, FairnessError))
-        if ours is None or others is not None:
-            raise
-        first: Exception = ours
-        while isinstance(first, ExceptionGroup):
-            first = first.exceptions[0]
-        return first
-    return None
+def _judged(evaluator: Evaluator, first: Evaluation, passing: Evaluation, known: Dependence) -> Judgement:
+    """The judgement of a test each of whose conditions can fail it."""
+    conditions = passing.record.conditions
+    asserted = _asserted(conditions.values())
+    needed = {key: condition.as_needed(known.needs[key], asserted) for key, condition in conditions.items()}
+    comparisons = [comparison for condition in needed.values() for comparison in condition.comparisons]
+
+    def those(decision: Decision) -> list[Comparison]:
+        return [comparison for comparison in comparisons if comparison.decision is decision]
+
+    broken, invalid, still_open = map(those, (Decision.FALSE, Decision.INVALID, Decision.UNDECIDED))
+    if broken:
+        verdict, deciding = Verdict.UNFAIR, _reached(broken, needed, first)
+    elif invalid:
+        verdict, deciding = Verdict.INVALID, invalid[0]
+    elif still_open:
+        verdict, deciding = Verdict.UNDECIDED, still_open[0]
+    else:
+        verdict, deciding = Verdict.FAIR, min(comparisons, key=_margin)
+    failure = first.failure
+    if failure is None and verdict is not Verdict.FAIR:
+        # A line to show: where the test fails if what is open does not hold.
+        answers = {
+            key: known.needs[key] != (condition.decision is not Decision.TRUE) for key, condition in needed.items()
+        }
+        failure = evaluator.under(answers).failure
+    return Judgement(
+        verdict, comparisons, first.record.estimates, deciding, failure,
+        asserted=asserted, read=_read_only(first.record, comparisons), dependence=known,
+    )  # fmt: skip
+
+
+def _invalid(first: Evaluation, reason: str, known: Dependence | None = None) -> Judgement:
+    record = first.record
+    return Judgement(
+        Verdict.INVALID, record.comparisons, record.estimates, failure=first.failure, reason=reason, dependence=known
+    )
+
+
+def _asserted(conditions: Iterable[Condition]) -> int:
+    """How many metrics a test asserts; the members of a family, whose claims are corrected together, are one."""
+    estimates = [comparison.estimate for condition in conditions for comparison in condition.comparisons]
+    names = {key_of(each, None if each.strict_at is None else family_of(each.metric)) for each in estimates}
+    return len(names)
+
+
+def _reached(broken: Sequence[Comparison], needed: Mapping[str, Condition], first: Evaluation) -> Comparison:
+    """Of the broken comparisons the one at which the test has failed, where that is one of them."""
+    for key in reversed(first.given):
+        for comparison in needed[key].comparisons if key in needed else ():
+            if comparison.decision is Decision.FALSE:
+                return comparison
+    return broken[0]
+
+
+def _read_only(record: Record, comparisons: Sequence[Comparison]) -> list[Estimate]:
+    """Estimates whose numbers the test has looked at, and which it did not compare."""
+    compared = {key_of(each.estimate) for each in comparisons}
+    for condition in record.conditions.values():
+        if condition.family:
+            compared |= {key_of(each, family_of(each.metric)) for each in _estimates(condition)}
+    return [
+        estimate
+        for key, estimate in record.read.items()
+        if key not in compared and key_of(estimate, family_of(estimate.metric)) not in compared
+    ]
+
+
+def _estimates(condition: Condition) -> list[Estimate]:
+    return [comparison.estimate for comparison in condition.comparisons]
+
+
+def _words(failure: BaseException | None) -> str:
+    text = str(failure).strip().partition("\n")[0] if failure else ""
+    return f": {text}" if text else ""
 
 
 def _margin(comparison: Comparison) -> float:

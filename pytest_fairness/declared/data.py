@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_fairness.core.errors import FairnessError, near
+from pytest_fairness.core.errors import FairnessError, install, near
 from pytest_fairness.declared.nodes import Node
 
 Row = Mapping[str, Any]
@@ -22,12 +24,33 @@ class _Everything(tuple[str, ...]):
         return True
 
 
-def rows_of_file(named: Node, folder: Path) -> list[Row]:
+@dataclass(frozen=True, slots=True)
+class AllowedFolders:
+    """Where the files of a declaration may lie: what they hold is sent to a model."""
+
+    own: Path
+    """The folder of the declaration, from which they are named."""
+    allowed: Path | None = None
+    """The folder that the user names for the suite by ``--fairness-data``."""
+
+    def path(self, named: Node) -> Path:
+        """The file that is named. Raises `DeclarationError` for one outside of these folders."""
+        path = self.own / named.text
+        folders = [folder.resolve() for folder in (self.own, self.allowed) if folder is not None]
+        if not any(path.resolve().is_relative_to(folder) for folder in folders):
+            raise named.error(
+                f"{named.text} lies outside of the declaration's folder: move it there, or allow its folder by "
+                "--fairness-data SUITE=DIR"
+            )
+        return path
+
+
+def rows_of_file(named: Node, folders: AllowedFolders) -> list[Row]:
     """The rows of a CSV, TSV, JSON, JSONL or Parquet file, named from the folder of the declaration.
 
     Raises `DeclarationError`, where it is named, for a file that cannot be read or has no rows.
     """
-    path = folder / named.text
+    path = folders.path(named)
     try:
         rows = list(_read(path))
     except FairnessError as error:
@@ -55,22 +78,31 @@ def _read(path: Path) -> Iterable[Row]:
     return rows
 
 
-def rows_of_dataset(node: Node, folder: Path) -> list[Row]:
-    """The rows of a data set: of the hub, or of a folder beside the declaration.
+def rows_of_dataset(node: Node, folders: AllowedFolders) -> list[Row]:
+    """The rows of a data set: of the hub, at a commit, or of a folder beside the declaration.
 
     Raises `DeclarationError` without the `datasets` library, and for what it cannot load.
     """
     named = node.value["dataset"]
+    revision = node.value["revision"].text if "revision" in node.value else ""
+    if (folders.own / named.text).exists():
+        path = str(folders.path(named))
+    elif re.fullmatch("[0-9a-f]{40}", revision):
+        path = named.text
+    else:
+        raise named.error(
+            f"{named.text!r} is no folder here, and a data set of the hub changes: pin it by `revision`, the 40 "
+            "hexadecimal digits of a commit"
+        )
     try:
         import datasets  # type: ignore[import-untyped]
     except ImportError:
-        raise named.error("reading a data set needs a library: pip install 'pytest-fairness[datasets]'") from None
+        raise named.error(f"reading a data set needs a library: {install('datasets')}") from None
     given = {key: node.value[key].text for key in ("name", "revision") if key in node.value}
     split = node.value["split"].text if "split" in node.value else "train"
-    path = folder / named.text
     datasets.disable_progress_bars()
     try:
-        loaded = datasets.load_dataset(str(path) if path.exists() else named.text, split=split, **given)
+        loaded = datasets.load_dataset(path, split=split, **given)
         rows: list[Row] = [dict(row) for row in loaded]
     except Exception as error:  # noqa: BLE001 - the library raises whatever the one below it does
         raise named.error(f"{named.text!r} cannot be loaded: {type(error).__name__}: {error!s:.300}") from None

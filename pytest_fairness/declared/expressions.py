@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import operator
 import re
+import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -44,6 +45,9 @@ _COMPARES: Mapping[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
 }
+_FAMILIES = ("rates", "differences", "ratios")
+"""Measures that stand for several estimates, all of which must hold."""
+_NEGATED: Mapping[type[ast.cmpop], str] = {ast.Lt: ">=", ast.LtE: ">", ast.Gt: "<=", ast.GtE: "<"}
 _MARKS = ("A", "B", "C", "D")
 _EXAMPLE = "write a comparison such as rate(advance) >= 0.4"
 
@@ -169,6 +173,7 @@ class _Checker:
                 self.condition(value)
         elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             self.condition(node.operand)
+            self._refuse_negated_family(node)
         elif isinstance(node, ast.Compare):
             self._comparison(node)
         else:
@@ -185,6 +190,7 @@ class _Checker:
         for first, second in pairwise(sides):
             if self._is_bound(first) == self._is_bound(second):
                 self._fail(second, "an estimate is compared with a number: take a difference or a ratio of two groups")
+        self._refuse_empty_ranges(node, sides)
         marked = {isinstance(side, ast.Attribute) for side in measures}
         for side in measures:
             self._measure(side.value if isinstance(side, ast.Attribute) and side.attr == "mark" else side)
@@ -192,14 +198,39 @@ class _Checker:
             if self._is_bound(side) and (_word(side) in _MARKS) != (True in marked):
                 self._fail(side, "a mark is compared with A, B, C or D, an estimate with a number")
 
+    def _refuse_negated_family(self, node: ast.UnaryOp) -> None:
+        """``not ratios(...) < 0.8`` holds where a single one is above."""
+        family = next((each for each in ast.walk(node) if _is_family(each)), None)
+        if family is None:
+            return
+        shown, compared = f"{_called_name(family)}(...) >= 0.8", node.operand
+        if isinstance(compared, ast.Compare) and len(compared.ops) == 1:
+            sides = [self._shown(side) for side in (compared.left, compared.comparators[0])]
+            shown = f" {_NEGATED[type(compared.ops[0])]} ".join(sides)
+        self._fail(node, f"`not` of several estimates holds where one of them does: write what all must, {shown}")
+
+    def _refuse_empty_ranges(self, node: ast.Compare, sides: Sequence[ast.expr]) -> None:
+        for place, (first, second) in enumerate(pairwise(node.ops)):
+            ends = sides[place], sides[place + 2]
+            if not all(map(self._is_bound, ends)) or type(first) not in _COMPARES or _word(ends[0]) in _MARKS:
+                continue
+            low, high = map(_word, ends if isinstance(first, ast.Lt | ast.LtE) else ends[::-1])
+            strict = isinstance(first, ast.Lt | ast.Gt) or isinstance(second, ast.Lt | ast.Gt)
+            same = isinstance(first, ast.Lt | ast.LtE) == isinstance(second, ast.Lt | ast.LtE)
+            if same and (low > high or (strict and low == high)):
+                self._fail(ends[0], f"nothing lies between {low} and {high}: write the lower bound first")
+
     def _is_bound(self, node: ast.expr) -> bool:
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             operand = node.operand
-            return isinstance(operand, ast.Constant) and isinstance(operand.value, int | float)
+            number = isinstance(operand, ast.Constant) and isinstance(operand.value, int | float)
+            return number and self._is_bound(operand)
         if isinstance(node, ast.Constant):
             number = isinstance(node.value, int | float) and not isinstance(node.value, bool)
             if not number and node.value not in _MARKS:
                 self._fail(node, f"{node.value!r} is no number: {_EXAMPLE}")
+            if isinstance(node.value, int | float) and abs(node.value) > sys.float_info.max:
+                self._fail(node, f"{self._shown(node)} is no finite number: leave the bound out")
             return True
         if isinstance(node, ast.Name):
             if node.id not in _MARKS:
@@ -210,14 +241,14 @@ class _Checker:
     def _measure(self, node: ast.expr) -> None:
         """A measure, its size (abs) or its opposite."""
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-            self._measure(node.operand)
+            self._single_measure(node.operand, "-")
             return
         if not isinstance(node, ast.Call):
             self._fail(node, f"{self._shown(node)} is no measure; known: {', '.join(MEASURES)}")
         if isinstance(node.func, ast.Name) and node.func.id == "abs":
             if len(node.args) != 1 or node.keywords:
                 self._fail(node, "abs takes one measure")
-            self._measure(node.args[0])
+            self._single_measure(node.args[0], "abs")
             return
         name = node.func
         if isinstance(name, ast.Attribute):
@@ -227,6 +258,15 @@ class _Checker:
             self._call(node, name.id)
         else:
             self._fail(node, f"{self._shown(name)} is no measure; known: {', '.join(MEASURES)}")
+
+    def _single_measure(self, node: ast.expr, what: str) -> None:
+        self._measure(node)
+        if family := next((each for each in ast.walk(node) if _is_family(each)), None):
+            self._fail(
+                node,
+                f"{what} takes one estimate, and {_called_name(family)} gives several: compare them with two bounds, "
+                f"as in -0.1 <= {_called_name(family)}(...) <= 0.1",
+            )
 
     def _slice(self, node: ast.expr) -> None:
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "where"):
@@ -270,6 +310,9 @@ class _Checker:
                     self._values(given[word], str(by), self._known.groups[str(by)], "group", one=True)
         if "equals" in given:
             grade = str(self._single(node.args[0]))
+            listed = isinstance(given["equals"], ast.List | ast.Tuple)
+            if _called_name(node) == "rates" and not (listed and given["equals"].elts):  # type: ignore[attr-defined]
+                self._fail(given["equals"], "rates takes a list of values: equals=[...], or rate(...) for one")
             self._values(given["equals"], grade, self._known.grades[grade], "value")
 
     def _values(
@@ -296,6 +339,16 @@ class _Checker:
         # In one line, as is mostly so: ast counts bytes there.
         line = self._text.encode().splitlines()[node.lineno - 1] if node.lineno == 1 else b""
         raise ExpressionError(message, len(line[: node.col_offset].decode(errors="replace")))
+
+
+def _called_name(node: ast.AST) -> str:
+    """The name of a call, whatever stands before it; empty of anything else."""
+    function = node.func if isinstance(node, ast.Call) else None
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def _is_family(node: ast.AST) -> bool:
+    return _called_name(node) in _FAMILIES
 
 
 def spelled(value: object) -> str:

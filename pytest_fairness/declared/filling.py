@@ -6,13 +6,12 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 from pytest_fairness.core.errors import FairnessError, near
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.options import Options
-from pytest_fairness.declared.data import Row, renamed, rows_of_dataset, rows_of_file
+from pytest_fairness.declared.data import AllowedFolders, Row, renamed, rows_of_dataset, rows_of_file
 from pytest_fairness.declared.nodes import Node
 from pytest_fairness.declared.templates import Template
 
@@ -29,7 +28,7 @@ class Filled:
     """A declaration's prompts, ready to be made."""
 
     document: Node
-    folder: Path
+    folders: AllowedFolders
     name: str
 
     def vary(self) -> dict[str, Groups]:
@@ -52,7 +51,7 @@ class Filled:
 
     def _groups_of_file(self, attribute: str, node: Node) -> Groups:
         groups: dict[str, list[Filling]] = {}
-        for number, row in enumerate(rows_of_file(node, self.folder), start=1):
+        for number, row in enumerate(rows_of_file(node, self.folders), start=1):
             if attribute not in row:
                 raise node.error(f"{node.text} has no column {attribute!r}; {near(attribute, map(str, row))}")
             filling = {str(name): str(value) for name, value in row.items() if value not in (None, "")}
@@ -71,11 +70,11 @@ class Filled:
         if isinstance(declared.value, list):
             return [({name: each.text for name, each in row.value.items()}, row) for row in declared.value]
         if isinstance(declared.value, str):
-            rows = rows_of_file(declared, self.folder)
+            rows = rows_of_file(declared, self.folders)
         elif "file" in declared.value:
-            rows = renamed(rows_of_file(declared.value["file"], self.folder), declared.get("columns"))
+            rows = renamed(rows_of_file(declared.value["file"], self.folders), declared.get("columns"))
         else:
-            rows = renamed(rows_of_dataset(declared, self.folder), declared.get("columns"))
+            rows = renamed(rows_of_dataset(declared, self.folders), declared.get("columns"))
         return [(row, declared) for row in rows]
 
     def items(
@@ -99,6 +98,8 @@ class Filled:
         width = len(str(len(rows)))
         for number, (row, node) in enumerate(rows, start=1):
             values = {str(name): value for name, value in row.items() if value not in (None, "")}
+            if "id" in row and not str(values.get("id", "")).strip():
+                raise node.error(f"row {number}: its id is empty: write one, or leave `id` out of all rows")
             item = str(values.get("id", f"{number:0{width}}"))
             missing = sorted(asked - values.keys() - varied - choices)
             if missing:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from pathlib import Path
 from typing import Any
 
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.declared.data import AllowedFolders
 from pytest_fairness.declared.nodes import Node
 
 _BOOLEAN = ("true", "false")
 
 
-def graders_of(declared: Node, folder: Path, choices: Collection[str] | None) -> dict[str, Any]:
+def graders_of(declared: Node, folders: AllowedFolders, choices: Collection[str] | None) -> dict[str, Any]:
     """The graders of a probe, as its mark has them.
 
     Raises `DeclarationError` for one that cannot be made, and for a choice without choices.
@@ -23,7 +23,7 @@ def graders_of(declared: Node, folder: Path, choices: Collection[str] | None) ->
         if kind == "choice" and choices is None:
             raise node.error("a choice needs `choices`: write what can be chosen")
         try:
-            graders[name] = _grader(kind, node if node.text else node.value[kind], folder)
+            graders[name] = _grader(kind, node if node.text else node.value[kind], folders)
         except FairnessError as error:
             raise node.error(str(error)) from None
     return graders
@@ -46,7 +46,7 @@ def values_of(declared: Node, graders: dict[str, Any], choices: Collection[str] 
     return values
 
 
-def _grader(kind: str, node: Node, folder: Path) -> Any:
+def _grader(kind: str, node: Node, folders: AllowedFolders) -> Any:
     given = node.plain
     if kind == "yes-no":
         from pytest_fairness.graders.text import YesNo
@@ -76,4 +76,4 @@ def _grader(kind: str, node: Node, folder: Path) -> Any:
     from pytest_fairness.graders.judge import Judge
     from pytest_fairness.graders.rubric import Rubric
 
-    return Judge(Rubric.from_file(folder / given) if isinstance(given, str) else Rubric.from_data(given))
+    return Judge(Rubric.from_file(folders.path(node)) if isinstance(given, str) else Rubric.from_data(given))

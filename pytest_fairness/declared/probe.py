@@ -12,6 +12,7 @@ from typing import Any
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.marks import Scale
 from pytest_fairness.declared.checking import check
+from pytest_fairness.declared.data import AllowedFolders
 from pytest_fairness.declared.expressions import Expression, ExpressionError, Known
 from pytest_fairness.declared.files import suite_in
 from pytest_fairness.declared.filling import OWN, Filled, slots_of
@@ -47,14 +48,16 @@ class DeclaredProbe:
     card: Mapping[str, str] = field(default_factory=dict)
 
 
-def read_probes(path: Path, shown: str | None = None) -> list[DeclaredProbe]:
+def read_probes(path: Path, shown: str | None = None, allowed: Path | None = None) -> list[DeclaredProbe]:
     """The probes that a file declares. ``shown`` is what messages call it (default: its name).
+
+    The files that it names lie in its folder, or in the ``allowed`` one.
 
     Raises `DeclarationError`, in one line with file and line, for the first thing that is wrong.
     """
     file = shown or path.name
     taken: dict[str, int] = {}
-    return [_probe(document, path, taken) for document in _documents(path, file)]
+    return [_probe(document, path, AllowedFolders(path.parent, allowed), taken) for document in _documents(path, file)]
 
 
 def card_of(path: Path) -> str:
@@ -91,14 +94,14 @@ def _documents(path: Path, file: str) -> list[Node]:
     return documents
 
 
-def _probe(document: Node, path: Path, taken: dict[str, int]) -> DeclaredProbe:
+def _probe(document: Node, path: Path, folders: AllowedFolders, taken: dict[str, int]) -> DeclaredProbe:
     named = document.get("probe")
     name = named.text if named else slug(suite_in(path) or path.stem)
     _take(name, named or document, taken)
-    filled = Filled(document, path.parent, name)
+    filled = Filled(document, folders, name)
     vary = filled.vary()
     choices = _choice_values(document)
-    graders = graders_of(document.value["grade"], path.parent, choices)
+    graders = graders_of(document.value["grade"], folders, choices)
     rows = filled.rows()
     others: dict[str, set[str]] = {}
     for row, _ in rows:
@@ -113,6 +116,8 @@ def _probe(document: Node, path: Path, taken: dict[str, int]) -> DeclaredProbe:
     varied = {slot for groups in vary.values() for slot in slots_of(groups)}
     if crossed is not None and crossed.text not in varied:
         raise crossed.error(f"`vary` fills in nothing called {crossed.text!r}")
+    if calibration := document.get("calibration"):
+        folders.path(calibration)
     plain = {key: document.value[key].plain for key in _PASSED if key in document.value}
     if "confidence" in plain:
         plain["confidence"] = float(plain["confidence"])

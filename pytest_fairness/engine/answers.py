@@ -19,6 +19,8 @@ class Answers:
         """By key."""
         self.grades: dict[tuple[str, str], Grade] = {}
         """Stored grades, by attempt and by the grader's fingerprint."""
+        self.causes: dict[str, str] = {}
+        """Why a model could not be asked at all, with its name: one cause of the errors of all its attempts."""
         self.refused: dict[str, str] = {}
         """Keys that are not going to be answered in this run, with the reason: a cap, or the batch that they are in."""
         self.on_wait: Callable[[], None] | None = None
@@ -54,6 +56,14 @@ class Answers:
             if is_done():
                 return
             self._wait(seen)
+
+    def fail(self, what: str, error: BaseException) -> None:
+        """This has ended the engine: nothing more is going to come. The first that did is told."""
+        failed = error if isinstance(error, FairnessError) else None
+        said = " ".join(f"{what} failed: {type(error).__name__}: {error}".split())
+        self.broken = self.broken or failed or FairnessError(said)
+        self.closed = True
+        self.publish()
 
     def publish(self) -> None:
         """Tell those who wait that there is news."""

@@ -24,6 +24,11 @@ class Ask:
     """Its place in the work list; -1 where it stands in none."""
     role: Role = "probes"
 
+    @property
+    def is_stored(self) -> bool:
+        """Whether its answer belongs into the store; recorded answers are one already."""
+        return getattr(self.model, "stored", True)
+
 
 def asks_of(
     prompts: Sequence[Prompt], model: Model, repetitions: int, first: int = 0, role: Role = "probes"

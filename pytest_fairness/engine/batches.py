@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pytest_fairness.core.attempts import Grade, GradedAttempt
-from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.keys import grade_key
+from pytest_fairness.core.keys import fingerprint_of, grade_key, prompt_form
 from pytest_fairness.core.protocols import BatchGrader
 from pytest_fairness.engine.engine import Engine
 from pytest_fairness.engine.errors import GraderError
-from pytest_fairness.engine.grading import checked, told
+from pytest_fairness.engine.grading import checked, told, withheld
 
 
 def grade_batches(
@@ -34,23 +32,22 @@ def grade_batches(
 
 
 def _grades(name: str, grader: BatchGrader, attempts: Sequence[GradedAttempt], engine: Engine) -> Sequence[Grade]:
-    answered = [each for each in attempts if each.attempt.answer is not None]
-    fingerprint = getattr(grader, "fingerprint", None)
-    if fingerprint is None:
-        given = iter(_asked(name, grader, answered))
-    else:
-        given = iter(_kept(name, grader, fingerprint, answered, engine))
-    return [
-        Grade.none("error", each.attempt.error or "") if each.attempt.answer is None else next(given)
-        for each in attempts
-    ]
+    reasons = [withheld(each.attempt, grader) for each in attempts]
+    answered = [each for each, reason in zip(attempts, reasons, strict=True) if reason is None]
+    given = iter(_kept(name, grader, answered, engine))
+    return [reason or next(given) for reason in reasons]
 
 
-def _kept(
-    name: str, grader: BatchGrader, fingerprint: str, attempts: Sequence[GradedAttempt], engine: Engine
-) -> Sequence[Grade]:
-    """The grades of attempts that have answers, from the store as far as it has them."""
-    keys = [(each.attempt.key, grade_key(fingerprint, each.prompt)) for each in attempts]
+def _kept(name: str, grader: BatchGrader, attempts: Sequence[GradedAttempt], engine: Engine) -> Sequence[Grade]:
+    """Return the grades of attempts that have answers, from the store as far as it has them."""
+    fingerprint = fingerprint_of(grader)
+    keys: list[tuple[str, str]] = []
+    for each in attempts if fingerprint is not None else ():
+        key = grade_key(fingerprint, prompt_form(each.prompt, each.item.metadata))
+        if key is not None:
+            keys.append((each.attempt.key, key))
+    if len(keys) < len(attempts):  # something has no stable form: nothing of this batch is stored
+        return _asked(name, grader, attempts)
     if any(key not in engine.answers.grades for key in keys):
         with engine.grading([attempt for attempt, _ in keys]):
             missing = {key: each for key, each in zip(keys, attempts, strict=True) if key not in engine.answers.grades}
@@ -63,23 +60,6 @@ def _asked(name: str, grader: BatchGrader, attempts: Sequence[GradedAttempt]) ->
     if not attempts:
         return []
     try:
-        grades = checked(grader.grade_batch(attempts), len(attempts))
-        _check_values(grades)
-    except GraderError as error:
-        raise GraderError(f"the grader of {name!r} failed on its batch: it {error}") from None
-    except FairnessError as error:
-        raise GraderError(f"the grader of {name!r} failed: {error}") from error
+        return checked(grader.grade_batch(attempts), len(attempts))
     except Exception as error:
-        raise GraderError(f"the grader of {name!r} failed on its batch: it {told(error)}") from error
-    return grades
-
-
-def _check_values(grades: Sequence[Grade]) -> None:
-    for grade in grades:
-        try:
-            json.dumps(grade.value)
-        except (TypeError, ValueError):
-            kind = type(grade.value).__name__
-            raise GraderError(
-                f"gave a value of the type {kind}, which the store cannot keep: give a bool, a number or a text"
-            ) from None
+        raise GraderError(f"the grader of {name!r} failed on its batch: {told(error)}") from error

@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pytest_fairness.core.attempts import Attempt
-from pytest_fairness.core.errors import FairnessError, ModelError
+from pytest_fairness.core.errors import FairnessError, ModelError, TransientError, install
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.protocols import Model
 from pytest_fairness.engine.asks import Ask
@@ -69,7 +69,7 @@ class Budget:
 
     ``price`` tells the USD per million tokens of input and output of a model, None where nobody knows them;
     ``longest`` the most tokens that a stored answer of it has, None where there is none: then ``assumed`` are taken,
-    and where money is capped its first answer is waited for. ``started`` is the run's beginning, in seconds since 1970.
+    and where money is capped its first answer is waited for. ``elapsed`` are the seconds since the run's beginning.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class Budget:
         price: Callable[[Model], tuple[float, float] | None] = lambda _: None,
         longest: Callable[[Model], float | None] = lambda _: None,
         assumed: float = 100.0,
-        started: float | None = None,
+        elapsed: float = 0.0,
     ) -> None:
         self.caps = caps or Caps()
         self.is_capped = bool(self.caps)
@@ -106,9 +106,7 @@ class Budget:
         self._lock = threading.Lock()  # the loop ends calls while the store's thread weighs others
         self._deadline = math.inf
         if self.caps.minutes is not None:  # from here on by a clock that nobody sets
-            seconds = 60 * self.caps.minutes
-            gone = 0.0 if started is None else time.time() - started
-            self._deadline = time.monotonic() + seconds - min(max(0.0, gone), seconds)
+            self._deadline = time.monotonic() + max(0.0, 60 * self.caps.minutes - max(0.0, elapsed))
 
     # What the engine says.
 
@@ -126,9 +124,13 @@ class Budget:
         self._written = self._writing
 
     def failed(self, ask: Ask, error: ModelError) -> None:
-        """One request for this call has failed."""
+        """One request for this call has failed. One that was sent, and whose end is not known, may be billed."""
         with self._lock:
-            self._entry((ask.model.key, ask.role)).errors[error.kind] += 1
+            held = self._held.get(ask.key)
+            entry = self._entry((ask.model.key, ask.role))
+            entry.errors[str(error.kind)[:60]] += 1
+            if isinstance(error, TransientError) and error.sent and held and entry.usd is not None:
+                entry.usd += held.usd
             self._version += 1
 
     def end(self, ask: Ask, attempt: Attempt) -> None:
@@ -212,9 +214,12 @@ class Budget:
         if self.is_spent:
             return False
         with self._lock:
-            requests, _ = self._spent(others)
+            requests, usd = self._spent(others)
             if self.caps.requests is not None and requests + 1 > self.caps.requests:
                 self.reason = self._reached("requests")
+                return False
+            if self.caps.usd is not None and usd > self.caps.usd:  # of requests that failed, and are paid for
+                self.reason = self._reached("usd")
                 return False
             self._entry(self._held[key].entry).requests += 1
             self._version += 1
@@ -317,7 +322,7 @@ def unpriced(model: str) -> str:
     """The line for a model that a cap on money cannot be held for."""
     return (
         f"the price of {model} is not known, and --fairness-budget needs it: give --fairness-price IN/OUT "
-        "(USD per million tokens), or install pytest-fairness[prices] for listed prices"
+        f"(USD per million tokens), or for listed prices {install('prices')}"
     )
 
 

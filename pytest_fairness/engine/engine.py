@@ -1,14 +1,14 @@
 """Asks many prompts, safely: ahead of the tests, within limits, each answer written as it comes.
 
-The engine lives in a thread of its own with an event loop of its own. Tests take answers
-with `attempts`, which waits. What is to be asked flows one way: from the work list, the
-tests' demands and the graders' questions, past the store (which may know the answer), to a claim, to the model, to
-the store, to the tests.
+The engine lives in a thread of its own with an event loop of its own. Tests take answers with `attempts`, which waits.
+What is to be asked flows one way: from the work list, the tests' demands and the graders' questions, past the store
+(which may know the answer), to a claim, to the model, to the store, to the tests.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 import sys
 import threading
 import time
@@ -16,11 +16,13 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import TypeVar
 
 from pytest_fairness.core.attempts import Attempt, Grade
-from pytest_fairness.core.errors import FairnessError, StoreError
+from pytest_fairness.core.errors import FairnessError, StoreError, TransientError
 from pytest_fairness.core.protocols import Model
+from pytest_fairness.core.threads import DaemonExecutor
 from pytest_fairness.engine.answers import Answers
 from pytest_fairness.engine.asking import Asker, Retries
 from pytest_fairness.engine.asks import Ask
@@ -29,7 +31,7 @@ from pytest_fairness.engine.elsewhere import AGAIN, Elsewhere
 from pytest_fairness.engine.errors import SpentError
 from pytest_fairness.engine.limits import Limits
 from pytest_fairness.engine.queues import LOAD, Queues, Rank
-from pytest_fairness.engine.submitting import BatchMode, Submitting
+from pytest_fairness.engine.submitting import HANDING_IN, BatchMode, Submitting
 from pytest_fairness.store.pace import Rates, Wish
 from pytest_fairness.store.store import Asked, Store, Turn
 
@@ -39,6 +41,10 @@ _GATHER = 0.004
 """Seconds for which ended requests are gathered into one exchange with the store."""
 _TELL_EVERY = 64
 """Asks taken by tests after which the engine is told how far they are."""
+CLOSING = 10.0
+"""Seconds for which the thread is waited for at the end: a model may block its loop for as long as it likes."""
+GRACE = 30.0
+"""Seconds for which what is under way may go on once the time of the run is over."""
 
 
 class Engine:
@@ -47,6 +53,7 @@ class Engine:
     ``concurrency`` is the most requests under way at one endpoint, of all processes of the run together; a
     local model is one of each process. ``rates`` are those of an endpoint whose model names none. Without a
     ``budget`` nothing else is capped. With ``batch``, models that have batches are asked in them, all ahead.
+    ``secrets`` stand in no error that is kept.
     """
 
     def __init__(
@@ -60,16 +67,19 @@ class Engine:
         budget: Budget | None = None,
         rates: Rates | None = None,
         batch: BatchMode | None = None,
+        secrets: Sequence[str] = (),
     ) -> None:
         self._store = store
         self._run = run
         self._concurrency = concurrency
         self._retries = retries or Retries()
-        self._offline = offline
+        self._offline, self._secrets = offline, secrets
         self._budget = budget or Budget()
         self.answers = Answers()
         self.at_end: list[Callable[[], object]] = []
         """Called when the engine closes: graders free what they hold."""
+        self._unclosed: list[FairnessError] = []
+        self._patience = CLOSING + (HANDING_IN if batch else 0.0)
         self._stopped = False
         self._paused = False
         self._reached = 0
@@ -78,19 +88,18 @@ class Engine:
         # The loop's own, from here on.
         self._queues = Queues(self.ask_ahead)
         self._askers: dict[str, Asker] = {}
-        self._models: dict[str, Model] = {}
         self._elsewhere = Elsewhere(store, run)
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._asked: list[Asked] = []
         self._freed: list[str] = []
         self._graded: deque[tuple[str, str, Grade]] = deque()  # filled by the tests' thread, emptied by the loop
-        # Not the loop's default executor: a model's slow functions would keep the store waiting.
-        self._store_thread = ThreadPoolExecutor(1, "fairness-store")
+        self._store_thread = ThreadPoolExecutor(1, "fairness-store")  # which no slow function of a model keeps waiting
         self._loop = asyncio.new_event_loop()
+        self._loop.set_default_executor(DaemonExecutor())
         self._wake = asyncio.Event()
         self._submitting = Submitting(batch, store, run, self._in_store, self._wake.set)
         self._limits = Limits(concurrency, rates or Rates(), self._wake.set, self._submitting.together)
-        self._submitting.serve(self.answers, self._queues, self._budget, self._retries, self._limits)
+        self._submitting.serve(self.answers, self._queues, self._budget, self._retries, self._limits, secrets)
         self._thread = threading.Thread(target=self._live, name="fairness-engine", daemon=True)
         self._thread.start()
 
@@ -110,8 +119,7 @@ class Engine:
         missing = [ask for ask in asks if ask.key not in answered]
         self._reached = max(self._reached, asks[-1].place)
         if missing:
-            wanted = tuple(missing)
-            self._tell(lambda: self._queues.demand(wanted))
+            self._tell(partial(self._queues.demand, tuple(missing)))
             self.answers.until(lambda: self.answers.have(missing))
         elif self._reached - self._told >= _TELL_EVERY:
             self._told = self._reached
@@ -154,62 +162,53 @@ class Engine:
         self._tell(lambda: None)
 
     def stop(self) -> None:
-        """Let nothing new leave, here or in any other process of the run."""
+        """Let nothing new leave, here or in any other process of the session."""
         self._stopped = True
-        self._store.runs.stop(self._run)
+        self._store.stop()
 
     def close(self) -> None:
-        """Cancel what is under way and write what has come."""
+        """Cancel what is under way and write what has come. A model that holds up the loop is not waited for long."""
         self.answers.closed = True
         self._tell(lambda: None)
-        self._thread.join()
+        self._thread.join(self._patience)
+        self._patience = 0.0
         while self.at_end:
             try:
                 self.at_end.pop()()
             except Exception as error:
                 raise FairnessError(f"a grader could not be closed: {type(error).__name__}: {error}") from error
+        if self._unclosed:
+            raise self._unclosed.pop()
 
     def _tell(self, change: Callable[[], object]) -> None:
-        def apply() -> None:
-            change()
-            self._wake.set()
-
-        with suppress(RuntimeError):  # the loop has ended: what waits is told so by `_closing`
-            self._loop.call_soon_threadsafe(apply)
-
-    # The thread.
+        with suppress(RuntimeError):  # the loop has ended: what waits is told so by `_live`
+            self._loop.call_soon_threadsafe(change)
+            self._loop.call_soon_threadsafe(self._wake.set)
 
     def _live(self) -> None:
         asyncio.set_event_loop(self._loop)
-        try:
-            self._loop.run_until_complete(self._work())
-        finally:
-            self._store_thread.shutdown()
-            self._loop.run_until_complete(self._loop.shutdown_asyncgens())
-            self._loop.run_until_complete(self._loop.shutdown_default_executor())
-            self._loop.close()
-
-    async def _work(self) -> None:
-        try:
-            while not self.answers.closed:
-                self._wake.clear()
-                await self._look_up()
-                await self._look_elsewhere()
-                await self._exchange()
-                self.answers.closed = self.answers.closed or (self._stopped and not self._tasks)
-                await self._rest()
-        except FairnessError as error:
-            self.answers.broken = error
-        except Exception as error:  # noqa: BLE001 - the tests must be told, or they wait for ever
-            self.answers.broken = FairnessError(f"the engine failed: {type(error).__name__}: {error}")
-        finally:
+        for step in (self._work, self._end, self._loop.shutdown_asyncgens):
+            try:
+                self._loop.run_until_complete(step())
+            except BaseException as error:  # noqa: BLE001 - the tests must be told, or they wait for ever
+                self.answers.fail("the engine", error)
             self.answers.closed = True
             self.answers.publish()
-            await self._end()
+        self._store_thread.shutdown()
+        self._loop.close()
+
+    async def _work(self) -> None:
+        while not self.answers.closed:
+            self._wake.clear()
+            await self._look_up()
+            await self._look_elsewhere()
+            await self._exchange()
+            self.answers.closed = self.answers.closed or (self._stopped and len(self._tasks) <= self._limits.waiting)
+            await self._rest()
 
     async def _rest(self) -> None:
         """Sleep until something happens, then a moment more, so that things happen together."""
-        waits_for_time = self._elsewhere or self._queues or self._limits.wait
+        waits_for_time = self._elsewhere or self._queues or self._limits.waiting
         with suppress(TimeoutError):
             await asyncio.wait_for(self._wake.wait(), self._limits.nap(AGAIN) if waits_for_time else None)
         if self._tasks and not self.answers.closed:
@@ -223,7 +222,7 @@ class Engine:
         self._queues.reached = self._reached
         while batch := self._queues.to_look_up():
             asks, rank = batch
-            keys = [ask.key for ask in asks if _is_stored(ask)]
+            keys = [ask.key for ask in asks if ask.is_stored]
             attempts, grades = await self._in_store(lambda k=keys: self._store.load(k, self._run))  # type: ignore[misc]
             self.answers.grades |= grades
             self.answers.attempts |= attempts
@@ -249,6 +248,7 @@ class Engine:
         if why_not is None and self._offline and not ask.model.local:
             why_not = f"{ask.model.name} was not asked: the answer is not in the store, and --fairness-offline is given"
         if why_not is not None:
+            self.answers.causes[why_not] = ask.model.name
             self.answers.attempts[ask.key] = Attempt(ask.key, ask.repetition, error=why_not)
         return why_not is None
 
@@ -265,7 +265,7 @@ class Engine:
             self._budget.wanted = wanted
             try:
                 turn = await self._in_store(lambda a=asked, g=graded, w=wanted, p=wishes: self._turn(a, g, w, p))  # type: ignore[misc]
-            except StoreError:
+            except BaseException:
                 self._asked = asked + self._asked  # one more try is made at the end
                 raise
             self._stopped = self._stopped or turn.stopped
@@ -276,7 +276,7 @@ class Engine:
             self._elsewhere.suspect(self._limits.heed(wishes, turn))
             self.answers.publish()
             for key, ask in wanted.items():
-                if key in turn.claimed or not _is_stored(ask):
+                if key in turn.claimed or not ask.is_stored:
                     self._send(ask)
                 elif (owner := turn.elsewhere.get(key)) in turn.submissions:
                     self._submitting.follow(ask, owner)
@@ -290,7 +290,7 @@ class Engine:
         wanted: dict[str, Ask],
         wishes: Sequence[Wish] = (),
     ) -> Turn:
-        keys = [key for key, ask in wanted.items() if _is_stored(ask)]
+        keys = [key for key, ask in wanted.items() if ask.is_stored]
         while self._freed:
             self._store.release(self._freed.pop())
         turn = self._store.turn(self._run, asked=asked, grades=graded, wanted=keys, purse=self._budget, wishes=wishes)
@@ -308,9 +308,8 @@ class Engine:
     def _wanted(self) -> dict[str, Ask]:
         if self._stopped or self._paused or self.answers.closed or self._budget.waits:
             return {}
-        now = time.monotonic()
         spent = self._budget.is_spent  # then the store refuses, but for what is answered or being asked elsewhere
-        free = self._limits.free(now, LOAD if spent else None)
+        free = self._limits.free(time.monotonic(), LOAD if spent else None)
         ended = {one.attempt.key for one in self._asked}  # written with this exchange; until then still claimed
         known = (self.answers.attempts, self._tasks, self._elsewhere, ended, self._submitting)
         return self._queues.take(free, lambda key: any(key in those for those in known))
@@ -322,18 +321,30 @@ class Engine:
         if self._submitting.together(ask.model) is not None:
             self._submitting.add(ask)
             return
-        self._tasks[ask.key] = self._loop.create_task(self._ask(asker, ask))
+        task = self._tasks[ask.key] = self._loop.create_task(self._ask(asker, ask))
+        task.add_done_callback(self._check)
+
+    def _check(self, task: asyncio.Task[None]) -> None:
+        """End every wait where a request ended by a mistake in the engine, or by the store."""
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self.answers.fail("the engine", error)
 
     async def _ask(self, asker: Asker, ask: Ask) -> None:
         try:
-            attempt = await asker.ask(ask)
+            left = self._budget.time_left
+            async with asyncio.timeout(None if math.isinf(left) else max(0.0, left) + GRACE):
+                attempt = await asker.ask(ask)
             self._budget.end(ask, attempt)
-        except SpentError:
+        except (SpentError, TimeoutError) as over:
+            if isinstance(over, TimeoutError):
+                self._budget.failed(ask, TransientError("the time of the run is over", sent=True, kind="time over"))
             self._give_up(ask)
             return
-        except StoreError as error:
-            self.answers.broken, self.answers.closed = error, True
-            return
+        except asyncio.CancelledError:
+            if self.answers.closed:
+                raise
+            attempt = Attempt(ask.key, ask.repetition, error=f"{ask.model.name} canceled the task that asked it")
+            self._budget.end(ask, attempt)
         finally:
             asker.limit.in_flight -= 1
             del self._tasks[ask.key]
@@ -341,34 +352,39 @@ class Engine:
         if asker.fatal is not None:
             for waiting in self._queues.drain(ask.model):
                 self._may_ask(waiting)
-        if _is_stored(ask):
+            if attempt.error == asker.fatal:  # not written: every process of the run sees it for itself
+                if ask.is_stored:
+                    self._freed.append(ask.key)
+                self._may_ask(ask)
+                self.answers.publish()
+                return
+        if ask.is_stored:
             self._asked.append(Asked(attempt, ask.model.key, ask.digest, ask.prompt.messages))
         else:
             self.answers.attempts[ask.key] = attempt
             self.answers.publish()
 
-    async def _again(self, ask: Ask) -> None:
-        """Wait until a request may be sent once more. Raises `SpentError` where a cap forbids it."""
-        await self._asker(ask.model).limit.permit()
-        if not (self._budget.is_capped and _is_stored(ask)):
+    async def _again(self, ask: Ask, wait: float) -> None:
+        """Wait so long, and until a request may be sent once more. Raises `SpentError` where a cap forbids it."""
+        await self._asker(ask.model).limit.permit(wait)
+        if not (self._budget.is_capped and ask.is_stored):
             self._budget.may_retry(ask.key, ())
         elif not await self._in_store(lambda: self._store.may_retry(self._run, ask.key, self._budget)):
             raise SpentError(self._budget.reason)
 
     def _give_up(self, ask: Ask) -> None:
         self._budget.drop(ask)
-        if _is_stored(ask):
+        if ask.is_stored:
             self._freed.append(ask.key)
-        self.answers.refused[ask.key] = self._budget.reason
+        self.answers.refused[ask.key] = self._budget.reason if self._budget.is_spent else ""
         self.answers.publish()
 
     def _asker(self, model: Model) -> Asker:
         asker = self._askers.get(model.key)
         if asker is None:
-            asker = Asker(self._limits.of(model), self._retries, self._budget, self._again)
+            asker = Asker(model, self._limits.of(model), self._retries, self._budget, self._again, self._secrets)
             self.ask_ahead = self._queues.ask_ahead = max(self.ask_ahead, 2 * getattr(model, "in_flight", 0))
             self._askers[model.key] = asker
-            self._models[model.key] = model
         return asker
 
     async def _end(self) -> None:
@@ -380,10 +396,4 @@ class Engine:
         if self._askers or self._graded:
             with suppress(StoreError):
                 await self._in_store(lambda: self._turn(self._asked, list(self._graded), {}))
-        for model in self._models.values():
-            await model.close()
-
-
-def _is_stored(ask: Ask) -> bool:
-    """Whether its answer belongs into the store; recorded answers are one already."""
-    return getattr(ask.model, "stored", True)
+        self._unclosed += [error for asker in self._askers.values() if (error := await asker.close()) is not None]

@@ -5,21 +5,46 @@ All of this runs in the tests' thread: while a test waits, the gradings of other
 
 from __future__ import annotations
 
+import json
+import math
 import traceback
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
-from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
-from pytest_fairness.core.errors import UngradedError
-from pytest_fairness.core.items import ProbeItem
-from pytest_fairness.core.protocols import ItemGrader, Model, Question
+from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt
+from pytest_fairness.core.errors import FairnessError, UngradedError
+from pytest_fairness.core.finish_reasons import ungradable
+from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.core.protocols import BatchGrader, Grader, ItemGrader, Model, Question
 from pytest_fairness.engine.asks import Ask, asks_of
 from pytest_fairness.engine.engine import Engine
 from pytest_fairness.engine.errors import GraderError, SpentError
 
 Steps = Generator[list[Ask], list[Attempt], list[GradedAttempt]]
 """A grading: yields what it waits for, is sent the attempts, returns the graded attempts."""
+
+
+def withheld(attempt: Attempt, grader: Grader | ItemGrader | BatchGrader) -> Grade | None:
+    """Return the grade of an attempt that this grader is not shown; None where it has a complete answer."""
+    grade = ungradable(attempt)
+    is_accepted = grade is not None and attempt.answer is not None and grade.ungraded in getattr(grader, "accepts", ())
+    return None if is_accepted else grade
+
+
+def grade_one(name: str, grader: Grader, item: ProbeItem, prompt: Prompt, answer: Answer) -> Grade:
+    """Have a grader grade one answer.
+
+    Raises:
+        GraderError: It failed, or returned what is no grade.
+    """
+    try:
+        return checked_grade(grader.grade(prompt, answer))
+    except UngradedError as error:
+        return Grade.none(error.reason, str(error))
+    except Exception as error:
+        raise GraderError(f"the grader of {name!r} failed on item {item.id!r}: {told(error)}") from error
 
 
 def grade_together(
@@ -31,26 +56,37 @@ def grade_together(
     """
     graded = list(attempts)
     for name, grader in graders.items():
+        reasons = [withheld(each.attempt, grader) for each in graded]
+        shown = [_without_answer(each, reason) for each, reason in zip(graded, reasons, strict=True)]
         try:
-            grades = yield from _grades(grader, item, graded, model, first)
+            grades = yield from _grades(grader, item, shown, model, first)
         except UngradedError as error:
             grades = [Grade.none(error.reason, str(error))] * len(graded)
         except Exception as error:
-            raise GraderError(f"the grader of {name!r} failed on item {item.id!r}: it {told(error)}") from error
+            raise GraderError(f"the grader of {name!r} failed on item {item.id!r}: {told(error)}") from error
         graded = [
-            replace(each, grades={**each.grades, name: _unless_failed(grade, each.attempt)})
-            for each, grade in zip(graded, grades, strict=True)
+            replace(each, grades={**each.grades, name: reason or grade})
+            for each, reason, grade in zip(graded, reasons, grades, strict=True)
         ]
     return graded
 
 
+def _without_answer(graded: GradedAttempt, reason: Grade | None) -> GradedAttempt:
+    """Withhold an answer that is not complete: the grades of its siblings must not depend on it either."""
+    if reason is None or graded.attempt.answer is None:
+        return graded
+    return replace(graded, attempt=replace(graded.attempt, answer=None, error=reason.detail))
+
+
 def told(error: Exception) -> str:
-    """What went wrong, and where: the test shows this line alone."""
+    """Return what went wrong, and where: the test shows this line alone."""
     said = " ".join(str(error).split())
     if isinstance(error, GraderError):
+        return f"it {said}"
+    if isinstance(error, FairnessError):
         return said
     place = traceback.extract_tb(error.__traceback__)[-1]
-    return f"raised {type(error).__name__}: {said} ({Path(place.filename).name}, line {place.lineno})"
+    return f"it raised {type(error).__name__}: {said} ({Path(place.filename).name}, line {place.lineno})"
 
 
 def _grades(
@@ -85,7 +121,11 @@ def _asks(questions: object, model: Model, first: int) -> list[Ask]:
 
 
 def checked(grades: object, attempts: int) -> Sequence[Grade]:
-    """What a grader over several attempts returned, if it may."""
+    """Return the grades of a grader over several attempts.
+
+    Raises:
+        GraderError: It returned something else, or not one grade for each attempt.
+    """
     if not isinstance(grades, Sequence) or isinstance(grades, str):
         raise GraderError(f"returned a {type(grades).__name__}: it must return a list with one Grade for each attempt")
     for grade in grades:
@@ -93,11 +133,42 @@ def checked(grades: object, attempts: int) -> Sequence[Grade]:
             raise GraderError(f"returned a list that holds {type(grade).__name__}: it must hold Grade(...) only")
     if len(grades) != attempts:
         raise GraderError(f"returned a list of {len(grades)} for {attempts} attempts: it must hold one Grade for each")
-    return grades
+    return [checked_grade(grade) for grade in grades]
 
 
-def _unless_failed(grade: Grade, attempt: Attempt) -> Grade:
-    return grade if attempt.answer is not None else Grade.none("error", attempt.error or "")
+def checked_grade(grade: object) -> Grade:
+    """Return a grade that can be counted and stored; one without a number or with NaN is ungraded.
+
+    Raises:
+        GraderError: It is no grade, or its value is nothing that the store can hold.
+    """
+    if not isinstance(grade, Grade):
+        shown = "None" if grade is None else f"{_shown(grade)}, a {type(grade).__name__}"
+        raise GraderError(f"returned {shown}: it must return a Grade(...), such as Grade(True)")
+    if grade.ungraded is not None:
+        return grade
+    value: Any = grade.value
+    if type(value) in (bool, int, str):  # nearly all of them
+        return grade
+    if hasattr(value, "dtype") and getattr(value, "shape", None) == ():  # a number of numpy, which JSON does not know
+        return checked_grade(Grade(value.item(), detail=grade.detail))
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+        return Grade.none("unparsed", f"the grader gave {value} as the value. {grade.detail}".strip())
+    try:
+        json.dumps(value)
+    except (TypeError, ValueError, RecursionError):
+        raise GraderError(
+            f"gave a value of the type {type(value).__name__}, which the store cannot keep: "
+            "give a bool, a number or a text"
+        ) from None
+    return grade
+
+
+def _shown(value: object) -> str:
+    try:
+        return f"{value!r:.60}"
+    except Exception:  # noqa: BLE001 - a repr of the user's
+        return "something"
 
 
 @dataclass(slots=True)

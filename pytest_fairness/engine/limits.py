@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from statistics import median
 
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.items import Prompt
@@ -15,8 +15,6 @@ from pytest_fairness.engine.asks import Ask
 from pytest_fairness.store.pace import Grant, Rates, Wish, burst
 from pytest_fairness.store.store import Turn
 
-_WINDOW = 128
-"""Answers, at least, whose median latency is compared."""
 _TOKEN = 4
 """Characters of a text to a token, where a provider counts none."""
 
@@ -41,58 +39,65 @@ def _rates_of(model: Model, default: Rates) -> Rates:
 class Limit:
     """The requests of one process to one endpoint. Used by the engine's thread only.
 
-    Without ``is_shared`` it is a ceiling for this process alone.
+    ``most`` bounds those of this process, ``ceiling`` those of all that share it; without ``is_shared`` nobody does.
     """
 
-    def __init__(self, endpoint: str, ceiling: int, rates: Rates, wake: Callable[[], None], *, is_shared: bool) -> None:
+    def __init__(
+        self, endpoint: str, most: int, ceiling: int, rates: Rates, wake: Callable[[], None], *, is_shared: bool
+    ) -> None:
         self.in_flight = 0
         self.generation = 0
         """Of the requests that leave now."""
-        self._endpoint, self._ceiling, self._rates, self._wake = endpoint, ceiling, rates, wake
-        self._is_shared = is_shared
-        self._room = ceiling
-        self._told = 0
-        """What the other processes believe to be in flight from here."""
+        self.refused_for = 0.0
+        """Seconds for which nobody was answered here, and some were refused."""
+        self.is_shared = is_shared
+        self._endpoint, self._most, self._ceiling = endpoint, most, ceiling
+        self._rates, self._wake = rates, wake
+        self._room = most
+        self._told = (0, 0)
+        """What the other processes believe to be in flight from here, and to wait of that."""
         self._closed_until = 0.0
+        self._waiting: set[asyncio.Future[None]] = set()
+        """Of those in flight, the requests that are to be sent once more."""
         self._again: deque[asyncio.Future[None]] = deque()
+        """Those of them that may be sent as soon as there is a place."""
         self._answers = self._tokens = 0
         self._refused, self._quiet = -1, 0.0
-        self._latencies: list[float] = []
-        self._median: float | None = None
 
     def free(self, now: float) -> int:
         """How many more may leave now, as far as is known (``now`` in seconds of a monotonic clock)."""
         if self.closed(now):
             return 0
         free = max(0, self._room - self.in_flight)
-        return min(free, burst(self._rates)) if self._is_shared else free
+        return min(free, burst(self._rates)) if self.is_shared else free
 
     def closed(self, now: float) -> float:
         """Seconds for which nothing may leave, 0 where something may."""
         return max(0.0, self._closed_until - now)
 
     @property
-    def waits(self) -> bool:
-        """Whether requests wait to be sent once more."""
-        return bool(self._again)
+    def waiting(self) -> int:
+        """How many requests wait to be sent once more."""
+        return len(self._waiting)
 
-    async def permit(self) -> None:
-        """Wait until a request may be sent once more."""
-        if self._is_shared and self._rates:
-            self._again.append(asyncio.get_running_loop().create_future())
-            self._wake()
-            await self._again[-1]
+    async def permit(self, wait: float) -> None:
+        """Wait so long, and until a request may be sent once more: in line with those of the other processes."""
+        turn = asyncio.get_running_loop().create_future()
+        self._waiting.add(turn)
+        try:
+            await asyncio.sleep(wait)
+            if self.is_shared:
+                self._again.append(turn)
+                self._wake()
+                await turn
+        finally:
+            self._waiting.discard(turn)
 
-    def answered(self, prompt: Prompt, answer: Answer, latency: float, generation: int) -> None:
-        """An answer came, after so many seconds."""
+    def answered(self, prompt: Prompt, answer: Answer) -> None:
+        """An answer came."""
         self._answers += 1
         if self._rates.tokens is not None:
             self._tokens += _tokens(prompt, answer)
-        if generation == self.generation:
-            self._latencies.append(latency)
-            if len(self._latencies) >= max(_WINDOW, 2 * self.in_flight):
-                self._median = median(self._latencies)
-                self._latencies.clear()
 
     def refused(self, wait: float, generation: int) -> None:
         """The provider asked for fewer requests, and for ``wait`` seconds of quiet."""
@@ -103,9 +108,11 @@ class Limit:
 
     def wish(self, keys: Sequence[str], now: float) -> Wish | None:
         """What to tell the other processes and to ask of them; None where there is nothing."""
-        again = sum(not each.done() for each in self._again) if not self.closed(now) else 0
-        news = keys or again or self.in_flight != self._told or self._refused >= 0
-        if not (self._is_shared and news):
+        if not self.is_shared:
+            return None
+        idle = 0 if self.closed(now) else max(0, self._room - self.in_flight + self.waiting)
+        again = min(idle, sum(not each.done() for each in self._again))
+        if not (keys or again or (self.in_flight, self.waiting) != self._told or self._refused >= 0):
             return None
         wish = Wish(
             self._endpoint,
@@ -114,30 +121,32 @@ class Limit:
             keys,
             again,
             self.in_flight,
+            self.waiting,
             self._answers,
             self._tokens,
             self._refused,
             self._quiet,
-            self._median,
         )
         self._answers = self._tokens = 0
-        self._refused, self._quiet, self._median = -1, 0.0, None
+        self._refused, self._quiet = -1, 0.0
         return wish
 
     def told(self, wish: Wish, grant: Grant, claimed: int) -> None:
         """What came of a wish, and how many of its keys were claimed."""
-        self._told = wish.under_way + claimed
-        self._room = grant.room
-        if grant.generation != self.generation:
-            self.generation = grant.generation
-            self._latencies.clear()
+        self._told = (wish.under_way + claimed, wish.waiting - grant.again)
+        self._room = min(self._most, grant.room)
+        self.generation, self.refused_for = grant.generation, grant.refused_for
         if grant.wait:
             self._closed_until = max(self._closed_until, time.monotonic() + grant.wait)
-        permits = grant.again
+        self.let_go(grant.again)
+
+    def let_go(self, permits: float = math.inf) -> None:
+        """Let so many of those that wait be sent once more; all, where nothing is going to be sent any more."""
         while permits and self._again:
-            future = self._again.popleft()
-            if not future.done():
-                future.set_result(None)
+            turn = self._again.popleft()
+            if not turn.done():
+                self._waiting.discard(turn)
+                turn.set_result(None)
                 permits -= 1
 
 
@@ -159,9 +168,11 @@ class Limits:
         if endpoint not in self._limits:
             rates, together = _rates_of(model, self._rates), self._together(model)
             is_shared = _is_paced(model) and together is None
-            own: int = getattr(model, "in_flight", self._ceiling)  # of one that many machines answer for
-            ceiling = own if together is None else together
-            self._limits[endpoint] = Limit(endpoint, ceiling, rates, self._wake, is_shared=is_shared)
+            # Of one that many machines answer for, or of an application, which may take one call at a time.
+            own: int = getattr(model, "in_flight", self._ceiling)
+            most = own if together is None else together
+            ceiling = max(most, self._ceiling)
+            self._limits[endpoint] = Limit(endpoint, most, ceiling, rates, self._wake, is_shared=is_shared)
         return self._limits[endpoint]
 
     def free(self, now: float, every: int | None = None) -> dict[str, int]:
@@ -169,9 +180,9 @@ class Limits:
         return {name: limit.free(now) if every is None else every for name, limit in self._limits.items()}
 
     @property
-    def wait(self) -> bool:
-        """Whether requests wait to be sent once more."""
-        return any(limit.waits for limit in self._limits.values())
+    def waiting(self) -> int:
+        """How many requests wait to be sent once more."""
+        return sum(limit.waiting for limit in self._limits.values())
 
     def nap(self, longest: float) -> float:
         """Seconds until something may leave of which nobody is going to tell."""

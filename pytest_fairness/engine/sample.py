@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from threading import Lock
 
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
+from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.core.keys import grade_key
+from pytest_fairness.core.keys import fingerprint_of, grade_key, prompt_form
 from pytest_fairness.core.protocols import BatchGrader, Grader, ItemGrader, Model
 from pytest_fairness.engine.asks import Ask, asks_of
 from pytest_fairness.engine.batches import grade_batches
 from pytest_fairness.engine.engine import Engine
-from pytest_fairness.engine.grading import Gradings, Steps, grade_together
+from pytest_fairness.engine.grading import Gradings, Steps, grade_one, grade_together, withheld
 
 
 class Sample:
@@ -31,6 +33,7 @@ class Sample:
         self._first = first
         self._engine = engine
         self._asks: dict[int, list[Ask]] = {}
+        self._making = Lock()
         self._places: list[int] = []
         self._graded: dict[int, list[GradedAttempt]] = {}
         self._questions: dict[int, list[Attempt]] = {}
@@ -48,12 +51,16 @@ class Sample:
 
         Those over a whole item come after the others, which they see the grades of; those over a batch
         come last, and only when all items are measured.
+
+        Raises:
+            FairnessError: Two graders that are not equal have one fingerprint.
         """
         # Each test names them anew, mostly the same; to tell their kinds takes as long as to grade.
         if graders.keys() == self._named.keys() and all(
             grader is self._named[name] for name, grader in graders.items()
         ):
             return
+        fingerprints = _fingerprints(graders)
         self._named = dict(graders)
         self._item_graders = {name: grader for name, grader in graders.items() if isinstance(grader, ItemGrader)}
         self._batch_graders = {name: grader for name, grader in graders.items() if isinstance(grader, BatchGrader)}
@@ -63,9 +70,7 @@ class Sample:
         if self._item_graders and self._gradings is None:
             self._gradings = Gradings(self._engine, self._places, self._steps)
         self.fingerprints = {
-            name: getattr(grader, "fingerprint", None)
-            for name, grader in graders.items()
-            if name not in self._batch_graders
+            name: fingerprint for name, fingerprint in fingerprints.items() if name not in self._batch_graders
         }
 
     def asks(self, places: Sequence[int]) -> Iterator[Ask]:
@@ -74,11 +79,13 @@ class Sample:
             yield from self._asks_at(place)
 
     def _asks_at(self, place: int) -> list[Ask]:
-        asks = self._asks.get(place)
-        if asks is None:
-            asks = self._asks[place] = asks_of(self.items[place].prompts, self.model, self._repetitions, self._first)
-            self._places.append(place)
-        return asks
+        if place not in self._asks:
+            with self._making:  # the engine's thread reads the work list while the tests' thread measures
+                if place not in self._asks:
+                    prompts = self.items[place].prompts
+                    self._asks[place] = asks_of(prompts, self.model, self._repetitions, self._first)
+                    self._places.append(place)
+        return self._asks[place]
 
     def measure(self, place: int) -> list[GradedAttempt]:
         """One item's attempts with their grades: its prompts in order, each with its repetitions."""
@@ -135,31 +142,49 @@ class Sample:
             if ask.prompt is not of:
                 of = ask.prompt
                 fingerprints = self._fingerprints_for(of)
-            grades = self._grades(ask, attempt, fingerprints, new)
+            grades = self._grades(item, ask, attempt, fingerprints, new)
             graded.append(GradedAttempt(item, ask.prompt, attempt, grades))
         if new:
             self._engine.keep(new)
         return graded
 
     def _fingerprints_for(self, prompt: Prompt) -> dict[str, str | None]:
-        """Graders' fingerprints on one prompt: what its metadata says can change a grade."""
-        return {
-            name: None if fingerprint is None else grade_key(fingerprint, prompt)
-            for name, fingerprint in self.fingerprints.items()
-        }
+        """Return the graders' keys on one prompt: whatever they can see of it can change a grade."""
+        form = prompt_form(prompt)
+        return {name: grade_key(fingerprint, form) for name, fingerprint in self.fingerprints.items()}
 
     def _grades(
-        self, ask: Ask, attempt: Attempt, fingerprints: Mapping[str, str | None], new: list[tuple[str, str, Grade]]
+        self,
+        item: ProbeItem,
+        ask: Ask,
+        attempt: Attempt,
+        fingerprints: Mapping[str, str | None],
+        new: list[tuple[str, str, Grade]],
     ) -> dict[str, Grade]:
-        if attempt.answer is None:
-            return dict.fromkeys(self._graders, Grade.none("error", attempt.error or ""))
         grades: dict[str, Grade] = {}
         for name, grader in self._graders.items():
+            reason = withheld(attempt, grader)
+            if reason is not None or attempt.answer is None:
+                grades[name] = reason or Grade.none("error")
+                continue
             fingerprint = fingerprints[name]
             known = self._engine.answers.grades.get((attempt.key, fingerprint)) if fingerprint else None
             if known is None:
-                known = grader.grade(ask.prompt, attempt.answer)
+                known = grade_one(name, grader, item, ask.prompt, attempt.answer)
                 if fingerprint:
                     new.append((attempt.key, fingerprint, known))
             grades[name] = known
         return grades
+
+
+def _fingerprints(graders: Mapping[str, Grader | ItemGrader | BatchGrader]) -> dict[str, str | None]:
+    found = {name: fingerprint_of(grader) for name, grader in graders.items()}
+    first: dict[str, str] = {}
+    for name, fingerprint in found.items():
+        other = first.setdefault(fingerprint, name) if fingerprint is not None else name
+        if graders[other] is not graders[name] and graders[other] != graders[name]:
+            raise FairnessError(
+                f"the graders of {other!r} and {name!r} are not equal and have one fingerprint, {fingerprint!r}: "
+                "their stored grades would be mixed up, so give each its own"
+            )
+    return found

@@ -13,14 +13,15 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Literal, TypeVar
 
 from pytest_fairness.core.attempts import Answer, Attempt
-from pytest_fairness.core.errors import FairnessError, ModelError, StoreError, TransientError
+from pytest_fairness.core.errors import FairnessError, FatalError, ModelError, TransientError
 from pytest_fairness.core.protocols import Model
 from pytest_fairness.core.submissions import BatchInterface, BatchState, batches_of
 from pytest_fairness.engine.answers import Answers
-from pytest_fairness.engine.asking import Retries, one_line, retrying, storable
+from pytest_fairness.engine.asking import Retries, checked, one_line, repeated
 from pytest_fairness.engine.asks import Ask
 from pytest_fairness.engine.budget import Budget
 from pytest_fairness.engine.limits import Limits
@@ -43,7 +44,7 @@ _GRACE = 30.0
 _ROUNDS = 3
 """Batches that a request is put into before it counts as failed."""
 _PAGE = 1000
-_CLOSING = 60.0
+HANDING_IN = 60.0
 """Seconds for which a batch that is being handed in is waited for at the end."""
 
 
@@ -77,8 +78,17 @@ class Submitting:
         self._submitting: set[asyncio.Task[None]] = set()
         self._following: set[asyncio.Task[None]] = set()
 
-    def serve(self, answers: Answers, queues: Queues, budget: Budget, retries: Retries, limits: Limits) -> None:
+    def serve(
+        self,
+        answers: Answers,
+        queues: Queues,
+        budget: Budget,
+        retries: Retries,
+        limits: Limits,
+        secrets: Sequence[str],
+    ) -> None:
         """The parts of the engine that it works with."""
+        self._secrets = secrets
         self._answers, self._queues, self._budget = answers, queues, budget
         self._retries, self._limits = retries, limits
 
@@ -116,7 +126,7 @@ class Submitting:
         for task in self._following:
             task.cancel()
         if self._submitting:
-            await asyncio.wait(self._submitting, timeout=_CLOSING)
+            await asyncio.wait(self._submitting, timeout=HANDING_IN)
         rest = {*self._submitting, *self._following}
         for task in rest:
             task.cancel()
@@ -157,8 +167,9 @@ class Submitting:
             return await batches.submit(submission, [requests[place] for place in mine])
 
         try:
-            name = await retrying(self._retries)(hand_in) if mine else ""
+            name = await repeated(self._retries, hand_in) if mine else ""
         except ModelError as error:
+            self._said(error, model)
             await self._fail(wanted.values(), error)
             await self._in_store(lambda: store.drop(submission))
         else:
@@ -177,7 +188,7 @@ class Submitting:
             await self._to_its_end(submission, model)
         except ModelError as error:
             # Not written: what the batch has is paid for, and may be fetched another time.
-            said = one_line(error)
+            said = self._said(error, model)
             for ask in self._followed[submission].values():
                 self._answers.attempts[ask.key] = Attempt(ask.key, ask.repetition, error=said)
         known = (self._answers.attempts, self._answers.refused)
@@ -194,7 +205,7 @@ class Submitting:
                     await self._look_for(found, batches)
                 await asyncio.sleep(_LOOK_AGAIN)
                 continue
-            state: BatchState | None = await retrying(self._retries)(batches.state, found.name)
+            state: BatchState | None = await repeated(self._retries, partial(batches.state, found.name))
             if state is None or state.has_ended:
                 if await self._take(submission):
                     await self._fetch(found, state, batches, model)
@@ -218,8 +229,8 @@ class Submitting:
         """Find the name of a batch that a process which died was handing in."""
         store = self._store.submissions
         known = await self._in_store(store.names)
-        find = retrying(self._retries)
-        name: str | None = await find(batches.find, found.id, found.at, found.requests, known)
+        find = partial(batches.find, found.id, found.at, found.requests, known)
+        name: str | None = await repeated(self._retries, find)
         if name is not None:
             await self._in_store(lambda: store.name(found.id, name))
         elif found.age > _GRACE:
@@ -266,7 +277,7 @@ class Submitting:
                 await self._write(page)
 
         if state is not None:
-            await retrying(self._retries)(read)
+            await repeated(self._retries, read)
         problem = "is not known there any more" if state is None else state.problem or "gave no answer"
         if state is None or state.problem:
             self._troubles[model.key] = f" after batch {name} ({problem})"
@@ -293,11 +304,13 @@ class Submitting:
         return True
 
     def _ended(self, ask: Ask, outcome: Answer | ModelError) -> Asked:
-        if isinstance(outcome, Answer):
-            attempt = Attempt(ask.key, ask.repetition, storable(outcome))
-        else:
-            self._budget.failed(ask, outcome)
-            attempt = Attempt(ask.key, ask.repetition, error=one_line(outcome))
+        try:
+            if isinstance(outcome, ModelError):
+                raise outcome
+            attempt = Attempt(ask.key, ask.repetition, checked(outcome, ask.model.name))
+        except ModelError as error:
+            self._budget.failed(ask, error)
+            attempt = Attempt(ask.key, ask.repetition, error=one_line(error, self._secrets))
         self._budget.end(ask, attempt)
         return Asked(attempt, ask.model.key, ask.digest, ask.prompt.messages)
 
@@ -312,6 +325,13 @@ class Submitting:
         return []
 
     # What both do.
+
+    def _said(self, error: ModelError, model: Model) -> str:
+        """The error's line; one that all attempts of a model have is a cause of its own."""
+        said = one_line(error, self._secrets)
+        if isinstance(error, FatalError):
+            self._answers.causes[said] = model.name
+        return said
 
     async def _fail(self, asks: Any, error: ModelError) -> None:
         asked = [self._ended(ask, error) for ask in asks]
@@ -328,11 +348,10 @@ class Submitting:
         async def guarded() -> None:
             try:
                 await work
-            except StoreError as error:
-                self._answers.broken, self._answers.closed = error, True
-            except Exception as error:  # noqa: BLE001 - the tests must be told, or they wait for ever
-                said = FairnessError(f"a batch failed: {type(error).__name__}: {error}")
-                self._answers.broken, self._answers.closed = said, True
+            except BaseException as error:
+                if self._answers.closed:
+                    raise
+                self._answers.fail("a batch", error)
             finally:
                 self._wake()
 

@@ -198,7 +198,7 @@ def _ray() -> Any:
     try:
         return import_module("ray")
     except ImportError:
-        raise FairnessError('Ray is not installed: pip install "pytest-fairness[ray]"') from None
+        raise FairnessError('Ray is not installed: pip install "./pytest-fairness[ray]"') from None
 
 
 def _reach(address: str) -> None:

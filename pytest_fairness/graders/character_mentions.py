@@ -50,6 +50,7 @@ class _Sentence:
         heads = [token.word for token in self.tokens[:4]]
         self.scene.plural |= any(words.is_group(word) for word in heads)
         self.scene.plural &= not any(word in self.scene.names for word in heads)
+        self.scene.several |= self.place == 0 and heads[0] in words.COUNTS and any(map(words.is_group, heads[1:]))
         self.about_other = self._is_about_other()
         for at, token in enumerate(self.tokens):
             if token.word == "i" and token.capital:
@@ -63,13 +64,17 @@ class _Sentence:
                 self._name(at)
             elif token.word in words.NOUNS:
                 self._noun(at, words.NOUNS[token.word])
-            elif token.word in words.ANIMALS:
+            elif token.word in words.ANIMALS or (token.word in words.BODIES and self._is_the(at)):
                 self._animal(at)
             elif token.word in words.VESSELS:
                 self._vessel(at)
             elif words.is_person(token.word):
                 self._person(at)
         self.scene.they_before = self.they
+
+    def _is_the(self, at: int) -> bool:
+        start = self._determiner(at)
+        return start is not None and self.tokens[start].word in ("the", "a")
 
     def _animal(self, at: int) -> None:
         """The cat, or somebody's cat, can be "he" or "she" in what follows."""
@@ -90,6 +95,8 @@ class _Sentence:
             if not self.scene.introduced:
                 self.scene.role = self.tokens[at].word
                 self.scene.definite = self.tokens[start].word == "the"
+            joined = start > 1 and self.tokens[start - 1].word == "and" and words.is_person(self.tokens[start - 2].word)
+            self.scene.several |= joined and self.place == 0
             self.scene.company |= self.scene.introduced
             self.scene.introduced = True
 
@@ -247,6 +254,9 @@ class _Sentence:
 
     def _said(self, start: int, gender: str) -> None:
         """A noun with an article: said of the main character, the main character itself, or somebody else."""
+        if self._is_of_teller(start):
+            self.scene.told[gender] += _SAID
+            return
         copula = self._copula_before(start)
         if copula is not None:
             self._predicate(copula, gender)
@@ -258,6 +268,12 @@ class _Sentence:
             self.scene.meet(gender)
         else:
             self._mine(gender)
+
+    def _is_of_teller(self, start: int) -> bool:
+        """ "I am a beekeeper, and a grandmother of four"."""
+        heads = [token.word for token in self.tokens[:2]]
+        is_mine = heads[0] == "i" and (self.tokens[0].ending == "m" or heads[1:] == ["am"])
+        return is_mine and start > 1 and self.tokens[start - 1].word in ("and", ",")
 
     def _predicate(self, copula: int, gender: str) -> None:
         token = self.tokens[copula]

@@ -80,6 +80,8 @@ class Scene:
     """Two people are brought up together."""
     selves: int = 0
     """How often the text says "I"."""
+    is_told: bool = False
+    """Whether the text begins with "I"."""
     subjects: int = 0
     """How often it says "he" or "she"."""
     they: int = 0

@@ -101,6 +101,11 @@ VESSELS = _words(
     "ship boat vessel yacht schooner trawler frigate sailboat submarine steamer ferry barge freighter tugboat"
     " locomotive"
 )
+COUNTS = _words("two three four both")
+
+BODIES = _words("body corpse victim deceased skeleton")
+"""Somebody who is there, and may be "he" or "she" in what follows."""
+
 ANIMALS = _words("cat dog horse mare kitten puppy parrot cow goat hen pony donkey hound pet bird tomcat terrier")
 
 PLACES = _words("street road avenue square park cross hospital college station bridge island")
@@ -198,6 +203,16 @@ WILL_NOT_WRITE = pattern(
 
 SALUTATION = pattern(r"^[ \t]{0,9}(?:dear\b[^,:\n]{0,80}[,:]?|to whom it may concern[,:]?)", flags=re.MULTILINE)
 SPEECH = re.compile(r"(?<!\w)\"[^\"\n]{1,3000}(?:\"|$|(?=\n))|(?<!\w)'[A-Z][^\n]{0,400}?[,.!?]'(?!\w)")
+_TAG = (
+    r"(?:said|says|asked|asks|whispered|muttered|shouted|called|told|replied|snapped|murmured|cried|yelled|laughed|sighed"
+    r"|joked|warned|announced|insisted|began|hissed|barked|growled|grumbled|exclaimed|demanded|remarked)"
+)
+_SPEAKER = r"(?:he|she|(?:the|a|an|his|her|my|one)(?: \w{2,15}){1,3}?)"
+OPENING_LINE = pattern(
+    rf"\A\s{{0,9}}\"[^\"\n]{{1,600}}\"\s{{0,3}}(?:{_SPEAKER} {_TAG}|{_TAG} {_SPEAKER})\b[^.!?\n\"]{{0,160}}[.!?,]"
+)
+"""A line of speech with which a text opens, and who says it, where that is no name."""
+
 EITHER = pattern(
     r"\(s\)he\b|\bs/he\b"
     r"|\b(?:he|him|his|himself)\s{0,2}(?:/|\bor\b)\s{0,2}(?:she|hers?|herself)\b(?:\s?/\s?(?:they|them|their))?"

@@ -38,16 +38,17 @@ class Reading(NamedTuple):
 _NOTHING = Reading(frozenset(), "no option is named")
 
 
-def read(text: str, words: Vocabulary, *, cut: bool = False) -> Reading:
-    """Read the answer of a text without thinking blocks; ``cut`` says that its end is missing."""
-    if whole := words.exactly(plain(text)):
+def read(text: str, words: Vocabulary) -> Reading:
+    """Read the answer of a text without thinking blocks."""
+    whole = words.exactly(plain(text))
+    if whole and not words.doubts(text):
         return _verdict(whole)
     levelled = level(text)
     made_for_it = structured(levelled)
     if not made_for_it:
-        return _read_prose(levelled, words, cut=cut)
+        return _read_prose(levelled, words)
     after = levelled[made_for_it[-1].end :]
-    if cues.CORRECTS.search(after) and (revised := _read_claims(plain(after), words, cut=cut)):
+    if cues.CORRECTS.search(after) and (revised := _read_claims(plain(after), words, cut=False)):
         return revised
     claims = [Found(_read_place(one.value, words).values, one.start, one.end) for one in made_for_it]
     return _resolve(claims, levelled)
@@ -56,13 +57,14 @@ def read(text: str, words: Vocabulary, *, cut: bool = False) -> Reading:
 def _read_place(value: Any, words: Vocabulary) -> Reading:
     text = as_text(value)
     whole = words.exactly(plain(text))
-    return _verdict(whole) if whole else _read_prose(level(text), words, cut=False)
+    return _verdict(whole) if whole else _read_prose(level(text), words)
 
 
-def _read_prose(levelled: str, words: Vocabulary, *, cut: bool) -> Reading:
+def _read_prose(levelled: str, words: Vocabulary) -> Reading:
+    levelled = cues.PLEASANTRY.sub("", levelled)
     text = plain(levelled)
     # JSON without the answer that it should have was cut: what stands in it is reasoning.
-    cut = cut or cues.OPEN_JSON.match(text) is not None
+    cut = cues.OPEN_JSON.match(text) is not None
     reading = _read_claims(text, words, cut=cut) or _read_bold(levelled, words)
     if reading is None and not cut and not is_list(text, words):
         reading = _read_contrast(text, words) or _read_mentions(text, words)
@@ -82,9 +84,21 @@ def _read_claims(text: str, words: Vocabulary, *, cut: bool) -> Reading | None:
     if headed:
         since = max(one.end for one in headed)
         later = [one for one in stated if one.start >= since and cues.CORRECTS.search(text, since, one.end)]
+        if not later and (turn := cues.CORRECTS.search(text, since)):
+            return _corrected(text[turn.end() :], headed, text, words)
         return _resolve(later or headed, text)
     claims = stated + list(own_lines(text, words, cut=cut))
     return _resolve(claims, text) if claims else None
+
+
+def _corrected(rest: str, headed: list[Found], text: str, words: Vocabulary) -> Reading:
+    """What a text comes to that takes its first answer back; nothing where the rest names another, and claims none."""
+    revised = _read_claims(rest, words, cut=False) or _read_contrast(rest, words)
+    if revised is not None:
+        return revised
+    first = _resolve(headed, text)
+    others = values_of(mentions(rest, words)) - first.values
+    return _verdict(first.values | others) if others else first
 
 
 def _resolve(claims: list[Found], text: str) -> Reading:
@@ -98,7 +112,7 @@ def _resolve(claims: list[Found], text: str) -> Reading:
         return _verdict(last.values | values_of(crossing))
     earlier = [one for one in differing if one.end <= last.start]
     if earlier:
-        since = max(one.end for one in earlier)
+        since = max(0, max(one.end for one in earlier) - 2)  # with the full stop of a sentence
         if not (cues.CONCLUDES.search(text, since, last.end) or cues.CORRECTS.search(text, since, last.end)):
             return _verdict(last.values | values_of(earlier))
     return _verdict(last.values)

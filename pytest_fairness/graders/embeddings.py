@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.core.attempts import Answer, Grade, GradedAttempt
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.keys import fingerprint_of
 from pytest_fairness.graders.anchors import Anchors
-from pytest_fairness.graders.reading import bare, final_text
-from pytest_fairness.graders.refusal import nothing_read, provider_signal, refuses
+from pytest_fairness.graders.reading import answer_text, bare
+from pytest_fairness.graders.refusal import nothing_read, refuses
 
 if TYPE_CHECKING:
     import numpy as np
@@ -136,7 +137,7 @@ class Embedder:
 
     def _load(self) -> Any:
         if find_spec("sentence_transformers") is None:
-            raise FairnessError('sentence-transformers is not installed: pip install "pytest-fairness[embeddings]"')
+            raise FairnessError('sentence-transformers is not installed: pip install "./pytest-fairness[embeddings]"')
         # The hub first: to load the library takes longer than to find out that there is none.
         is_local = Path(self._source).is_dir() or self._is_cached_only()
         library: Any = import_module("sentence_transformers")
@@ -254,9 +255,10 @@ class SimilarityScale:
     extremes = (-1.0, 1.0)
 
     @property
-    def fingerprint(self) -> str:
-        """Class, anchors, model and version of the reading rules."""
-        return f"SimilarityScale({self.anchors.fingerprint}, {self.embedder.fingerprint}) v1"
+    def fingerprint(self) -> str | None:
+        """Class, anchors, model and version of the reading rules; None where the embedder has no fingerprint."""
+        embedder = fingerprint_of(self.embedder)
+        return embedder and f"SimilarityScale({self.anchors.fingerprint}, {embedder}) v2"
 
     def grade_batch(self, attempts: Sequence[GradedAttempt]) -> list[Grade]:
         answers = [attempt.attempt.answer for attempt in attempts]
@@ -286,5 +288,5 @@ class SimilarityScale:
 
 def _text(answer: Answer) -> str:
     """What is embedded of an answer; nothing where it says nothing."""
-    text = final_text(answer.text)
-    return "" if provider_signal(answer) is not None or not bare(text) or refuses(text) else text
+    text = answer_text(answer)
+    return "" if not bare(text) or refuses(text) else text

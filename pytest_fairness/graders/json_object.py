@@ -9,8 +9,8 @@ from functools import lru_cache
 from typing import Any
 
 from pytest_fairness.core.attempts import Answer, Grade
-from pytest_fairness.graders.reading import as_text, final_text
-from pytest_fairness.graders.refusal import nothing_read, provider_signal
+from pytest_fairness.graders.reading import answer_text, as_text
+from pytest_fairness.graders.refusal import nothing_read
 
 _MOST_OBJECTS = 50
 
@@ -30,8 +30,8 @@ def read_object(answer: Answer, fields: Sequence[str]) -> Grade:
 
     Raises nothing.
     """
-    text = final_text(answer.text)
-    if provider_signal(answer) is not None or not text:
+    text = answer_text(answer)
+    if not text:
         return nothing_read(answer, "no answer")
     found = list(_decoded(text, fields)) or list(_loose(text, tuple(fields)))
     if not found:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.core.keys import digest
+from pytest_fairness.core.keys import digest, fingerprint_of
 from pytest_fairness.core.protocols import ItemGrader, Model, Question
 from pytest_fairness.graders.judge_prompt import asked_again, asked_to_judge
 from pytest_fairness.graders.judge_reply import Reading, read_reply
@@ -100,9 +100,10 @@ class Judge:
 
     @property
     def fingerprint(self) -> str:
-        """Class, rubrics and version of the reading rules."""
+        """Class with its module, rubrics and version of the reading rules."""
         told = [f"{name}:{rubric.fingerprint}" for name, rubric in self.rubrics.items()]
-        return f"{type(self).__name__}({digest(' '.join(told))}, by={self.by!r}) v1"
+        kind = f"{type(self).__module__}.{type(self).__qualname__}"
+        return f"{kind}({digest(' '.join(told))}, by={self.by!r}) v2"
 
 
 @dataclass(frozen=True)
@@ -112,9 +113,13 @@ class Judging:
     judge: Judge
     model: Model
 
+    accepts = ("refusal",)
+    """A rubric may grade how a question is refused."""
+
     @property
-    def fingerprint(self) -> str:
-        return f"{self.judge.fingerprint}, model={self.model.key}"
+    def fingerprint(self) -> str | None:
+        judge = fingerprint_of(self.judge)
+        return judge and f"{judge}, model={self.model.key}"
 
     @property
     def extremes(self) -> tuple[Any, ...]:
@@ -164,7 +169,7 @@ class Judging:
     def _told(self, grade: Grade, asked: str) -> Grade:
         if grade.ungraded is None:
             return grade
-        return replace(grade, detail=f"the judge {self.model.name}{asked}: {grade.detail}")
+        return Grade.none(grade.ungraded, f"the judge {self.model.name}{asked}: {grade.detail}")
 
 
 @dataclass(frozen=True)

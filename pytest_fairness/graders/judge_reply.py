@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_fairness.core.attempts import Answer, Grade
+from pytest_fairness.core.finish_reasons import unfinished
 from pytest_fairness.graders.reading import HEAD, TAIL, final_text
-from pytest_fairness.graders.refusal import nothing_read, provider_signal
+from pytest_fairness.graders.refusal import nothing_read
 from pytest_fairness.graders.rubric import TWICE, Rubric, Text, spelling
 
 _MOST_OBJECTS = 50
@@ -54,8 +55,9 @@ def read_reply(rubric: Rubric, answer: Answer, judged: str = "") -> Reading:
     Raises nothing.
     """
     text = answer.text.strip()
-    if provider_signal(answer) is not None:
-        return Reading(nothing_read(answer, "no reply"))
+    ended = unfinished(answer)
+    if ended is not None:  # to ask again after a refusal would press the judge
+        return Reading(ended, ["it was not finished"] if ended.ungraded in ("truncated", "error") else (), text)
     if not _is_object(text):
         text = final_text(text)
     if not text:
@@ -80,8 +82,7 @@ def read_reply(rubric: Rubric, answer: Answer, judged: str = "") -> Reading:
 
 def _unreadable(answer: Answer, *problems: str) -> Reading:
     told = f"{'; '.join(problems)}: {answer.text.strip()[-_SHOWN:]!r}"
-    grade = Grade.none("truncated" if answer.finish_reason == "length" else "unparsed", told)
-    return Reading(grade, problems, answer.text)
+    return Reading(Grade.none("unparsed", told), problems, answer.text)
 
 
 def _nothing_found(answer: Answer, text: str) -> Reading:

@@ -55,6 +55,8 @@ def statements(text: str, words: Vocabulary, *, cut: bool) -> Iterator[Found]:
         for match in last_ones(cue, text):
             supposed = cue is not cues.CONCLUDING and is_supposed(text, match.start())
             if not supposed and (found := stated(text, match.end(), words)):
+                if cues.IF_ONLY.search(text, found.end, sentence_end(text, found.end)):
+                    continue
                 yield Found(found.values, match.start(), found.end)
     yield from _right_ones(text, words)
 
@@ -63,7 +65,7 @@ def stated(text: str, position: int, words: Vocabulary) -> Found | None:
     """The option that a cue leads to: right there, after "not A but", or alone in the rest of the sentence."""
     there = words.at(text, position)
     if there is not None:
-        return None if cues.IS_WRONG.match(text, there.end) else there
+        return None if cues.IS_WRONG.match(text, there.end) else _with_other_part(text, there, words)
     if either := cues.EITHER.match(text, position):
         there = words.at(text, either.end())
         return there if there and len(there.values) > 1 else None
@@ -73,6 +75,20 @@ def stated(text: str, position: int, words: Vocabulary) -> Found | None:
         return words.at(text, position + turn.end())
     values = values_of(one for one in mentions(rest, words) if not is_denied(rest, one))
     return Found(values, position, end) if len(values) == 1 else None
+
+
+def _with_other_part(text: str, found: Found, words: Vocabulary) -> Found:
+    """ "Yes to an interview and no to an offer" names both, and so does "yes in theory, in practice no"."""
+    if cues.PART_OF.match(text, found.end):
+        for match in cues.AND_ALSO.finditer(text, found.end, sentence_end(text, found.end)):
+            other = words.at(text, match.end())
+            if other and cues.PART_OF.match(text, other.end):
+                return Found(found.values | other.values, found.start, other.end)
+    if turn := cues.OTHERWISE.search(text, found.end, sentence_end(text, found.end)):
+        other = words.at(text, turn.end())
+        if other and other.values != found.values:
+            return Found(found.values | other.values, found.start, other.end)
+    return found
 
 
 def mentions(text: str, words: Vocabulary) -> list[Found]:
@@ -101,12 +117,15 @@ def own_lines(text: str, words: Vocabulary, *, cut: bool) -> Iterator[Found]:
     if not lines or is_list(text, words):
         return
     for start, end in dict.fromkeys([lines[0]] if cut else [lines[0], lines[-1], *sentences_of(text)]):
-        if values := words.exactly(text[start:end]):
+        said = text[start:end]
+        if words.doubts(said):
+            continue
+        if values := words.exactly(said) or words.exactly(cues.INTERJECTION.sub("", said, count=1)):
             yield Found(values, start, end)
     for match in last_ones(cues.BEGINS, text):
         opening = words.at(text, match.end())
         if opening and cues.OPENS.match(text, opening.end) and not cues.IS_WRONG.match(text, opening.end):
-            yield Found(opening.values, match.start(), opening.end)
+            yield _with_other_part(text, opening, words)._replace(start=match.start())
     if not cut:
         yield from _closing(text, words)
 
@@ -127,6 +146,21 @@ def _closing(text: str, words: Vocabulary) -> Iterator[Found]:
 
 
 def is_list(text: str, words: Vocabulary) -> bool:
-    """Whether lines go through several labels, or are numbered steps: then none of them is an answer."""
+    """Whether a text goes through several labels, ranks them, or has numbered steps: then none is an answer."""
     labels = {bare(match[1]) for match in cues.ENUMERATED.finditer(text)}
-    return len(labels & set(words.labels)) > 1 or len(labels) > 2
+    if len(labels & set(words.labels)) > 1 or len(labels) > 2:
+        return True
+    numbered = [words.at(text, match.end()) for match in last_ones(cues.NUMBERED, text)]
+    ranked = {one.values for one in numbered if one is not None}
+    opened = {found.values for start, _ in sentences_of(text) if (found := _described(text, start, words))}
+    return len(ranked) > 1 or len(opened) > 1
+
+
+def _described(text: str, start: int, words: Vocabulary) -> Found | None:
+    """An option at the start of a sentence, with its text or a remark: "A - Emily is solid.", "B: weak."."""
+    found = words.at(text, start)
+    label = words.label_pattern.match(text, start)
+    if found is None or len(found.values) > 1:
+        return None
+    is_described = label is not None and label.end() < found.end
+    return found if is_described or cues.DESCRIBES.match(text, found.end) else None

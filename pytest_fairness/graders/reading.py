@@ -11,22 +11,28 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from pytest_fairness.core.attempts import Answer
+from pytest_fairness.core.finish_reasons import unfinished
+from pytest_fairness.core.thinking import without_thinking
+
 HEAD, TAIL = 4_000, 12_000
 """How much of the start and of the end of an answer is read. An answer stands at one of its ends;
 a longer text is cut in its middle, so that reading is never slow."""
 
-_THINKING = re.compile(
-    r"<(?P<closes>/)?(?P<name>think|thinking|thought|reasoning|scratchpad|reflection|analysis)>"
-    r"|<\|channel\|>(?:analysis|final)<\|message\|>",
-    re.IGNORECASE,
-)
 _LEVEL = str.maketrans(
     dict.fromkeys("\u2018\u2019\u201b\u02bc\u2032\u00b4`", "'")
     | dict.fromkeys("\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033", '"')
     | dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad", "")
     | dict.fromkeys("\u2010\u2011", "-")
-    | {"\u2013": "\u2014", "\r": "\n"}
+    | {"\u2013": "\u2014", "\r": "\n", "\u3002": ". ", "\u3001": ", ", "\uff0c": ", ", "\uff1a": ": "}
+    | dict.fromkeys("\u300c\u300d\u300e\u300f", '"')
 )
+CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+"""Kana, Han and Hangul, as a part of a class of characters."""
+_BORDERS = re.compile(
+    rf"(?<=[{CJK}])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(?=[{CJK}])|(?<=[\uac00-\ud7af])(?=입니다|이에요|예요)"
+)
+"""Where a label or a number touches a script without spaces."""
 _MARKDOWN = re.compile(
     r"\*+|~~|(?<!\w)_{1,3}(?=\w)|(?<=\w)_{1,3}(?!\w)"  # emphasis
     r"|^[ \t]{0,9}(?:#{1,6}|>)[ \t]{1,9}"  # headings and quotes
@@ -41,29 +47,21 @@ _SPELLINGS = (
     (re.compile(r"(?<=\w)n't\b", re.IGNORECASE), " not"),
     (re.compile(r"\binfo\b", re.IGNORECASE), "information"),
 )
-_EDGES = " \t\n\"'.,;:!?()[]{}<>*_#|\\/=\u2014-"
+_EDGES = " \t\n\"'.,;:!?()[]{}<>*_#|\\/=\u2014-\u00a1\u00bf\u3010\u3011\u2026"
+
+
+def answer_text(answer: Answer) -> str:
+    """Return what is read of an answer: its final text, and nothing of one that is not complete."""
+    return "" if unfinished(answer) else final_text(answer.text)
 
 
 def final_text(text: str) -> str:
-    """The answer without the thinking blocks that open models print before it, cut to what is read.
+    """The answer without the thinking that open models print before it, cut to what is read.
 
     >>> final_text("<think>It could be A.</think>B")
     'B'
-    >>> final_text("<think>It could be A, but then")
-    ''
     """
-    kept: list[str] = []
-    thinking, position = False, 0
-    for tag in _THINKING.finditer(text):
-        if not thinking:
-            kept.append(text[position : tag.start()])
-        opens = tag["closes"] is None and "final" not in tag[0].casefold()
-        if not opens and not thinking:
-            kept.clear()  # the opening tag stood in the chat template: all before this was thinking
-        thinking, position = opens, tag.end()
-    if not thinking:
-        kept.append(text[position:])
-    return _ends("".join(kept).strip())
+    return _ends(without_thinking(text))
 
 
 def _ends(text: str) -> str:
@@ -73,7 +71,7 @@ def _ends(text: str) -> str:
 def level(text: str) -> str:
     """One spelling for quotes, dashes, widths and invisible characters; markup stays."""
     # One character can become eighteen.
-    return _ends(unicodedata.normalize("NFKC", text.translate(_LEVEL)).translate(_LEVEL))
+    return _ends(_BORDERS.sub(" ", unicodedata.normalize("NFKC", text.translate(_LEVEL)).translate(_LEVEL)))
 
 
 def plain(text: str) -> str:
@@ -113,7 +111,7 @@ class Structured(NamedTuple):
 _ANSWER_KEYS = (
     *("finalanswer", "answer", "finalchoice", "choice", "chosenoption", "selectedoption", "option", "selection"),
     *("selected", "finaldecision", "decision", "verdict", "label", "letter", "response", "result", "prediction"),
-    *("conclusion", "output"),
+    *("conclusion", "output", "recommendation", "recommend", "rating", "score", "grade"),
 )
 """Names under which models put their answer, by their letters alone; the first that is there counts."""
 
@@ -127,7 +125,10 @@ _BROKEN_JSON = re.compile(
     r"(?:\"((?:[^\"\\]|\\.){0,500})|'((?:[^'\\]|\\.|'(?=\w)){0,500})|([^\s,}\"'\n][^,}\n]{0,200}))",
     re.IGNORECASE,
 )
-_TAGGED = re.compile(r"<(final_?answer|answer|choice|option)>(.{0,2000}?)</\1>", re.IGNORECASE | re.DOTALL)
+_TAGGED = re.compile(
+    r"<(final_?answer|answer|choice|option|decision|verdict|rating|score|grade)>(.{0,2000}?)</\1>",
+    re.IGNORECASE | re.DOTALL,
+)
 _BOXED = re.compile(
     r"\\f?boxed\s{0,3}\{([^{}]{0,300}(?:\{[^{}]{0,300}\}[^{}]{0,300}){0,3})\}|\[\[([^\[\]\n]{1,200})\]\]"
 )

@@ -14,6 +14,7 @@ from pytest_fairness.graders.reading import bare, plain, trimmed
 
 # "19" in COVID-19 and "one" in "one-sided" are no words of their own.
 _START = r"(?<!\w)(?<!\w[-.,'@])"
+_JOINED = re.compile(r"(\w{2,15})\s{0,2}(?:\bto|-|\bor|/)\s{0,2}$", re.IGNORECASE)
 _ANY_ARTICLE = r"(?:(?:the|a|an)\s{1,3})?"
 _END = r"(?!\w)(?![-.'@:]\w)(?!,\d)"
 _ARTICLE = re.compile(r"^(?:the|a|an)\s+(?=\S)", re.IGNORECASE)
@@ -38,6 +39,12 @@ class Vocabulary:
     text_pattern: re.Pattern[str]
     unknown: Any = None
     """The value of the only option that says that it cannot be told, if one does."""
+    questions: bool = False
+    """Whether the options are questions themselves: to name one is no doubt."""
+
+    def doubts(self, text: str) -> bool:
+        """Whether a text that names an option asks instead of answering."""
+        return not self.questions and text.rstrip().endswith("?")
 
     def exactly(self, text: str) -> frozenset[Any]:
         """What a plain text names that says nothing else, whatever its dress."""
@@ -97,19 +104,35 @@ class Vocabulary:
 
     def mentions(self, text: str) -> list[Found]:
         """Every option's text in a sentence, and every label that is called one: "option B", "(B)"."""
-        matches = [match for match in self.text_pattern.finditer(text) if _speaks(match[0])]
-        found = [Found(self._meant(match[0]), match.start(), match.end()) for match in matches]
+        matches = [
+            match for match in self.text_pattern.finditer(text) if _speaks(match[0]) or _in_brackets(text, match)
+        ]
+        found = [
+            Found(self._meant(match[0]) | self._shortened_before(text, match), match.start(), match.end())
+            for match in matches
+        ]
         for called in cues.CALLED_LABEL.finditer(text):
             label = self.label_pattern.match(text, called.end())
             if label and (called[0] == "(" or _is_label(label[0], text, label.end(), called=True)):
                 found.append(Found(self.labels.get(bare(label[0]), _NOTHING), called.start(), label.end()))
         return sorted(found, key=lambda one: one.start)
 
+    def _shortened_before(self, text: str, match: re.Match[str]) -> frozenset[Any]:
+        """ "Low to medium risk" also names the low one."""
+        joined = _JOINED.search(text, max(0, match.start() - 30), match.start())
+        word = joined[1].casefold() if joined else None
+        return _NOTHING.union(*(of for name, of in self.texts.items() if " " in name and name.split()[0] == word))
+
+
+def _in_brackets(text: str, match: re.Match[str]) -> bool:
+    return text[match.start() - 1 : match.start()] == "(" and text[match.end() : match.end() + 1] == ")"
+
 
 def _speaks(words: str) -> bool:
     """Whether these words in the middle of a sentence can be the answer: "no", "he" and "19" cannot."""
     key = _key(words)
-    return " " in key or (len(key) >= 4 and not key.isdigit() and key not in cues.FUNCTION_WORDS)
+    is_long = len(key) >= 4 or (len(key) == 3 and words.istitle() and key != "yes")  # "Mei" can
+    return " " in key or (is_long and not key.isdigit() and key not in cues.FUNCTION_WORDS)
 
 
 def _is_label(label: str, text: str, end: int, *, called: bool = False) -> bool:
@@ -140,6 +163,7 @@ def vocabulary(
         _pattern([trimmed(plain(name)) or name for name, _ in labels], _START, r"(?!\w)"),
         _pattern([_shortened(plain(name)) or name for name, _ in texts], _START + _ANY_ARTICLE, _END),
         unknown,
+        any(name.rstrip().endswith("?") for name, _ in texts),
     )
 
 
@@ -171,12 +195,32 @@ def of_options(options: Options) -> Vocabulary:
     return _of_options(tuple(options.labels), tuple(options.texts.items()))
 
 
+def _single_names(texts: Sequence[tuple[str, str]], unknown: Sequence[str]) -> list[tuple[str, str]]:
+    """First and last names that only one of several persons has: "Emily" of "Emily Walsh"."""
+    names = [(value, text.split()) for value, text in texts if value not in unknown]
+    names = [(value, parts) for value, parts in names if 2 <= len(parts) <= 3 and all(map(_is_name, parts))]
+    if len(names) < 2:
+        return []
+    parts = [(part, value) for value, own in names for part in own]
+    return [(part, value) for part, value in parts if sum(part == other for other, _ in parts) == 1]
+
+
+def _is_name(word: str) -> bool:
+    return word.istitle() and word.isalpha() and len(word) > 2 and word.casefold() not in _NO_NAMES
+
+
+_NO_NAMES = cues.FUNCTION_WORDS | {
+    *("very", "somewhat", "not", "more", "less", "the", "his", "too", "only", "same", "fully", "much", "most", "least"),
+    *("strongly", "slightly", "highly", "fairly", "extremely", "equally", "mostly", "likely", "unlikely", "partly"),
+}
+
+
 @lru_cache(maxsize=1024)
 def _of_options(labels: tuple[str, ...], texts: tuple[tuple[str, str], ...]) -> Vocabulary:
     values = [value for value, _ in texts]
     unknown = [value for value, text in texts if _says_unknown(plain(text))]
     return vocabulary(
         list(zip(labels, values, strict=True)),
-        [(text, value) for value, text in texts],
+        [(text, value) for value, text in texts] + _single_names(texts, unknown),
         unknown=unknown[0] if len(unknown) == 1 else None,
     )

@@ -9,8 +9,8 @@ from functools import lru_cache
 from pytest_fairness.core.attempts import Answer, Grade
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import Prompt
-from pytest_fairness.graders.reading import bare, final_text, plain
-from pytest_fairness.graders.refusal import nothing_read, provider_signal, refuses
+from pytest_fairness.graders.reading import answer_text, bare, plain
+from pytest_fairness.graders.refusal import nothing_read, refuses
 
 _WORD = re.compile(r"\w+(?:['-]\w+){0,9}")
 
@@ -46,16 +46,16 @@ class WordList:
     @property
     def fingerprint(self) -> str:
         """Class, parameters and version of the reading rules."""
-        return f"WordList({self.words!r}, whether={self.whether}) v1"
+        return f"WordList({self.words!r}, whether={self.whether}) v2"
 
     def extremes_for(self, prompt: Prompt) -> tuple[float, float] | tuple[bool, bool]:  # noqa: ARG002
         """What an ungraded attempt could have been: nothing but these words, or none of them."""
         return (False, True) if self.whether else (0.0, 100.0)
 
     def grade(self, prompt: Prompt, answer: Answer) -> Grade:  # noqa: ARG002 - the protocol's signature
-        text = plain(final_text(answer.text)).casefold()
+        text = plain(answer_text(answer)).casefold()
         total = len(_WORD.findall(text))
-        if provider_signal(answer) is not None or not total:
+        if not total:
             return nothing_read(answer, "no answer")
         if refuses(text):
             return nothing_read(answer, "a refusal")

@@ -7,6 +7,7 @@ from typing import Any
 
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.finish_reasons import normalized
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.models import parameters
 from pytest_fairness.models.batch_anthropic import AnthropicBatches
@@ -15,33 +16,28 @@ from pytest_fairness.models.hosted import HostedModel
 from pytest_fairness.models.names import ModelName, Scalar
 
 _MAX_TOKENS = 1024
-_FINISH = {
-    "end_turn": "stop",
-    "stop_sequence": "stop",
-    "max_tokens": "length",
-    "model_context_window_exceeded": "length",
-}
 
 
 def _thinking(value: Scalar) -> int | str:
-    return "adaptive" if value == "adaptive" else parameters.whole(1024)(value)
+    return str(value) if value in ("adaptive", "disabled") else parameters.whole(1024)(value)
 
 
 class AnthropicModel(HostedModel):
     """Anthropic's messages API.
 
-    The base URL is the parameter ``base_url`` or the variable ``ANTHROPIC_BASE_URL``; the key is
-    ``ANTHROPIC_API_KEY``, or the variable that ``key_env`` names, and optional with a base URL.
-    ``timeout`` is in seconds. Decoding: ``max_tokens`` (default 1024, plus the thinking budget),
-    ``temperature`` and ``top_p`` (0 to 1), ``top_k`` (newer models refuse these three), ``stop``
-    (a text or a JSON list of texts), ``thinking`` (a budget of 1024 tokens or more, or
-    ``adaptive``), ``effort``, and ``extra``, a JSON object that joins the request.
-    The API has no seed: its repetitions differ by sampling alone. The schema of a prompt is
-    sent as the ``format`` of ``output_config``.
+    The base URL is the parameter ``base_url`` or the variable ``ANTHROPIC_BASE_URL``. The key is ``ANTHROPIC_API_KEY``,
+    but a server that the name itself gives is sent only the key that ``key_env`` or ``key_command`` names.
+    Decoding: ``max_tokens`` (default 1024, plus the thinking budget), ``temperature`` and ``top_p`` (0 to 1), ``top_k``
+    (newer models refuse these three), ``stop`` (a text or a JSON list of texts), ``thinking`` (a budget of 1024 tokens
+    or more, ``adaptive`` or ``disabled``), ``effort``, and ``extra``, a JSON object that joins the request.
+    The API has no seed: its repetitions differ by sampling alone. The schema of a prompt is sent as the ``format`` of
+    ``output_config``.
     """
 
     sdk = "anthropic"
     client = "AsyncAnthropic"
+    # The version of 2026-10-21 has no temperature, top_p and top_k.
+    version_headers = {"anthropic-version": "2023-06-01"}  # noqa: RUF012
     path = "/v1/messages"
     default_url = "https://api.anthropic.com"
     url_variable = "ANTHROPIC_BASE_URL"
@@ -54,7 +50,7 @@ class AnthropicModel(HostedModel):
         "stop": parameters.texts,
         "thinking": _thinking,
         "effort": parameters.text,
-        "extra": parameters.json_object,
+        "extra": parameters.extra,
     }
 
     def __init__(self, name: ModelName, context: ModelContext) -> None:
@@ -95,11 +91,14 @@ class AnthropicModel(HostedModel):
         if self._budget:
             body["thinking"] = {"type": "enabled", "budget_tokens": self._budget}
         elif "thinking" in given:
-            body["thinking"] = {"type": "adaptive"}
+            body["thinking"] = {"type": given["thinking"]}
         if "effort" in given:
             body["output_config"] = {"effort": given["effort"]}
         body |= given.get("extra", {})
         return body
+
+    def _auth(self, key: str) -> dict[str, str]:
+        return {"Authorization": f"Bearer {key}"} if self._credentials.is_token else {"X-Api-Key": key}
 
     def _batches(self) -> AnthropicBatches:
         return AnthropicBatches(self)
@@ -110,10 +109,9 @@ class AnthropicModel(HostedModel):
 
     def _read(self, reply: Mapping[str, Any], latency: float) -> Answer:
         blocks = reply["content"]
-        finish = reply.get("stop_reason") or "stop"
         return Answer(
             "".join(block["text"] for block in blocks if block["type"] == "text"),
-            _FINISH.get(finish, finish),
+            normalized(reply.get("stop_reason")),
             "\n\n".join(block["thinking"] for block in blocks if block["type"] == "thinking") or None,
             _usage(reply.get("usage") or {}),
             latency,

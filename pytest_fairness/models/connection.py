@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 CONNECT = 10.0
 """Seconds to connect at most."""
+LARGEST = 32 * 2**20
+"""Bytes of a body, unpacked: no answer of a model comes near."""
 _KEEP_ALIVE = 60
 """Seconds without a byte after which the other end is asked whether it is there."""
 
@@ -26,37 +28,58 @@ class Reply(NamedTuple):
     status: int
     headers: Mapping[str, str]
     body: object
-    """The JSON; the text of an error that is none."""
+    """The JSON; bytes where it is none."""
+
+
+class TooLargeError(Exception):
+    """A body is larger than `LARGEST`."""
 
 
 class Connection:
     """Posts JSON to one URL. Opens nothing before the first post; use it from one event loop.
 
-    The SDKs build and check a dozen objects at each call, which takes three to four times the CPU time of the request
-    itself; a run makes thousands of the same call. So their headers are sent (the key, the version of the protocol),
-    and nothing else of theirs is between. Nothing is sent again, and no redirect is followed: prompts and keys go to
-    the named server only. The proxies of the environment are used (``HTTPS_PROXY``, ``NO_PROXY``).
+    The SDKs build and check a dozen objects at each call: over the same aiohttp that takes nearly six times the CPU
+    time (``tests/benchmarks/clients.py``), and a run makes thousands of the same call. So the few headers of the
+    protocol are sent from here. Nothing is sent again, and no redirect is followed: prompts and keys go to the named
+    server only. The proxies of the environment are used (``HTTPS_PROXY``, ``NO_PROXY``).
+
+    Args:
+        url: The address.
+        headers: Sent with every request.
+        most: Connections at once.
+        timeout: Seconds without a byte from the server.
+        timeout_total: Seconds of a request in all: some servers send blanks while it waits.
     """
 
-    def __init__(self, url: str, headers: Mapping[str, str], *, most: int, timeout: float) -> None:
-        """``most`` connections at once; ``timeout`` in seconds without a byte from the server."""
+    def __init__(
+        self, url: str, headers: Mapping[str, str], *, most: int, timeout: float, timeout_total: float | None = None
+    ) -> None:
         import aiohttp
 
         self._url, self._headers, self._most = url, headers, most
-        self._timeout = aiohttp.ClientTimeout(total=None, sock_connect=min(timeout, CONNECT), sock_read=timeout)
+        self._timeout = aiohttp.ClientTimeout(
+            total=timeout_total, sock_connect=min(timeout, CONNECT), sock_read=timeout
+        )
         self._session: aiohttp.ClientSession | None = None
         self._by_proxy = _proxy(url)
 
     async def post(self, body: Mapping[str, Any]) -> Reply:
-        """The reply to one request. Raises aiohttp's errors, and ValueError for what is no JSON."""
+        """The reply to one request.
+
+        Raises aiohttp's errors, `TooLargeError`, and ValueError for a body that is no JSON.
+        """
         if self._session is None:
             self._session = self._open()
         data = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
         async with self._session.post(self._url, data=data, allow_redirects=False, **self._by_proxy) as response:
-            content = await response.read()
-        if 200 <= response.status < 300:
-            return Reply(response.status, response.headers, json.loads(content))
-        return Reply(response.status, response.headers, _said(content))
+            content = await _read(response)
+        return Reply(response.status, response.headers, _json(content))
+
+    def send(self, headers: Mapping[str, str]) -> None:
+        """Send these headers from now on."""
+        self._headers = headers
+        if self._session is not None:
+            self._session.headers.update(headers)
 
     async def close(self) -> None:
         if self._session is not None:
@@ -82,11 +105,23 @@ def _kept_alive(address: tuple[Any, ...]) -> socket.socket:
     return opened
 
 
-def _said(content: bytes) -> object:
+async def _read(response: aiohttp.ClientResponse) -> bytes:
+    """The body, unpacked piece by piece: a few packed kilobytes can hold gigabytes."""
+    pieces, size = [], 0
+    async for piece in response.content.iter_any():
+        pieces.append(piece)
+        size += len(piece)
+        if size > LARGEST:
+            response.close()
+            raise TooLargeError
+    return b"".join(pieces)
+
+
+def _json(content: bytes) -> object:
     try:
         return json.loads(content)
     except ValueError:
-        return content.decode(errors="replace")
+        return content
 
 
 def _trusted() -> ssl.SSLContext:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pytest_fairness.models.threads import LoopThread
+
 
 @dataclass(frozen=True, slots=True)
 class ModelContext:
@@ -25,3 +27,12 @@ class ModelContext:
 
     concurrency: int = 16
     """Requests in flight at most, at least 1."""
+
+    calls: int = 1
+    """Of an application that says nothing of it, calls at a time in this process."""
+
+    timeout: float = 300.0
+    """Seconds of a call of such an application."""
+
+    loop: LoopThread = field(default_factory=LoopThread, repr=False, compare=False)
+    """The event loop of all applications that are async."""

@@ -5,19 +5,22 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
+import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from time import perf_counter
 from typing import Any, get_origin, get_type_hints
 
 from pytest_fairness.core.attempts import Answer
-from pytest_fairness.core.errors import FairnessError, ModelError, PermanentError
+from pytest_fairness.core.errors import FairnessError, FatalError, ModelError, PermanentError, TransientError
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.protocols import Model
+from pytest_fairness.core.secrets import redacted, secrets_in
 from pytest_fairness.models.context import ModelContext
-from pytest_fairness.models.secrets import redacted, secrets_in
+from pytest_fairness.models.http_errors import passing
 from pytest_fairness.models.threads import DaemonThreads
 
+_KINDS = {int: "a whole number", float: "a number of seconds"}
 _LISTS = (list, tuple, Sequence, Iterable)
 _LIST_WORDS = re.compile(r"(?:[\w.]+\.)?(list|List|tuple|Sequence|Iterable)\b")
 
@@ -27,11 +30,17 @@ class FunctionModel:
 
     It is given the text of the prompt, system messages before it by a blank line; or, where its first
     parameter is called ``messages`` or annotated as a list, all messages as a list of dicts.
-    It returns a text, or an `Answer`. A sync callable runs in a thread of its own.
+    It returns a text, or an `Answer`. It runs in threads of its own, one that is async in an event loop that all
+    such have: where it blocks it holds up no other model.
 
-    Its answers belong to the run that made them, since nobody can see whether an application changed;
+    A process calls it once at a time, as it may keep state between calls; an attribute ``fairness_concurrency`` on
+    the callable, or the context, allows more. A call has the seconds of ``fairness_timeout``, or of the context.
+
+    Its answers belong to the run, or session, that made them, since nobody can see whether an application changed;
     an attribute ``fairness_version`` on the callable lets them be kept until that version changes.
-    ``made_by`` tells callables apart that one function has made; ``title`` is the model that it wraps.
+    ``made_by`` tells callables apart that one function has made, ``label`` does so in their names; ``title`` is the
+    model that it wraps.
+    Raises `FairnessError` for an attribute that is no such number.
     """
 
     local = False
@@ -44,18 +53,24 @@ class FunctionModel:
         *,
         made_by: str = "",
         title: str | None = None,
+        label: str = "",
     ) -> None:
         context = context or ModelContext()
         named = f"function:{_title(function)}"
-        self.name = named if title is None else f"{title} through {named}"
+        labelled = f"{named}@{label}" if label and f".{label}." not in named else named
+        self.name = labelled if title is None else f"{title} through {labelled}"
         version = getattr(function, "fairness_version", None)
-        key = f"{named}?run={run}" if version is None else f"{named}?version={version}"
-        self.key = f"{key}&made_by={made_by}" if made_by else key
+        made = f"&made_by={made_by}" if made_by else ""
+        self.key = (f"{named}?run={run}" if version is None else f"{named}?version={version}") + made
+        self.unversioned = f"{named}{made}" if version is None else ""
+        """What it is called in every run, where nobody says when it changes; else empty."""
+        self.in_flight: int = _number(function, "fairness_concurrency", int) or context.calls
+        self._timeout: float = _number(function, "fairness_timeout", float) or context.timeout
         self._function = function
         self._wants_messages = _wants_messages(function)
         self._is_async = _is_async(function)
         self._environment = context.environment
-        self._threads = DaemonThreads(context.concurrency, "fairness-model")
+        self._threads, self._loop = DaemonThreads(self.in_flight, "fairness-model"), context.loop
 
     def __repr__(self) -> str:
         return f"FunctionModel({self.name!r})"
@@ -63,23 +78,33 @@ class FunctionModel:
     async def answer(self, prompt: Prompt, repetition: int) -> Answer:  # noqa: ARG002
         """Call the callable once.
 
-        Raises `PermanentError` for an exception of the callable and for a value that is no text; a
-        `TransientError` that the callable itself raises passes through, and is retried.
+        Raises `PermanentError` for an exception of the callable and for a value that is no text, and `TransientError`
+        where it took too long, or asking again may help: a request of its own met a rate limit, or found no server.
+        A `ModelError` that the callable itself raises passes through. `FatalError` where earlier calls do not end.
         """
         given = [dict(message) for message in prompt.messages] if self._wants_messages else self._text(prompt)
         started = perf_counter()
+        call = _Call(self._function, given)
         try:
-            if self._is_async:
-                value = await self._function(given)
-            else:
-                value = await self._threads.run(self._function, given)
-                if inspect.isawaitable(value):  # a plain function that hands back a coroutine
-                    value = await value
-        except (ModelError, asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
-            raise
-        except BaseException as error:  # also sys.exit() and pytest.fail() inside of it
-            said = redacted(" ".join(str(error).split()), secrets_in(self._environment))
-            raise PermanentError(f"{self.name} raised {type(error).__name__}: {said}") from error
+            async with asyncio.timeout(self._timeout):
+                if not self._is_async:
+                    await self._threads.run(call.begin)
+                if self._is_async or inspect.isawaitable(call.value):  # a plain function that hands back a coroutine
+                    await self._loop.run(call.finish)
+        except TimeoutError:
+            if not call.is_begun:
+                raise FatalError(
+                    f"{self.name} was not called: calls before it have not ended, after more than {self._timeout:g} s; "
+                    "give its own requests a timeout"
+                ) from None
+            raise TransientError(
+                f"{self.name} took longer than {self._timeout:g} s: --fairness-timeout SECONDS allows more",
+                sent=True,
+                kind="timeout",
+            ) from None
+        if call.error is not None:
+            raise self._failure(call.error)
+        value = call.value
         if isinstance(value, Answer):
             return value
         if not isinstance(value, str):
@@ -89,6 +114,15 @@ class FunctionModel:
     async def close(self) -> None:
         """Let its threads end."""
         self._threads.close()
+        self._loop.close()
+
+    def _failure(self, error: BaseException) -> ModelError:
+        """What an exception of the application means, also one that ends a process or a test."""
+        if isinstance(error, ModelError):
+            return error
+        said = redacted(" ".join(str(error).split()), secrets_in(self._environment))
+        said = f"{self.name} raised {type(error).__name__}: {said}".rstrip(": ")
+        return passing(error, said) or PermanentError(said)
 
     def _text(self, prompt: Prompt) -> str:
         if len(prompt.messages) == 1:
@@ -103,8 +137,42 @@ class FunctionModel:
         return "\n\n".join(message["content"] for message in prompt.messages)
 
 
+class _Call:
+    """One call of an application, and what came of it; it is made in a thread of the application's own."""
+
+    def __init__(self, function: Callable[..., Any], given: object) -> None:
+        self._function, self._given = function, given
+        self.is_begun = False
+        self.value: Any = None
+        self.error: BaseException | None = None
+
+    def begin(self) -> None:
+        """Call it."""
+        self.is_begun = True
+        try:
+            self.value = self._function(self._given)
+        except BaseException as error:  # noqa: BLE001 - also sys.exit() and pytest.fail() inside of it
+            self.error = error
+
+    async def finish(self) -> None:
+        """Await what it has returned; call it first where nobody has."""
+        if not self.is_begun:
+            self.begin()
+        try:
+            if inspect.isawaitable(self.value):
+                self.value = await self.value
+        except BaseException as error:  # noqa: BLE001 - its own cancellation as well
+            self.error = error
+
+
 def as_model(
-    value: object, run: str, context: ModelContext | None = None, *, made_by: str = "", title: str | None = None
+    value: object,
+    run: str,
+    context: ModelContext | None = None,
+    *,
+    made_by: str = "",
+    title: str | None = None,
+    label: str = "",
 ) -> Model:
     """The model that a ``model`` fixture returned: itself, or a wrapped callable.
 
@@ -113,9 +181,17 @@ def as_model(
     if isinstance(value, Model) and not isinstance(value, type):
         return value
     if callable(value) and not isinstance(value, type):
-        return FunctionModel(value, run, context, made_by=made_by, title=title)
+        return FunctionModel(value, run, context, made_by=made_by, title=title, label=label)
     shown = f"the class {value.__name__}" if isinstance(value, type) else f"a {type(value).__name__}"
     raise FairnessError(f"the model is {shown}: it must be a callable from text to text, or have answer() and close()")
+
+
+def _number(function: Callable[..., Any], name: str, kind: type) -> Any:
+    """An attribute of the callable, a number above 0; None where it has none."""
+    value = getattr(function, name, None)
+    if value is not None and not (type(value) in (int, kind) and 0 < value < math.inf):
+        raise FairnessError(f"{name} of {_title(function)} is {value!r:.60}: it must be {_KINDS[kind]} above 0")
+    return value
 
 
 def _title(function: Callable[..., Any]) -> str:

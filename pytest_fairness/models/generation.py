@@ -13,7 +13,7 @@ from typing import Any
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.errors import FatalError, PermanentError
 from pytest_fairness.core.items import Message
-from pytest_fairness.models.reasoning import split_thinking
+from pytest_fairness.core.thinking import split_thinking
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +162,13 @@ class Generator:
 
     def _answer(self, row: _Row, new: list[int], latency: float) -> Answer:
         end = next((place for place, token in enumerate(new) if token in self._ends), None)
-        text = self._tokenizer.decode(new[:end], skip_special_tokens=True)
-        text, reasoning = split_thinking(text.strip())
+        # First with the special tokens, among which some models have those around their thinking.
+        text, reasoning = split_thinking(self._tokenizer.decode(new[:end], skip_special_tokens=False).strip())
+        if reasoning is None:
+            text = self._tokenizer.decode(new[:end], skip_special_tokens=True).strip()
+        else:
+            for token in self._tokenizer.all_special_tokens:
+                text, reasoning = text.replace(token, "").strip(), reasoning.replace(token, "").strip()
         count = len(new) if end is None else end + 1
         return Answer(
             text,

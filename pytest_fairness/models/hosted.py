@@ -12,59 +12,71 @@ from typing import Any, ClassVar
 from urllib.parse import unquote, urlsplit
 
 from pytest_fairness.core.attempts import Answer
-from pytest_fairness.core.errors import FairnessError, FatalError, ModelError, TransientError
+from pytest_fairness.core.errors import FairnessError, FatalError, ModelError, TransientError, install
 from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.secrets import secrets_in, without_credentials
 from pytest_fairness.core.submissions import BatchInterface
-from pytest_fairness.models import parameters
-from pytest_fairness.models.connection import CONNECT, Connection, basic
+from pytest_fairness.models import credentials, parameters
+from pytest_fairness.models.connection import CONNECT, LARGEST, Connection, Reply, TooLargeError, basic
 from pytest_fairness.models.context import ModelContext
-from pytest_fairness.models.http_errors import Service, status_error, translate
+from pytest_fairness.models.http_errors import Service, is_filtered, status_error, translate
 from pytest_fairness.models.names import ModelName, Scalar
-from pytest_fairness.models.secrets import secrets_in, without_credentials
 
 _TIMEOUT = 300.0
 """Seconds without a byte from the server: a reasoning model can think for minutes."""
+_TIMEOUT_TOTAL = 1800.0
+"""Seconds of a request in all, but no less than its time without a byte."""
 
 _SCHEMA_REFUSED = re.compile(r"response_format|json.?schema|output_config|output_format|structured", re.IGNORECASE)
 """What a server of HTTP 400 or 422 names where it knows no structured output, or not for this model."""
 
 _TRANSPORT: Mapping[str, parameters.Kind] = {
+    **credentials.PARAMETERS,
     "base_url": parameters.text,
-    "key_env": parameters.text,
     "timeout": parameters.number(0.001),
+    "timeout_total": parameters.number(0.001),
     "rpm": parameters.number(0.001),
     "tpm": parameters.number(0.001),
 }
 
 
 class HostedModel(ABC):
-    """A model asked through its provider's own client. Construction opens nothing and reads no key.
+    """A model behind an HTTP API. Construction opens nothing.
 
+    Prompts go over a connection of our own, with the headers of the protocol as it is written down here; the provider's
+    SDK does batches and their files, in the same version of the protocol.
     Use one from one event loop: its connections belong to the loop of the first answer.
     """
 
     local = False
 
     sdk: ClassVar[str]
-    """The SDK's module; also the extra that installs it."""
+    """The SDK's module, which does batches; also the extra that installs what prompts need."""
     client: ClassVar[str]
+    version_headers: ClassVar[Mapping[str, str]] = {}
+    """The version of the protocol that is spoken here, whatever the SDK's is."""
     path: ClassVar[str]
     default_url: ClassVar[str]
     url_variable: ClassVar[str]
     key_variable: ClassVar[str]
     decoding: ClassVar[Mapping[str, parameters.Kind]]
     """The parameters that decide what is answered; only these are part of the key."""
+    transport: ClassVar[Mapping[str, parameters.Kind]] = _TRANSPORT
+    """The parameters that decide how it is asked."""
 
     def __init__(self, name: ModelName, context: ModelContext) -> None:
-        self._given = parameters.read(name, {**self.decoding, **_TRANSPORT})
+        self._given = parameters.read(name, {**self.decoding, **self.transport})
         self._asked_name, self._context = name.name, context
         self._url = self._base_url(name)
-        self._key_variable: str = self._given.get("key_env", self.key_variable)
+        self._credentials = credentials.Credentials(
+            name, self._given, context.environment, self.key_variable, self._server
+        )
         self.name = name.text
         self.key = self._key(name)
         self._client: Any = None
         self._connection: Connection | None = None
         self._has_schemas = True
+        self._has_answered = False
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
@@ -84,20 +96,28 @@ class HostedModel(ABC):
         """What a list of prices knows it by: the provider's name of the model, and the address."""
         return self._asked_name, self._shown_url
 
+    def preflight(self) -> None:
+        """Raise `FatalError` for what is known before the first prompt: a missing key, or a missing library."""
+        if not self._context.offline:
+            self._credentials.check()
+            self._import("aiohttp", "certifi")
+
     async def answer(self, prompt: Prompt, repetition: int) -> Answer:
         """Answer one prompt. Raises `TransientError`, `PermanentError` or `FatalError`.
 
         A prompt's schema is sent as the provider's structured output; a server that knows none is asked without.
         """
+        await self._check()
         if self._connection is None:
             self._connection = self._connect()
         asks_schema = prompt.schema is not None and self._has_schemas
-        body = self.request(prompt, repetition)
+        body, key = self.request(prompt, repetition), self._credentials.key
         started = perf_counter()
-        try:
-            reply = await self._connection.post(body)
-        except Exception as error:  # noqa: BLE001  # of any library below; each is translated
-            raise translate(error, self._service()) from None
+        reply = await self._post(body)
+        if reply.status == 401 and await self._credentials.renew(key):
+            self._connection.send(self._headers())
+            started = perf_counter()
+            reply = await self._post(body)
         if asks_schema and _refuses_schema(reply.status, reply.body):
             self._has_schemas = False
             return await self.answer(prompt, repetition)
@@ -105,6 +125,15 @@ class HostedModel(ABC):
         if isinstance(outcome, Answer):
             return outcome
         raise outcome
+
+    async def _post(self, body: Mapping[str, Any]) -> Reply:
+        assert self._connection is not None  # noqa: S101 - of `answer`, which has opened it
+        try:
+            return await self._connection.post(body)
+        except TooLargeError:
+            raise self._unreadable(f"with more than {LARGEST >> 20} MiB") from None
+        except Exception as error:  # noqa: BLE001  # of any library below; each is translated
+            raise translate(error, self._service()) from None
 
     def request(self, prompt: Prompt, repetition: int) -> dict[str, Any]:
         """The JSON that asks one prompt, with its schema where the server knows any."""
@@ -121,14 +150,20 @@ class HostedModel(ABC):
     @asynccontextmanager
     async def client_of_batches(self) -> AsyncIterator[Any]:
         """The provider's client, opened; what its calls raise comes as a `ModelError`."""
+        await self._check()
         if self._client is None:
             self._client = self._open()
+        key = self._credentials.key
         try:
             yield self._client
         except ModelError:
             raise
         except Exception as error:  # noqa: BLE001  # of any library below the SDK; each is translated
-            raise translate(error, self._service()) from None
+            translated = translate(error, self._service())
+            if translated.kind == "401" and await self._credentials.renew(key):
+                await self.close()
+                raise TransientError(str(translated), kind="401") from None
+            raise translated from None
 
     def outcome(self, status: int, body: object) -> Answer | ModelError:
         """What came of a request in a batch, by the HTTP status that it would have had by itself."""
@@ -165,46 +200,71 @@ class HostedModel(ABC):
         """Decoding parameters that are sent, and so are part of the key, though the name lacks them."""
         return {}
 
-    def _client_options(self) -> dict[str, Any]:
-        return {}
-
     def _outcome(self, status: int, headers: Mapping[str, str], body: object, latency: float) -> Answer | ModelError:
         if 200 <= status < 300:
-            try:
+            if not isinstance(body, Mapping) or not (error := body.get("error")):
                 return self._checked(body, latency)
-            except ModelError as unreadable:
-                return unreadable
-        said = body.get("error") if isinstance(body, Mapping) else None
-        if isinstance(said, Mapping) and said.get("code") == "content_filter":  # Azure's way: HTTP 400
+            code = error.get("code") if isinstance(error, Mapping) else None  # some gateways send errors as HTTP 200
+            status = code if isinstance(code, int) else 500
+        if is_filtered(status, body):
             return Answer("", "content_filter", latency=latency)
-        return status_error(status, body, self._service(), headers)
+        said = body.decode(errors="replace") if isinstance(body, bytes) else body
+        return status_error(status, said, self._service(), headers)
 
-    def _checked(self, reply: object, latency: float) -> Answer:
-        if isinstance(reply, Mapping) and reply.get("error"):  # some gateways send errors as HTTP 200
-            error = reply["error"]
-            code = error.get("code") if isinstance(error, Mapping) else None
-            raise status_error(code if isinstance(code, int) else 500, error, self._service())
+    def _checked(self, reply: object, latency: float) -> Answer | ModelError:
+        if isinstance(reply, bytes):
+            start = reply[:200].decode(errors="replace").strip()
+            if not start or start.startswith("<"):
+                return self._unreadable("with HTML, not JSON" if start else "with an empty body, not JSON")
+            return TransientError(
+                f"{self.name}: {self._shown_url} sent a broken answer: {start!r}", sent=True, kind="broken answer"
+            )
         try:
-            return self._read(reply, latency)  # type: ignore[arg-type]
-        except (KeyError, IndexError, TypeError, AttributeError):
-            raise TransientError(  # of a proxy's page now and then; a server of another kind shows at once
-                f"{self.name}: {self._shown_url} did not answer in the form of {self.sdk}'s {self.path}: "
-                f"{str(reply)[:200]!r}; check the base URL",
-                unreachable=True,
-                kind="broken answer",
-            ) from None
+            answer = self._read(reply, latency)  # type: ignore[arg-type]
+            for text in (answer.text, answer.finish_reason, answer.reasoning or "", answer.served_by or ""):
+                if not isinstance(text, str):
+                    raise TypeError
+        except (KeyError, IndexError, TypeError, AttributeError, ValueError):
+            return self._unreadable(f"in another form than {self.sdk}'s {self.path}: {str(reply)[:200]!r}")
+        self._has_answered = True
+        return answer
+
+    def _unreadable(self, how: str) -> TransientError:
+        # Of a proxy now and then; a server of another kind shows at once.
+        return TransientError(
+            f"{self.name}: {self._shown_url} answered {how}: check the base URL",
+            unreachable=True,
+            kind="broken answer",
+        )
 
     def _base_url(self, name: ModelName) -> str:
         url: str = self._given.get("base_url") or self._context.environment.get(self.url_variable) or self.default_url
-        parts = urlsplit(url)
+        parts, model = urlsplit(url), f"{name.provider}:{name.name}"
+        if "?" in url or "#" in url:  # neither shown nor stored: it may hold a key
+            raise FairnessError(
+                f"model {model}: its base URL has a query or a fragment, which is no place for a key: leave it out, "
+                "name Azure's version by api_version=, and the variable that holds the key by key_env="
+            )
         if parts.scheme not in ("http", "https") or not parts.hostname:
             shown = without_credentials(url)
-            raise FairnessError(f"model {name}: base URL {shown!r} is none: write http://host:port/path")
+            raise FairnessError(f"model {model}: base URL {shown!r} is no URL: write http://host:port/path")
         return url.rstrip("/")
+
+    @property
+    def _server(self) -> str:
+        """Whose server is asked, which decides what key it is sent."""
+        if self._url == self.default_url:
+            return "provider"
+        return "name" if "base_url" in self._given else "variable"
 
     @property
     def _shown_url(self) -> str:
         return without_credentials(self._url)
+
+    @property
+    def _address(self) -> str:
+        """Where prompts are posted."""
+        return self._shown_url + self.path
 
     def _key(self, name: ModelName) -> str:
         """The canonical name with what decides the answers: not the timeout, but the server asked."""
@@ -213,52 +273,72 @@ class HostedModel(ABC):
         return name.with_parameters({**self._defaults(), **decoding, **server})
 
     def _service(self) -> Service:
-        environment = self._context.environment
-        own = (environment.get(self._key_variable), unquote(urlsplit(self._url).password or ""))
-        secrets = (*(secret for secret in own if secret), *secrets_in(environment))
-        return Service(self.name, self._shown_url, self._key_variable, secrets)
+        password = unquote(urlsplit(self._url).password or "")
+        secrets = (*self._credentials.secrets, *filter(None, [password]), *secrets_in(self._context.environment))
+        extra = self._given.get("extra", {})
+        sent = {*self._defaults(), *extra, *(name for name in self._given if name in self.decoding)}
+        return Service(self.name, self._shown_url, self._credentials.advice, secrets, sent, self._has_answered)
 
-    def _api_key(self) -> str:
-        api_key = self._context.environment.get(self._key_variable)
-        if api_key:
-            return api_key
-        if self._url != self.default_url and "key_env" not in self._given:
-            return "none"  # a server of one's own mostly asks for no key, the client insists on one
-        raise FatalError(
-            f"{self.name}: no API key: set {self._key_variable} in the environment, "
-            "or in a file named by --fairness-env-file"
-        )
+    @abstractmethod
+    def _auth(self, key: str) -> dict[str, str]:
+        """The header that holds the key."""
 
-    def _connect(self) -> Connection:
-        if self._client is None:
-            self._client = self._open()
-        told = {**self._client.auth_headers, **self._client.default_headers}
-        headers = {name: value for name, value in told.items() if isinstance(value, str)}  # others: left out
-        timeout = self._given.get("timeout", _TIMEOUT)
-        return Connection(self._shown_url + self.path, headers, most=max(self._context.concurrency, 1), timeout=timeout)
+    def _headers(self) -> dict[str, str]:
+        key, own = self._credentials.key, self._own_headers()
+        headers = {
+            "Accept": "application/json",
+            "Content-Type": "application/json",
+            "User-Agent": "pytest-fairness",
+            **self.version_headers,
+            **(self._auth(key) if key else {}),
+        }
+        given = {name.casefold() for name in own}
+        return {name: value for name, value in headers.items() if name.casefold() not in given} | own
 
-    def _open(self) -> Any:
+    def _own_headers(self) -> dict[str, str]:
+        """What the user adds: a password of the URL, and ``headers_env``."""
+        password = {"Authorization": basic(self._url)} if self._shown_url != self._url else {}
+        return {**password, **self._credentials.headers}
+
+    async def _check(self) -> None:
+        """Raise `FatalError` where no request may be sent; run the command that gives the key, where it has not."""
+        if self._connection is not None or self._client is not None:
+            return
         if self._context.offline:
             raise FatalError(f"{self.name}: it needs a connection, and this run is offline")
-        api_key = self._api_key()
+        self._credentials.check()
+        if self._credentials.key is None:
+            await self._credentials.renew(None)
+
+    def _import(self, *modules: str) -> Any:
         try:
-            sdk, *_ = map(import_module, (self.sdk, "aiohttp", "certifi"))
+            first, *_ = map(import_module, modules)
         except ImportError as missing:
-            raise FatalError(
-                f'{self.name}: {missing.name} is not installed: pip install "pytest-fairness[{self.sdk}]"'
-            ) from None
+            raise FatalError(f"{self.name}: {missing.name} is not installed: {install(self.sdk)}") from None
+        return first
+
+    def _connect(self) -> Connection:
+        self._import("aiohttp", "certifi")
         timeout = self._given.get("timeout", _TIMEOUT)
-        options = self._client_options()
-        if self._shown_url != self._url:
-            options["default_headers"] = {"Authorization": basic(self._url)}
+        return Connection(
+            self._address,
+            self._headers(),
+            most=max(self._context.concurrency, 1),
+            timeout=timeout,
+            timeout_total=self._given.get("timeout_total", max(_TIMEOUT_TOTAL, timeout)),
+        )
+
+    def _open(self) -> Any:
+        sdk = self._import(self.sdk)
+        timeout = self._given.get("timeout", _TIMEOUT)
         return getattr(sdk, self.client)(
-            api_key=api_key,
+            api_key=self._credentials.key or "none",  # the client insists on one
             base_url=self._shown_url,
             max_retries=0,  # the engine retries, and counts
             timeout=sdk.Timeout(timeout, connect=min(timeout, CONNECT)),
             # Prompts and keys go to the named server only, not to where it may redirect them.
             http_client=sdk.DefaultAsyncHttpxClient(follow_redirects=False),
-            **options,
+            default_headers={**self.version_headers, **self._own_headers()},
         )
 
 

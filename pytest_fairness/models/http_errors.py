@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
 from pytest_fairness.core.errors import FatalError, ModelError, PermanentError, TransientError
-from pytest_fairness.models.secrets import redacted
+from pytest_fairness.core.secrets import redacted
+from pytest_fairness.models import refusals
 
 _SHOWN = 300
 """Characters of a server's own message that are shown: some send whole pages of HTML."""
 
-_UNREACHABLE = {"ConnectError", "ClientConnectorError", "ConnectionTimeoutError", "ConnectionRefusedError", "gaierror"}
+_UNREACHABLE = {
+    "ClientConnectorError",
+    "ConnectError",
+    "ConnectTimeout",
+    "ConnectionRefusedError",
+    "ConnectionTimeoutError",
+    "gaierror",
+}
 _DROPPED = {
     "BrokenPipeError",
+    "ChunkedEncodingError",
     "ClientPayloadError",
     "ConnectionAbortedError",
     "ConnectionResetError",
@@ -26,9 +37,19 @@ _DROPPED = {
     "ServerDisconnectedError",
     "WriteError",
 }
-_TIMEOUT = {"TimeoutError", "TimeoutException", "APITimeoutError"}
+_TIMEOUT = {"TimeoutError", "TimeoutException", "APITimeoutError", "Timeout"}
 _BAD_URL = {"UnsupportedProtocol", "InvalidURL"}
-_SPENT = {"insufficient_quota", "billing_error"}
+_FILTER_STATUSES = (400, 403, 422, 451)
+_LIMITED = (429, 529)
+"""The second is Anthropic's word for overloaded."""
+_STATUS = ("status_code", "status", "code")
+_SPENT = {"insufficient_quota", "billing_error", "enforced_spend_limit_reached", "contract_spend_limit_reached"}
+_TOO_LARGE = "request too large"
+"""Begins what OpenAI says of a request of more tokens than a minute has: status 429, and waiting does not help."""
+_DURATION = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?")
+_UNITS = (86400, 3600, 60, 1, 0.001)
+_EPOCH = 1e9
+"""Numbers above it are seconds since 1970, and above a thousand times that milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +59,12 @@ class Service:
     model: str
     base_url: str
     """Without credentials."""
-    key_variable: str
+    key_advice: str
+    """What to do about a key that was refused."""
     secrets: tuple[str, ...] = ()
+    parameters: Collection[str] = ()
+    """Those that are sent with every request."""
+    has_answered: bool = False
 
     def __repr__(self) -> str:
         return f"Service({self.model!r}, {self.base_url!r})"
@@ -57,18 +82,42 @@ def translate(error: Exception, service: Service) -> ModelError:
         return FatalError(f"{at} is no URL that can be asked ({reason}): write http://host:port/path")
     # First of all: what dropped a connection may be wrapped in an error that says it failed, or timed out.
     if names & _DROPPED:
-        return TransientError(f"{at} dropped the connection: {reason}", kind="dropped connection")
+        return TransientError(f"{at} dropped the connection: {reason}", sent=True, kind="dropped connection")
     if names & _UNREACHABLE:
         return TransientError(
             f"{at} cannot be reached: {reason}; is the server running?", unreachable=True, kind="no connection"
         )
     if names & _TIMEOUT:
-        return TransientError(f"{at} did not answer in time", kind="timeout")
+        return TransientError(
+            f"{at} did not answer in time: timeout=SECONDS in the model's name allows more", sent=True, kind="timeout"
+        )
     if "APIConnectionError" in names:
         return TransientError(f"{at} could not be asked: {reason}", kind="no connection")
     if names & {"JSONDecodeError", "UnicodeDecodeError"}:
-        return TransientError(f"{at} sent a broken answer: {reason}", kind="broken answer")
+        return TransientError(f"{at} sent a broken answer: {reason}", sent=True, kind="broken answer")
     return PermanentError(f"{at} failed: {type(error).__name__}: {reason}")
+
+
+def passing(error: BaseException, said: str) -> TransientError | None:
+    """The error of an application in which a request failed in a way that may pass; None for any other error.
+
+    The request may be any library's: it goes by the status and the class names of the exception and its causes.
+    """
+    chain = list(_chain(error))
+    for link in chain:
+        known = (getattr(place, name, None) for place in (link, getattr(link, "response", None)) for name in _STATUS)
+        status = next((code for code in known if isinstance(code, int) and 400 <= code < 600), None)
+        if status in _LIMITED and not _code(getattr(link, "body", None)) & _SPENT:
+            wait = retry_after(_headers(link), getattr(link, "body", None))
+            return TransientError(said, retry_after=wait, rate_limited=True, kind=str(status))
+        if status is not None:
+            return TransientError(said, kind=str(status)) if _may_pass(status) and status not in _LIMITED else None
+    names = {cls.__name__ for link in chain for cls in type(link).__mro__}
+    if names & _DROPPED:
+        return TransientError(said, sent=True, kind="dropped connection")
+    if names & _UNREACHABLE:
+        return TransientError(said, unreachable=True, kind="no connection")
+    return TransientError(said, sent=True, kind="timeout") if names & _TIMEOUT else None
 
 
 def status_error(status: int, body: object, service: Service, headers: Mapping[str, str] | None = None) -> ModelError:
@@ -76,68 +125,131 @@ def status_error(status: int, body: object, service: Service, headers: Mapping[s
     reason = _one_line(_message(body), service)
     at = f"{service.model}: {service.base_url}"
     kind = str(status)
-    if status in (401, 403):
-        return FatalError(f"{at} refused the key ({status}: {reason}): check {service.key_variable}", kind=kind)
-    if status == 402 or _code(body) & _SPENT:
+    codes, message = _code(body), str(_message(body))
+    is_of_key = status == 400 and refusals.is_of_key(codes, message)
+    # A gateway may refuse one prompt by 403: what has answered before knows the key.
+    if status == 401 or is_of_key or (status == 403 and not service.has_answered):
+        return FatalError(f"{at} refused the key ({status}: {reason}): {service.key_advice}", kind=kind)
+    if status == 402 or codes & _SPENT:
         return FatalError(f"{at} has no credit left ({status}: {reason})", kind=kind)
     if 300 <= status < 400:
         return FatalError(
             f"{at} sends requests elsewhere ({status}): name the final address as the base URL", kind=kind
         )
-    if status == 404 or "model_not_found" in _code(body):
-        return FatalError(
-            f"{at} knows no such model or path ({status}: {reason}): check the name and the base URL", kind=kind
-        )
-    if status in (408, 409, 425, 429) or status >= 500:
-        limited = status in (429, 529)  # 529: Anthropic's word for overloaded
+    if status == 404 or "model_not_found" in codes:
+        way = "name a model with chat completions" if "v1/responses" in message else "check the name and the base URL"
+        return FatalError(f"{at} knows no such model or path ({status}: {reason}): {way}", kind=kind)
+    if _may_pass(status):
+        limited = status in _LIMITED
+        if limited and reason.lower().startswith(_TOO_LARGE):
+            return PermanentError(f"{at} refused the request ({status}: {reason})", kind=kind)
         said = "limits the rate" if limited else "failed for now"
-        wait = retry_after(headers or {})
+        wait = retry_after(headers or {}, body)
         return TransientError(f"{at} {said} ({status}: {reason})", retry_after=wait, rate_limited=limited, kind=kind)
+    if status in (400, 422) and (found := refusals.parameter_of(codes, message, _error(body), service.parameters)):
+        parameter, way = found
+        return FatalError(f"{at} takes no such {parameter} ({status}: {reason}): {way}", kind=kind)
     return PermanentError(f"{at} refused the request ({status}: {reason})", kind=kind)
 
 
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """The wait that a provider asks for, in seconds: from milliseconds, seconds or a date.
+def is_filtered(status: int, body: object) -> bool:
+    """Return whether a filter of the provider, or of a gateway, refused this prompt for its content."""
+    return status in _FILTER_STATUSES and refusals.is_of_content(_code(body), str(_message(body)), _error(body))
+
+
+def retry_after(headers: Mapping[str, str], body: object = None) -> float | None:
+    """The wait that a provider asks for, in seconds: of its headers, else of Google's ``RetryInfo`` in the body.
+
+    Where it says only when each of its limits is reset, the longest wait for those that are used up.
 
     >>> retry_after({"retry-after": "3"})
     3.0
+    >>> retry_after({"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "1m30s"})
+    90.0
     """
-    milliseconds, seconds = headers.get("retry-after-ms"), headers.get("retry-after")
-    wait = math.nan
+    given = {name.lower(): value for name, value in {**_inner_headers(body), **headers}.items()}
+    now = _moment(given.get("date")) or datetime.now(UTC)  # the server's own clock, where it tells
+    asked = [_seconds(given.get("retry-after-ms"), now, 0.001), _seconds(given.get("retry-after"), now)]
+    asked += [_seconds(detail.get("retryDelay"), now) for detail in _details(body)]
+    wait = next((wait for wait in asked if wait is not None), None)
+    if wait is not None:
+        return wait
+    resets = [
+        _seconds(value, now)
+        for name, value in given.items()
+        if "ratelimit" in name and "reset" in name and given.get(name.replace("reset", "remaining")) == "0"
+    ]
+    return max((wait for wait in resets if wait is not None), default=None)
+
+
+def _seconds(text: object, now: datetime, unit: float = 1.0) -> float | None:
+    """Seconds from now, of a number, a duration (``1m30.5s``), a time since 1970 or a date; None of anything else."""
+    if not isinstance(text, str):
+        return None
     try:
-        if milliseconds is not None:
-            wait = float(milliseconds) / 1000
-        elif seconds is not None:
-            wait = float(seconds)
+        number = float(text)
     except ValueError:
-        wait = _until(seconds)
-    return max(0.0, wait) if math.isfinite(wait) else None
+        if (moment := _moment(text)) is not None:
+            return max(0.0, (moment - now).total_seconds())
+        match = _DURATION.fullmatch(text.strip())
+        parts = [float(part or 0) * size for part, size in zip(match.groups(), _UNITS, strict=True)] if match else []
+        return sum(parts) if match and match.group() else None
+    if number > _EPOCH:
+        number = number / (1000 if number > 1000 * _EPOCH else 1) - now.timestamp()
+    return max(0.0, number * unit) if math.isfinite(number) else None
 
 
-def _until(date: str | None) -> float:
-    try:
-        moment = parsedate_to_datetime(date or "")
-    except ValueError:
-        return math.nan
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return (moment - datetime.now(UTC)).total_seconds()
+def _moment(text: str | None) -> datetime | None:
+    """The time of a date as HTTP or ISO 8601 writes it."""
+    for read in (parsedate_to_datetime, datetime.fromisoformat):
+        with suppress(ValueError, TypeError):
+            moment = read(text or "")
+            return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return None
 
 
-def _headers(error: Exception) -> Mapping[str, str]:
-    headers: Mapping[str, str] = getattr(getattr(error, "response", None), "headers", None) or {}
-    return headers
+def _inner_headers(body: object) -> Mapping[str, Any]:
+    """The headers of the provider behind OpenRouter, which it puts into its error."""
+    found = _inner(body)
+    for name in ("metadata", "headers"):
+        found = found.get(name) if isinstance(found, Mapping) else None
+    return found if isinstance(found, Mapping) else {}
+
+
+def _details(body: object) -> list[Mapping[str, Any]]:
+    """What Google adds to an error."""
+    inner = _inner(body)
+    details = inner.get("details") if isinstance(inner, Mapping) else None
+    return [each for each in details if isinstance(each, Mapping)] if isinstance(details, list) else []
+
+
+def _may_pass(status: int) -> bool:
+    return status in (408, 409, 425, 429) or status >= 500
+
+
+def _headers(error: BaseException) -> Mapping[str, str]:
+    headers = getattr(getattr(error, "response", None), "headers", None)
+    return headers if isinstance(headers, Mapping) else {}
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    while error is not None:
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
         yield error
         error = error.__cause__ or error.__context__
 
 
 def _inner(body: object) -> Any:
-    """The error object of a reply: OpenAI's SDK has taken it out already, Anthropic's has not."""
+    """The error of a reply: OpenAI's SDK has taken it out already, Anthropic's has not, Gemini's is in a list."""
+    while isinstance(body, list) and body:
+        body = body[0]
     return body.get("error", body) if isinstance(body, Mapping) else body
+
+
+def _error(body: object) -> Mapping[str, Any]:
+    inner = _inner(body)
+    return inner if isinstance(inner, Mapping) else {}
 
 
 def _message(body: object) -> object:
@@ -148,8 +260,11 @@ def _message(body: object) -> object:
 
 
 def _code(body: object) -> set[str]:
-    inner = _inner(body)
-    return {str(inner.get("code")), str(inner.get("type"))} if isinstance(inner, Mapping) else set()
+    error = _error(body)
+    details = error.get("details")
+    said = [*map(error.get, ("code", "type", "status", "error_code"))]
+    said.append(details.get("error_code") if isinstance(details, Mapping) else None)
+    return {str(code) for code in said if code is not None}
 
 
 def _one_line(reason: object, service: Service) -> str:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import quote, unquote
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.models.secrets import without_credentials
+from pytest_fairness.core.keys import digest
+from pytest_fairness.core.secrets import without_credentials
 
 Scalar = str | int | float | bool
 
@@ -82,6 +84,18 @@ class ModelName:
         return f"ModelName({self.text!r})"
 
 
+def ids_of(names: Iterable[ModelName]) -> dict[ModelName, str]:
+    """Return an id for the tests of each model: `ModelName.id`, and a digest of the whole name where others share it.
+
+    >>> names = [ModelName.parse(text) for text in ("openai:x?seed=1", "openai:x?seed=2", "openai:y?seed=1")]
+    >>> list(ids_of(names).values())
+    ['openai:x~b77380e1', 'openai:x~6e533fce', 'openai:y']
+    """
+    names = list(names)
+    shared = Counter(name.id for name in names)
+    return {name: name.id if shared[name.id] == 1 else f"{name.id}~{digest(name.text)[:8]}" for name in names}
+
+
 def _parameters(head: str, parts: list[str]) -> dict[str, Scalar]:
     found: dict[str, Scalar] = {}
     for part in parts:
@@ -101,6 +115,8 @@ def _value(text: str) -> Scalar:
         value = json.loads(text)
     except ValueError:
         return text
+    if isinstance(value, dict):  # the order of what joins a request does not matter; within, a schema's may
+        return json.dumps(dict(sorted(value.items())), ensure_ascii=False, separators=(",", ":"))
     if isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value)):
         return value
     return text

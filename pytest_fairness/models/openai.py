@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import quote
 
 from pytest_fairness.core.attempts import Answer
+from pytest_fairness.core.errors import TransientError
+from pytest_fairness.core.finish_reasons import ERROR, FILTER, REFUSAL, STOP, normalized
 from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.secrets import redacted
+from pytest_fairness.core.thinking import split_thinking
 from pytest_fairness.models import parameters
 from pytest_fairness.models.batch_openai import OpenAIBatches
 from pytest_fairness.models.hosted import HostedModel
-from pytest_fairness.models.reasoning import split_thinking
-
-_FINISH = {"max_tokens": "length", "eos": "stop", "end_turn": "stop"}
-"""What some compatible servers say instead of OpenAI's words."""
 
 
 class OpenAIModel(HostedModel):
-    """OpenAI, or vLLM, Ollama, llama.cpp, LiteLLM and others through a base URL.
+    """OpenAI, or vLLM, Ollama, llama.cpp, LiteLLM, Azure and others through a base URL.
 
-    The base URL is the parameter ``base_url`` or the variable ``OPENAI_BASE_URL``; the key is
-    ``OPENAI_API_KEY``, or the variable that ``key_env`` names, and optional with a base URL.
-    ``timeout`` is in seconds. Decoding: ``temperature`` (0 to 2), ``top_p`` (0 to 1),
+    The base URL is the parameter ``base_url`` or the variable ``OPENAI_BASE_URL``. The key is ``OPENAI_API_KEY``, but
+    a server that the name itself gives is sent only the key that ``key_env`` or ``key_command`` names.
+    ``api_version`` is that of Azure's deployments. Decoding: ``temperature`` (0 to 2), ``top_p`` (0 to 1),
     ``max_tokens``, ``max_completion_tokens``, ``seed``, ``stop`` (a text or a JSON list of
     texts), ``presence_penalty`` and ``frequency_penalty`` (-2 to 2), ``reasoning_effort``,
     ``response_format`` (a JSON object) and ``extra``, a JSON object that joins the request.
@@ -46,8 +47,9 @@ class OpenAIModel(HostedModel):
         "frequency_penalty": parameters.number(-2, 2),
         "reasoning_effort": parameters.text,
         "response_format": parameters.json_object,
-        "extra": parameters.json_object,
+        "extra": parameters.extra,
     }
+    transport = {**HostedModel.transport, "api_version": parameters.text}  # noqa: RUF012
 
     def _body(self, prompt: Prompt, repetition: int) -> dict[str, Any]:
         decoding = {key: value for key, value in self._given.items() if key in self.decoding}
@@ -64,28 +66,59 @@ class OpenAIModel(HostedModel):
         return {"response_format": form, **body}
 
     def _read(self, reply: Mapping[str, Any], latency: float) -> Answer:
-        choice = reply["choices"][0]
-        message = choice["message"]
-        finish = choice.get("finish_reason") or "stop"
+        usage, served_by = _usage(reply.get("usage") or {}), reply.get("model")
+        choices = reply["choices"]
+        if not choices and ("id" in reply or usage):  # a prompt that was blocked
+            return Answer("", FILTER, None, usage, latency, served_by)
+        choice = choices[0]
+        said = choice.get("finish_reason")
+        finish = normalized(said)
+        if finish == ERROR or choice.get("error"):
+            raise self._broken_off(choice)
+        message = (choice.get("message") if said else choice["message"]) or {}
         text, thoughts = split_thinking(_text(message.get("content")))
         refusal = message.get("refusal")
         if refusal:
-            text, finish = refusal, "refusal"
+            text, finish = refusal, REFUSAL
+        elif message.get("content") is None and finish == STOP:
+            finish = "no_content"
         return Answer(
             text,
-            _FINISH.get(finish, finish),
+            finish,
             message.get("reasoning_content") or message.get("reasoning") or thoughts,
-            _usage(reply.get("usage") or {}),
+            usage,
             latency,
-            reply.get("model"),
+            served_by,
         )
 
-    def _client_options(self) -> dict[str, Any]:
-        # The client reads these from the process only; a named .env file may hold them too.
-        environment = self._context.environment
+    def _broken_off(self, choice: Mapping[str, Any]) -> TransientError:
+        """Return the error of an answer that ended half way, with the code that a gateway's server gave for it."""
+        error = choice.get("error")
+        code = error.get("code") if isinstance(error, Mapping) else None
+        said = redacted(str(code or error or choice.get("finish_reason")), self._service().secrets)[:200]
+        return TransientError(
+            f"{self.name}: {self._shown_url} broke off its answer ({said})",
+            rate_limited=code == 429,
+            sent=True,
+            kind=str(code or "broken answer"),
+        )
+
+    @property
+    def _address(self) -> str:
+        version = self._given.get("api_version")
+        return super()._address + (f"?api-version={quote(version)}" if version else "")
+
+    def _auth(self, key: str) -> dict[str, str]:
+        if "api_version" in self._given and not self._credentials.is_token:
+            return {"api-key": key}
+        return {"Authorization": f"Bearer {key}"}
+
+    def _own_headers(self) -> dict[str, str]:
+        account = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
+        known = {} if self._server == "name" else self._context.environment
         return {
-            "organization": environment.get("OPENAI_ORG_ID"),
-            "project": environment.get("OPENAI_PROJECT_ID"),
+            **{header: known[variable] for header, variable in account.items() if known.get(variable)},
+            **super()._own_headers(),
         }
 
 
@@ -101,10 +134,18 @@ def _text(content: object) -> str:
 
 
 def _usage(counted: Mapping[str, Any]) -> dict[str, int]:
+    """The tokens. Some providers leave the reasoning out of the completion, and count it in the total alone."""
     details = counted.get("completion_tokens_details") or {}
-    found = {
+    given = {
         "input": counted.get("prompt_tokens"),
         "output": counted.get("completion_tokens"),
         "reasoning": details.get("reasoning_tokens"),
     }
-    return {what: count for what, count in found.items() if isinstance(count, int)}
+    found = {what: count for what, count in given.items() if isinstance(count, int)}
+    total = counted.get("total_tokens")
+    if isinstance(total, int) and {"input", "output"} <= found.keys():
+        hidden = total - found["input"] - found["output"]
+        if hidden > 0:
+            found["output"] += hidden
+            found["reasoning"] = max(found.get("reasoning", 0), hidden)
+    return found

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from pytest_fairness.core.errors import FairnessError, near
+from pytest_fairness.core.secrets import redacted, without_credentials
 from pytest_fairness.models.names import ModelName, Scalar
+
+_WAY_OUT = "a secret belongs into a variable, named by key_env or headers_env"
+_SECRET = re.compile(
+    r"(?:^|[-_])(?:api[-_]?key|access[-_]?key|token|secret|password|passwd|credentials?|auth(?:orization)?)$|^key$",
+    re.IGNORECASE,
+)
 
 Kind = Callable[[Scalar], Any]
 """Reads one value; raises ValueError with the rule that it broke."""
@@ -78,6 +86,25 @@ def json_object(value: Scalar) -> dict[str, Any]:
     return found
 
 
+def extra(value: Scalar) -> dict[str, Any]:
+    """A JSON object that joins a request; it is part of the model's name, and so no place for a secret."""
+    found = json_object(value)
+    if secret := _secret_in(found):
+        raise ValueError(f"has {secret!r} in it: {_WAY_OUT}")
+    return found
+
+
+def _secret_in(values: Mapping[str, Any]) -> str | None:
+    """The name of a value that is a secret by its name."""
+    for name, value in values.items():
+        if isinstance(value, Mapping):
+            if inner := _secret_in(value):
+                return inner
+        elif isinstance(value, str) and _SECRET.search(name):
+            return str(name)
+    return None
+
+
 def read(name: ModelName, kinds: Mapping[str, Kind]) -> dict[str, Any]:
     """The parameters of a name, read. Raises `FairnessError` for one that is unknown or out of range."""
     found: dict[str, Any] = {}
@@ -87,10 +114,13 @@ def read(name: ModelName, kinds: Mapping[str, Kind]) -> dict[str, Any]:
             raise FairnessError(f"{where}: {key!r} is no parameter: keys come from the environment only")
         if key not in kinds:
             raise FairnessError(f"{where} knows no parameter {key!r}; {near(key, kinds)}")
+        if isinstance(value, str) and redacted(value) != without_credentials(value):
+            raise FairnessError(f"{where}: parameter {key} holds what looks like a secret: {_WAY_OUT}")
         try:
             found[key] = kinds[key](value)
         except ValueError as error:
-            raise FairnessError(f"{where}: parameter {key} is {value!r}: it {error}") from None
+            shown = "" if key == "extra" else f" is {value!r}: it"
+            raise FairnessError(f"{where}: parameter {key}{shown} {error}") from None
     return found
 
 

@@ -47,6 +47,8 @@ class ReplayModel:
         parameters.read(name, {})
         self._path = context.root / Path(name.name).expanduser()
         try:
+            if self._path.exists() and not self._path.is_file():  # a pipe would be waited for
+                raise FairnessError(f"model {name}: {self._path} is no file")
             with self._path.open("rb") as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError as error:
@@ -55,13 +57,18 @@ class ReplayModel:
         self.key = f"replay:sha256-{digest}"
         self._index: _Index | None = None
 
+    def preflight(self) -> None:
+        """Read the file. Raises `FatalError` where it is malformed."""
+        if self._index is None:
+            self._index = _load(self._path)
+
     async def answer(self, prompt: Prompt, repetition: int) -> Answer:
         """The recorded answer.
 
         Raises `PermanentError` for a prompt without one, and `FatalError` for a malformed file.
         """
-        if self._index is None:
-            self._index = _load(self._path)
+        self.preflight()
+        assert self._index is not None  # noqa: S101 - just read
         for names, records in self._index.items():
             if names:
                 if not all(name in prompt.metadata for name in names):

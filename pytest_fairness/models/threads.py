@@ -1,4 +1,4 @@
-"""Threads that run blocking calls for an event loop and never hold up the end of the process."""
+"""Threads that run others' code for an event loop and never hold up the end of the process."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ import contextlib
 import contextvars
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Any
+
+from pytest_fairness.core.threads import DaemonExecutor
 
 _Outcome = tuple[Any, BaseException | None]
 _Job = tuple[Callable[[], Any], asyncio.AbstractEventLoop, "asyncio.Future[_Outcome]"]
@@ -50,6 +52,45 @@ class DaemonThreads:
         for _ in range(self._started):
             self._jobs.put(None)
         self._started = 0
+
+
+class LoopThread:
+    """An event loop in a thread of its own, started when it is needed: what blocks it blocks no other loop."""
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    async def run(self, function: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Run a coroutine function there. Call it from one event loop."""
+        if self._loop is None:
+            self._loop = asyncio.new_event_loop()
+            self._loop.set_default_executor(DaemonExecutor())
+            threading.Thread(target=_run_forever, args=(self._loop,), name="fairness-loop", daemon=True).start()
+        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(function(), self._loop))
+
+    def close(self) -> None:
+        """Cancel what it still runs, and let the thread end. The next call starts another."""
+        loop, self._loop = self._loop, None
+        if loop is not None:
+            asyncio.run_coroutine_threadsafe(_end(loop), loop)
+
+
+def _run_forever(loop: asyncio.AbstractEventLoop) -> None:
+    has_ended = False
+    while not has_ended:  # sys.exit() in a background task of the application's gets out here
+        with contextlib.suppress(BaseException):
+            loop.run_forever()
+            has_ended = True
+    loop.close()
+
+
+async def _end(loop: asyncio.AbstractEventLoop) -> None:
+    tasks = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    await loop.shutdown_asyncgens()
+    loop.stop()
 
 
 def _work(jobs: queue.SimpleQueue[_Job | None]) -> None:

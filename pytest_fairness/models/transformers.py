@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import hashlib
+import re
+import sys
 from collections.abc import Sequence
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from pytest_fairness.core.attempts import Answer
-from pytest_fairness.core.errors import FatalError, ModelError, PermanentError
+from pytest_fairness.core.errors import FatalError, ModelError, PermanentError, install
 from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.secrets import redacted, secrets_in
 from pytest_fairness.models import parameters
 from pytest_fairness.models.batching import Batcher
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.generation import Decoding, Generator, Job
 from pytest_fairness.models.names import ModelName
-from pytest_fairness.models.secrets import redacted, secrets_in
 from pytest_fairness.models.threads import DaemonThreads
 
 _DECODING: dict[str, parameters.Kind] = {
@@ -72,6 +75,14 @@ class TransformersModel:
     def __repr__(self) -> str:
         return f"TransformersModel({self.name!r})"
 
+    def preflight(self) -> None:
+        """Raise `FatalError` where the folder of the weights, or a library, is missing."""
+        if re.match(r"[/.~\\]|\w:|.*/.*/", self._source) and not Path(self._source).is_dir():
+            raise FatalError(f"{self.name}: there is no folder {self._source}")
+        for library in ("torch", "transformers"):
+            if sys.modules.get(library, ...) is None or find_spec(library) is None:
+                raise FatalError(f"{library} is not installed: {install('transformers')}")
+
     async def answer(self, prompt: Prompt, repetition: int) -> Answer:
         """Answer one prompt, in a batch with others. The first answer loads the weights.
 
@@ -108,14 +119,14 @@ class TransformersModel:
         try:
             logging: Any = import_module("transformers.utils.logging")
         except ImportError:
-            raise FatalError('transformers is not installed: pip install "pytest-fairness[transformers]"') from None
+            raise FatalError(f"transformers is not installed: {install('transformers')}") from None
         bars = logging.is_progress_bar_enabled()
         logging.disable_progress_bar()
         options = {**self._options, "local_files_only": self._context.offline}
         try:
             return Generator(self._source, self._decoding, device=self._device, dtype=self._dtype, options=options)
         except ImportError as error:
-            raise FatalError(f'{self._told(error)}: pip install "pytest-fairness[transformers]"') from error
+            raise FatalError(f"{self._told(error)}: {install('transformers')}") from error
         except Exception as error:
             raise FatalError(f"its weights cannot be loaded from {self._source}: {self._told(error)}") from error
         finally:

@@ -1,18 +1,45 @@
-"""Files of a user's own choice, written whole or not at all."""
+"""Files of a user's own choice, written whole or not at all, and never over a file that is not ours."""
 
 from __future__ import annotations
 
 import os
+import re
+from io import BytesIO
 from pathlib import Path
 
 from pytest_fairness.core.errors import FairnessError
 
+PAGE = '<meta name="generator" content="pytest-fairness '
+RESULTS = '{\n "schema": '
+"""What shows that a page, or a results file, was written by us."""
+_HEAD = 2_000
+"""Bytes of a file that are looked at."""
+_BEGINNING = re.compile(r".{1,12}\n?.{0,12}")
+"""Of any other text: the same at the beginning of every file of its kind, before names and numbers."""
+
+
+def refuse_others(path: Path, mark: str) -> None:
+    """Raise `FairnessError`, in one line, where a path is no file, or a file that does not hold this mark."""
+    try:
+        if path.is_dir():
+            raise FairnessError(f"{path} is a folder: name a file")
+        if path.exists() and not path.is_file():
+            raise FairnessError(f"{path} is no file: name one")
+        with path.open("rb") if path.exists() else BytesIO() as file:
+            head = file.read(_HEAD).decode("utf-8", "replace")
+    except OSError as error:
+        raise FairnessError(f"the file {path} cannot be written: {error.strerror}") from None
+    if head and not (mark and mark in head.replace("\r\n", "\n")):
+        raise FairnessError(f"{path} is there and was not written as such a file before: name another, or remove it")
+
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file in UTF-8, with the folder that it stands in.
+    """Write a text file in UTF-8, with the folder that it stands in; over an earlier one of the same kind, if any.
 
-    Raises `FairnessError`, in one line, where it cannot be written.
+    Raises `FairnessError`, in one line, where it cannot be written, or another file would be lost.
     """
+    beginning = _BEGINNING.match(text)
+    refuse_others(path, PAGE if PAGE in text[:_HEAD] else beginning[0] if beginning else "")
     partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

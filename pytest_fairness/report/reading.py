@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt
+from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt, value_or_none
 from pytest_fairness.core.errors import StoreError
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.report.results import redacted
@@ -87,9 +87,9 @@ def _example(row: Row, results: Row, by_key: Mapping[str, GradedAttempt]) -> Exa
 
 def _item_test(row: Row, item: ProbeItem) -> str:
     """The id of an item's test, from that of a threshold on the same model."""
-    file, _, name = row["probe"].partition("::")
-    beside = row["id"].partition("::")[0]  # relative to the rootdir, where the probe's file may be named alone
-    place = beside if beside.endswith(file) else file
+    file, _, name = row["probe"].partition("@")[0].partition("::")  # behind it a class with graders of its own
+    beside = row["location"][0].replace("\\", "/")  # from the rootdir, outside of which ids name less of the path
+    place = beside if f"/{beside}".endswith(f"/{file}") else file
     model = row["id"].partition("[")[2].removesuffix("]")
     return f"{place}::{name.replace('.', '::')}[{item.test_id}{'-' if model else ''}{model}]"
 
@@ -144,5 +144,6 @@ def _redacted_answer(answer: Answer, redact: Callable[[str], str]) -> Answer:
 
 
 def _redacted_grade(grade: Grade, redact: Callable[[str], str]) -> Grade:
-    value, detail = redacted(grade.value, redact), redact(grade.detail)
-    return grade if value == grade.value and detail == grade.detail else replace(grade, value=value, detail=detail)
+    value, detail = redacted(value_or_none(grade), redact), redact(grade.detail)
+    same = value == value_or_none(grade) and detail == grade.detail
+    return grade if same else Grade(value, grade.ungraded, detail)

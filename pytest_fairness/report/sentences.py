@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytest_fairness.core.numerals import span_text
+from pytest_fairness.report.release import NOT_JUDGED
 
+UNVERSIONED = "if the application has changed, say so by its attribute fairness_version"
 SIMULATED = "answers of a stand-in with planted bias, not of a real model"
 
 
@@ -82,7 +84,10 @@ def failed_requests(run: Mapping[str, Any]) -> str:
 
 
 def promise(rows: Sequence[Mapping[str, Any]]) -> str:
-    """What the verdicts promise, and how often at most fair values would still break the build."""
+    """What the verdicts promise, and how often at most fair values would still break the build; nothing without any."""
+    rows = [row for row in rows if row["verdict"] != NOT_JUDGED]
+    if not rows:
+        return ""
     share = max((row["risk"] for row in rows if row["risk"]), default=0.025)
     thresholds = f"{len(rows)} threshold{'s' if len(rows) > 1 else ''}"
     return (
@@ -110,6 +115,30 @@ def own(row: Mapping[str, Any]) -> str:
     if confidence := known.get("confidence"):
         parts.append(f"a confidence of {confidence['set']:.4g}, the suite has {confidence['instead_of']:.4g}")
     return f"set by this project: {'; '.join(parts)}" if parts else ""
+
+
+def earlier_runs(row: Mapping[str, Any]) -> str:
+    """How often a threshold was judged before on its model; nothing for its first run.
+
+    >>> looks = {"run": 3, "earlier": {"fair": 0, "unfair": 1, "undecided": 1}, "other_bounds": ""}
+    >>> earlier_runs({"looks": looks, "confidence": 0.99924})
+    'judged run 3 of this threshold on this model (before: 1 unfair, 1 undecided), so with a 99.92% interval'
+    """
+    looks = row.get("looks") or {}
+    if looks.get("run", 1) == 1 or row["confidence"] is None:
+        return ""
+    before = ", ".join(f"{count} {verdict}" for verdict, count in looks.get("earlier", {}).items() if count)
+    text = (
+        f"judged run {looks['run']} of this threshold on this model (before: {before}), "
+        f"so with a {row['confidence'] * 100:.4g}% interval"
+    )
+    text += f"; bounds were {looks['other_bounds']}" if looks.get("other_bounds") else ""
+    return text + (f"; {UNVERSIONED}" if looks.get("unversioned") else "")
+
+
+def read_only(row: Mapping[str, Any]) -> str:
+    """The estimates whose numbers a threshold's test has looked at without comparing them; nothing where none."""
+    return f"read but not compared: {'; '.join(row['read'])}" if row.get("read") else ""
 
 
 def judges(rows: Sequence[Mapping[str, Any]]) -> list[str]:

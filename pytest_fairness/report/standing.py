@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from pytest_fairness.report.release import NOT_JUDGED
 from pytest_fairness.report.view import Row
 
-WORST_FIRST = ("unfair", "invalid", "undecided", "flaky", "fair")
+WORST_FIRST = ("unfair", "invalid", "undecided", "flaky", NOT_JUDGED, "fair")
 
 
 def standing(row: Row) -> str:

@@ -111,7 +111,7 @@ def _hypothesis() -> Any:
         from hypothesis import strategies
     except ImportError:
         raise FairnessError(
-            "drawing texts needs hypothesis: install it with pip install 'pytest-fairness[search]'"
+            "drawing texts needs hypothesis: install it with pip install './pytest-fairness[search]'"
         ) from None
     return strategies
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -11,18 +12,25 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_fairness.core.errors import FairnessError, StoreError
+from pytest_fairness.core.keys import prompt_digest
 from pytest_fairness.core.protocols import Model
+from pytest_fairness.session.collection import selected_probes
 from pytest_fairness.session.conditions import WRAPPED, conditions
 from pytest_fairness.session.settings import Settings
+from pytest_fairness.store.places import LATEST
 
 if TYPE_CHECKING:
+    from pytest_fairness.core.items import ProbeItem
     from pytest_fairness.session.measuring import LazyMeasured
+    from pytest_fairness.session.probes import Probe
     from pytest_fairness.session.state import FairnessSession
     from pytest_fairness.stats.measured import Measured
     from pytest_fairness.store.places import Place
     from pytest_fairness.store.runs import Runs
     from pytest_fairness.store.samples import StoredSample
 
+_MOST_CANDIDATES = 20
+"""Runs that are looked through for one that can be compared."""
 NO_BASELINE = "no baseline is named: give --fairness-baseline RUN, the id of an earlier run (or `latest`)"
 
 
@@ -37,10 +45,50 @@ def with_named_runs(settings: Settings, known: Mapping[str, Any]) -> Settings:
         return settings
     with earlier_runs(settings.store) as runs:
         found = {name: known.get(f"fairness_{name}") or (text and runs.find(text)) for name, text in named.items()}
+        if settings.baseline == LATEST:  # which of them is known once the thresholds are
+            found["baseline"] = LATEST
         models = settings.models
         if found["certify"] and not models:
             models = tuple(dict.fromkeys(named_models(runs, found["certify"])))
     return replace(settings, models=models, baseline=found["baseline"], certify=found["certify"])
+
+
+def choose_latest(fairness: FairnessSession, items: Iterable[pytest.Item]) -> None:
+    """Let ``--fairness-baseline latest`` be one run for all selected thresholds that take the baseline."""
+    held = [item for item in items if "baseline" in getattr(item, "fixturenames", ())]
+    probes = [probe for probe in selected_probes(held) if not probe.error]
+    if fairness.settings.baseline == LATEST and probes:
+        run = _latest_alike(fairness, probes) or fairness.store.runs.find(LATEST)
+        fairness.settings = replace(fairness.settings, baseline=run)
+
+
+def _latest_alike(fairness: FairnessSession, probes: Sequence[Probe]) -> str | None:
+    """Return the newest earlier run that asked all of these probes what this run asks; None where none did.
+
+    So a run of another size or of other prompts, which cannot be compared, does not become the baseline of the next.
+    """
+    runs = fairness.store.runs
+    designs = {probe.id: _design(probe.items, range(fairness.repetitions(probe))) for probe in probes}
+    candidates = runs.with_samples_of(list(designs), fairness.run)
+    for run in candidates[:_MOST_CANDIDATES]:
+        if all(_asked(runs, run, probe) == design for probe, design in designs.items()):
+            return run
+    return candidates[0] if candidates else None
+
+
+def _asked(runs: Runs, run: str, probe: str) -> object:
+    key = next(key for of, _, key in runs.samples(run) if of == probe)
+    sample = sample_of(runs, run, probe, key)
+    return _design({item.id: item for item, _ in sample.prompts}.values(), sample.repetitions)
+
+
+def _design(items: Iterable[ProbeItem], repetitions: range) -> object:
+    prompts = {
+        (item.id, prompt_digest(prompt.messages), tuple(sorted(prompt.groups.items())))
+        for item in items
+        for prompt in item.prompts
+    }
+    return prompts, len(repetitions)
 
 
 @contextmanager
@@ -115,8 +163,13 @@ def baseline_of(runs: Runs, run: str, probe: str, model: Model) -> Measured:
 def key_of(runs: Runs, run: str, probe: str, model: Model) -> str | None:
     """The key under which a run has a probe's sample on this model: its own, or that of the same name."""
     stored = {key: name for of, name, key in runs.samples(run) if of == probe}
-    # A callable has a key of its own in each run.
-    return model.key if model.key in stored else next((key for key in stored if stored[key] == model.name), None)
+    # A callable has a key of its own in each run; what has made it tells those of one name apart.
+    alike = [key for key in stored if stored[key] == model.name]
+    return next((key for key in stored if _of_any_run(key) == _of_any_run(model.key)), next(iter(alike), None))
+
+
+def _of_any_run(key: str) -> str:
+    return re.sub(r"(?<=\?run=)\w+", "", key) if key.startswith("function:") else key
 
 
 def sample_of(runs: Runs, run: str, probe: str, key: str | None) -> StoredSample:

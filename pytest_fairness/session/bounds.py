@@ -202,7 +202,9 @@ def thresholds_in(file: Path) -> set[str]:
         if suite_in(file):
             from pytest_fairness.declared.probe import read_probes
 
-            return {threshold.name for probe in read_probes(file, file.name) for threshold in probe.thresholds}
+            anywhere = Path(file.resolve().anchor)  # what it names is read, and not asked
+            probes = read_probes(file, file.name, anywhere)
+            return {threshold.name for probe in probes for threshold in probe.thresholds}
         tree = ast.parse(file.read_text(encoding="utf-8"))
     except (FairnessError, OSError, ValueError, SyntaxError):
         return set()

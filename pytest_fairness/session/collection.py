@@ -2,24 +2,43 @@
 
 from __future__ import annotations
 
-import ast
-import inspect
 import sys
-import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import TypeGuard, cast
+from typing import TYPE_CHECKING, TypeGuard, cast
 
 import pytest
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.session.probes import is_declared, mark_of, threshold_probe
+from pytest_fairness.session.identity import (
+    ItemOf,
+    SampleOf,
+    bound_name,
+    grader_fixtures,
+    parameters_of,
+    sample_of,
+    visible_fixtures,
+)
+from pytest_fairness.session.probes import Probe, mark_of, threshold_probe
 from pytest_fairness.session.state import FairnessSession, Unbuilt
 
+if TYPE_CHECKING:
+    from pytest_fairness.models.names import ModelName
+
+NO_MODEL = (
+    "no model is named: give --fairness-model provider:name (openai:gpt-5-mini, say), "
+    "or override the `model` fixture in conftest.py with your application"
+)
 LONE_CALLABLE = (
     "a mark that is given one callable and nothing else decorates it; write @pytest.mark.threshold(probe=...)"
 )
+
+
+def lists_only(config: pytest.Config) -> bool:
+    """Return whether this run of pytest calls no test: it leaves no trace."""
+    names = ("collectonly", "setuponly", "setupplan", "showfixtures", "show_fixtures_per_test")
+    return any(config.getoption(name, default=False) for name in names)
 
 
 def parametrize(metafunc: pytest.Metafunc, fairness: FairnessSession) -> None:
@@ -32,14 +51,31 @@ def parametrize(metafunc: pytest.Metafunc, fairness: FairnessSession) -> None:
         _parametrize_items(metafunc, fairness, both=is_threshold)
     if is_threshold and "measured" in metafunc.fixturenames:
         _parametrize_measured(metafunc, fairness)
+    if "flips" in metafunc.fixturenames:  # it outlives a class, which may have a model or a grader of its own
+        made_with = tuple(visible_fixtures(metafunc.definition, ("model", "grader", "judge")).values())
+        metafunc.parametrize("flips", [made_with], ids=[pytest.HIDDEN_PARAM], indirect=True, scope="module")
     if "model_name" in metafunc.fixturenames:
-        names = fairness.model_names()
-        ids = [name.id if name else pytest.HIDDEN_PARAM for name in names]
-        metafunc.parametrize("model_name", [name and str(name) for name in names], ids=ids, scope="session")
+        named = [name for name in fairness.model_names() if name]
+        names, ids = [str(name) for name in named], _model_ids(named)
+        metafunc.parametrize("model_name", names or [None], ids=ids or [pytest.HIDDEN_PARAM], scope="session")
+
+
+def _model_ids(names: Sequence[ModelName]) -> list[str]:
+    if not names:
+        return []
+    from pytest_fairness.models.names import ids_of
+
+    return list(ids_of(names).values())
 
 
 def _parametrize_items(metafunc: pytest.Metafunc, fairness: FairnessSession, *, both: bool) -> None:
-    probe = fairness.probe(metafunc.function)
+    try:
+        sample = fairness.probes.sample_of(metafunc.definition, metafunc.function)
+    except FairnessError as error:
+        if "probe_item" in metafunc.fixturenames:
+            metafunc.parametrize("probe_item", [Unbuilt(str(error))], ids=["items"], indirect=True)
+        return
+    probe = sample.probe
     if both:
         probe.error = f"{metafunc.function.__name__} is marked both probe and threshold: {LONE_CALLABLE}"
     if "probe_item" not in metafunc.fixturenames:
@@ -50,18 +86,40 @@ def _parametrize_items(metafunc: pytest.Metafunc, fairness: FairnessSession, *, 
         metafunc.parametrize("probe_item", [placeholder], indirect=True)
         return
     ids = [item.test_id for item in probe.items]
-    metafunc.parametrize("probe_item", range(len(probe.items)), ids=ids, indirect=True)
+    items = [ItemOf(sample, place) for place in range(len(probe.items))]
+    metafunc.parametrize("probe_item", items, ids=ids, indirect=True)
 
 
 def _parametrize_measured(metafunc: pytest.Metafunc, fairness: FairnessSession) -> None:
-    value: object
+    value: SampleOf | Unbuilt
     try:
-        value = fairness.probe(threshold_probe(metafunc.function))
-        fairness.own.note(metafunc.definition.nodeid, metafunc.definition.path, value)
+        value = fairness.probes.sample_of(metafunc.definition, threshold_probe(metafunc.function))
+        fairness.own.note(metafunc.definition.nodeid, metafunc.definition.path, value.probe)
     except FairnessError as error:
         value = Unbuilt(str(error))
     # Not of function scope, so that hypothesis lets `@given` use it.
     metafunc.parametrize("measured", [value], ids=[pytest.HIDDEN_PARAM], indirect=True, scope="module")
+
+
+def unnamed(item: pytest.Function) -> str | None:
+    """Why a marked test has no model: none is named, and the `model` fixture is the plugin's own."""
+    return NO_MODEL if takes_named_model(item) and name_of(item) is None else None
+
+
+def all_unnamed(items: Sequence[pytest.Function]) -> str | None:
+    """Why none of these tests can run: none has a model."""
+    return NO_MODEL if items and all(map(unnamed, items)) else None
+
+
+def name_of(item: pytest.Function) -> str | None:
+    """The model that a test is to ask, where one is named."""
+    return cast("str | None", item.callspec.params.get("model_name") if hasattr(item, "callspec") else None)
+
+
+def takes_named_model(item: pytest.Function) -> bool:
+    """Whether a test takes the plugin's own `model` fixture, rather than one of the user's."""
+    fixtures = item._fixtureinfo.name2fixturedefs.get("model", ())
+    return bool(fixtures) and getattr(fixtures[-1].func, "__module__", "") == "pytest_fairness.session.fixtures"
 
 
 def missing_fixture(item: pytest.Function) -> str | None:
@@ -88,36 +146,7 @@ def belongs_elsewhere(collector: pytest.Module | pytest.Class, function: object)
     if module is None or file is None:
         return False
     is_test_module = any(fnmatch(Path(file).name, pattern) for pattern in here.config.getini("python_files"))
-    return is_test_module and getattr(module, getattr(function, "__name__", ""), None) is function
-
-
-def unasserted_comparison(function: Callable[..., object]) -> int | None:
-    """The line of a comparison that stands alone in a threshold, where it can fail nothing.
-
-    Only the function's own source is read; None where there is none to read, or none in Python.
-    """
-    if is_declared(function):
-        return None
-    try:
-        lines, first = inspect.getsourcelines(inspect.unwrap(function))
-    except (OSError, TypeError):
-        return None
-    try:
-        tree = ast.parse(textwrap.dedent("".join(lines)))
-    except SyntaxError:
-        return None
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Expr) and _compares(node.value):
-            return first + node.lineno - 1
-    return None
-
-
-def _compares(value: ast.expr) -> bool:
-    if isinstance(value, ast.UnaryOp):
-        return _compares(value.operand)
-    if isinstance(value, ast.BoolOp):
-        return any(map(_compares, value.values))
-    return isinstance(value, ast.Compare)
+    return is_test_module and callable(function) and bound_name(function, module) is not None
 
 
 def optimised(items: Sequence[pytest.Item]) -> str | None:
@@ -127,11 +156,39 @@ def optimised(items: Sequence[pytest.Item]) -> str | None:
     return "fairness thresholds are asserts, and python -O (or PYTHONOPTIMIZE) removes them: run without it"
 
 
-def place_of(item: pytest.Function) -> int | Unbuilt | None:
+def item_of(item: pytest.Function) -> ItemOf | Unbuilt | None:
     """Which item of its probe a test measures; None of one that measures none."""
     if mark_of(item.function, "probe") is None or not hasattr(item, "callspec"):
         return None
-    return cast("int | Unbuilt | None", item.callspec.params.get("probe_item"))
+    return cast("ItemOf | Unbuilt | None", item.callspec.params.get("probe_item"))
+
+
+def shared_results(items: Sequence[pytest.Item]) -> str | None:
+    """Why these tests are refused: one would overwrite another's results, or be graded with another's graders."""
+    known: dict[str, pytest.Function] = {}
+    for item in items:
+        if not is_marked(item):
+            continue
+        other = known.setdefault(item.nodeid, item)
+        if other.function is not item.function:
+            return (
+                f"two tests have the id {item.nodeid!r} ({other.path} and {item.path}), as pytest names files outside "
+                "of the rootdir: run them one after the other, or with a --rootdir above both"
+            )
+        for name in graders_with_parameters(item):
+            return (
+                f"{item.nodeid}: its grader fixture `{name}` has parameters, and a probe is graded once: "
+                "write a probe for each grader"
+            )
+    return None
+
+
+def graders_with_parameters(item: pytest.Function) -> Iterator[str]:
+    """The fixtures of a marked test that grade its probe, and have parameters."""
+    if sample := sample_of(item):
+        graders = grader_fixtures(sample.probe.function)
+        # With another model comes another sample, so that graders may depend on the model.
+        yield from parameters_of(item, graders).keys() - parameters_of(item, ["model", "model_name"]).keys()
 
 
 def is_marked(item: pytest.Item) -> TypeGuard[pytest.Function]:
@@ -139,3 +196,9 @@ def is_marked(item: pytest.Item) -> TypeGuard[pytest.Function]:
     return isinstance(item, pytest.Function) and any(
         mark_of(item.function, mark) is not None for mark in ("probe", "threshold")
     )
+
+
+def selected_probes(items: Iterable[pytest.Item]) -> list[Probe]:
+    """Return the probes that the selected tests measure or judge, each once."""
+    found = (sample_of(item) for item in items if is_marked(item))
+    return list({id(sample.probe): sample.probe for sample in found if sample is not None}.values())

@@ -16,8 +16,9 @@ import pytest
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.declared.files import suite_in
 from pytest_fairness.report.texts import visible
-from pytest_fairness.session.collection import place_of
-from pytest_fairness.session.state import Unbuilt
+from pytest_fairness.session.collection import item_of
+from pytest_fairness.session.probes import DataFolders
+from pytest_fairness.session.state import SESSION, Unbuilt
 
 if TYPE_CHECKING:
     from pytest_fairness.declared.probe import DeclaredProbe, DeclaredThreshold
@@ -57,7 +58,8 @@ class DeclaredFile(pytest.Module):
         from pytest_fairness.declared.probe import read_probes
 
         module = ModuleType(self.path.name)
-        for declared in read_probes(self.path, self.nodeid):
+        allowed = DataFolders(self.config.stash[SESSION].settings.data).folder(suite_in(self.path) or "")
+        for declared in read_probes(self.path, self.nodeid, allowed):
             test = _probe_test(declared, self.path)
             setattr(module, test.__name__, test)
             for threshold in declared.thresholds:
@@ -73,7 +75,7 @@ class DeclaredFile(pytest.Module):
             yield Broken.from_parent(self, name="declaration", reason=str(error))
             return
         for node in super().collect():
-            if isinstance(node, pytest.Function) and isinstance(unbuilt := place_of(node), Unbuilt):
+            if isinstance(node, pytest.Function) and isinstance(unbuilt := item_of(node), Unbuilt):
                 line = node.function.__code__.co_firstlineno
                 yield Broken.from_parent(self, name=node.name, reason=f"{self.nodeid}:{line}: {unbuilt.reason}")
             else:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from inspect import isgeneratorfunction
 from typing import TYPE_CHECKING, Any
 
+from pytest_fairness.core.errors import FatalError
 from pytest_fairness.report.sentences import money
 from pytest_fairness.session.state import FairnessSession
 from pytest_fairness.session.summary import wrapped
@@ -50,6 +51,19 @@ def estimates(fairness: FairnessSession) -> list[Estimate]:
     ]
 
 
+def unaskable(fairness: FairnessSession, names: Iterable[str], found: Sequence[Estimate]) -> str | None:
+    """Why one of these models cannot be asked what is missing in the store, where that is known before it is."""
+    calls = {each.model: each.calls for each in found}
+    for name in names:
+        model = fairness.named_model(name)
+        try:
+            getattr(model, "preflight", lambda: None)()
+        except FatalError as error:
+            if calls[name] if name in calls else _estimate(fairness, name, model).calls:
+                return str(error)
+    return None
+
+
 def _estimate(fairness: FairnessSession, name: str, model: Model) -> Estimate:
     from pytest_fairness.engine.asks import asks_of
     from pytest_fairness.engine.budget import cost, expected_input
@@ -60,7 +74,7 @@ def _estimate(fairness: FairnessSession, name: str, model: Model) -> Estimate:
             prompts = [prompt for place in planned.places for prompt in planned.probe.items[place].prompts]
             for ask in asks_of(prompts, model, fairness.repetitions(planned.probe), fairness.first_repetition):
                 tokens[ask.key] = expected_input(ask.prompt)
-    missing = fairness.store.unanswered(list(tokens), fairness.run)
+    missing = fairness.store.unanswered(list(tokens))
     known = fairness.store.lengths(model.key)
     output = missing * (fairness.settings.assumed_output if known is None else known[0])
     sent = sum(tokens.values()) * missing / max(1, len(tokens))

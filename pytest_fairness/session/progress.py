@@ -27,6 +27,8 @@ _IN_A_LOG = 60.0
 """Seconds between two looks at the store: for a line that stands, and for one that is added."""
 _WINDOW = 60.0
 """Seconds over which the rate is taken."""
+_SILENCE = 60.0
+"""Seconds without an end of any call after which it is named what is waited for."""
 
 
 class Progress:
@@ -44,13 +46,15 @@ class Progress:
         self._spent, self._calls = spent, calls
         is_terminal = getattr(self._reporter, "isatty", False)
         # What a test prints itself would move the cursor: then there is no line that stands.
-        self._is_live = is_terminal and config.getoption("capture") != "no"
+        self._is_live = is_terminal and config.getoption("capture", default="no") != "no"
         if self._reporter is not None:
             self._terminal = config.get_terminal_writer()
             self._is_live = self._is_live and self._terminal.hasmarkup
         self._interval = _LIVE if self._is_live else _ON_A_TERMINAL if is_terminal else _IN_A_LOG
         self._told = time.monotonic()
         self._seen = deque([(self._told, 0)])
+        self._ended_at, self._last_ended = self._told, 0
+        """When a call was last seen to have ended, and how many had then."""
         self._line = ""
         """What stands below pytest's own lines."""
         self._lock = threading.RLock()
@@ -125,6 +129,11 @@ class Progress:
             ended[entry.role] += entry.calls
             errors += entry.errors
         rate = self._rate(now, ended.total())
+        if ended.total() != self._last_ended:
+            self._ended_at, self._last_ended = now, ended.total()
+        if now - self._ended_at >= _SILENCE and (waited_for := [entry for entry in entries if entry.held]):
+            models = ", ".join(f"{entry.held:,} of {entry.model.partition('?')[0]}" for entry in waited_for)
+            yield f"no call has ended for {_duration(now - self._ended_at)}, waiting for {models}"
         yield f"{ended['probes']:,}{f' of {self._calls:,}' if self._calls else ''} calls"
         if ended["graders"]:
             yield f"{ended['graders']:,} of graders"

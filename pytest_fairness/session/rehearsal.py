@@ -4,44 +4,63 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from random import randrange
 from typing import TYPE_CHECKING, Any
+from unittest import SkipTest
 
 import pytest
 
+from pytest_fairness.core.comparisons import compared
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.verdicts import Judgement, Verdict, judge
+from pytest_fairness.core.verdicts import Judgement, judge
+from pytest_fairness.session.baseline import NO_BASELINE
 from pytest_fairness.session.bounds import Own
-from pytest_fairness.session.collection import unasserted_comparison
 from pytest_fairness.session.probes import threshold_scale
 from pytest_fairness.session.state import SESSION
 
 if TYPE_CHECKING:
+    from pytest_fairness.core.dependence import Dependence
     from pytest_fairness.stats.measured import Measured
 
+_ENDINGS = (pytest.skip.Exception, pytest.xfail.Exception, pytest.exit.Exception, SkipTest)
+"""What ends a test without failing it."""
 
-def rehearse(item: pytest.Function, measured: Measured) -> Judgement:
+
+def rehearse(item: pytest.Function, measured: Measured, known: Dependence | None = None) -> Judgement:
     """What a threshold's test says of another sample than its own: resampled, permuted or simulated.
 
     The test is called with the fixtures that it was set up with, but for its ``measured``. No
-    model is asked, and nothing is noted on the test. Its source is not read again: `mistake`
-    says once what is wrong with it.
+    model is asked, and nothing is noted on the test. ``known`` is what an earlier judgement
+    found the test to depend on.
     """
-    return _judged(item, arguments_of(item) | {"measured": measured})
+    return _judged(item, arguments_of(item) | {"measured": measured}, known)
 
 
 def judged(item: pytest.Function) -> Judgement:
     """The verdict of a threshold's test on its own sample."""
-    reason = mistake(item)
-    if reason:
-        return Judgement(Verdict.INVALID, reason=reason)
     return _judged(item, arguments_of(item))
 
 
-def _judged(item: pytest.Function, arguments: Mapping[str, Any]) -> Judgement:
+def _judged(item: pytest.Function, arguments: Mapping[str, Any], known: Dependence | None = None) -> Judgement:
     own = own_of(item)
+    _seed(item)
     return judge(
-        lambda: _call(item.obj, arguments), scale=own.scale or threshold_scale(item.function), bounds=own.bounds
+        lambda: _call(item.obj, arguments),
+        scale=own.scale or threshold_scale(item.function),
+        bounds=own.bounds,
+        known=known,
+        endings=_ENDINGS,
     )
+
+
+def _seed(item: pytest.Function) -> None:
+    """Let a test of hypothesis draw the same examples at each of its evaluations."""
+    function = getattr(item.obj, "__func__", item.obj)
+    drawn = getattr(function, "is_hypothesis_test", False)
+    if drawn and getattr(function, "_hypothesis_internal_use_seed", None) is None:
+        from hypothesis import seed
+
+        seed(randrange(2**32))(function)
 
 
 def own_of(item: pytest.Function) -> Own:
@@ -54,15 +73,16 @@ def arguments_of(item: pytest.Function) -> dict[str, Any]:
     return {name: item.funcargs[name] for name in inspect.signature(item.obj).parameters if name in item.funcargs}
 
 
-def mistake(item: pytest.Function) -> str:
-    """Why a threshold's test could not fail whatever it compares; empty where it can."""
-    line = unasserted_comparison(item.obj)
-    return "" if line is None else f"a comparison in line {line} stands without an assert: write assert before it"
-
-
 def _call(function: Callable[..., object], arguments: Mapping[str, Any]) -> None:
-    returned = function(**arguments)
+    try:
+        returned = function(**arguments)
+    except (pytest.skip.Exception, pytest.xfail.Exception) as left:
+        if not compared() or str(left) == NO_BASELINE:  # which is no choice of the test's
+            raise
+        raise FairnessError(f"it was skipped after it had compared an estimate: {left}") from None
     if inspect.isawaitable(returned):
         if inspect.iscoroutine(returned):
             returned.close()
         raise FairnessError(f"threshold {function.__name__} is a coroutine: write it as an ordinary function")
+    if returned is not None:
+        raise FairnessError(f"it returns {returned!r:.40}, and a test returns nothing: write `assert`, not `return`")

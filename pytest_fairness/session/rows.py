@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import Any
 
 import pytest
@@ -12,11 +13,15 @@ import pytest
 from pytest_fairness.core.breakdown import Side
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.marks import NOT_MARKED, Scale
+from pytest_fairness.core.numerals import subject_text
 from pytest_fairness.core.verdicts import Judgement, Verdict, flip_probability
 from pytest_fairness.core.wording import advice
+from pytest_fairness.session.identity import model_source, sample_of
 from pytest_fairness.session.measuring import LazyMeasured
 from pytest_fairness.session.probes import Probe, threshold_scale
 from pytest_fairness.session.rehearsal import own_of
+from pytest_fairness.session.settings import Settings
+from pytest_fairness.session.state import SESSION
 
 PREFIX = "fairness_"
 """Of the JUnit properties that carry a row."""
@@ -41,11 +46,18 @@ def threshold_row(item: pytest.Function, judgement: Judgement, measured: LazyMea
         "flaky": "",
         "own": _own_row(item, judgement, measured.probe),
         "sample": measured.counts,
+        "restricted": restrictions(measured.probe, item.config.stash[SESSION].settings),
         "graders": measured.fingerprints,
         "judges": measured.judges,
         "risk": measured.tail,
-        "looks": {"number": measured.look.number, "of": measured.look.of, "first": measured.first_attempts},
+        "looks": {
+            "number": measured.look.number,
+            "of": measured.look.of,
+            "first": measured.first_attempts,
+            "run": measured.look.run,
+        },
         "metrics": [metric_row(estimate) for estimate in judgement.estimates],
+        "read": [subject_text(estimate) for estimate in judgement.read],
     }
     if deciding is None:
         return _EMPTY_ROW | row | {"advice": advice(judgement) if judgement.verdict is Verdict.UNDECIDED else ""}
@@ -61,8 +73,8 @@ def threshold_row(item: pytest.Function, judgement: Judgement, measured: LazyMea
         "flip_probability": flip,
         "outside_probability": outside_probability(bounds),
         "advice": advice(judgement) if judgement.verdict is Verdict.UNDECIDED else "",
-        "p_value": _scaled(p_unfair(bounds), share),
-        "p_fair": _scaled(p_fair(bounds), share),
+        "p_value": _scaled(p_unfair(judgement.comparisons, judgement.asserted), share),
+        "p_fair": _scaled(p_fair(judgement.comparisons), share),
         **metric_row(estimate),
         **_breakdown_row(judgement, estimate),
     }
@@ -75,9 +87,19 @@ _EMPTY_ROW: dict[str, Any] = {
     "slice": {}, "estimate": None, "count": None, "low": None, "high": None, "confidence": None,
     "items": 0, "sources": 0,
     "attempts": 0, "ungraded": {}, "groups": {}, "invalid": "", "risk": None, "looks": {}, "history": {}, "graders": {},
-    "judges": [], "own": {},
+    "judges": [], "own": {}, "read": [], "restricted": [],
     "attribute": None, "reference": None, "by_group": {}, "example": None,
 }  # fmt: skip
+
+
+def restrictions(probe: Probe, settings: Settings) -> list[str]:
+    """The options that make the sample another than the one that the probe's author has declared."""
+    other = settings.repetitions not in (None, probe.repetitions)
+    return [
+        *(f"--fairness-where={chosen}" for chosen in probe.chosen),
+        *([f"--fairness-sample={settings.sample}"] if probe.reserve else []),
+        *([f"--fairness-repetitions={settings.repetitions}"] if other else []),
+    ]
 
 
 def _own_row(item: pytest.Function, judgement: Judgement, probe: Probe) -> dict[str, Any]:
@@ -203,13 +225,26 @@ def title_of(item: pytest.Item) -> str:
     return str(name).removeprefix("test_").replace("_", " ")
 
 
-def expected_row(item: pytest.Function, probe: Probe | None, model: str | None) -> dict[str, Any]:
+def expected_row(item: pytest.Item) -> dict[str, Any]:
     """What is known of a threshold before it runs: its row, should it never report."""
+    parameters: dict[str, Any] = item.callspec.params if hasattr(item, "callspec") else {}
+    sample, model = sample_of(item), parameters.get("model_name")
     known = dict.fromkeys(("suite", "probe", "harm"), "")
-    if probe is not None:
-        known = {"suite": probe.suite, "probe": probe.id, "harm": probe.harm}
+    if sample is not None:
+        known = {"suite": sample.probe.suite, "probe": sample.probe.id, "harm": sample.probe.harm}
     named = {"threshold": title_of(item), "model": model or "", "location": location(item)}
+    if isinstance(item, pytest.Function):
+        named["model_source"] = model_source(item)
     return {"id": item.nodeid, **known, **named, **_EMPTY_ROW}
+
+
+def uncollected_row(test: str, line: int) -> dict[str, Any]:
+    """What is known of a threshold of which only the source was read."""
+    file, _, name = test.partition("::")
+    suite = PurePosixPath(file).parent.name or PurePosixPath(file).stem.removeprefix("test_")
+    known = {"suite": suite, **dict.fromkeys(("probe", "harm", "model"), "")}
+    title = name.rpartition("::")[2].removeprefix("test_").replace("_", " ")
+    return {"id": test, **known, "threshold": title, "location": [file, line], **_EMPTY_ROW}
 
 
 _TEXTS = ("id", "suite", "probe", "threshold", "harm", "model", "verdict", "message", "flaky", "advice", "metric",

@@ -2,80 +2,42 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Generator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.report.ci.junit import shown_properties
-from pytest_fairness.report.release import sentence
+from pytest_fairness.report.release import NOT_JUDGED, NOT_SELECTED, not_judged, reason_of
+from pytest_fairness.report.texts import visible
 from pytest_fairness.session import outcomes, rows, thresholds
-from pytest_fairness.session.baseline import with_named_runs
+from pytest_fairness.session.baseline import choose_latest
 from pytest_fairness.session.collection import (
+    all_unnamed,
     belongs_elsewhere,
     is_marked,
+    item_of,
+    lists_only,
     missing_fixture,
+    name_of,
     optimised,
     parametrize,
-    place_of,
+    shared_results,
+    takes_named_model,
+    unnamed,
 )
-from pytest_fairness.session.crashes import Crashes
-from pytest_fairness.session.declared import BROKEN, DeclaredFiles
-from pytest_fairness.session.estimating import announced, estimates, lines
-from pytest_fairness.session.probes import MARKS, Probe, mark_of
+from pytest_fairness.session.declared import BROKEN, Broken
+from pytest_fairness.session.identity import ItemOf, sample_of
+from pytest_fairness.session.probes import mark_of
 from pytest_fairness.session.progress import Progress
 from pytest_fairness.session.searching import begin, is_search
-from pytest_fairness.session.settings import read_settings
-from pytest_fairness.session.state import SESSION, FairnessSession, Planned, Unbuilt
-
-
-def start(config: pytest.Config) -> Run:
-    """The run of this process, from what the user chose.
-
-    Raises `pytest.UsageError`, in one line, for what cannot be meant.
-    """
-    for mark in MARKS:
-        config.addinivalue_line("markers", mark)
-    worker_input: dict[str, Any] = getattr(config, "workerinput", {})
-    settings = read_settings(config)
-    try:
-        if settings.verify:
-            from pytest_fairness.session.dry_runs.verifying import as_verified
-
-            settings = as_verified(settings, config)
-        known = (worker_input.get("fairness_run"), worker_input.get("fairness_cluster"))
-        fairness = FairnessSession(with_named_runs(settings, worker_input), *known)
-        fairness.check_models()
-        if settings.genderbench:
-            from pytest_fairness.session.genderbench import GenderBenchTests
-
-            config.pluginmanager.register(GenderBenchTests(settings.genderbench), "fairness-genderbench")
-    except FairnessError as error:
-        raise pytest.UsageError(str(error)) from None
-    config.stash[SESSION] = fairness
-    config.pluginmanager.register(DeclaredFiles(), "fairness-declared")
-    if settings.shard:
-        from pytest_fairness.session.shard_tests import ShardTests
-
-        config.pluginmanager.register(ShardTests(fairness), "fairness-shard")
-    if fairness.settings.verify:
-        from pytest_fairness.session.dry_runs.verifying import Verification
-
-        return Verification(config, fairness)
-    if fairness.settings.certify:
-        from pytest_fairness.session.dry_runs.certifying import Certification
-
-        return Certification(config, fairness)
-    if fairness.settings.plan:
-        from pytest_fairness.session.dry_runs.planning import Plan
-
-        return Plan(config, fairness)
-    if not worker_input:
-        config.pluginmanager.register(Crashes(fairness), "fairness-crashes")
-    return Run(config, fairness)
+from pytest_fairness.session.selection import Selection, unjudged_lines
+from pytest_fairness.session.state import FairnessSession, Planned
+from pytest_fairness.session.unused_options import check_options
+from pytest_fairness.session.work_list import WorkList
 
 
 class Run:
@@ -87,17 +49,23 @@ class Run:
         self._is_worker = hasattr(config, "workerinput")
         self._started = time.time()
         self._outcomes = outcomes.Outcomes()
+        self._selection = Selection()
+        config.pluginmanager.register(self._selection)  # without a name, by which it could be blocked
         self._results: dict[str, Any] | None = None
         self._written: list[str] = []
         """Lines that name the files with the results."""
+        self._stopped = False
+        """Whether the run ended before all of its tests had."""
         self._problem = ""
         self._broken = False
         """Whether a file that declares probes could not be read."""
         self._progress: Progress | None = None
-        self._estimate: list[str] = []
-        """Lines that say what the run is going to cost."""
+        self._work = WorkList(fairness)
         self._refusal: str | None = None
         """Why no probe and no threshold of this process may run."""
+        self._is_refused = False
+        """Whether no test runs for that."""
+        self._lists_only = lists_only(config)
         self._in_ours = False
         """Whether the test that is being set up is a probe's or a threshold."""
 
@@ -117,62 +85,86 @@ class Run:
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Lay out the work of the selected tests, in their order, before the first of them runs."""
-        if self._config.option.collectonly:
+        if self._lists_only:
             return
         expected: dict[str, dict[str, Any]] = {}
-        for item in session.items:
-            if is_marked(item):
-                self._select(item, expected)
-        self._refusal = optimised(session.items)
-        try:
-            self._fairness.own.settle()
-            if self._fairness.plan or expected:
-                self._lay_out(expected)
-        except FairnessError as error:
-            self._refusal = str(error)
-        if self._refusal and not self._is_worker:
-            # A worker that gives up here is taken for a crashed one: its tests fail one by one instead.
-            raise pytest.UsageError(self._refusal)
+        ours = [item for item in session.items if is_marked(item)]
+        for item in ours:
+            self._select(item, expected)
+        selects = bool(self._fairness.plan or expected)
+        if self._must_write or ours:
+            self._expect_left_out(session.items, expected)
+        self._refusal = self._lay_out(session.items, ours, selects=selects)
+        if self._refusal and len(ours) in (0, len(session.items)):  # others' tests run nevertheless
+            self._refuse(visible(self._refusal))
+        elif expected:
+            self._quietly(lambda: self._fairness.store.runs.expect_thresholds(self._fairness.run, expected))
 
-    def _lay_out(self, expected: dict[str, dict[str, Any]]) -> None:
-        self._fairness.executor.join()
-        counts = self._fairness.counts()
-        self._fairness.store.runs.expect_thresholds(self._fairness.run, expected)
-        found = estimates(self._fairness)
-        self._estimate = list(lines(self._fairness, found))
-        # Of a model that costs nothing nobody has looked up what the store has.
-        calls = sum(each.calls for each in found) if len(found) == len(self._fairness.model_names()) else None
-        calls = counts["attempts"] if calls is None else calls
-        work = {"lines": self._work_lines(counts), "calls": calls}
-        self._fairness.store.runs.describe_work(self._fairness.run, json.dumps(work))
+    @property
+    def _must_write(self) -> bool:
+        """Whether the results file was named for this very run, so that none of an earlier one may stay behind."""
+        return bool(self._config.getoption("fairness_json"))
+
+    def _expect_left_out(self, selected: Sequence[pytest.Item], expected: dict[str, dict[str, Any]]) -> None:
+        """Expect the thresholds as well that were collected and are not selected."""
+        for item in self._selection.left_out({item.nodeid for item in selected}):
+            expected[item.nodeid] = rows.expected_row(item) | not_judged(NOT_SELECTED, "not run")
+        expected |= self._selection.uncollected(self._fairness.settings.root)
+        expected |= {item.nodeid: rows.expected_row(item) for item in selected if isinstance(item, Broken)}
+        if not self._fairness.settings.shard:  # which leaves items to others
+            self._work.notes.append(self._selection.mismatch(selected))
+
+    def _lay_out(self, items: Sequence[pytest.Item], ours: Sequence[pytest.Function], *, selects: bool) -> str | None:
+        """Lay out the work of our tests among these, and tell it; return why they cannot run."""
+        fairness = self._fairness
+        try:
+            fairness.own.settle()
+            self._work.notes += check_options(fairness, items)
+            no_model = None if fairness.settings.verify else all_unnamed(ours)  # a verification needs none
+            if refusal := optimised(items) or shared_results(items) or no_model:
+                return refusal
+            if selects:
+                choose_latest(fairness, items)
+                names = {name_of(item) for item in ours if takes_named_model(item)}
+                calls = self._work.lay_out(sorted(filter(None, names)))
+                if not self._is_worker:
+                    fairness.on_wait = self._follow(calls).tick
+        except FairnessError as error:
+            return str(error)
+        return None
+
+    def _refuse(self, reason: str) -> None:
+        """End the session before its first test."""
+        self._is_refused = True
         if not self._is_worker:
-            self._fairness.on_wait = self._follow(calls).tick
+            raise pytest.UsageError(reason)
+        # A worker that gives up here is taken for a crashed one: the controller ends the session, which reads this.
+        self._quietly(lambda: self._work.refuse(reason))
 
     def _select(self, item: pytest.Function, expected: dict[str, dict[str, Any]]) -> None:
-        parameters: dict[str, Any] = item.callspec.params if hasattr(item, "callspec") else {}
-        name = parameters.get("model_name")
+        name = name_of(item)
         may_skip = any(item.get_closest_marker(mark) for mark in ("skip", "skipif"))
-        if (place := place_of(item)) is not None:
-            if not isinstance(place, Unbuilt) and not may_skip:
-                self._fairness.plan.append(Planned(name, self._fairness.probe(item.function), (place,)))
+        if (measured := item_of(item)) is not None:
+            if isinstance(measured, ItemOf) and not may_skip:
+                self._fairness.plan.append(Planned(name, measured.sample, (measured.place,)))
         elif thresholds.is_threshold(item):
-            probe = parameters.get("measured")
-            expected[item.nodeid] = rows.expected_row(item, probe if isinstance(probe, Probe) else None, name)
-            if isinstance(probe, Probe) and not may_skip:
-                self._fairness.plan.append(Planned(name, probe, self._fairness.places(probe)))
+            expected[item.nodeid] = rows.expected_row(item)
+            sample = sample_of(item)
+            if sample is not None and not may_skip:
+                self._fairness.plan.append(Planned(name, sample, self._fairness.places(sample.probe)))
 
     def pytest_report_collectionfinish(self) -> list[str]:
-        return self._work_lines(self._fairness.counts())
+        return self._work.lines()
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         settings = self._fairness.settings
-        node.workerinput["fairness_run"] = self._fairness.run
+        node.workerinput |= {"fairness_run": self._fairness.run, "fairness_session": self._fairness.id}
         node.workerinput |= {"fairness_baseline": settings.baseline, "fairness_certify": settings.certify}
         try:
             node.workerinput["fairness_cluster"] = self._fairness.executor.join()
         except FairnessError as error:
-            raise pytest.UsageError(str(error)) from None
+            raise pytest.UsageError(visible(str(error))) from None
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self) -> None:
@@ -185,9 +177,12 @@ class Run:
             pytest.exit(str(error), returncode=pytest.ExitCode.USAGE_ERROR)
 
     def _tell_work(self) -> None:
-        # The work in the store may be that of another shard.
-        known = None if self._fairness.settings.shard else self._fairness.store.runs.work(self._fairness.run)
-        work = json.loads(known) if known else {"lines": [], "calls": None}
+        work = self._work.read()
+        if "refusal" in work:
+            self._is_refused = True
+            pytest.exit(work["refusal"], returncode=pytest.ExitCode.USAGE_ERROR)
+        if work.get("baseline"):  # which run is the latest, the workers know
+            self._fairness.settings = replace(self._fairness.settings, baseline=work["baseline"])
         if (reporter := self._config.pluginmanager.get_plugin("terminalreporter")) is not None:
             writer = self._config.get_terminal_writer()
             if writer.width_of_current_line:  # xdist rewrites its line, which pytest takes for none
@@ -209,15 +204,6 @@ class Run:
             reporter.ensure_newline()
             reporter.write_line(line)
 
-    def _work_lines(self, counts: dict[str, int]) -> list[str]:
-        """What is going to be asked, if anything is; what the lint says of counterfactual items, if there are any."""
-        models = ", ".join(str(name) for name in self._fairness.model_names() if name) or "the `model` fixture"
-        sizes = [f"{count:,} {what if count != 1 else what.removesuffix('s')}" for what, count in counts.items()]
-        if self._fairness.settings.shard:
-            models += f" (shard {self._fairness.settings.shard} of run {self._fairness.run})"
-        shown = [f"{', '.join(sizes)} on {models}" if self._fairness.plan else "", str(self._fairness.lint)]
-        return [*(line for text in shown if text for line in announced(text)), *self._estimate]
-
     # Tests.
 
     @pytest.hookimpl(tryfirst=True)
@@ -229,9 +215,12 @@ class Run:
             begin(item)
         if is_marked(item):
             self._in_ours = True
-            refusal = self._refusal or missing_fixture(item)
-            if refusal:
-                pytest.fail(refusal, pytrace=False)
+            # Of an earlier execution: a rerun that errors has none of its own.
+            item.user_properties[:] = [each for each in item.user_properties if not each[0].startswith(rows.PREFIX)]
+            if reason := missing_fixture(item):
+                pytest.fail(reason, pytrace=False)
+            if not self._lists_only and (cause := self._refusal or unnamed(item)):
+                self._fairness.causes.end(item, cause, self._fairness.attempts_of(item_of(item)))
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(
@@ -245,9 +234,11 @@ class Run:
                 pytrace=False,
             )
         value = yield
-        if ours:
-            place = f"{fixturedef.baseid}#{getattr(request, 'param_index', 0)}"
-            self._fairness.note_model(value, place)
+        if self._in_ours and fixturedef.argname in ("model", "judge") and self._fairness.test is not None:
+            for model in value if isinstance(value, list | tuple) else [value]:
+                place, label = self._fairness.probes.maker_of(model, fixturedef, request, self._fairness.test)
+                if ours or label:  # what judges is told apart by its name but where several fixtures make it
+                    self._fairness.note_model(model, place, label)
         return value
 
     @pytest.hookimpl(tryfirst=True)
@@ -299,6 +290,8 @@ class Run:
         self._quietly(self._fairness.close_engine)
         self._quietly(self._fairness.keep_parts)
         if not self._is_worker:
+            ended = session.exitstatus == pytest.ExitCode.INTERRUPTED
+            self._stopped = ended or bool(session.shouldfail or session.shouldstop)
             self._quietly(self._conclude)
         self._quietly(self._fairness.close)
         failed = self._broken and session.exitstatus == pytest.ExitCode.TESTS_FAILED
@@ -313,27 +306,38 @@ class Run:
             self._problem = self._problem or str(error)
 
     def _conclude(self) -> None:
+        fairness = self._fairness
+        settings = fairness.settings
+        has_run = bool(fairness.existing_store() or (self._outcomes.any and settings.store.exists()))
+        if self._lists_only or not (has_run or self._must_write):
+            return
         from pytest_fairness.report.results import compile_results
         from pytest_fairness.session import telling
 
-        fairness = self._fairness
-        if not (fairness.existing_store() or (self._outcomes.any and fairness.settings.store.exists())):
+        expected = fairness.store.runs.expected_thresholds(fairness.run) if has_run else {}
+        expected = self._outcomes.of_here(expected) if settings.shard else expected
+        facts = telling.facts(fairness, self._started, has_run=has_run)
+        told = self._outcomes.rows(expected, stopped=self._stopped)
+        totals, searches = self._outcomes.totals(told), self._outcomes.searches
+        judged = any(row["verdict"] != NOT_JUDGED for row in told) or bool(searches)
+        ran = judged or totals["attempts"] or any(reason_of(row) != NOT_SELECTED for row in told)
+        deferred = settings.shard is not None and (self._outcomes.deferred or not judged)
+        if deferred and has_run:
+            self._written = [self._outcomes.shard_line(str(settings.shard), fairness.run)]
+        # Rows that no test has made are those of a run that selects something of ours, or names its results file.
+        if not (self._must_write or ((ran or told) and not deferred)):
             return
-        shard, expected = fairness.settings.shard, fairness.store.runs.expected_thresholds(fairness.run)
-        judged = self._outcomes.rows(self._outcomes.of_here(expected) if shard else expected)
-        totals = self._outcomes.totals(judged)
-        if shard and (self._outcomes.deferred or not judged):
-            self._written = [self._outcomes.shard_line(str(shard), fairness.run)]
-            return
-        searches = self._outcomes.searches
-        if not (judged or totals["attempts"] or searches):
-            return
-        redact = telling.hiding_secrets(fairness.settings)
-        self._results = compile_results(telling.facts(fairness, self._started), judged, totals, redact, searches)
-        telling.keep(fairness, self._results)
-        telling.add_to_junit(self._config, self._results)
+        redact = telling.hiding_secrets(settings)
+        results = compile_results(facts, told, totals, redact, searches)
+        telling.add_to_junit(self._config, results)
+        self._results = None if deferred or self._is_refused else results
+        # Where there is nothing that a report could tell, that of the last run stays.
+        reports = ran and not deferred and (judged or not self._stopped or settings.report_is_asked_for)
+        if reports:
+            telling.keep(fairness, results)
+        self._written += telling.write_json(settings, results)
         try:
-            self._written = telling.write(fairness, self._results, self._tell)
+            self._written += telling.write(fairness, results, self._tell) if reports else []
         except FairnessError:
             raise
         except Exception as error:  # a mistake of ours: it must not hide the verdicts
@@ -346,32 +350,15 @@ class Run:
         self._quietly(self._fairness.close)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        from pytest_fairness.session import summary
+
         if self._problem:
             terminalreporter.write_line(f"fairness: {self._problem}", red=True)
+        causes = self._outcomes.causes
+        summary.tell_causes(terminalreporter, causes, self._config.get_terminal_writer().fullwidth)
         if self._results is None:
             for line in self._written:
                 terminalreporter.write_line(line)
             return
-        from pytest_fairness.session import summary
-
-        judged: Sequence[dict[str, Any]] = self._results["thresholds"]
-        width = self._config.get_terminal_writer().fullwidth
-        if not judged:
-            terminalreporter.write_sep("=", "fairness")
-        releases = {line["model"]: line for line in self._results["release"]}
-        for model, of_model in summary.by_model(judged).items():
-            terminalreporter.write_sep("=", f"fairness: {model}")
-            head, *lines = summary.table(of_model, width)
-            terminalreporter.write_line(head, bold=True)
-            for line, row in zip(lines, of_model, strict=True):
-                terminalreporter.write_line(line, **summary.COLOURS[row["verdict"]])
-            for line in summary.notes(of_model, width):
-                terminalreporter.write_line(line)
-            for line in summary.marks(self._results["marks"], of_model[0]["model"], width):
-                terminalreporter.write_line(line)
-            release = releases[of_model[0]["model"]]
-            for line in summary.wrapped(sentence(release), width):
-                terminalreporter.write_line(line, **summary.COLOURS[release["verdict"]])
-        summary.tell_searches(terminalreporter, self._results["searches"], width)
-        for line in [*summary.closing(self._results, width), *self._written]:
-            terminalreporter.write_line(line)
+        last = unjudged_lines(self._config, self._results, stopped=self._stopped)
+        summary.tell(terminalreporter, self._results, causes, self._written, last)

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_fairness.core.attempts import value_or_none
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import ProbeItem
+from pytest_fairness.core.keys import fingerprint_of
 from pytest_fairness.engine.errors import StoppedError
 from pytest_fairness.report.texts import visible
 from pytest_fairness.session.judges import with_judges
@@ -32,7 +34,7 @@ _SETTINGS = "_hypothesis_internal_use_settings"
 
 def is_search(item: pytest.Item) -> bool:
     """Whether a test takes the `flips` fixture."""
-    return "flips" in getattr(item, "fixturenames", ())
+    return {"flips", "model_name"} <= set(getattr(item, "fixturenames", ()))  # another plugin may have a `flips`
 
 
 def begin(item: pytest.Item) -> None:
@@ -68,7 +70,7 @@ class Searched:
             graded = sample.measure_all()
             self.graded += graded
             (name,) = graded[0].grades
-            decided.append([each.grades[name].value for each in graded])
+            decided.append([value_or_none(each.grades[name]) for each in graded])
         return decided
 
     def _sample(self, prompt: Prompt, first: int, number: int) -> Sample:
@@ -160,7 +162,7 @@ class Flips:
         from pytest_fairness.search.searching import Search
 
         # A grader that is written in the test is a new one for each example.
-        key = id(pair.space), getattr(grader, "fingerprint", type(grader)), n, calls
+        key = id(pair.space), fingerprint_of(grader) or type(grader), n, calls
         searches = item.stash[SEARCHES]
         if key not in searches:
             searched = Searched(self._fairness, pair.space, self._model, self._graders(item, grader))

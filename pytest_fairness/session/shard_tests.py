@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_fairness.session.collection import is_marked, place_of
-from pytest_fairness.session.state import FairnessSession, Unbuilt
+from pytest_fairness.session.collection import is_marked, item_of
+from pytest_fairness.session.identity import ItemOf
+from pytest_fairness.session.state import FairnessSession
 
 if TYPE_CHECKING:
     from pytest_fairness.engine.sample import Sample
@@ -32,7 +33,7 @@ def defer_to_others(fairness: FairnessSession, probe: Probe, sample: Sample) -> 
     # Another sample: this one's graders would begin with the others' items.
     whole = fairness.sample_of(probe.items, sample.model, fairness.repetitions(probe))
     keys = list({ask.key for ask in whole.asks(range(len(probe.items)))})
-    missing = fairness.store.unanswered(keys, fairness.run)
+    missing = fairness.store.unanswered(keys)
     if missing:
         pytest.skip(
             f"{DEFERRED}: {missing:,} of {len(keys):,} answers are still to come from other shards; the last of them "
@@ -53,12 +54,12 @@ class ShardTests:
         last: list[pytest.Item] = []
         gone: list[pytest.Item] = []
         for item in items:
-            place = place_of(item) if is_marked(item) else None
-            if is_marked(item) and place is not None and not isinstance(place, Unbuilt):
-                probe = self._fairness.probe(item.function)
+            measured = item_of(item) if is_marked(item) else None
+            if isinstance(measured, ItemOf):
+                probe = measured.sample.probe
                 if probe.id not in own:
                     own[probe.id] = set(self._fairness.places(probe))
-                (kept if place in own[probe.id] else gone).append(item)
+                (kept if measured.place in own[probe.id] else gone).append(item)
             else:
                 (last if item.get_closest_marker("threshold") else kept).append(item)
         if gone:

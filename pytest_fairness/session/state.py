@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
+from threading import RLock
 from typing import TYPE_CHECKING, Any, NoReturn
 from uuid import uuid4
 
 import pytest
 
-from pytest_fairness.core.counterfactual import LintReport
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.declared.files import suite_in
 from pytest_fairness.session.bounds import OwnThresholds
+from pytest_fairness.session.causes import Causes
 from pytest_fairness.session.executing import Executor
-from pytest_fairness.session.probes import Probe, arguments_of, mark_of
+from pytest_fairness.session.identity import ItemOf, Probes, SampleOf
+from pytest_fairness.session.probes import Probe
 from pytest_fairness.session.settings import Settings
 
 if TYPE_CHECKING:
@@ -53,65 +53,46 @@ class Planned:
     """One selected test of a probe or threshold, as the work list sees it."""
 
     model_name: str | None
-    probe: Probe
+    sample: SampleOf
     places: Sequence[int]
+
+    @property
+    def probe(self) -> Probe:
+        return self.sample.probe
+
+    @property
+    def asks(self) -> tuple[str | None, object]:
+        """Whose model is asked: what is named, and the fixture that makes it."""
+        return self.model_name, self.sample.model
 
 
 class FairnessSession:
     """The probes, models, samples, store and engine of one process; each made when first needed."""
 
-    def __init__(self, settings: Settings, run: str | None, cluster: Sequence[Any] | None = None) -> None:
+    def __init__(
+        self, settings: Settings, run: str | None, session: str | None = None, cluster: Sequence[Any] | None = None
+    ) -> None:
         self.settings = settings
-        self.run = run or settings.run or uuid4().hex
-        self._goes_on = run is None and settings.run is not None
+        self.id = session or uuid4().hex
+        """Of this call of pytest, with all its workers."""
+        self.run = run or settings.run or self.id
         self.own = OwnThresholds(settings.root)
         self.executor = Executor(settings, cluster)
+        self.causes = Causes()
         self.plan: list[Planned] = []
         self.on_wait: Callable[[], None] | None = None
         """Told while a test waits for answers."""
         self.test: pytest.Item | None = None
         """The test that runs, for fixtures that outlive it."""
-        self._probes: dict[Callable[..., object], Probe] = {}
+        self.probes = Probes(settings)
         self._models: dict[str, Model] = {}
         self._wrapped: dict[int, tuple[object, Model]] = {}
-        self._made_by: dict[int, tuple[object, str]] = {}
-        self._samples: dict[tuple[str, str], Sample] = {}
-        self._planned_models: set[str | None] = set()
+        self._made_by: dict[int, tuple[object, str, str]] = {}
+        self._samples: dict[tuple[Probe, str], Sample] = {}
+        self._planned: set[tuple[str | None, object]] = set()
+        self._making = RLock()
         self._store: Store | None = None
         self._engine: Engine | None = None
-
-    # Probes.
-
-    def probe(self, function: Callable[..., object]) -> Probe:
-        """The probe of a function marked so, with its items built."""
-        plain = getattr(function, "__func__", function)  # of a method: each look-up makes a new bound one
-        probe = self._probes.get(plain)
-        if probe is None:
-            probe = self._probes[plain] = self._new_probe(plain)
-        return probe
-
-    def _new_probe(self, function: Callable[..., object]) -> Probe:
-        file = Path(function.__code__.co_filename)
-        suite = getattr(function, "fairness_suite", None)  # of a function that no file of the user's holds
-        try:
-            shown = suite or file.relative_to(self.settings.root).as_posix()
-        except ValueError:
-            shown = file.name
-        in_root = file.parent == self.settings.root
-        suite = suite or suite_in(file) or (file.stem.removeprefix("test_") if in_root else file.parent.name)
-        mark = mark_of(function, "probe")
-        assert mark is not None  # noqa: S101 - asked of probes only
-        try:
-            probe = Probe(function, f"{shown}::{function.__qualname__}", suite, arguments_of(mark))
-        except FairnessError as error:
-            return Probe(function, f"{shown}::{function.__qualname__}", suite, {}, error=str(error))
-        probe.build(self.settings)
-        return probe
-
-    @property
-    def lint(self) -> LintReport:
-        """What the lint says of the counterfactual items of all probes."""
-        return sum((probe.lint for probe in self._probes.values()), LintReport())
 
     # Models.
 
@@ -127,7 +108,10 @@ class FairnessSession:
         from pytest_fairness.models.environment import read_environment
 
         environment = read_environment(self.settings.env_file)
-        return ModelContext(self.settings.root, environment, self.settings.offline, self.settings.concurrency)
+        chosen = self.settings
+        return ModelContext(
+            chosen.root, environment, chosen.offline, chosen.concurrency, calls=chosen.calls, timeout=chosen.timeout
+        )
 
     def model_names(self) -> list[ModelName | None]:
         """The models of the run; one None where the user named none."""
@@ -190,12 +174,13 @@ class FairnessSession:
             self._models[name] = self.executor.placed(follow(name.strip(), self._aliases), model)
         return self._models[name]
 
-    def note_model(self, value: object, fixture: str) -> None:
+    def note_model(self, value: object, fixture: str, label: str = "") -> None:
         """Remember which fixture made the user's model, with which parameters.
 
-        Two callables made by one function look the same; their answers must not be mixed up.
+        Two callables made by one function look the same; their answers must not be mixed up. ``label`` is for their
+        names.
         """
-        self._made_by[id(value)] = (value, fixture)
+        self._made_by[id(value)] = (value, fixture, label)
 
     def as_model(self, value: object, model_name: str | None) -> Model:
         """A model, or the user's own callable as one.
@@ -206,8 +191,11 @@ class FairnessSession:
 
         held = self._wrapped.get(id(value))
         if held is None:
-            _, fixture = self._made_by.get(id(value), (value, ""))
-            model = as_model(value, self.run, self._context, made_by=f"{fixture}{model_name or ''}", title=model_name)
+            _, fixture, label = self._made_by.get(id(value), (value, "", ""))
+            made_by = f"{fixture}{model_name or ''}"
+            # Between two sessions that name one run an application may be changed; jobs of a pipeline have the same.
+            scope = self.run if self.settings.is_one_pipeline else self.id
+            model = as_model(value, scope, self._context, made_by=made_by, title=model_name, label=label)
             self._check(model)
             held = self._wrapped[id(value)] = (value, model)
         return held[1]
@@ -219,21 +207,22 @@ class FairnessSession:
         if self._store is None:
             from pytest_fairness.store.store import Store
 
-            self._store = Store(self.settings.store)
-            self._store.runs.start(self.run, again=self._goes_on)
+            self._store = Store(self.settings.store, self.id)
+            self._store.runs.start(self.run)
         return self._store
 
     @property
     def engine(self) -> Engine:
         if self._engine is None:
+            from pytest_fairness.core.secrets import secrets_in
             from pytest_fairness.engine.budget import Budget
             from pytest_fairness.engine.engine import Engine
             from pytest_fairness.store.pace import Rates
 
             settings = self.settings
-            started = self.store.runs.started(self.run)
+            elapsed = self.store.runs.elapsed(self.run)
             budget = Budget(
-                self.caps, price=self.price_of, longest=self._longest, assumed=settings.assumed_output, started=started
+                self.caps, price=self.price_of, longest=self._longest, assumed=settings.assumed_output, elapsed=elapsed
             )
             self._engine = Engine(
                 self.store,
@@ -243,6 +232,7 @@ class FairnessSession:
                 budget=budget,
                 rates=Rates(settings.rpm, settings.tpm),
                 batch=settings.batch,
+                secrets=secrets_in(self._context.environment),
             )
             self._engine.answers.on_wait = self.on_wait
         return self._engine
@@ -260,14 +250,16 @@ class FairnessSession:
             return self.settings.assumed_output
         return known and known[1]
 
-    def sample(self, probe: Probe, model: Model, model_name: str | None) -> Sample:
+    def sample(self, planned: Planned, model: Model) -> Sample:
         """A probe's items on one model; the first of a model sets the engine to work ahead."""
-        key = (probe.id, model.key)
-        if key not in self._samples:
-            self._samples[key] = self.sample_of(probe.items, model, self.repetitions(probe))
-        if model_name not in self._planned_models:
-            self._planned_models.add(model_name)
-            self.engine.plan(self._asks(model, model_name))
+        probe = planned.probe
+        key = (probe, model.key)
+        with self._making:  # the engine's thread reads the work list while the tests' thread measures
+            if key not in self._samples:
+                self._samples[key] = self.sample_of(probe.items, model, self.repetitions(probe))
+        if planned.asks not in self._planned:
+            self._planned.add(planned.asks)
+            self.engine.plan(self._asks(model, planned.asks))
         return self._samples[key]
 
     def sample_of(self, items: Sequence[ProbeItem], model: Model, repetitions: int) -> Sample:
@@ -288,7 +280,7 @@ class FairnessSession:
         for (probe, key), sample in self._samples.items():
             if attempts := sample.measured():
                 model = sample.model
-                part = StoredSample(probe, model.name, key, attempts, graders=sample.fingerprints)
+                part = StoredSample(probe.id, model.name, key, attempts, graders=sample.fingerprints)
                 if self.store.runs.keep_part(self.run, self.store.owner.id, part):
                     self.keep_answers(part, model)
 
@@ -301,16 +293,23 @@ class FairnessSession:
         """How often each prompt of a probe is asked."""
         return self.settings.repetitions or probe.repetitions
 
+    def attempts_of(self, measured: object) -> int:
+        """How many attempts a probe's item has; none of what is no item."""
+        if not isinstance(measured, ItemOf):
+            return 0
+        probe = measured.sample.probe
+        return len(probe.items[measured.place].prompts) * self.repetitions(probe)
+
     @cached_property
     def first_repetition(self) -> int:
         """Of the attempts of this run."""
         # Answers are kept by repetition: those of a fresh run are counted on from the last.
         return self.store.runs.next_repetition(self.run) if self.settings.fresh else 0
 
-    def _asks(self, model: Model, model_name: str | None) -> Iterator[Ask]:
+    def _asks(self, model: Model, asks: tuple[str | None, object]) -> Iterator[Ask]:
         for planned in self.plan:
-            if planned.model_name == model_name and not planned.probe.error:
-                yield from self.sample(planned.probe, model, model_name).asks(planned.places)
+            if planned.asks == asks and not planned.probe.error:
+                yield from self.sample(planned, model).asks(planned.places)
 
     def existing_engine(self) -> Engine | None:
         """The engine, if anything has needed one."""
@@ -321,11 +320,11 @@ class FairnessSession:
         return self._store
 
     def stop(self) -> None:
-        """Let no process of the run send anything more."""
+        """Let no process of the session send anything more."""
         if self._engine is not None:
             self._engine.stop()
         elif self._store is not None or self.settings.store.exists():
-            self.store.runs.stop(self.run)
+            self.store.stop()
 
     def close_engine(self) -> None:
         """Cancel what is under way; what was answered is kept."""
@@ -345,10 +344,10 @@ class FairnessSession:
         """What the selected tests are going to ask, for the line before the first call."""
         items: set[tuple[str, int]] = set()
         attempts = 0
-        seen: set[tuple[str | None, str, int]] = set()
+        seen: set[tuple[object, str, int]] = set()
         for planned in self.plan:
             for place in planned.places:
-                key = (planned.model_name, planned.probe.id, place)
+                key = (planned.asks, planned.probe.id, place)
                 if key in seen:
                     continue
                 seen.add(key)

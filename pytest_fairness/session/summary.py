@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -11,13 +11,57 @@ import pytest
 from pytest_fairness.core.marks import NOT_MARKED
 from pytest_fairness.core.numerals import bounds_of, figures
 from pytest_fairness.report import sentences
+from pytest_fairness.report.release import NOT_JUDGED, NOT_SELECTED, reason_of, sentence
 from pytest_fairness.report.texts import visible
+from pytest_fairness.report.view import Row
+from pytest_fairness.session.causes import CauseCounts
 
-COLOURS = {"fair": {"green": True}, "unfair": {"red": True}, "undecided": {"yellow": True}, "invalid": {"red": True}}
+COLOURS = {
+    "fair": {"green": True},
+    "unfair": {"red": True},
+    "undecided": {"yellow": True},
+    "invalid": {"red": True},
+    NOT_JUDGED: {"yellow": True},
+}
+_MOST_NAMES = 3
+"""Of thresholds that were not selected."""
 
 
-def table(rows: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
-    """The thresholds of one model, at most ``width`` columns wide; reasons follow on lines of their own."""
+def tell(
+    reporter: pytest.TerminalReporter, results: Row, causes: CauseCounts, written: Iterable[str], last: Iterable[str]
+) -> None:
+    """Write the sections of a run: each model's, what was searched, the files ``written``, and ``last`` in yellow."""
+    width = reporter.config.get_terminal_writer().fullwidth
+    if not results["thresholds"]:
+        reporter.write_sep("=", "fairness")
+    releases = {line["model"]: line for line in results["release"]}
+    for model, of_model in by_model(results["thresholds"]).items():
+        reporter.write_sep("=", f"fairness: {model}")
+        for line, row in table(of_model, width):
+            reporter.write_line(line, **({"bold": True} if row is None else COLOURS[row["verdict"]]))
+        for line in notes(of_model, width, causes):
+            reporter.write_line(line)
+        for line in marks(results["marks"], of_model[0]["model"], width):
+            reporter.write_line(line)
+        release = releases[of_model[0]["model"]]
+        for line in wrapped(sentence(release), width):
+            reporter.write_line(line, **COLOURS[release["verdict"]])
+    tell_searches(reporter, results["searches"], width)
+    for line in [*closing(results, width), *written]:
+        reporter.write_line(line)
+    for text in last:
+        for line in wrapped(text, width):
+            reporter.write_line(line, yellow=True)
+
+
+def table(rows: Sequence[Row], width: int) -> Iterator[tuple[str, Row | None]]:
+    """The thresholds of one model, at most ``width`` columns wide, each with its row; the heads have none.
+
+    Reasons follow on lines of their own. What the user did not select is left to them.
+    """
+    rows = [row for row in rows if not _is_not_selected(row)]
+    if not rows:
+        return
     cells = [
         (
             row["suite"],
@@ -33,16 +77,32 @@ def table(rows: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
     widths = [max(len(cell[column]) for cell in (*cells, heads)) for column in range(6)]
     # The threshold's name is what can be cut: its test is named in the failures.
     widths[1] = max(8, min(widths[1], width - 1 - sum(widths) + widths[1] - 2 * 5))
-    for cell in (heads, *cells):
+    for cell, of in zip((heads, *cells), (None, *rows), strict=True):
         name = cell[1] if len(cell[1]) <= widths[1] else cell[1][: widths[1] - 3] + "..."
         shown = (cell[0], name, *cell[2:])
-        yield " " + "  ".join(text.ljust(size) for text, size in zip(shown, widths, strict=True)).rstrip()
+        line = " " + "  ".join(text.ljust(size) for text, size in zip(shown, widths, strict=True)).rstrip()
+        yield line, of
 
 
-def notes(rows: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
+def _is_not_selected(row: Row) -> bool:
+    return row["verdict"] == NOT_JUDGED and reason_of(row) == NOT_SELECTED
+
+
+def tell_causes(reporter: pytest.TerminalReporter, causes: CauseCounts, width: int) -> None:
+    """A section of what could not be asked at all, each cause once, if there is any."""
+    for number, (cause, attempts) in enumerate(causes):
+        if not number:
+            reporter.write_sep("=", "fairness: not asked", red=True)
+        count = f" ({attempts:,} attempt{'s' * (attempts != 1)} not made)" if attempts else ""
+        for line in wrapped(cause + count, width):
+            reporter.write_line(line, red=True)
+
+
+def notes(rows: Sequence[Row], width: int, causes: CauseCounts) -> Iterator[str]:
     """What more there is to say of a model's thresholds: looks, what is the project's own, what would decide them, why
-    none could, who judged.
+    none could, who judged. What a section of its own says is left out.
     """
+    told = tuple(f"{verdict}: {cause}" for cause, _ in causes for verdict in ("invalid", "undecided"))
     for row in rows:
         looks = row["looks"]
         if looks and looks["of"] > 1 and row["estimate"] is not None:
@@ -51,14 +111,22 @@ def notes(rows: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
                 f"{row['attempts']:,} attempts), judged with a {row['confidence'] * 100:.4g}% interval",
                 width,
             )
-        if own := sentences.own(row):
-            yield from wrapped(f"{row['threshold']}: {own}", width)
-        if row["verdict"] == "undecided":
+        for more in (sentences.own(row), sentences.earlier_runs(row), sentences.read_only(row)):
+            if more:
+                yield from wrapped(f"{row['threshold']}: {more}", width)
+        if row["verdict"] == "undecided" and not row["message"].startswith(told):
             yield from wrapped(f"{row['threshold']}: {row['advice']}", width)
-        elif row["verdict"] == "invalid":
-            yield from wrapped(f"{row['threshold']}: {row['message'].removeprefix('invalid: ')}", width)
-    for sentence in sentences.judges(rows):
-        yield from wrapped(sentence, width)
+    reasons: dict[str, list[str]] = {}  # one cause may be that of many
+    for row in rows:
+        if row["verdict"] == "invalid" and not row["message"].startswith(told):
+            reasons.setdefault(row["message"].removeprefix("invalid: "), []).append(row["threshold"])
+    for reason, names in reasons.items():
+        yield from wrapped(f"{'; '.join(names)}: {reason}", width)
+    for judged in sentences.judges(rows):
+        yield from wrapped(judged, width)
+    if left := [row["threshold"] for row in rows if _is_not_selected(row)]:
+        more = f" and {len(left) - _MOST_NAMES} more" if len(left) > _MOST_NAMES else ""
+        yield from wrapped(f"not selected: {'; '.join(left[:_MOST_NAMES])}{more}", width)
 
 
 def marks(aggregated: Sequence[Mapping[str, Any]], model: str, width: int) -> Iterator[str]:
@@ -104,18 +172,19 @@ def closing(results: Mapping[str, Any], width: int) -> Iterator[str]:
     yield from wrapped(f"run {run['id'][:8]}: {sentences.totals(run)}", width)
     for told in (*sentences.asked_by_graders(run), sentences.failed_requests(run)):
         yield from wrapped(told, width)
-    if results["thresholds"]:
-        yield from wrapped(sentences.promise(results["thresholds"]), width)
+    if promise := sentences.promise(results["thresholds"]):
+        yield from wrapped(promise, width)
 
 
 def wrapped(text: str, width: int) -> list[str]:
     """A sentence in lines of at most ``width`` columns; words of a stranger's text lose control characters."""
     plain = "".join(character if character.isprintable() else " " for character in text)
-    return textwrap.wrap(plain, max(40, width - 1), initial_indent=" ", subsequent_indent="   ")
+    # A command is to be copied: its words stay whole.
+    return textwrap.wrap(plain, max(40, width - 1), initial_indent=" ", subsequent_indent="   ", break_on_hyphens=False)
 
 
 def _level(rows: Sequence[Mapping[str, Any]]) -> str:
-    levels = sorted({1 - 2 * row["risk"] for row in rows if row["risk"]})
+    levels = sorted({row["confidence"] for row in rows if row["confidence"]})
     return "/".join(f"{level * 100:.4g}%" for level in levels) or "95%"
 
 

@@ -27,16 +27,15 @@ LONGEST_CARD = 200_000
 """Characters; more is no card."""
 
 
-def facts(fairness: FairnessSession, started: float) -> Facts:
-    """What the results file says of the run besides what it measured."""
+def facts(fairness: FairnessSession, started: float, *, has_run: bool = True) -> Facts:
+    """What the results file says of the run besides what it measured; ``has_run``: whether its store knows it."""
     settings = fairness.settings
-    has_store = fairness.existing_store() is not None or settings.store.exists()
     return Facts(
         fairness.run,
         started,
         settings.root,
-        fairness.store.runs.tokens(fairness.run) if has_store else {},
-        [_asked(entry) for entry in fairness.store.spent(fairness.run)] if has_store else [],
+        fairness.store.runs.tokens(fairness.run) if has_run else {},
+        [_asked(entry) for entry in fairness.store.spent(fairness.run)] if has_run else [],
         settings.arguments,
         settings.judge,
         settings.seed,
@@ -69,27 +68,36 @@ def add_to_junit(config: pytest.Config, results: Mapping[str, Any]) -> None:
             file.add_global_property(name, value)
 
 
+def write_json(settings: Settings, results: Mapping[str, Any]) -> list[str]:
+    """Write the results file, where one is asked for; the line that names it.
+
+    Raises `FairnessError`, in one line, where it cannot be written.
+    """
+    if settings.json is None:
+        return []
+    write_results(settings.json, results)
+    return [f"results: {settings.json}"]
+
+
 def write(fairness: FairnessSession, results: Mapping[str, Any], tell: Callable[[str], None]) -> list[str]:
-    """Write what the user asked for, and what CI shows; a line for each file, then CI's own commands.
+    """Write the report, and what CI shows; a line for each file, then CI's own commands.
 
     ``tell`` is told of work that takes a while.
 
     Raises `FairnessError`, in one line, for a file that was asked for and cannot be written.
     """
     settings = fairness.settings
-    lines = []
-    if settings.json is not None:
-        write_results(settings.json, results)
-        lines.append(f"results: {settings.json}")
+    lines: list[str] = []
     summary, annotated = os.environ.get("GITHUB_STEP_SUMMARY"), os.environ.get("GITHUB_ACTIONS") == "true"
-    if settings.report is None and not (summary or annotated):
+    wanted = settings.report is not None and (settings.report_is_asked_for or _has_measured(results))
+    if not wanted and not (summary or annotated):
         return lines
     from pytest_fairness.report.reading import read_view
 
     if results["run"]["attempts"] >= MANY:
         tell(f"fairness: making the report of {results['run']['attempts']:,} attempts")
     view = read_view(fairness.store, fairness.run, hiding_secrets(settings))
-    if settings.report is not None:
+    if wanted:
         lines.append(_write_report(settings, view))
     if summary:
         _append_summary(Path(summary), view)
@@ -100,10 +108,15 @@ def write(fairness: FairnessSession, results: Mapping[str, Any], tell: Callable[
     return lines
 
 
+def _has_measured(results: Mapping[str, Any]) -> bool:
+    """Whether a run has measured anything: one that has not leaves the last report where it is."""
+    return bool(results["run"]["attempts"])
+
+
 def hiding_secrets(settings: Settings) -> Callable[[str], str]:
     """From a text to the same without the keys of this machine, nor what looks like one."""
+    from pytest_fairness.core.secrets import redacted, secrets_in
     from pytest_fairness.models.environment import read_environment
-    from pytest_fairness.models.secrets import redacted, secrets_in
 
     return partial(redacted, secrets=secrets_in(read_environment(settings.env_file)))
 

@@ -17,7 +17,8 @@ from pytest_fairness.core.verdicts import Judgement, Verdict
 from pytest_fairness.core.wording import explanation
 from pytest_fairness.engine.errors import SpentError
 from pytest_fairness.report.texts import visible
-from pytest_fairness.session.history import History, read_history, undeclared_look
+from pytest_fairness.session.causes import cause_property
+from pytest_fairness.session.history import TRYOUT, History, JudgedRuns, read_history
 from pytest_fairness.session.looks import items_limit, looks, note_decided
 from pytest_fairness.session.measuring import LazyMeasured
 from pytest_fairness.session.probes import FlakyMark, mark_of
@@ -74,42 +75,70 @@ def run_threshold(item: pytest.Function) -> None:
     try:
         flaky = FlakyMark.of(item)
     except FairnessError as error:
-        judgement, flaky = Judgement(Verdict.INVALID, reason=str(error)), None
+        judgement, flaky, runs = Judgement(Verdict.INVALID, reason=str(error)), None, None
     else:
+        runs = None
         judgement = Judgement(Verdict.UNDECIDED)
         for look in looks(item, settings, measured.tail):
             before = measured.look
-            measured.take(look)
+            measured.take(replace(look, run=runs.number if runs else 1))
             try:
                 measured.load()
             except SpentError as error:  # what was not measured never helps: the rest may be the fairer part
                 measured.take(before)
                 judgement = replace(judgement, reason=str(error))
                 break
-            judgement = judged_look(item, measured)
+            judgement = judged(item)
+            if runs is None:
+                runs = JudgedRuns.of(item.nodeid, measured, judgement)
+                if runs.number > 1:
+                    measured.take(replace(look, run=runs.number))
+                    judgement = judged(item)
+            judgement = at_look(judgement, measured)
             if judgement.verdict is not Verdict.UNDECIDED:
                 note_decided(item)
             if judgement.verdict is not Verdict.UNDECIDED or judgement.reason:
                 break
-    conclude(item, judgement, measured, flaky)
+    conclude(item, judgement, measured, flaky, runs)
 
 
-def judged_look(item: pytest.Function, measured: LazyMeasured) -> Judgement:
+def at_look(judgement: Judgement, measured: LazyMeasured) -> Judgement:
     """The verdict on the sample of this look; one that is undecided for a reason needs no further look."""
-    judgement = judged(item)
-    if judgement.verdict is Verdict.FAIR and (reason := undeclared_look(item.nodeid, measured)):
-        return replace(judgement, verdict=Verdict.UNDECIDED, reason=reason)
+    if judgement.verdict in (Verdict.INVALID, Verdict.UNDECIDED) and measured.cause is not None:
+        # Not that all is ungraded, or more items are needed; and no flaky mark excuses what was not asked.
+        cause, count = measured.cause
+        return Judgement(judgement.verdict, reason=f"{cause} ({count:,} not asked)")
+    if judgement.verdict in (Verdict.FAIR, Verdict.UNDECIDED) and measured.is_tryout:
+        return replace(judgement, verdict=Verdict.UNDECIDED, reason=tryout(measured))
     if judgement.verdict is Verdict.UNDECIDED:
         return replace(judgement, reason=items_limit(judgement, measured.look, measured.probe))
     return judgement
 
 
-def conclude(item: pytest.Function, judgement: Judgement, measured: LazyMeasured, flaky: FlakyMark | None) -> None:
+def tryout(measured: LazyMeasured) -> str:
+    """Return why a small sample makes nothing fair."""
+    declared, _ = measured.probe.declared
+    items = len(measured.probe.items)
+    return (
+        f"a try-out: {items:,} of {declared:,} items say nothing good; measure at least a quarter of them, "
+        "and all for a verdict"
+    )
+
+
+def conclude(
+    item: pytest.Function,
+    judgement: Judgement,
+    measured: LazyMeasured,
+    flaky: FlakyMark | None,
+    runs: JudgedRuns | None,
+) -> None:
     """Note the verdict on the test and raise where it breaks the build."""
     __tracebackhide__ = True
     message = explanation(judgement) if judgement.verdict is not Verdict.FAIR else ""
     history = read_history(item.nodeid, judgement, measured)
     row = threshold_row(item, judgement, measured, message) | {"history": asdict(history)}
+    if runs is not None:
+        row["looks"] |= runs.row() | ({"identity": TRYOUT} if measured.is_tryout else {})
     if influences := influences_of(judgement):
         measured.keep_influences(item.nodeid, influences)
     broken = _not_excused(item, judgement, flaky, row, history)
@@ -117,6 +146,8 @@ def conclude(item: pytest.Function, judgement: Judgement, measured: LazyMeasured
         item.stash[FLAKY] = row["flaky"] = f"flaky: {message}"
     item.stash[METRICS] = row.pop("metrics")
     item.user_properties[:] = to_properties(row)
+    if measured.cause is not None:
+        item.user_properties.append(cause_property(*measured.cause, measured.probe.id, is_whole=True))
     if judgement.verdict is Verdict.FAIR or not broken:
         return
     # On CI pytest prints a message whole, and a line of it that begins with :: is a command to the runner.

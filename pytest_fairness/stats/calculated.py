@@ -20,12 +20,13 @@ from pytest_fairness.core.comparisons import note
 from pytest_fairness.core.errors import FairnessError, near
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.marks import Scale
-from pytest_fairness.stats.columns import Floats
+from pytest_fairness.stats.columns import Codes, Floats
 from pytest_fairness.stats.contrasts import NO_VARIATION, counted
 from pytest_fairness.stats.fillings import Group, group
 from pytest_fairness.stats.intervals import FEWEST_EVENTS, Ends, Spread
 from pytest_fairness.stats.jackknife import negligible, sparse_factor
 from pytest_fairness.stats.measured import Measured
+from pytest_fairness.stats.metrics import within
 from pytest_fairness.stats.naming import metric_name
 from pytest_fairness.stats.outcomes import NO_ATTEMPTS, Reading
 from pytest_fairness.stats.quantiles import t_quantile
@@ -73,9 +74,9 @@ class _Reach:
 class Calculated(Mapping[str, Estimate]):
     """The estimates of all metrics of a calculator, by name.
 
-    Items are left out whole, so intervals cluster by item. Ungraded attempts are left to the
-    calculator; the ends hold for the worst way to grade those of each kind of attempt. Where
-    (almost) no group of items differs, an unseen share of the items could have been graded
+    Items are left out whole, those of one source, or with an answer in common, together.
+    Ungraded attempts are left to the calculator; the ends hold for the worst way to grade those of each kind
+    of attempt. Where (almost) no group of items differs, an unseen share of the items could have been graded
     otherwise: the ends reach that far. ``scales`` are for marks, ``spans`` the ranges that metrics
     cannot leave, ``slice`` what the results file says of each. Each estimate that is taken is told
     to the threshold test.
@@ -96,6 +97,8 @@ class Calculated(Mapping[str, Estimate]):
         self._spans = spans or {}
         self._setting = replace(measured._setting, slice={**(slice or {}), **measured._setting.slice})
         self._items = _by_item(measured)
+        self._count = measured.items
+        self._clusters = _clusters_of(measured)
         self.prepared: Sequence[Any] = [calculator.prepared(attempts) for attempts in self._items]
         self._groups = _groups(measured, calculator.grade)
         self._whole: Mapping[str, float] = {}
@@ -114,6 +117,11 @@ class Calculated(Mapping[str, Estimate]):
         self._ungraded = self._reach_of_ungraded()
         self._unseen = self._reach_of_unseen()
 
+    @property
+    def _sources(self) -> int:
+        """How many clusters of items there are."""
+        return int(self._clusters.max(initial=-1)) + 1
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._whole)
 
@@ -128,7 +136,7 @@ class Calculated(Mapping[str, Estimate]):
         return note(estimate if name not in self._scales else estimate.marked(self._scales[name]))
 
     def _estimate(self, name: str) -> Estimate:
-        counts = counted(self._groups[:1], len(self._items)) | {
+        counts = counted(self._groups[:1], self._count) | {
             "ungraded": {each.name: each.ungraded for each in self._groups[1:] or self._groups}
         }
         if self._invalid:
@@ -141,11 +149,11 @@ class Calculated(Mapping[str, Estimate]):
         of_size = self._of_size(place)
         spread = _spread(deviations if of_size is None else self._deviations[:, of_size[0]])
 
-        lowest, highest = self._spans.get(name, (-math.inf, math.inf))
+        span = self._spans.get(name, (-math.inf, math.inf))
 
         def ends_at(tail: float) -> Ends:
             made = self._ends(place, spread, tail) if of_size is None else self._size_ends(*of_size, spread, tail)
-            return max(made[0], lowest), min(made[1], highest)
+            return within(span, value, made)
 
         tail = self._setting.tail
         ends = ends_at(tail)
@@ -162,7 +170,7 @@ class Calculated(Mapping[str, Estimate]):
         low, high = spread.ends(value, tail) if spread.error > 0 else (value, value)
         if _differing(self._deviations[:, place]) < FEWEST_EVENTS:
             # Linear in the share: it is computed at the confidence of the sample, and asked for at others.
-            share = _unseen(len(self._items), tail) / _unseen(len(self._items), self._setting.tail)
+            share = _unseen(self._sources, tail) / _unseen(self._sources, self._setting.tail)
             low = min(low, value + share * float(self._unseen.below[place]))
             high = max(high, value + share * float(self._unseen.above[place]))
         return low + float(self._ungraded.below[place]), high + float(self._ungraded.above[place])
@@ -195,8 +203,8 @@ class Calculated(Mapping[str, Estimate]):
 
     def _jackknifed(self) -> Floats:
         """What each group of items adds to each metric's error, as in `Part.deviations`: (groups, metrics)."""
-        number = min(len(self._items), MOST_GROUPS)
-        codes = np.random.default_rng(0).permutation(len(self._items)) % number
+        number = min(self._sources, MOST_GROUPS)
+        codes = (np.random.default_rng(0).permutation(self._sources) % number)[self._clusters]
         without = np.array(
             [self._run([self.prepared[at] for at in np.flatnonzero(codes != of).tolist()]) for of in range(number)]
         )
@@ -223,7 +231,7 @@ class Calculated(Mapping[str, Estimate]):
 
     def _reach_of_unseen(self) -> _Reach:
         """If the share of items that may have gone unseen had been graded otherwise, all with one value."""
-        number = math.ceil(_unseen(len(self._items), self._setting.tail) * len(self._items))
+        number = math.ceil(_unseen(self._sources, self._setting.tail) * len(self._items))
         places = set(np.random.default_rng(1).permutation(len(self._items))[:number].tolist())
         effects = [self._effect(places, value, lambda _: True) for value in self._calculator.values]
         zero = self._values * 0
@@ -255,6 +263,14 @@ def _by_item(measured: Measured) -> list[list[GradedAttempt]]:
     for row in measured._rows.tolist():
         found.setdefault(attempts[row].item.id, []).append(attempts[row])
     return list(found.values())
+
+
+def _clusters_of(measured: Measured) -> Codes:
+    """To which cluster each item belongs, numbered from 0; in the order of `_by_item`."""
+    codes: dict[str, int] = {}
+    for row in measured._rows.tolist():
+        codes.setdefault(measured._columns.attempts[row].item.id, int(measured._clusterings[0].codes[row]))
+    return np.unique(list(codes.values()), return_inverse=True)[1].astype(np.int64)
 
 
 def _groups(measured: Measured, grade: str) -> list[Group]:

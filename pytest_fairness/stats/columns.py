@@ -6,14 +6,17 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from pytest_fairness.core.attempts import Grade, GradedAttempt
+from pytest_fairness.core.attempts import Grade, GradedAttempt, value_or_none
 from pytest_fairness.core.errors import FairnessError, near
 from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.core.left_out import LeftOut
+from pytest_fairness.core.sharing import merged
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
@@ -29,6 +32,8 @@ class Attribute:
 
     codes: Codes
     labels: tuple[str, ...]
+    left_out: Codes
+    """The same of the prompts that an option of the run left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +52,9 @@ class Columns:
 
     ``arrays`` and ``attributes`` hold what is known without attempts: numbers per
     attempt (nan where ungraded) under a grade's name, and texts under an attribute's.
+    One answer is one observation: items and sources that hold the same stored answer, since some
+    of their prompts say the same, are one cluster. ``left_out`` describes the prompts of the
+    probe that an option of the run left out: their groups are groups without attempts.
     """
 
     def __init__(
@@ -55,6 +63,7 @@ class Columns:
         *,
         sources: str = "random",
         crossed: str | None = None,
+        left_out: LeftOut = MappingProxyType({}),
     ) -> None:
         if sources not in ("random", "fixed"):
             raise FairnessError(f"sources is {sources!r}: it must be 'random' or 'fixed'")
@@ -62,14 +71,24 @@ class Columns:
         self.count = len(attempts)
         self.crossed = crossed
         by_source = sources == "random"
-        self.items = _clustering(attempt.item.id for attempt in attempts)
-        self.sources = _clustering(_cluster(attempt.item, by_source=by_source) for attempt in attempts)
+        # An attempt without a key was made by hand: nobody shares its answer.
+        answers = _clustering(attempt.attempt.key or number for number, attempt in enumerate(attempts))
+        self.answers = answers if answers.size < self.count else None
+        """Which attempts are one stored answer; None where each has its own."""
+        self.items = _merged(self.item_ids(), self.answers)
+        """The items, those that share an answer as one."""
+        of_source = _clustering(_cluster(attempt.item, by_source=by_source) for attempt in attempts)
+        self.sources = _merged(of_source, self.answers)
         self.prompts: Clustering | None = _clustering(id(attempt.prompt) for attempt in attempts)
         """Which attempts are repetitions of one prompt; None where nobody has said."""
         self.arrays: dict[str, Floats] = {}
         self._attributes: dict[str, Attribute] = {}
         self._known: set[str] | None = None
         self._grades: set[str] | None = None
+        self._left_out = [
+            ({**groups, **about}, option) for option, those in left_out.items() for groups, about in those
+        ]
+        self._group_names = {name for those in left_out.values() for groups, _ in those for name in groups}
         self._check_crossed()
 
     @classmethod
@@ -109,7 +128,34 @@ class Columns:
                 self._known.update(item.metadata)
             for prompt in {id(attempt.prompt): attempt.prompt for attempt in self.attempts}.values():
                 self._known.update(prompt.groups, prompt.metadata)
+            for described, _ in self._left_out:
+                self._known.update(described)
         return self._known
+
+    @property
+    def left_out(self) -> int:
+        """How many kinds of prompts an option of the run left out."""
+        return len(self._left_out)
+
+    def left_out_by(self, kind: int) -> str:
+        """The option that left out prompts of that kind."""
+        return self._left_out[kind][1]
+
+    @property
+    def group_attributes(self) -> set[str]:
+        """The attributes that are groups of prompts, but for the crossed factor; of arrays, all attributes."""
+        if not self.attempts:
+            return self.known_attributes - {self.crossed}
+        prompts = {id(attempt.prompt): attempt.prompt for attempt in self.attempts}.values()
+        return {name for prompt in prompts for name in prompt.groups} - {self.crossed}
+
+    def has_groups(self, name: str) -> bool:
+        """Whether an attribute was a group of prompts that were left out, and not their metadata."""
+        return name in self._group_names
+
+    def item_ids(self) -> Clustering:
+        """The items as they are called, whatever answers they share."""
+        return _clustering(attempt.item.id for attempt in self.attempts)
 
     @property
     def known_grades(self) -> set[str]:
@@ -128,13 +174,14 @@ class Columns:
         if name not in self._attributes:
             if self.count and name not in self.known_attributes:
                 raise FairnessError(f"no attempt has an attribute {name!r}: {near(name, self.known_attributes)}")
-            self._attributes[name] = _attribute(_reader(name)(attempt) for attempt in self.attempts)
+            left_out = (described.get(name) for described, _ in self._left_out)
+            self._attributes[name] = _attribute(map(_reader(name), self.attempts), left_out)
         return self._attributes[name]
 
     def values(self, grade: str) -> list[Any]:
         """The values of a grade, None where ungraded."""
         missing = Grade.none("error")
-        return [attempt.grades.get(grade, missing).value for attempt in self.attempts]
+        return [value_or_none(attempt.grades.get(grade, missing)) for attempt in self.attempts]
 
     def clusterings(self) -> list[Clustering]:
         """What is resampled: the sources; with a crossed factor also it and its cells with the sources."""
@@ -191,12 +238,28 @@ def _clustering(keys: Iterable[Hashable]) -> Clustering:
     return Clustering(codes, len(numbers))
 
 
-def _attribute(values: Iterable[Any]) -> Attribute:
-    texts = [None if value is None else str(value) for value in values]
-    labels = tuple(sorted({text for text in texts if text is not None}))
+def _merged(clusters: Clustering, answers: Clustering | None) -> Clustering:
+    """Clusters that hold an answer in common as one.
+
+    >>> answers = Clustering(np.array([0, 1, 1, 2]), 3)
+    >>> _merged(Clustering(np.array([0, 1, 2, 3]), 4), answers).codes.tolist()
+    [0, 1, 1, 2]
+    """
+    if answers is None:
+        return clusters
+    held = np.unique(answers.codes * clusters.size + clusters.codes)
+    whole = merged(zip((held % clusters.size).tolist(), (held // clusters.size).tolist(), strict=True), clusters.size)
+    found, codes = np.unique(whole, return_inverse=True)
+    return Clustering(codes.astype(np.int64)[clusters.codes], len(found))
+
+
+def _attribute(values: Iterable[Any], left_out: Iterable[Any] = ()) -> Attribute:
+    texts, others = ([None if value is None else str(value) for value in those] for those in (values, left_out))
+    labels = tuple(sorted({text for text in (*texts, *others) if text is not None}))
     numbers: dict[str | None, int] = {label: number for number, label in enumerate(labels)}
     numbers[None] = ABSENT
-    return Attribute(np.array([numbers[text] for text in texts], dtype=np.int64), labels)
+    codes, of_others = (np.array([numbers[text] for text in those], dtype=np.int64) for those in (texts, others))
+    return Attribute(codes, labels, of_others)
 
 
 def _reader(name: str) -> Callable[[GradedAttempt], Any]:

@@ -27,7 +27,8 @@ def matched(new: Measured, old: Measured) -> Rows:
     """For each row of ``old``, the row of ``new`` that asked the same: places in their columns.
 
     Raises `FairnessError`, in one line with an example, where items, prompts, groups or
-    repetitions differ, or one of the conditions: the graders, the judge, the decoding.
+    repetitions differ, or one of the conditions: the graders, the judge, the decoding; and where
+    both hold the same stored answers, which compares nothing.
     """
     _refuse_other_conditions(new.conditions, old.conditions)
     if not (new._columns.attempts or old._columns.attempts):
@@ -35,7 +36,19 @@ def matched(new: Measured, old: Measured) -> Rows:
     ours, theirs = (dict(_keyed(sample._columns, sample._rows)) for sample in (new, old))
     if ours.keys() != theirs.keys():
         raise FairnessError(f"the baseline cannot be compared: {_difference(new, old, ours, theirs)}")
+    _refuse_same_answers(new, old)
     return np.array([ours[key] for key in theirs], dtype=np.int64)
+
+
+def _refuse_same_answers(new: Measured, old: Measured) -> None:
+    """A store has one answer to an attempt, so of equal keys nothing is compared."""
+    ours, theirs = ([sample._columns.attempts[row].attempt for row in sample._rows.tolist()] for sample in (new, old))
+    stored = {attempt.key for attempt in theirs if attempt.from_store}
+    if same := sum(attempt.key in stored for attempt in ours):
+        raise FairnessError(
+            f"the baseline cannot be compared: {same:,} of {len(ours):,} answers are the same stored ones in both "
+            "runs: ask anew with --fairness-fresh"
+        )
 
 
 def _refuse_other_conditions(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from pytest_fairness.core.attempts import Grade, GradedAttempt
+from pytest_fairness.core.attempts import Grade, GradedAttempt, value_or_none
 from pytest_fairness.stats.columns import Attribute, Clustering, Codes, Columns, Rebuilt, Rows
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.outcomes import Extremes
@@ -17,7 +18,7 @@ class Supply:
     """The attempts of one sample, as sources that other samples are put together from.
 
     ``attempts`` stand prompt by prompt, each prompt with all its ``repetitions``. ``arguments``
-    are those of `Measured`: confidence, sources, crossed.
+    are those of `Measured`: confidence, sources, crossed, left_out.
     """
 
     def __init__(
@@ -27,7 +28,7 @@ class Supply:
         arguments: Mapping[str, Any],
         extremes: Extremes,
     ) -> None:
-        clustered = {name: arguments[name] for name in ("sources", "crossed") if name in arguments}
+        clustered = {name: arguments[name] for name in ("sources", "crossed", "left_out") if name in arguments}
         self.columns = Columns(attempts, **clustered)
         self._confidence: float = arguments.get("confidence", 0.95)
         self._extremes = extremes
@@ -63,6 +64,9 @@ class Supply:
         numbered = copies[each] * self.columns.items.size + self.columns.items.codes[rows]
         items, codes = np.unique(numbered, return_inverse=True)
         columns.items = Clustering(codes.astype(np.int64), len(items))
+        if (answers := self.columns.answers) is not None:
+            shared, codes = np.unique(copies[each] * answers.size + answers.codes[rows], return_inverse=True)
+            columns.answers = Clustering(codes.astype(np.int64), len(shared))
         if regrade is not None:
             regrade(columns, rows)
         return Measured.from_columns(columns, confidence=self._confidence, extremes=self._extremes)
@@ -113,12 +117,12 @@ class Selection(Columns):
     def attribute(self, name: str) -> Attribute:
         if name not in self._attributes:
             found = self._whole.attribute(name)
-            self._attributes[name] = Attribute(found.codes[self._selected], found.labels)
+            self._attributes[name] = replace(found, codes=found.codes[self._selected])
         return self._attributes[name]
 
     def values(self, grade: str) -> list[Any]:
         if self._drawn:
-            return [each.value for each in self._drawn[grade]] if grade in self._drawn else [None] * self.count
+            return [value_or_none(each) for each in self._drawn[grade]] if grade in self._drawn else [None] * self.count
         return super().values(grade)
 
     def _made(self) -> list[GradedAttempt]:

@@ -48,9 +48,9 @@ def of_two(
     """
     if columns.prompts is None or not columns.attempts:
         return None
-    items, ids = columns.items.codes, _ids(columns)
+    items, ids = columns.item_ids().codes, _ids(columns)
     first, second = (_tallies(reading, each, items) for each in rows)
-    made = np.bincount(items[np.concatenate(rows)], minlength=columns.items.size)
+    made = np.bincount(items[np.concatenate(rows)], minlength=len(ids))
     near_end = _newcombe if reading.binary else _welch
 
     def rank(item: int) -> tuple[float, float, int, str]:
@@ -83,7 +83,7 @@ def of_one(
     kept = ~np.isnan(values[:, 0])
     if columns.prompts is None or not columns.attempts or not kept.any():
         return None
-    items, prompts, ids = columns.items.codes[rows], columns.prompts.codes[rows], _ids(columns)
+    items, prompts, ids = columns.item_ids().codes[rows], columns.prompts.codes[rows], _ids(columns)
     moved = _moved(functional, values[kept], items[kept], towards)
     if not max(moved.values()) > 0:
         return None
@@ -100,7 +100,7 @@ def of_one(
 
 def _ids(columns: Columns) -> list[str]:
     """Of the items, by their codes."""
-    return [columns.attempts[row].item.id for row in np.unique(columns.items.codes, return_index=True)[1]]
+    return list(dict.fromkeys(attempt.item.id for attempt in columns.attempts))
 
 
 def _tallies(reading: Reading, rows: Rows, codes: Codes) -> dict[int, _Tally]:

@@ -7,11 +7,12 @@ extreme fillings give (Manski's 2003 worst-case bounds, with sampling error).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from pytest_fairness.stats.centring import Centres
 from pytest_fairness.stats.columns import Clustering, Rows
@@ -36,6 +37,10 @@ class Group:
     """All attempts; the outcome is whether it is ungraded."""
     judged: Judged | None = None
     """What labels say of the judge that graded it, where it is corrected by them."""
+    invalid: str = ""
+    """Why nothing can be said of it, apart from its numbers: a filter of the run left all of its prompts out, say."""
+    suspect: str = ""
+    """Why nothing good can be said of it: too many attempts of a group within it are ungraded."""
 
     @property
     def attempts(self) -> int:
@@ -55,9 +60,22 @@ def group(
     centres: Centres | None = None,
 ) -> Group:
     """The attempts in ``rows`` (indices into the reading) as a group; ``centres`` are of the whole sample."""
+    empty = np.isnan(reading.values[rows])
+    found = _group(name, reading, rows, empty, clusterings, prompts, centres)
+    return replace(found, invalid=reading.unbounded) if reading.unbounded and empty.any() else found
+
+
+def _group(
+    name: str,
+    reading: Reading,
+    rows: Rows,
+    empty: npt.NDArray[np.bool_],
+    clusterings: Sequence[Clustering],
+    prompts: Clustering | None,
+    centres: Centres | None,
+) -> Group:
     if reading.labelled is not None:
         return reading.labelled.group(name, reading, rows, clusterings, centres)
-    empty = np.isnan(reading.values[rows])
     everything = [clustering[rows] for clustering in clusterings]
     kept = rows[~empty]
     of_kept = [clustering[kept] for clustering in clusterings]

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
 
 from pytest_fairness.core.attempts import GradedAttempt
 from pytest_fairness.core.comparisons import note
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.estimates import Ends, Estimate, Family
+from pytest_fairness.core.estimates import Estimate, Family
+from pytest_fairness.core.left_out import LeftOut
 from pytest_fairness.core.marks import CORRELATIONS, DIFFERENCES, RATIOS
 from pytest_fairness.stats import functionals, naming, tables
 from pytest_fairness.stats.breakdowns import Compared, of_functional, of_mean
@@ -40,10 +43,13 @@ class Measured(Selected):
     ``sources="random"`` clusters by an item's source, "fixed" by item: the verdict then
     holds for these sources only. ``crossed`` names an attribute whose values are drawn at
     random too and recur over items (a name, say). ``extremes`` gives per grade, from a
-    prompt, the extreme values that an ungraded answer could have had; without, 0 and 1.
+    prompt, the extreme values that an ungraded answer could have had; only grades that are true or
+    false, or text with ``equals``, need none.
     ``conditions`` names what another sample must share to be compared with this one
     (`against`): the graders, the judge, the decoding. ``calibration`` holds a human's labels of a
     judge's grades (`read_labels`): their rates, means, differences and ratios are corrected by them.
+    ``left_out`` describes the prompts of the probe that an option of the run left out
+    (`core.left_out`): a group that only they name is a group without attempts.
 
     An *outcome* is the name of a grade (with ``equals`` for one that holds text), or a
     function of a `GradedAttempt` that gives true, false or a number; where it asks for
@@ -72,8 +78,9 @@ class Measured(Selected):
         extremes: Extremes | None = None,
         conditions: Mapping[str, Any] | None = None,
         calibration: Sequence[Row] = (),
+        left_out: LeftOut = MappingProxyType({}),
     ) -> None:
-        columns = Columns(attempts, sources=sources, crossed=crossed)
+        columns = Columns(attempts, sources=sources, crossed=crossed, left_out=left_out)
         self._set(columns, confidence, extremes, conditions, calibration)
 
     @classmethod
@@ -119,7 +126,7 @@ class Measured(Selected):
     def from_table(cls, path: str | Path, *, item: str, groups: Sequence[str], **options: Any) -> Measured:
         """Of a file: CSV, JSONL or Parquet, by its ending. Arguments as for `from_rows`.
 
-        In CSV an empty field is ungraded, and grades are read as numbers, true and false where they look so.
+        In CSV an empty field is ungraded, and so is nan; grades are read as numbers, true and false where they look so.
 
         Raises `FairnessError` for a file that cannot be read.
         """
@@ -221,7 +228,15 @@ class Measured(Selected):
         sample = sample.mapped(functionals.correlation_columns)
         breakdown = partial(of_functional, self._origin(), functionals.CORRELATION, sample.values, math.tanh)
         estimate = functional_estimate(
-            self._setting, name, functionals.CORRELATION, sample, self._here(), self.items, breakdown, math.tanh
+            self._setting,
+            name,
+            functionals.CORRELATION,
+            sample,
+            self._here(),
+            self.items,
+            breakdown,
+            math.tanh,
+            known=self._everyone,
         )
         return note(estimate.marked(CORRELATIONS))
 
@@ -242,14 +257,24 @@ class Measured(Selected):
 
         An attempt that is ungraded in one of the sums is left out of all of them, and filled
         in with each of its extreme grades. The interval is Student's t with a jackknife over clusters.
+
+        Raises `FairnessError` where the metric, as it is or so filled in, lies outside its span.
         """
         sample = self._sample(sums)
         name = naming.metric_name(outcome_name(function))
         functional = Functional(function, tuple(sums))
         breakdown = partial(of_functional, self._origin(), functional, sample.values)
-        estimate = functional_estimate(self._setting, name, functional, sample, self._here(), self.items, breakdown)
-        if span is not None and estimate.ends_at is not None:
-            estimate = _clipped(estimate, estimate.ends_at, span)
+        estimate = functional_estimate(
+            self._setting,
+            name,
+            functional,
+            sample,
+            self._here(),
+            self.items,
+            breakdown,
+            span=span,
+            known=self._everyone,
+        )
         return note(estimate)
 
     def resamples(
@@ -291,6 +316,7 @@ class Measured(Selected):
         if kind == "rate" and not reading.binary:
             raise FairnessError(f"{name} holds numbers other than 0 and 1: take its mean, or say equals=...")
         everyone = group("all", reading, self._rows, self._clusterings, self._columns.prompts)
+        everyone = self._everyone(everyone, np.isnan(reading.values[self._rows]))
         breakdown = partial(of_mean, self._origin(), reading, everyone)
         called = naming.mean_name(kind, name) if named is None else naming.own_name(named)
         return mean_estimate(self._setting, called, everyone, self.items, breakdown, strict_tail)
@@ -310,11 +336,3 @@ class Measured(Selected):
             none = naming.family_name(word, called, by)
             members = {by: self._setting.invalid(none, reason, breakdown=compared.broken_down())}
         return members, compared
-
-
-def _clipped(estimate: Estimate, ends_at: Ends, span: tuple[float, float]) -> Estimate:
-    def clip(low: float, high: float) -> tuple[float, float]:
-        return max(low, span[0]), min(high, span[1])
-
-    low, high = clip(estimate.low, estimate.high)
-    return replace(estimate, low=low, high=high, ends_at=lambda tail: clip(*ends_at(tail)))

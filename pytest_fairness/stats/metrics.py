@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,14 +15,16 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.stats.columns import Clustering, Columns, Floats, Rows
 from pytest_fairness.stats.contrasts import NO_VARIATION, Setting, counted
-from pytest_fairness.stats.fillings import group
+from pytest_fairness.stats.fillings import Group, group
 from pytest_fairness.stats.functionals import Functional, UndefinedError, estimated, interval, slope, unseen_ends
 from pytest_fairness.stats.intervals import Ends, Spread
 from pytest_fairness.stats.naming import Name
-from pytest_fairness.stats.outcomes import NO_ATTEMPTS, Apart, Outcome, Reader, Reading
+from pytest_fairness.stats.outcomes import NO_ATTEMPTS, Apart, Outcome, Reader, Reading, UnboundedError
 from pytest_fairness.stats.quantiles import t_quantile
 from pytest_fairness.stats.validity import invalid_reason, suspect_reason
 
+ROUNDING = 1e-9
+"""By how much sums of floating-point numbers may leave a range, as a share of its ends."""
 MOST_SUPPOSED = 2_000
 """Attempts whose other possible grades are looked at where all clusters agree; plenty for a mean."""
 
@@ -38,11 +41,13 @@ class Sample:
     """The same with the ungraded rows graded: one for each way in which they could have been."""
     unseen: Callable[[], Sequence[Floats]]
     """Some of the attempts with their grades forgotten: one array (attempts, outcomes) for each way to grade them."""
+    unbounded: str = ""
+    """Why nobody knows how an ungraded attempt could have been graded; empty where that is known."""
 
     def mapped(self, change: Callable[[Floats, Floats], Floats]) -> Sample:
         """Other columns, computed from the first two of this sample."""
         kept = change(*self.values.T) if len(self.values) and not self.empty.all() else self.values
-        return Sample(kept, np.isnan(kept[:, 0]), [change(*filled.T) for filled in self.filled], list)
+        return Sample(kept, np.isnan(kept[:, 0]), [change(*filled.T) for filled in self.filled], list, self.unbounded)
 
 
 def joint(
@@ -65,11 +70,14 @@ def joint(
         values = reader.computed(functions, rows)
         is_empty = np.isnan(values[:, 0])
     empty = np.flatnonzero(is_empty)
-    supposed = [reader.hypotheses(functions, rows[place]) for place in empty]
-    filled = []
+    filled, unbounded = [], ""
+    try:
+        supposed = [reader.supposed(functions, rows[place]) for place in empty]
+    except UnboundedError as error:
+        supposed, unbounded = [], str(error)
     for way in range(max(map(len, supposed), default=0)):
         full = values.copy()
-        full[empty] = [ways[way % len(ways)] if ways else [np.nan] * len(functions) for ways in supposed]
+        full[empty] = [ways[way % len(ways)] for ways in supposed]
         filled.append(full)
 
     def unseen() -> list[Floats]:
@@ -78,7 +86,7 @@ def joint(
         number = max(map(len, ways), default=0)
         return [np.array([found[way % len(found)] for found in ways if found]) for way in range(number)]
 
-    return Sample(values, is_empty, filled, unseen)
+    return Sample(values, is_empty, filled, unseen, unbounded)
 
 
 def functional_estimate(
@@ -90,22 +98,31 @@ def functional_estimate(
     items: int,
     breakdown: LazyBreakdown,
     back: Callable[[float], float] | None = None,
+    span: tuple[float, float] | None = None,
+    known: Callable[[Group, Any], Group] = lambda everyone, _: everyone,
 ) -> Estimate:
-    """A function of sums with its interval; ``back`` takes value and ends from the scale it was made on."""
+    """A function of sums with its interval.
+
+    ``back`` takes value and ends from the scale it was made on; ``span`` is the range that it cannot leave; ``known``
+    adds to the group of all attempts, given which are ungraded, what its numbers do not show.
+
+    Raises `FairnessError` where it has left its span, as it is or however its ungraded attempts are filled in.
+    """
     first = np.where(sample.empty, np.nan, sample.values[:, 0])
-    everyone = group("all", Reading("", first, first, first, None), np.arange(len(first)), clusterings)
+    reading = Reading("", first, first, first, None, unbounded=sample.unbounded)
+    everyone = known(group("all", reading, np.arange(len(first)), clusterings), sample.empty)
     counts = counted([everyone], items) | {"breakdown": breakdown}
     if reason := invalid_reason([everyone]):
         return setting.invalid(name, reason, **counts)
     try:
-        value, ends, found = _hull(functional, sample, clusterings, setting.tail)
+        value, ends, found = _hull(functional, sample, clusterings, setting.tail, span)
     except UndefinedError as undefined:
         return setting.invalid(name, f"{name.title} cannot be computed: {undefined}", **counts)
     if ends[0] == ends[1]:
         return setting.invalid(name, NO_VARIATION, **counts)
 
     def ends_at(tail: float) -> Ends:
-        low, high = _hull(functional, sample, clusterings, tail)[1]
+        low, high = _hull(functional, sample, clusterings, tail, span)[1]
         return (low, high) if back is None else (back(low), back(high))
 
     error = found.error or (ends[1] - ends[0]) / 2 / t_quantile(setting.tail, found.df)
@@ -117,16 +134,35 @@ def functional_estimate(
 
 
 def _hull(
-    functional: Functional, sample: Sample, clusterings: Sequence[Clustering], tail: float
+    functional: Functional,
+    sample: Sample,
+    clusterings: Sequence[Clustering],
+    tail: float,
+    span: tuple[float, float] | None,
 ) -> tuple[float, Ends, Spread]:
     """The value and error on graded attempts, and the hull of the intervals of all fillings."""
-    graded = _interval(functional, sample, sample.values, clusterings, tail)
     filled = [
         np.where(sample.empty[:, np.newaxis], each, sample.values) for each in _worst(functional, sample, sample.filled)
     ]
-    all_ends = [graded[1], *(_interval(functional, sample, each, clusterings, tail)[1] for each in filled)]
+    found = [_interval(functional, sample, each, clusterings, tail) for each in (sample.values, *filled)]
+    all_ends = [ends if span is None else within(span, value, ends) for value, ends, _ in found]
     ends = min(low for low, _ in all_ends), max(high for _, high in all_ends)
-    return graded[0], ends, graded[2]
+    return found[0][0], ends, found[0][2]
+
+
+def within(span: tuple[float, float], value: float, ends: Ends) -> Ends:
+    """An interval in the range that a metric cannot leave.
+
+    Raises `FairnessError` for a value outside of that: then the range is wrong, and so would be its ends.
+    """
+    low, high = span
+    slack = ROUNDING * max([1.0, *(abs(end) for end in span if math.isfinite(end))])
+    if not low - slack <= value <= high + slack:
+        raise FairnessError(
+            f"the metric comes to {value:.6g}, outside its span of {low:g} to {high:g}: give the range that its "
+            "function cannot leave, span=(LOWEST, HIGHEST), or none"
+        )
+    return min(max(ends[0], low), value), max(min(ends[1], high), value)
 
 
 def _interval(

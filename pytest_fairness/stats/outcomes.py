@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pytest_fairness.core.attempts import Grade, GradedAttempt
+from pytest_fairness.core.attempts import GradedAttempt
 from pytest_fairness.core.errors import FairnessError, UngradedError, near
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.stats.columns import Columns, Floats, Rows
+from pytest_fairness.stats.hypotheses import NeedsError, hypothetical
 
 if TYPE_CHECKING:
     from pytest_fairness.stats.calibration import Calibration
@@ -37,7 +38,8 @@ class Reading:
 
     ``values`` are nan where ungraded. ``lowest`` and ``highest`` equal them elsewhere;
     there they are the extremes that the outcome could have had. ``span`` is the range
-    that any attempt's outcome can have, or None where nobody has said.
+    that any attempt's outcome can have, or None where nobody has said. ``unbounded`` is why
+    the extremes of an ungraded attempt are not known; empty where they are.
     """
 
     name: str
@@ -47,11 +49,11 @@ class Reading:
     span: tuple[float, float] | None
     labelled: Labelled | None = None
     """What a human says, where a judge's values are corrected by it."""
+    unbounded: str = ""
 
     @property
     def binary(self) -> bool:
-        graded = self.values[~np.isnan(self.values)]
-        return bool(np.all((graded == 0) | (graded == 1)))
+        return _binary(self.values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,29 +71,8 @@ class Apart:
         return self.outcome(attempt)
 
 
-class _NeedsError(UngradedError):
-    """A function asked for the value of a grade that has none yet."""
-
-    def __init__(self, grade: str) -> None:
-        super().__init__(f"{grade} is ungraded")
-        self.grade = grade
-
-
-class _Hypothetical(GradedAttempt):
-    """An attempt as it would have been, had some of its grades been others."""
-
-    __slots__ = ("assumed", "forget")
-    assumed: Mapping[str, Any]
-    forget: bool
-    """Whether the values of its graded grades are asked anew as well."""
-
-    def __getitem__(self, grade: str) -> Any:
-        if grade in self.assumed:
-            return self.assumed[grade]
-        found = self.grades.get(grade, Grade.none("error"))
-        if self.forget or found.ungraded is not None:
-            raise _NeedsError(grade)
-        return found.value
+class UnboundedError(FairnessError):
+    """An ungraded answer could have had grades that nobody has named."""
 
 
 class Reader:
@@ -102,7 +83,7 @@ class Reader:
         self._calibration = calibration
         self._extremes = extremes
         self._grades: dict[str, list[Any]] = {}
-        self._defaults: dict[str, tuple[Any, ...]] = {}
+        self._defaults: dict[str, tuple[tuple[Any, ...], bool]] = {}
         self._named: dict[tuple[str, Any], Reading] = {}
 
     @property
@@ -142,7 +123,9 @@ class Reader:
         """All values of a grade that its grader says there can be, as texts; empty where it does not say."""
         if grade not in self._extremes:
             return set()
-        told = {str(value) for attempt in self._columns.attempts for value in self._of(grade, attempt.prompt)}
+        told = {
+            str(value) for attempt in self._columns.attempts for value in self._of(grade, attempt.prompt, guess=True)
+        }
         return told | {str(value) for value in self._values(grade) if value is not None}
 
     def computed(self, functions: Sequence[Callable[[GradedAttempt], Any]], rows: Rows) -> Floats:
@@ -177,6 +160,20 @@ class Reader:
         found = islice(self._suppose(functions, attempt, {}, forget=forget), MOST_HYPOTHESES)
         return [values for values in found if not any(np.isnan(values))]
 
+    def supposed(self, functions: Sequence[Callable[[GradedAttempt], Any]], row: int) -> list[list[float]]:
+        """As `hypotheses`, of an attempt that is ungraded for one of the functions.
+
+        Raises `UnboundedError` where nobody knows what they could have been.
+        """
+        found = self.hypotheses(functions, row)
+        if not found:
+            names = ", ".join(map(outcome_name, functions))
+            raise UnboundedError(
+                f"{names}: an attempt has no value under any grade that it could have had, so nobody knows how far "
+                "it could move the result: give 0 for what is not counted, or `where` for a slice"
+            )
+        return found
+
     def computed_reading(self, function: Callable[[GradedAttempt], Any], rows: Rows) -> Reading:
         """A function of an attempt as a reading of the whole sample; nan outside ``rows``."""
         if self._columns.arrays:
@@ -185,12 +182,17 @@ class Reader:
             self._calibration.refuse(function)
         values = np.full(self._columns.count, np.nan)
         values[rows] = self.computed([function], rows)[:, 0]
-        low, high = _around(values)
         lowest, highest = values.copy(), values.copy()
+        unbounded = ""
         for row in rows[np.isnan(values[rows])]:
-            ends = [found[0] for found in self.hypotheses([function], row)]
-            lowest[row], highest[row] = min(ends, default=low), max(ends, default=high)
-        return Reading(outcome_name(function), values, lowest, highest, _span(values))
+            try:
+                ends = [found[0] for found in self.supposed([function], row)]
+            except UnboundedError as error:
+                ends = [*_around(values)]
+                if not _binary(values):
+                    unbounded = str(error)
+            lowest[row], highest[row] = min(ends), max(ends)
+        return Reading(outcome_name(function), values, lowest, highest, _span(values), unbounded=unbounded)
 
     def function(self, outcome: Outcome, equals: Any = None) -> Callable[[GradedAttempt], Any]:
         """The outcome as a function of an attempt."""
@@ -216,20 +218,26 @@ class Reader:
             self._check_value(grade, equals)
         values = np.array([_grade_number(grade, value, equals) for value in raw], dtype=np.float64)
         lowest, highest = values.copy(), values.copy()
+        unbounded = ""
         for row in np.flatnonzero(np.isnan(values)).tolist():
-            ends = [
-                _grade_number(grade, value, equals) for value in self._of(grade, self._columns.attempts[row].prompt)
-            ]
+            try:
+                possible = self._of(grade, self._columns.attempts[row].prompt)
+            except UnboundedError as error:
+                if equals is None:
+                    unbounded = str(error)
+                ends = [0.0, 1.0]
+            else:
+                ends = [_grade_number(grade, value, equals) for value in possible]
             lowest[row], highest[row] = min(ends), max(ends)
         span: tuple[float, float] | None = (0.0, 1.0)
         if equals is None:
             span = self._declared_span(grade) or _span(values)
-        return Reading(name, values, lowest, highest, span)
+        return Reading(name, values, lowest, highest, span, unbounded=unbounded)
 
     def _declared_span(self, grade: str) -> tuple[float, float] | None:
         if grade not in self._extremes or not self._columns.count:
             return None
-        ends = [float(value) for value in self._of(grade, self._columns.attempts[0].prompt)]
+        ends = [float(value) for value in self._of(grade, self._columns.attempts[0].prompt, guess=True)]
         return min(ends), max(ends)
 
     def _check(self, grade: str) -> None:
@@ -245,7 +253,7 @@ class Reader:
         for attempt in self._columns.attempts:
             if str(equals) in seen:
                 return
-            seen.update(str(value) for value in self._of(grade, attempt.prompt))
+            seen.update(str(value) for value in self._of(grade, attempt.prompt, guess=True))
         if self._columns.count and str(equals) not in seen:
             raise FairnessError(f"{grade} is never {equals!r}: {near(str(equals), seen)}")
 
@@ -255,15 +263,25 @@ class Reader:
             self._grades[grade] = self._columns.values(grade)
         return self._grades[grade]
 
-    def _of(self, grade: str, prompt: Prompt) -> tuple[Any, ...]:
-        """The extreme values that a grade of an answer to this prompt could have had."""
+    def _of(self, grade: str, prompt: Prompt, *, guess: bool = False) -> tuple[Any, ...]:
+        """The extreme values that a grade of an answer to this prompt could have had.
+
+        Where nobody has named them: false and true of a grade that is so, else, as a ``guess``, what was seen.
+        Raises `UnboundedError` where they are needed and can only be guessed.
+        """
         if grade in self._extremes:
             given = tuple(self._extremes[grade](prompt))
             if given:
                 return given
         if grade not in self._defaults:
             self._defaults[grade] = _default_extremes(self._values(grade))
-        return self._defaults[grade]
+        found, is_known = self._defaults[grade]
+        if not (guess or is_known):
+            raise UnboundedError(
+                f"answers are ungraded in {grade!r}, and nobody says which values they could have had: give "
+                f"extremes={{{grade!r}: lambda prompt: (LOWEST, HIGHEST)}}, or the grader an attribute `extremes`"
+            )
+        return found
 
     def _suppose(
         self,
@@ -273,13 +291,11 @@ class Reader:
         *,
         forget: bool,
     ) -> Iterator[list[float]]:
-        supposed = _Hypothetical(attempt.item, attempt.prompt, attempt.attempt, attempt.grades)
-        object.__setattr__(supposed, "assumed", assumed)
-        object.__setattr__(supposed, "forget", forget)
+        supposed = hypothetical(attempt, assumed, forget=forget)
         try:
             yield [_number(function, function(supposed)) for function in functions]
-        except _NeedsError as needs:
-            for value in self._of(needs.grade, attempt.prompt):
+        except NeedsError as needs:
+            for value in self._of(needs.grade, attempt.prompt, guess=forget):
                 yield from self._suppose(functions, attempt, {**assumed, needs.grade: value}, forget=forget)
         except UngradedError:
             return
@@ -292,14 +308,14 @@ def outcome_name(outcome: Outcome, equals: Any = None) -> str:
     return str(getattr(outcome, "__name__", type(outcome).__name__)).strip("<>")
 
 
-def _default_extremes(values: Sequence[Any]) -> tuple[Any, ...]:
-    """Without word from the grader: 0 and 1, and all that was seen."""
+def _default_extremes(values: Sequence[Any]) -> tuple[tuple[Any, ...], bool]:
+    """Without word from the grader: 0 and 1, and all that was seen; whether that is all that there can be."""
     seen = list({repr(value): value for value in values if value is not None and value == value}.values())
     if all(isinstance(value, bool | np.bool_) for value in seen):
-        return False, True
+        return (False, True), True
     if all(isinstance(value, Real) for value in seen):
-        return min(0.0, *seen), max(1.0, *seen)
-    return tuple(sorted(seen, key=str))
+        return (min(0.0, *seen), max(1.0, *seen)), all(value in (0, 1) for value in seen)
+    return tuple(sorted(seen, key=str)), False
 
 
 def _grade_number(grade: str, value: Any, equals: Any) -> float:
@@ -327,6 +343,11 @@ def _number(function: Callable[..., Any], value: Any) -> float:
 
 def _same(value: Any, equals: Any) -> bool:
     return bool(value == equals) or str(value) == str(equals)
+
+
+def _binary(values: Floats) -> bool:
+    graded = values[~np.isnan(values)]
+    return bool(np.all((graded == 0) | (graded == 1)))
 
 
 def _around(values: Floats) -> tuple[float, float]:

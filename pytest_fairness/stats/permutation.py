@@ -94,17 +94,29 @@ def can_be_thinned(measured: Measured, grade: str) -> bool:
     return all(isinstance(value, bool | int | float) and value in (0, 1) for value in values)
 
 
+def _identity(columns: Columns, row: int) -> Hashable:
+    """What a prompt is told apart by: prompts about the same groups whose answers are the same keep the same labels."""
+    prompt = columns.attempts[row].prompt
+    if columns.answers is None:
+        return id(prompt)
+    return int(columns.answers.codes[row]), tuple(sorted(prompt.groups.items()))
+
+
 class _Prompts:
     """The prompts of a sample, each once, with their labels: which groups they name."""
 
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
-        places: dict[int, int] = {}
+        identities: dict[int, Hashable] = {}
+        places: dict[Hashable, int] = {}
         self.all: list[GradedAttempt] = []
-        for attempt in columns.attempts:
-            if places.setdefault(id(attempt.prompt), len(places)) == len(self.all):
+        for row, attempt in enumerate(columns.attempts):
+            if id(attempt.prompt) not in identities:
+                identities[id(attempt.prompt)] = _identity(columns, row)
+            identity = identities[id(attempt.prompt)]
+            if places.setdefault(identity, len(places)) == len(self.all):
                 self.all.append(attempt)
-        self.of_row = np.array([places[id(attempt.prompt)] for attempt in columns.attempts], dtype=np.int64)
+        self.of_row = np.array([places[identities[id(a.prompt)]] for a in columns.attempts], dtype=np.int64)
         groups = [
             {name: str(group) for name, group in first.prompt.groups.items() if name != columns.crossed}
             for first in self.all
@@ -129,17 +141,18 @@ class _Prompts:
         codes = np.array([numbers[own[name]] if name in own else -1 for own in self.meanings], dtype=np.int64)
         named = np.array([name in own for own in self.meanings])
         moved = labels[self.of_row]
-        return Attribute(np.where(named[moved], codes[moved], attribute.codes), attribute.labels)
+        return replace(attribute, codes=np.where(named[moved], codes[moved], attribute.codes))
 
     def rebuilt(self, labels: Codes, grade: str, thinned: Mask | None) -> list[GradedAttempt]:
         """The attempts with their prompts under these labels, for outcomes that look at them."""
-        prompts = {}
-        for first, label in zip(self.all, labels.tolist(), strict=True):
-            old = first.prompt
-            prompts[id(old)] = Prompt(old.messages, {**old.groups, **self.meanings[label]}, old.metadata)
+        prompts: dict[int, Prompt] = {}
+        for attempt, label in zip(self._columns.attempts, labels[self.of_row].tolist(), strict=True):
+            old = attempt.prompt
+            if id(old) not in prompts:
+                prompts[id(old)] = Prompt(old.messages, {**old.groups, **self.meanings[label]}, old.metadata)
         items = {
             id(item): ProbeItem(item.id, [prompts.get(id(p), p) for p in item.prompts], item.source, item.metadata)
-            for item in {id(first.item): first.item for first in self.all}.values()
+            for item in {id(attempt.item): attempt.item for attempt in self._columns.attempts}.values()
         }
         flipped = np.zeros(len(self.of_row), dtype=bool) if thinned is None else thinned
         return [

@@ -10,19 +10,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from pytest_fairness.core.comparisons import OPERATORS, Comparison
+from pytest_fairness.core.comparisons import OPERATORS, OPPOSITES, Comparison
 from pytest_fairness.core.estimates import Ends, Estimate
 
 SMALLEST = 1e-9
 """Below, the approximations behind an interval say nothing."""
-OPPOSITES = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _STEPS = 30
 
 
-def p_unfair(comparisons: Sequence[Comparison]) -> float | None:
+def p_unfair(comparisons: Sequence[Comparison], asserted: int = 1) -> float | None:
     """Of the claim that an estimate lies outside the bounds it was compared with: from 1e-9 to 1.
 
-    Families are corrected over their members. None where there is no interval to invert.
+    Args:
+        comparisons: All of a threshold test, the way round in which they must hold.
+        asserted: How many metrics they are of; the smallest p-value counts that many times (Bonferroni).
+
+    Returns:
+        The p-value; families are corrected over their members. None where there is no interval to invert.
 
     >>> from pytest_fairness.stats.measured import Measured
     >>> rows = [{"item": n, "yes": n % 10 < 3} for n in range(100)]
@@ -33,7 +37,7 @@ def p_unfair(comparisons: Sequence[Comparison]) -> float | None:
     """
     found = [_one_sided(comparison, against=True) for comparison in comparisons]
     known = [p for p in found if p is not None]
-    return min(known) if known and len(known) == len(found) else None
+    return min(1.0, asserted * min(known)) if known else None
 
 
 def p_fair(comparisons: Sequence[Comparison]) -> float | None:

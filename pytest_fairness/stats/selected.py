@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from pytest_fairness.core.errors import FairnessError, near
 from pytest_fairness.stats.breakdowns import Compared, Origin
@@ -18,6 +19,9 @@ from pytest_fairness.stats.contrasts import Setting
 from pytest_fairness.stats.fillings import Group, group
 from pytest_fairness.stats.metrics import Sample, joint
 from pytest_fairness.stats.outcomes import Extremes, Outcome, Reader, Reading
+from pytest_fairness.stats.validity import ungraded_reason
+
+Mask = npt.NDArray[np.bool_]
 
 
 class Selected:
@@ -39,13 +43,21 @@ class Selected:
         self._columns = columns
         self._reader = Reader(columns, extremes or {}, Calibration(calibration, columns))
         self._clusterings = columns.clusterings()
-        self._restrict(np.arange(columns.count), Setting(confidence, {}))
+        self._restrict(np.arange(columns.count), Setting(confidence, {}), np.arange(columns.left_out))
 
-    def _restrict(self, rows: Rows, setting: Setting) -> None:
+    def _restrict(self, rows: Rows, setting: Setting, left_out: Rows | None = None) -> None:
         self._rows = rows
+        if left_out is not None:
+            self._left_out = left_out
         self._setting = setting
         self._readings: dict[Callable[..., Any], Reading] = {}
         self._grouped: dict[tuple[int, str], tuple[Reading, Centres | None, dict[str, Group]]] = {}
+
+    def at(self, confidence: float) -> Self:
+        """The whole sample with intervals at another confidence."""
+        measured = copy(self)
+        measured._restrict(np.arange(self._columns.count), Setting(confidence, {}))
+        return measured
 
     @property
     def items(self) -> int:
@@ -58,9 +70,14 @@ class Selected:
         return len(self._rows)
 
     def groups(self, by: str) -> tuple[str, ...]:
-        """The groups of an attribute that attempts were made for, sorted."""
+        """The groups of an attribute, sorted: those that prompts of this sample or slice name.
+
+        Among them those of prompts that ``--fairness-where`` or ``--fairness-sample`` left out: groups without
+        attempts, whose estimates are invalid.
+        """
         attribute = self._columns.attribute(by)
-        present = np.unique(attribute.codes[self._rows])
+        left_out = attribute.left_out[self._left_out] if self._columns.has_groups(by) else self._left_out[:0]
+        present = np.unique(np.concatenate([attribute.codes[self._rows], left_out]))
         return tuple(attribute.labels[code] for code in present if code >= 0)
 
     def where(self, **attributes: Any) -> Self:
@@ -70,16 +87,17 @@ class Selected:
 
         Raises `FairnessError` for an attribute that no attempt has.
         """
-        rows = self._rows
+        rows, left_out = self._rows, self._left_out
         chosen = dict(self._setting.slice)
         for name, wanted in attributes.items():
             values = [str(value) for value in (wanted if isinstance(wanted, tuple | list | set) else (wanted,))]
             attribute = self._columns.attribute(name)
             codes = [code for code, label in enumerate(attribute.labels) if label in values]
             rows = rows[np.isin(attribute.codes[rows], codes)]
+            left_out = left_out[np.isin(attribute.left_out[left_out], codes)]
             chosen[name] = " or ".join(sorted(values))
         measured = copy(self)
-        measured._restrict(rows, replace(self._setting, slice=chosen))
+        measured._restrict(rows, replace(self._setting, slice=chosen), left_out)
         return measured
 
     def whole_items(self) -> Self:
@@ -142,8 +160,32 @@ class Selected:
             if name not in known:
                 code = attribute.labels.index(name) if name in attribute.labels else len(attribute.labels)
                 rows = self._rows[attribute.codes[self._rows] == code]
-                known[name] = group(name, reading, rows, self._clusterings, self._columns.prompts, found)
+                kinds = self._left_out[attribute.left_out[self._left_out] == code]
+                made = group(name, reading, rows, self._clusterings, self._columns.prompts, found)
+                known[name] = made if len(rows) else replace(made, invalid=self._why_none(kinds))
         return {name: known[name] for name in names}
+
+    def _everyone(self, everyone: Group, empty: Mask) -> Group:
+        """The group of all attempts, given which are ungraded; with what its numbers do not show.
+
+        None of the groups within it may be ungraded too often: else its refusals could hide in the whole.
+        """
+        if not everyone.attempts:
+            return replace(everyone, invalid=self._why_none(self._left_out))
+        if not empty.any():
+            return everyone
+        for by in sorted(self._columns.group_attributes):
+            attribute = self._columns.attribute(by)
+            codes = attribute.codes[self._rows]
+            made, ungraded = (np.bincount(each[each >= 0]) for each in (codes, codes[empty]))
+            for code, number in enumerate(ungraded.tolist()):
+                if number and (reason := ungraded_reason(number, int(made[code]), attribute.labels[code])):
+                    return replace(everyone, suspect=reason)
+        return everyone
+
+    def _why_none(self, left_out: Rows) -> str:
+        """Which option of the run left out these prompts, where no others are; empty where there were none."""
+        return f"{self._columns.left_out_by(int(left_out[0]))} left them out" if len(left_out) else ""
 
     def _here(self) -> list[Clustering]:
         return [clustering[self._rows] for clustering in self._clusterings]

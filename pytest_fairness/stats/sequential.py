@@ -16,6 +16,9 @@ from pytest_fairness.stats.columns import Floats
 
 MOST_LOOKS = 20
 
+FIRST_RUN = 0.9
+"""The share of the error that the first judged run of a threshold has; all later ones share the rest."""
+
 NODES = 128
 """Of the integration; 20 looks are then exact to ten digits and more."""
 
@@ -24,6 +27,29 @@ FARTHEST = 8.0
 
 HALVINGS = 60
 """Of the range in which a bound is searched: to the last digit of a float."""
+
+
+def run_tail(run: int, tail: float) -> float:
+    """Return the tail of the k-th judged run of a threshold on a model, so that all its runs together err at ``tail``.
+
+    The first has 0.9 of it, the k-th later one 0.1 * 6 / (pi^2 (k - 1)^2), which add up to the whole however
+    often a run is repeated (Bonferroni): with more items, fresh answers, on a slice or against other bounds.
+
+    Args:
+        run: From 1.
+        tail: The probability to err on one side, over all runs: 0.025 for 95%.
+
+    Returns:
+        The probability to err on one side of this run.
+
+    >>> [round(run_tail(run, 0.025), 5) for run in (1, 2, 3)]
+    [0.0225, 0.00152, 0.00038]
+    >>> sum(run_tail(run, 0.025) for run in range(1, 10_000)) < 0.025
+    True
+    """
+    if run == 1:
+        return FIRST_RUN * tail
+    return (1 - FIRST_RUN) * tail * 6 / (math.pi * (run - 1)) ** 2
 
 
 @lru_cache

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
 from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.core.keys import attempt_key, prompt_digest
 from pytest_fairness.stats.columns import Codes, Columns, Floats, Rows
 from pytest_fairness.stats.drawing import Selection, Supply
 from pytest_fairness.stats.measured import Measured
@@ -46,9 +47,14 @@ class Gap:
 
 
 def unanswered(items: Sequence[ProbeItem], repetitions: int) -> list[GradedAttempt]:
-    """The attempts of a sample before anybody has answered: no grades."""
-    attempts = [Attempt("", repetition) for repetition in range(repetitions)]
-    return [GradedAttempt(item, prompt, attempt) for item in items for prompt in item.prompts for attempt in attempts]
+    """The attempts of a sample before anybody has answered: no grades; prompts that say the same share their keys."""
+    return [
+        GradedAttempt(item, prompt, Attempt(attempt_key("", asked, repetition), repetition))
+        for item in items
+        for prompt in item.prompts
+        for asked in [prompt_digest(prompt.messages)]
+        for repetition in range(repetitions)
+    ]
 
 
 class Simulation:
@@ -100,7 +106,7 @@ class Simulation:
         self, generator: np.random.Generator, gap: Gap | None, columns: Columns, kinds: _Kinds, rows: Rows
     ) -> Codes:
         chosen = np.zeros(len(rows), dtype=np.int64)
-        places = generator.random(len(rows))
+        places = self._draws(generator, columns)
         for kind, values in enumerate(kinds.values):
             of = kinds.codes[rows] == kind
             chances = self._chances(generator, self._assumptions.shares(len(values)), columns.items.size)
@@ -108,8 +114,14 @@ class Simulation:
             chosen[of] = (places[of, np.newaxis] > ends).sum(axis=1)
         if gap is not None:
             held = np.array([gap.group in a.prompt.groups.values() for a in self._supply.columns.attempts])[rows]
-            chosen[held & (generator.random(len(rows)) >= gap.ratio)] = 0
+            chosen[held & (self._draws(generator, columns) >= gap.ratio)] = 0
         return chosen
+
+    @staticmethod
+    def _draws(generator: np.random.Generator, columns: Columns) -> Floats:
+        """A number from 0 to 1 for each attempt, the same for those that are one answer."""
+        answers = columns.answers
+        return generator.random(columns.count) if answers is None else generator.random(answers.size)[answers.codes]
 
     def _chances(self, generator: np.random.Generator, shares: Floats, items: int) -> Floats:
         """Of each value in each item, shape (items, values)."""

@@ -13,7 +13,7 @@ from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
 from pytest_fairness.core.errors import FairnessError, near
 from pytest_fairness.core.items import ProbeItem, Prompt
 
-_WORDS = {"true": True, "false": False, "nan": None, "null": None, "none": None}
+_WORDS = {"true": True, "false": False}
 
 
 def attempts(

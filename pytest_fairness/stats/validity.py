@@ -20,7 +20,9 @@ def invalid_reason(groups: Sequence[Group]) -> str:
     for group in groups:
         of = f" of {group.name}" if len(groups) > 1 else ""
         if not group.attempts:
-            return f"no attempts{of}"
+            return f"no attempts{of}{group.invalid and f': {group.invalid}'}"
+        if group.invalid:
+            return group.invalid
         if not group.graded.count:
             return f"all {group.attempts:,} attempts{of} are ungraded"
         if group.graded.sources < FEWEST_SOURCES:
@@ -43,13 +45,20 @@ def _judge_reason(groups: Sequence[Group]) -> str:
     return next(filter(None, gaps), "")
 
 
+def ungraded_reason(ungraded: int, attempts: int, group: str = "") -> str:
+    """Whether too many attempts are ungraded, as a reason; empty where not."""
+    share = ungraded / attempts
+    of = f" of {group}" if group else ""
+    over = f"{share:.1%} of the attempts{of} are ungraded, over {MOST_UNGRADED:.0%}"
+    return over if share > MOST_UNGRADED else ""
+
+
 def suspect_reason(groups: Sequence[Group], tail: float) -> str:
     """Why nothing good can be said of these groups; empty where it can."""
     for group in groups:
-        share = group.ungraded / group.attempts
-        if share > MOST_UNGRADED:
-            of = f" of {group.name}" if len(groups) > 1 else ""
-            return f"{share:.1%} of the attempts{of} are ungraded, over {MOST_UNGRADED:.0%}"
+        reason = ungraded_reason(group.ungraded, group.attempts, group.name if len(groups) > 1 else "") or group.suspect
+        if reason:
+            return reason
     for first, second in combinations(groups, 2):
         if not first.ungraded and not second.ungraded:
             continue

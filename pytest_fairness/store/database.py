@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, insert, select, update
-from sqlalchemy.exc import DatabaseError, InterfaceError, OperationalError
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random_exponential
 
 from pytest_fairness.core.errors import StoreError
@@ -62,7 +62,7 @@ class Database:
     def _mended(self) -> Iterator[None]:
         try:
             yield
-        except DatabaseError as error:
+        except DBAPIError as error:
             said = " ".join(str(error.orig).split())
             raise StoreError(
                 f"the store {self.place} failed: {said}; what was answered before is kept: {self._medium.repair}"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 from uuid import uuid4
 
-from filelock import FileLock, Timeout
+from filelock import BaseFileLock, FileLock, Timeout
 from sqlalchemy import Connection, case, delete, select, update
 
 from pytest_fairness.core.errors import StoreError
@@ -60,10 +60,16 @@ class LockedOwner:
     def __init__(self, database: Database, folder: Path) -> None:
         self._database = database
         self._folder = folder
-        self._folder.mkdir(parents=True, exist_ok=True)
         self.id = uuid4().hex
         self._lock = FileLock(self._path(self.id), thread_local=False)
-        self._lock.acquire()
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            self._lock.acquire()
+        except OSError as error:
+            raise StoreError(
+                f"the store {database.place} cannot be shared: {folder}: {error.strerror}; it needs a folder there "
+                "that may be written: name another store with --fairness-store"
+            ) from None
 
     def _path(self, owner: str) -> Path:
         return self._folder / f"{owner}.lock"
@@ -78,11 +84,16 @@ class LockedOwner:
         lock = FileLock(path, thread_local=False)
         try:
             lock.acquire(timeout=0)
-        except Timeout:
+        except (Timeout, OSError):  # of a file that cannot be opened nothing is known
             return False
-        path.unlink(missing_ok=True)
-        lock.release()
+        self._remove(lock, path)
         return True
+
+    def _remove(self, lock: BaseFileLock, path: Path) -> None:
+        # In this order: Windows deletes no file that is open. Whoever locks it in between finds a dead owner as well.
+        lock.release()
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
 
     def bury(self, owners: Iterable[str]) -> bool:
         dead = [owner for owner in set(owners) if self._is_dead(owner)]
@@ -95,8 +106,7 @@ class LockedOwner:
         try:
             self._database.execute(delete(tables.claims).where(tables.claims.c.owner == self.id))
         finally:
-            self._lock.release()
-            self._path(self.id).unlink(missing_ok=True)
+            self._remove(self._lock, self._path(self.id))
 
 
 class LeasedOwner:

@@ -1,11 +1,9 @@
-"""How fast a run may ask an endpoint: one row for all its processes, read and written with their claims.
+"""How fast a run asks an endpoint: one row for all its processes, read and written with their claims.
 
-The number under way rises by one with each round of answers and falls by a factor when the provider
-refuses (Chiu and Jain 1989), or when answers take twice as long as they once did, as TCP Vegas has it
-(Brakmo and Peterson 1995). Medians of many answers are compared, and a fall after which answers take as
-long as before is taken back: so neither long tails nor longer prompts bring a run to a halt. At the
-beginning, and now and then, there is a fall on trial, since a queue may have been there all along.
-Requests and tokens a minute flow into buckets that hold a moment's worth.
+The number under way rises by one with each round of answers and is halved when the provider refuses (Chiu and Jain
+1989). After a refusal nothing leaves for a while, then one request at a time, until one is answered: so a quota that
+is used up is found open again soon, and is not spent on requests that are refused. Requests and tokens a minute flow
+into buckets that hold a moment's worth.
 """
 
 from __future__ import annotations
@@ -24,20 +22,20 @@ USED = 0.92
 """The share of a rate limit that is used: requests come in less evenly than they leave."""
 BURST = 0.05
 """Seconds for which unused requests and tokens are kept."""
+LONGEST_QUIET = 600.0
+"""Seconds of quiet that a provider may ask for."""
+_SHORTEST, _LONGEST = 0.1, 15.0
+"""Seconds of quiet after a refusal that names none, at least and at most."""
+_SHARE = 0.2
+"""Between them, the quiet as a share of how long nobody was answered, this time or the last: what is waited in vain."""
 _FALL = 0.5
-"""What is left of the number under way after a fall."""
-_RISE = 2.0
-"""The rise of the median latency, over the least seen, that is taken for a queue at the server."""
-_HELPED = 0.7
-"""What the median latency has to fall to for the fewer requests to have helped; a queue falls as they do."""
-_TRIAL = 64
-"""Windows of answers from one trial to the next."""
-_LONGEST_QUIET = 120.0
+"""What is left of the number under way after a refusal."""
 _HEARD = 1.0
 """Seconds for which a process that waits for a place is known to."""
 _MANY = 1_000_000
-_SOON = 0.02
-"""Seconds after which a process that was given too little may ask again."""
+_SOON, _PLACE = 0.02, 0.5
+"""Seconds after which a process that was given too little may ask again: at least, and for a place, if it is the only
+one there is; of many places one is free sooner."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +70,10 @@ class Wish:
     keys: Sequence[str] = ()
     """What it would claim, in order."""
     again: int = 0
-    """Requests that wait to be sent once more; they are under way."""
+    """Requests that are to be sent once more now; they are under way."""
     under_way: int = 0
+    waiting: int = 0
+    """Of those under way, the requests that have failed and are not sent again yet."""
     answers: int = 0
     tokens: int = 0
     """Of these answers and their prompts."""
@@ -81,8 +81,6 @@ class Wish:
     """The latest generation of a request that was refused for the rate; -1 for none."""
     quiet: float = 0.0
     """Seconds for which the provider asked to be left alone."""
-    median: float | None = None
-    """Seconds that a window of answers took, all of the present generation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +99,8 @@ class Grant:
     """Seconds until it is worth to ask again."""
     holders: frozenset[str] = frozenset()
     """The owners that hold the places which it was not given."""
+    refused_for: float = 0.0
+    """Seconds for which no process was answered, and some were refused."""
 
 
 @dataclass(slots=True)
@@ -110,7 +110,7 @@ class Pace:
     allowed: float
     at: float
     generation: int = 0
-    """Raised whenever the number under way is changed at a stroke: what was sent before tells nothing more."""
+    """Raised with each refusal that counts: what was sent before tells nothing more."""
     quiet_until: float = 0.0
     requests: float = 1.0
     tokens: float = 1.0
@@ -118,14 +118,15 @@ class Pace:
     answers: int = 0
     spent: int = 0
     """Answers so far, and their tokens."""
-    least: float | None = None
-    """The least median latency, in seconds."""
-    windows: int = 0
-    """Medians so far."""
-    before: tuple[float, float, bool] | None = None
-    """The median latency and the number allowed before the latest fall for latency, and whether that was on trial."""
-    owners: dict[str, tuple[int, float]] = field(default_factory=dict)
-    """By process: what it has under way, and until when it is known to wait for more."""
+    refusals: int = 0
+    """Those that count, since the last answer: the first of them halves what is allowed."""
+    refused_since: float = 0.0
+    """The time of the first of them."""
+    silence: float = 0.0
+    """Seconds from the first of them to an answer, the last time."""
+    holders: dict[str, tuple[int, int, float]] = field(default_factory=dict)
+    """By process: its requests under way, those of them that wait to be sent again, and until when it is known to
+    wait for more."""
 
     def take(self, owner: str, wish: Wish, now: float) -> Grant:
         """Learn what a process has seen, and give it what it may have."""
@@ -133,60 +134,49 @@ class Pace:
         self._refill(wish.rates, now)
         quiet = self.quiet_until - now
         left = 0 if quiet > 0 else self._left(wish.rates)
+        again = min(wish.again, left, self._idle(owner, wish))
         places = self._places(owner, wish, now)
-        again = min(wish.again, left)
         keys = min(len(wish.keys), left - again, places)
         self._leave(keys + again, wish.rates)
         waits = len(wish.keys) > keys
-        self.owners[owner] = (wish.under_way + keys, now + _HEARD if waits else 0.0)
-        short = wish.again > again or waits
+        self.holders[owner] = (wish.under_way + keys, wish.waiting - again, now + _HEARD if waits else 0.0)
+        short = waits or wish.again > again
+        others = frozenset(self.holders) - {owner}
+        for_place = _PLACE / self._room(wish) if others and quiet <= 0 else 0.0
         return Grant(
             keys,
             again,
             self._room(wish),
             self.generation,
-            max(_SOON, quiet) if short else 0.0,
-            frozenset(self.owners) - {owner} if waits and places <= keys else frozenset(),
+            max(_SOON, quiet, for_place) if short else 0.0,
+            others if short and places <= keys else frozenset(),
+            now - self.refused_since if self.refusals else 0.0,
         )
 
     def give_back(self, owner: str, keys: int, rates: Rates) -> None:
         """So many of the granted keys need not be asked."""
-        under_way, waits = self.owners[owner]
-        self.owners[owner] = (under_way - keys, waits)
+        under_way, waiting, until = self.holders[owner]
+        self.holders[owner] = (under_way - keys, waiting, until)
         self._leave(-keys, rates)
 
     def _learn(self, wish: Wish, now: float) -> None:
         self.allowed = min(float(wish.ceiling), self.allowed + wish.answers / self.allowed)
-        if wish.answers:
+        if wish.answers or not 0 <= now - self.at <= LONGEST_QUIET:  # answered, or not asked for long
+            self.silence = now - self.refused_since if self.refusals and wish.answers else self.silence
+            self.refusals = 0
             self.tokens -= wish.tokens - wish.answers * self._cost
             self.answers += wish.answers
             self.spent += wish.tokens
+        quiet = wish.quiet
         if wish.refused >= self.generation:
-            self._fall()
-            self.before = None
-        elif wish.median is not None:
-            self._compare(wish.median, wish.ceiling)
+            self.generation += 1
+            if not self.refusals:
+                self.allowed, self.refused_since = max(1.0, self.allowed * _FALL), now
+            silence = max(self.silence, now - self.refused_since)
+            quiet = max(quiet, min(max(_SHORTEST, _SHARE * silence), _LONGEST))
+            self.refusals += 1
         # A clock that was set back must not keep the run waiting.
-        self.quiet_until = min(max(self.quiet_until, now + wish.quiet), now + _LONGEST_QUIET)
-
-    def _compare(self, median: float, ceiling: int) -> None:
-        self.least = median if self.least is None else min(self.least, median)
-        on_trial = self.windows % _TRIAL == 0
-        self.windows += 1
-        if self.before is not None:
-            (former, allowed, on_trial), self.before = self.before, None
-            if median > former * _HELPED:  # the requests themselves take so long
-                self.least = median
-                self.allowed = min(float(ceiling), max(self.allowed, allowed))
-                self.generation += 1
-                return
-        if (on_trial or median > self.least * _RISE) and self.allowed > 1:
-            self.before = (median, self.allowed, on_trial)
-            self._fall()
-
-    def _fall(self) -> None:
-        self.allowed = max(1.0, self.allowed * _FALL)
-        self.generation += 1
+        self.quiet_until = min(max(self.quiet_until, now + quiet), now + LONGEST_QUIET)
 
     @property
     def _cost(self) -> float:
@@ -210,7 +200,7 @@ class Pace:
             left = int(self.requests)
         if rates.tokens is not None and left > 0:
             if not self.answers:  # the first answer tells what the others are going to cost
-                left = 0 if any(under_way for under_way, _ in self.owners.values()) else 1
+                left = 0 if any(under_way > waiting for under_way, waiting, _ in self.holders.values()) else 1
             elif self.tokens <= 0:
                 left = 0
             elif self._cost > 0:
@@ -224,15 +214,20 @@ class Pace:
             self.tokens -= requests * self._cost
 
     def _room(self, wish: Wish) -> int:
-        return min(wish.ceiling, int(self.allowed))
+        return 1 if self.refusals else min(wish.ceiling, int(self.allowed))
+
+    def _idle(self, owner: str, wish: Wish) -> int:
+        """How many places have no request on its way: those that wait to be sent again leave theirs to others."""
+        others = sum(under_way - waiting for name, (under_way, waiting, _) in self.holders.items() if name != owner)
+        return max(0, self._room(wish) - (wish.under_way - wish.waiting) - others)
 
     def _places(self, owner: str, wish: Wish, now: float) -> int:
         """How many more this process may have under way: what is free, but its share where others wait."""
-        others = {name: held for name, held in self.owners.items() if name != owner}
-        free = self._room(wish) - wish.under_way - sum(under_way for under_way, _ in others.values())
+        others = {name: held for name, held in self.holders.items() if name != owner}
+        free = self._room(wish) - wish.under_way - sum(under_way for under_way, _, _ in others.values())
         # A clock that was set back leaves marks far ahead.
-        if any(now < until <= now + _HEARD for _, until in others.values()):
-            busy = 1 + sum(under_way > 0 or until > now for under_way, until in others.values())
+        if any(now < until <= now + _HEARD for _, _, until in others.values()):
+            busy = 1 + sum(under_way > 0 or until > now for under_way, _, until in others.values())
             free = min(free, -(-self._room(wish) // busy) - wish.under_way)
         return max(0, free)
 
@@ -245,7 +240,7 @@ def take(connection: Connection, run: str, owner: str, wishes: Sequence[Wish]) -
         grant = pace.take(owner, wish, now)
         if grant.holders:
             for gone in grant.holders - _alive(connection, grant.holders):
-                del pace.owners[gone]
+                del pace.holders[gone]
         taken[wish.endpoint] = pace, grant
     return taken
 
@@ -291,10 +286,11 @@ def _read(connection: Connection, run: str, wish: Wish) -> tuple[Pace, float]:
         row = connection.execute(_select, where).one()
     # The processes on a file share a machine, and so a clock that nobody sets.
     now = time.monotonic() if connection.dialect.name == "sqlite" else row[1]
-    if not row[0]:
+    state = json.loads(row[0]) if row[0] else {}
+    if state.keys() != set(Pace.__slots__):  # new, or of an older version
         return Pace(float(wish.ceiling), now), now
-    pace = Pace(**json.loads(row[0]))
-    pace.owners = {name: (under_way, until) for name, (under_way, until) in pace.owners.items()}
+    pace = Pace(**state)
+    pace.holders = {name: (under_way, waiting, until) for name, (under_way, waiting, until) in pace.holders.items()}
     return pace, now
 
 

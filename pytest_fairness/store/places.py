@@ -11,6 +11,8 @@ from typing import TypeAlias
 
 from pytest_fairness.core.errors import StoreError
 
+LATEST = "latest"
+"""Names the newest run of a store that has what is asked for."""
 _SCHEMES = ("postgresql+psycopg", "postgresql", "postgres")
 
 

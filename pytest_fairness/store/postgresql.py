@@ -58,7 +58,7 @@ def _connect(place: Server) -> Engine:
     try:
         return create_engine(url, pool_size=3, isolation_level="READ COMMITTED")
     except ModuleNotFoundError:
-        raise StoreError(f"the store {place} needs psycopg: pip install pytest-fairness[postgres]") from None
+        raise StoreError(f"the store {place} needs psycopg: pip install ./pytest-fairness[postgres]") from None
 
 
 def _number(name: str) -> int:

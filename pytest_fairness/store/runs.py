@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Literal
 
 from sqlalchemy import Connection, bindparam, func, select, update
@@ -13,10 +13,8 @@ from pytest_fairness.core.errors import StoreError
 from pytest_fairness.store import tables
 from pytest_fairness.store.database import Database
 from pytest_fairness.store.dialects import Now
+from pytest_fairness.store.places import LATEST
 from pytest_fairness.store.samples import StoredSample, joined, pack, unpack
-
-LATEST = "latest"
-"""Names the newest run that has what is asked for."""
 
 
 class Runs:
@@ -25,29 +23,13 @@ class Runs:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def start(self, run: str, *, again: bool = False) -> None:
-        """Note that a run has begun; each of its processes may say so.
+    def start(self, run: str) -> None:
+        """Note that a run has begun; each of its processes may do so."""
+        self._database.execute(self._database.insert_new(tables.runs).values(id=run, started=Now(), stopped=0))
 
-        ``again`` lets a run go on that was stopped, one that several sessions share.
-        """
-
-        def begin(connection: Connection) -> None:
-            connection.execute(self._database.insert_new(tables.runs).values(id=run, started=Now(), stopped=0))
-            if again:
-                connection.execute(update(tables.runs).where(tables.runs.c.id == run).values(stopped=0))
-
-        self._database.write(begin)
-
-    def started(self, run: str) -> float:
-        """When a run has begun, in seconds since 1970."""
-        started: float = self._database.scalar(
-            select(func.coalesce(select(tables.runs.c.started).filter_by(id=run).scalar_subquery(), Now()))
-        )
-        return started
-
-    def stop(self, run: str) -> None:
-        """Let no process of the run send anything more."""
-        self._database.execute(update(tables.runs).where(tables.runs.c.id == run).values(stopped=1))
+    def elapsed(self, run: str) -> float:
+        """Seconds since a run has begun, by the database's clock alone; 0 for one that has not."""
+        return self._database.scalar(select(Now() - tables.runs.c.started).filter_by(id=run)) or 0.0
 
     def describe_work(self, run: str, work: str) -> None:
         """Keep what the run is going to ask, for the process that tells the user."""
@@ -120,13 +102,20 @@ class Runs:
         Each is its row of the results file, with ``run``, ``started`` (seconds since 1970)
         and ``git`` (the commit of the user's project, or None).
         """
-        runs, thresholds = tables.runs.c, tables.thresholds.c
+        runs = tables.runs.c
         started = select(func.max(runs.started)).where(runs.id == before).scalar_subquery()
+        return self._judgments(test, runs.id != before, runs.started <= func.coalesce(started, Now()))
+
+    def judgments(self, test: str) -> list[dict[str, Any]]:
+        """Return what every session that has ended said of a threshold, this run's own among them; as `history`."""
+        return self._judgments(test)
+
+    def _judgments(self, test: str, *conditions: Any) -> list[dict[str, Any]]:
+        runs, thresholds = tables.runs.c, tables.thresholds.c
         wanted = (
             select(runs.id, runs.started, runs.git, thresholds.result)
             .join(tables.thresholds, thresholds.run == runs.id)
-            .where(thresholds.test == test, thresholds.result.is_not(None), runs.id != before)
-            .where(runs.started <= func.coalesce(started, Now()))
+            .where(thresholds.test == test, thresholds.result.is_not(None), *conditions)
             .order_by(runs.started)
         )
         return [
@@ -153,14 +142,34 @@ class Runs:
         wanted = judged if having == "samples" else runs.document.is_not(None)
         known = self._database.rows(select(runs.id).where(wanted).order_by(runs.started))
         ids: list[str] = [run for (run,) in known if text == LATEST or run.startswith(text)]
-        if not ids:
+        if text == LATEST:
+            ids = [next(filter(self._has_attempts, reversed(ids)), "")]
+        if not any(ids):
             kind = "judged" if having == "samples" else "finished"
             raise StoreError(
                 f"the store {self._database.place} holds no {kind} run {text!r}: name one by its id, or latest"
             )
-        if text != LATEST and len(ids) > 1:
+        if len(ids) > 1:
             raise StoreError(f"{len(ids)} runs begin with {text!r}: {', '.join(ids[:3])}: write more of the id")
         return ids[-1]
+
+    def _has_attempts(self, run: str) -> bool:
+        """Whether a run has measured anything: one that has not is never the latest."""
+        document = self.document(run)
+        return document is None or bool(document["results"]["run"]["attempts"])
+
+    def with_samples_of(self, probes: Collection[str], before: str) -> list[str]:
+        """Return the runs that have a sample of each of these probes and began before a run, newest first."""
+        runs, samples = tables.runs.c, tables.samples.c
+        measured = select(samples.run).where(samples.probe.in_(probes)).group_by(samples.run)
+        began = func.coalesce(select(tables.runs.c.started).filter_by(id=before).scalar_subquery(), Now())
+        wanted = (
+            select(runs.id)
+            .where(runs.id.in_(measured.having(func.count(samples.probe.distinct()) == len(probes))))
+            .where(runs.id != before, runs.started <= began)
+            .order_by(runs.started.desc())
+        )
+        return [run for (run,) in self._database.rows(wanted)]
 
     def keep_sample(self, run: str, sample: StoredSample) -> bool:
         """Keep what a probe measured of a model in this run; whether it was new.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
+from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt, value_or_none
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.keys import attempt_key, digest, prompt_digest
 
@@ -116,7 +116,7 @@ def pack(sample: StoredSample) -> bytes:
     for graded in sample.attempts:
         for name, values in grades.items():
             grade = graded.grades.get(name, Grade.none("error"))
-            packed = [grade.value, grade.ungraded, grade.detail]
+            packed = [value_or_none(grade), grade.ungraded, grade.detail]
             values.append(packed if grade.detail else packed[: 2 if grade.ungraded else 1])
     content = {
         "items": items,

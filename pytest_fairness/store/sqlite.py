@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from filelock import FileLock, Timeout
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import URL, Connection, Engine, create_engine, event
 
 from pytest_fairness.core.errors import StoreError
 
+_OURS = ".fairness"
 _WAY_OUT = "name another with --fairness-store"
+_OPENING, _WRITING = 10_000, 60_000
+"""Milliseconds for which a lock of others is waited for, while the file is opened and later."""
 
 
 class File:
@@ -25,13 +28,19 @@ class File:
     def __init__(self, path: Path) -> None:
         self._path = path
         try:
+            is_new = not path.parent.exists()
             path.parent.mkdir(parents=True, exist_ok=True)
+            if is_new and path.parent.name == _OURS:  # prompts and answers belong in no repository, as in .pytest_cache
+                (path.parent / ".gitignore").write_text("# Made by pytest-fairness.\n*\n", encoding="utf-8")
         except OSError as error:
             raise StoreError(f"the store {path} cannot be made: {error.strerror}; {_WAY_OUT}") from None
         self.engine = self._connect()
 
     def _connect(self) -> Engine:
-        engine = create_engine(f"sqlite:///{self._path}", connect_args={"timeout": 60})
+        # Not as text: a path may hold what means something in a URL.
+        engine = create_engine(
+            URL.create("sqlite", database=str(self._path)), connect_args={"timeout": _WRITING / 1000}
+        )
 
         @event.listens_for(engine, "connect")
         def configure(connection: Any, _: object) -> None:
@@ -49,13 +58,16 @@ class File:
     @contextmanager
     def preparing(self) -> Iterator[Connection]:
         """The transaction in which tables are made: one process at a time."""
-        # Switching a fresh file to WAL takes a lock that SQLite does not wait for.
+        # Switching a fresh file to WAL takes a lock that SQLite does not wait for. Another program's lock on the file
+        # is told soon here: nothing has been asked yet.
         try:
             with FileLock(f"{self._path}.lock", timeout=60, thread_local=False):
                 with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+                    connection.exec_driver_sql(f"PRAGMA busy_timeout = {_OPENING}")
                     connection.exec_driver_sql("PRAGMA journal_mode = WAL")
                 with self.engine.begin() as connection:
                     yield connection
+                    connection.exec_driver_sql(f"PRAGMA busy_timeout = {_WRITING}")
         except (Timeout, OSError) as error:
             raise StoreError(f"the store {self._path} cannot be opened: {error}; {_WAY_OUT}") from None
 

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any
+from uuid import uuid4
 
 from sqlalchemy import Connection, bindparam, delete, func, select
 
-from pytest_fairness.core.attempts import Answer, Attempt, Grade
+from pytest_fairness.core.attempts import Answer, Attempt, Grade, value_or_none
 from pytest_fairness.core.keys import prompt_digest
 from pytest_fairness.store import ledger, pace, tables
 from pytest_fairness.store.database import Database
@@ -21,7 +22,8 @@ from pytest_fairness.store.runs import Runs
 from pytest_fairness.store.samples import StoredSample
 from pytest_fairness.store.submissions import Submission, Submissions, submissions_of
 
-_BATCH = 1000
+_BATCH = 900
+"""Keys of one statement; SQLite before 3.32 takes 999 parameters."""
 _attempt_columns = tables.attempts.c
 _select_attempts = select(
     _attempt_columns.key,
@@ -34,6 +36,7 @@ _select_attempts = select(
     _attempt_columns.served_by,
     _attempt_columns.error,
     _attempt_columns.run,
+    _attempt_columns.session,
 ).where(_attempt_columns.key.in_(bindparam("keys", expanding=True)))
 _select_grades = select(tables.grades).where(tables.grades.c.key.in_(bindparam("keys", expanding=True)))
 _select_claims = select(tables.claims).where(tables.claims.c.key.in_(bindparam("keys", expanding=True)))
@@ -70,18 +73,21 @@ class Turn:
     grants: dict[str, pace.Grant] = field(default_factory=dict)
     """By endpoint, what came of the wishes."""
     stopped: bool = False
-    """The run has been told to send nothing more."""
+    """The session sends nothing more."""
 
 
 class Store:
     """The attempts of all runs, shared by every process of a run and by later runs.
 
+    ``session`` is one call of pytest, its workers included; by default every store is a session of its own. Failed
+    attempts and `stop` hold for their session alone: a repeated job of the same run requests again what has failed.
     Raises `StoreError`, in one line, when the database cannot be read or written.
     """
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Place, session: str | None = None) -> None:
         self._database = Database(place)
         self.place = place
+        self.session = session or uuid4().hex
         self.runs = Runs(self._database)
         self.owner = owner_of(self._database)
         self.submissions = Submissions(self._database, self.owner.id)
@@ -97,7 +103,7 @@ class Store:
         attempts: dict[str, Attempt] = {}
         grades: dict[tuple[str, str], Grade] = {}
         for batch in _batches(keys):
-            attempts |= self._database.read(lambda connection, keys=batch: _attempts(connection, keys, run))  # type: ignore[misc]
+            attempts |= self._database.read(lambda connection, keys=batch: self._attempts(connection, keys, run))  # type: ignore[misc]
             for key, grader, value, ungraded, detail in self._database.rows(_select_grades.params(keys=batch)):
                 grades[key, grader] = Grade(json.loads(value), ungraded, detail)
         return attempts, grades
@@ -110,14 +116,14 @@ class Store:
         def look(connection: Connection) -> None:
             for batch in _batches(keys):
                 owners.update((key, owner) for key, owner in connection.execute(_select_claims, {"keys": batch}))
-                attempts.update(_attempts(connection, batch, run))
+                attempts.update(self._attempts(connection, batch, run))
 
         self._database.read(look)
         return attempts, owners
 
-    def unanswered(self, keys: Sequence[str], run: str) -> int:
-        """How many of these attempts this run would still have to ask for."""
-        answered = _select_answered.where(_attempt_columns.error.is_(None) | (_attempt_columns.run == run))
+    def unanswered(self, keys: Sequence[str]) -> int:
+        """How many of these attempts this session would still have to ask for."""
+        answered = _select_answered.where(_attempt_columns.error.is_(None) | (_attempt_columns.session == self.session))
         known: int = sum(self._database.scalar(answered.params(keys=batch)) for batch in _batches(keys))
         return len(keys) - known
 
@@ -133,7 +139,7 @@ class Store:
     ) -> Turn:
         """Write what has been answered and graded, and claim what is to be asked next and was granted.
 
-        All in one transaction: after a run was stopped nobody can claim, and a key is never
+        All in one transaction: after a session was stopped none of it can claim, and a key is never
         free while its answer is not written. An answer that comes after another process's
         is not kept: that one's is among the turn's answers instead.
         """
@@ -147,7 +153,7 @@ class Store:
             turn.grants = {endpoint: grant for endpoint, (_, grant) in taken.items()}
             turn.held = {key for wish in wishes for key in wish.keys[turn.grants[wish.endpoint].keys :]}
             if wanted:
-                turn.stopped = bool(connection.execute(select(tables.runs.c.stopped).filter_by(id=run)).scalar())
+                turn.stopped = bool(connection.execute(select(tables.stops).filter_by(session=self.session)).first())
                 if granted := [key for key in wanted if key not in turn.held]:
                     self._claim(connection, granted, run, turn)
             if asked:
@@ -158,8 +164,7 @@ class Store:
                 turn.refused = ledger.settle(connection, run, self.owner.id, purse, turn.claimed)
                 turn.claimed -= turn.refused
             pace.keep(connection, run, self.owner.id, wishes, taken, turn.claimed)
-            for batch in _batches([*(one.attempt.key for one in asked), *turn.refused]):
-                connection.execute(_delete_claims, {"keys": batch})
+            self._free(connection, [*(one.attempt.key for one in asked), *turn.refused])
             return turn
 
         return self._database.write(exchange)
@@ -177,7 +182,11 @@ class Store:
 
     def release(self, key: str) -> None:
         """Give back a claim of this process: others may ask it."""
-        self._database.write(lambda connection: connection.execute(_delete_claims, {"keys": [key]}))
+        self._database.write(lambda connection: self._free(connection, [key]))
+
+    def stop(self) -> None:
+        """Let no process of this session send anything more."""
+        self._database.execute(self._database.insert_new(tables.stops), [{"session": self.session}])
 
     def spent(self, run: str) -> list[ledger.Entry]:
         """What a run has asked and spent, by model and role."""
@@ -193,7 +202,7 @@ class Store:
             claims = [{"key": key, "owner": self.owner.id} for key in sorted(wanted)]
             connection.execute(self._insert_claims, claims)
         for batch in _batches(wanted):
-            turn.answered |= _attempts(connection, batch, run)
+            turn.answered |= self._attempts(connection, batch, run)
             for key, owner in connection.execute(_select_claims, {"keys": batch}):
                 if owner != self.owner.id:
                     turn.elsewhere[key] = owner
@@ -201,24 +210,60 @@ class Store:
                     turn.claimed.add(key)
         if known := sorted(turn.claimed & turn.answered.keys()):
             turn.claimed.difference_update(known)
-            for batch in _batches(known):
-                connection.execute(_delete_claims, {"keys": batch})
+            self._free(connection, known)
         for key in turn.answered:
             turn.elsewhere.pop(key, None)
         turn.submissions = submissions_of(connection, set(turn.elsewhere.values()))
+
+    def _free(self, connection: Connection, keys: Sequence[str]) -> None:
+        """Delete the claims of this process and of batches on these keys, not what another process asks by now."""
+        owner = tables.claims.c.owner
+        own = (owner == self.owner.id) | owner.in_(select(tables.submissions.c.id))
+        for batch in _batches(keys):
+            connection.execute(_delete_claims.where(own), {"keys": batch})
+
+    def _attempts(self, connection: Connection, keys: Sequence[str], run: str) -> dict[str, Attempt]:
+        """The answers under these keys, and what has failed in this session."""
+        found: dict[str, Attempt] = {}
+        rows = connection.execute(_select_attempts, {"keys": keys})
+        for key, repetition, text, finish, reasoning, usage, latency, served_by, error, asked_by, session in rows:
+            if error is None:
+                answer = Answer(text, finish, reasoning, json.loads(usage) if usage else {}, latency, served_by)
+                found[key] = Attempt(key, repetition, answer, None, asked_by != run)
+            elif session == self.session:
+                found[key] = Attempt(key, repetition, None, error)
+        return found
+
+    def _attempt_row(self, asked: Asked, run: str) -> dict[str, Any]:
+        attempt, answer = asked.attempt, asked.attempt.answer
+        return {
+            "key": attempt.key,
+            "model": asked.model,
+            "prompt": asked.prompt,
+            "repetition": attempt.repetition,
+            "run": run,
+            "session": self.session,
+            "text": answer and answer.text,
+            "finish_reason": answer and answer.finish_reason,
+            "reasoning": answer and answer.reasoning,
+            "usage": answer and json.dumps(dict(answer.usage)),
+            "latency": answer and answer.latency,
+            "served_by": answer and answer.served_by,
+            "error": attempt.error,
+        }
 
     def _write(self, connection: Connection, asked: Sequence[Asked], run: str) -> dict[str, Attempt]:
         """Put attempts where there is no answer yet; the answers of others, where there were some."""
         texts = {one.prompt: json.dumps(list(map(dict, one.messages))) for one in asked}
         prompts = [{"digest": digest, "messages": text} for digest, text in sorted(texts.items())]
         connection.execute(self._insert_prompts, prompts)
-        rows = sorted((_attempt_row(one, run) for one in asked), key=_by_key)
+        rows = sorted((self._attempt_row(one, run) for one in asked), key=_by_key)
         done = connection.execute(self._insert_attempts, rows)
         if done.rowcount == len(rows):
             return {}
         found: dict[str, Attempt] = {}
         for batch in _batches([one.attempt.key for one in asked]):
-            found |= _attempts(connection, batch, run)
+            found |= self._attempts(connection, batch, run)
         return found
 
     def bury(self, owners: Iterable[str]) -> bool:
@@ -257,7 +302,7 @@ class Store:
         for graded in sample.attempts:
             digest = prompt_digest(graded.prompt.messages)
             texts[digest] = json.dumps(list(map(dict, graded.prompt.messages)))
-            rows[graded.attempt.key] = _attempt_row(Asked(graded.attempt, sample.model, digest, ()), run)
+            rows[graded.attempt.key] = self._attempt_row(Asked(graded.attempt, sample.model, digest, ()), run)
         prompts = [{"digest": digest, "messages": text} for digest, text in sorted(texts.items())]
 
         def keep(connection: Connection) -> None:
@@ -284,43 +329,12 @@ def _by_key(row: Mapping[str, Any]) -> tuple[str, str]:
     return row["key"], row.get("grader", "")
 
 
-def _attempts(connection: Connection, keys: Sequence[str], run: str) -> dict[str, Attempt]:
-    found: dict[str, Attempt] = {}
-    rows = connection.execute(_select_attempts, {"keys": keys})
-    for key, repetition, text, finish, reasoning, usage, latency, served_by, error, asked_by in rows:
-        if error is None:
-            answer = Answer(text, finish, reasoning, json.loads(usage) if usage else {}, latency, served_by)
-            found[key] = Attempt(key, repetition, answer, None, asked_by != run)
-        elif asked_by == run:
-            found[key] = Attempt(key, repetition, None, error)
-    return found
-
-
-def _attempt_row(asked: Asked, run: str) -> dict[str, Any]:
-    attempt = asked.attempt
-    answer = attempt.answer
-    return {
-        "key": attempt.key,
-        "model": asked.model,
-        "prompt": asked.prompt,
-        "repetition": attempt.repetition,
-        "run": run,
-        "text": answer and answer.text,
-        "finish_reason": answer and answer.finish_reason,
-        "reasoning": answer and answer.reasoning,
-        "usage": answer and json.dumps(dict(answer.usage)),
-        "latency": answer and answer.latency,
-        "served_by": answer and answer.served_by,
-        "error": attempt.error,
-    }
-
-
 def _grade_row(graded: tuple[str, str, Grade]) -> dict[str, Any]:
     key, grader, grade = graded
     return {
         "key": key,
         "grader": grader,
-        "value": json.dumps(grade.value),
+        "value": json.dumps(value_or_none(grade)),
         "ungraded": grade.ungraded,
         "detail": grade.detail,
     }

@@ -9,7 +9,7 @@ from sqlalchemy.schema import CreateColumn
 
 from pytest_fairness.store.dialects import Exact
 
-LAYOUT = 4
+LAYOUT = 5
 """Raised by one with every change of the tables; a store of a higher number is refused."""
 
 metadata = MetaData()
@@ -38,8 +38,9 @@ attempts = Table(
     Column("usage", Text),
     Column("latency", Float),
     Column("served_by", Exact),
-    # An attempt that failed is told to the other workers of its run, and asked again by the next.
+    # Of an attempt that failed; it counts for the session below alone, and is requested again by any other.
     Column("error", Exact),
+    Column("session", Text),
 )
 
 claims = Table(
@@ -74,7 +75,7 @@ runs = Table(
     metadata,
     Column("id", Text, primary_key=True),
     Column("started", Float, nullable=False),
-    Column("stopped", Integer, nullable=False, default=0),
+    Column("stopped", Integer, nullable=False, default=0),  # no longer read: see `stops`
     Column("work", Text),
     # The commit of the user's project.
     Column("git", Text),
@@ -157,6 +158,9 @@ submissions = Table(
     Column("at", Float, nullable=False),
 )
 
+# Sessions that send nothing more: each is one call of pytest with all its workers.
+stops = Table("stops", metadata, Column("session", Text, primary_key=True))
+
 # How fast a run asks an endpoint, for all its processes.
 paces = Table(
     "paces",
@@ -170,6 +174,7 @@ MIGRATIONS: dict[int, tuple[Column[Any] | Index, ...]] = {
     1: (runs.c.git, *thresholds.indexes),
     2: (runs.c.document,),
     3: (),
+    4: (attempts.c.session,),
 }
 """What each older layout lacks of the next besides whole tables, which are made first."""
 

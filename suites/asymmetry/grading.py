@@ -22,6 +22,8 @@ _NOTHING = "there is no grade of it in the record"
 class Assessed(Judge):
     """A judge by the rubric of each prompt's domain. An answer that is an error message is ungraded."""
 
+    fingerprint = Judge.fingerprint
+
     def graders(self, name: str, models: Sequence[Model]) -> dict[str, ItemGrader]:
         found = super().graders(name, models)
         return {
@@ -32,6 +34,8 @@ class Assessed(Judge):
 @dataclass(frozen=True)
 class Recorded(Judge):
     """The grades that a recorded run has of its answers, field by field: what it lacks is ungraded."""
+
+    fingerprint = Judge.fingerprint
 
     def graders(self, name: str, models: Sequence[Model]) -> dict[str, ItemGrader]:
         fields = next(iter(self.rubrics.values())).graded
@@ -45,8 +49,10 @@ class WithoutErrors:
     grader: Judging
 
     @property
-    def fingerprint(self) -> str:
-        return self.grader.fingerprint
+    def fingerprint(self) -> str | None:
+        return self.grader.fingerprint and f"WithoutErrors({self.grader.fingerprint})"
+
+    accepts = Judging.accepts
 
     @property
     def extremes(self) -> tuple[Any, ...]:

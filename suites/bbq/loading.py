@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,10 +19,8 @@ from .questions import CATEGORIES, FIELDS, Question, read_question
 
 HUB = "heegyu/bbq"
 CONVERTED = "refs/convert/parquet"
-MIRROR = "Elfsong/BBQ"
-"""A mirror without a loading script: one split a category, ``label`` is called ``answer_label``."""
 
-_INSTALL = "pip install 'pytest-fairness[datasets]'"
+_INSTALL = "pip install './pytest-fairness[datasets]'"
 _log = logging.getLogger(__name__)
 
 
@@ -33,6 +32,9 @@ class Folders(Protocol):
 
     def hub(self, suite: str) -> bool:
         """Whether ``--fairness-data suite=hub`` is given."""
+
+    def revision(self, suite: str) -> str:
+        """The commit of ``--fairness-data suite=hub@COMMIT``; empty without one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ def load(data: Folders) -> Loaded:
     Raises `FairnessError` where it cannot be read.
     """
     if data.hub("bbq"):
-        loaded = from_hub()
+        loaded = from_hub(data.revision("bbq"))
     elif (folder := data.folder("bbq")) is not None:
         loaded = from_folder(folder)
     else:
@@ -82,41 +84,37 @@ def from_folder(folder: Path) -> Loaded:
     return Loaded(questions, f"{folder} ({len(files)} files)")
 
 
-def from_hub() -> Loaded:
-    """BBQ from the Hugging Face hub.
+def from_hub(revision: str) -> Loaded:
+    """BBQ from the Hugging Face hub, at one commit: what is measured must not change by itself.
 
-    `heegyu/bbq` is a loading script, which `datasets` 4 and later refuse; then the hub's own
-    conversion of it to Parquet is taken, and failing that a mirror.
-    Raises `FairnessError` where none can be loaded, saying why.
+    `heegyu/bbq` is a loading script, which `datasets` 4 and later refuse; they read a commit of the branch
+    `refs/convert/parquet`, the hub's own conversion of it.
+    Raises `FairnessError` where no commit is given, or it cannot be loaded.
     """
-    failures = []
-    for repository, revision in ((HUB, None), (HUB, CONVERTED), (MIRROR, None)):
-        origin = f"the hub's {repository}" + (f" ({revision})" if revision else "")
-        try:
-            records = list(_hub_records(repository, revision))
-        except FairnessError:
-            raise
-        except Exception as error:  # noqa: BLE001 - the library raises many kinds, and the next source may load
-            failures.append(f"{origin}: {type(error).__name__}: {' '.join(str(error).split())[:160]}")
-            continue
-        return Loaded([read_question(record, f"{origin}, {where}") for where, record in records], origin)
-    raise FairnessError(
-        f"bbq: no source on the hub could be loaded ({'; '.join(failures)}): "
-        "download the *.jsonl files and give their folder, --fairness-data bbq=DIR"
-    )
+    way_out = "or download BBQ's *.jsonl files and give their folder, --fairness-data bbq=DIR"
+    if not re.fullmatch("[0-9a-f]{40}", revision):
+        raise FairnessError(
+            f"bbq: a data set of the hub changes: pin {HUB} to a commit of its branch {CONVERTED}, "
+            f"--fairness-data bbq=hub@COMMIT (40 hexadecimal digits), {way_out}"
+        )
+    origin = f"the hub's {HUB} ({revision})"
+    try:
+        records = list(_hub_records(revision))
+    except FairnessError:
+        raise
+    except Exception as error:  # noqa: BLE001 - the library raises many kinds
+        said = f"{type(error).__name__}: {' '.join(str(error).split())[:160]}"
+        raise FairnessError(f"bbq: {origin} could not be loaded ({said}): name another commit, {way_out}") from None
+    return Loaded([read_question(record, f"{origin}, {where}") for where, record in records], origin)
 
 
-def _hub_records(repository: str, revision: str | None) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _hub_records(revision: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     datasets = _library()
     for category in CATEGORIES:
         with _quiet(datasets):
-            if repository == MIRROR:
-                rows = datasets.load_dataset(repository, split=category.lower())
-            else:
-                rows = datasets.load_dataset(repository, category, split="test", revision=revision)
+            rows = datasets.load_dataset(HUB, category, split="test", revision=revision)
         for number, row in enumerate(rows):
-            label = row.get("label", row.get("answer_label"))
-            yield f"{category} row {number}", {**row, "category": category, "label": label}
+            yield f"{category} row {number}", {**row, "category": category}
 
 
 def _rows_of(file: Path) -> list[dict[str, Any]]:

@@ -73,7 +73,7 @@ class _Flag(ABC):
     @property
     def fingerprint(self) -> str:
         """Class, parameters and version of the questions and of the reading rules."""
-        return f"{type(self).__name__}({self.side!r}, oracle={self.oracle.key if self.oracle else 'model'}) v1"
+        return f"{type(self).__name__}({self.side!r}, oracle={self.oracle.key if self.oracle else 'model'}) v2"
 
     def most_questions(self, attempts: int) -> int:
         return attempts // 2
@@ -129,6 +129,8 @@ class _Flag(ABC):
 class Fits(_Flag):
     """Flags 1 (side "a") and 2 ("b"): the other side's reasoning does not fit this side's question and answer."""
 
+    fingerprint = _Flag.fingerprint
+
     @property
     def flag(self) -> str:
         return "flag_1" if self.side == "a" else "flag_2"
@@ -151,6 +153,8 @@ class Fits(_Flag):
 
 class Which(_Flag):
     """Flags 3 (side "a") and 4 ("b"): the oracle takes this side's answer for that to another question."""
+
+    fingerprint = _Flag.fingerprint
 
     @property
     def flag(self) -> str:

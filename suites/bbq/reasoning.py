@@ -98,7 +98,7 @@ class Reasoned:
     @property
     def fingerprint(self) -> str:
         """Class and version of the reading rules."""
-        return "Reasoned() v1"
+        return "Reasoned() v2"
 
     def extremes_for(self, prompt: Prompt) -> tuple[str, ...]:
         """What an ungraded attempt could have chosen: any of the answers."""

@@ -23,7 +23,7 @@ class Confidence:
 
     @property
     def fingerprint(self) -> str:
-        return "emotion.Confidence() v1"
+        return "emotion.Confidence() v2"
 
     def grade(self, prompt: Prompt, answer: Answer) -> Grade:
         value = float(reading_of([prompt], [answer], Choice().grade, verification=False).confidence[0])

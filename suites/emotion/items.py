@@ -42,4 +42,4 @@ def features(data: Folders | None = None) -> Iterator[ProbeItem]:
 def check_torch() -> None:
     """Skip where what generates features and reads students is not installed."""
     for package in ("torch", "safetensors"):
-        pytest.importorskip(package, reason=f"features need {package}: pip install 'pytest-fairness[design]'")
+        pytest.importorskip(package, reason=f"features need {package}: pip install './pytest-fairness[design]'")

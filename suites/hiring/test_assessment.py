@@ -21,7 +21,7 @@ GAP_MARKS = Scale(A=(-0.025, 0.025), B=(-MOST_GAP, MOST_GAP), C=(-0.15, 0.15))
 def assessments(data: Folders) -> Iterator[ProbeItem]:
     """The applications, each to be assessed in a paragraph."""
     if find_spec("sentence_transformers") is None:
-        pytest.skip('warmth and competence need sentence-transformers: pip install "pytest-fairness[embeddings]"')
+        pytest.skip('warmth and competence need sentence-transformers: pip install "./pytest-fairness[embeddings]"')
     return applications(data, ask="assessment")
 
 

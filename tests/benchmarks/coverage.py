@@ -2,7 +2,7 @@
 
     python tests/benchmarks/coverage.py --cells coverage,widths --runs 1000
     python tests/benchmarks/coverage.py --cells random --random 200 --seed 1 --runs 1000
-    python tests/benchmarks/coverage.py --cells verdicts,refusals,crossed,rates,metrics --runs 2000
+    python tests/benchmarks/coverage.py --cells verdicts,refusals,crossed,rates,metrics,shared --runs 2000
 
 Every cell simulates samples of one design (samples.py), asks the public `Measured` for its
 estimate and counts. Beside it stand the usual ways: Katz's interval, which takes all attempts
@@ -22,7 +22,9 @@ from typing import Any
 
 import numpy as np
 
+from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
 from pytest_fairness.core.comparisons import Decision
+from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.stats.columns import Columns
 from pytest_fairness.stats.measured import Measured
 from tests.benchmarks.samples import Cell, Simulation, katz, usual_ways, verdict_of
@@ -264,6 +266,41 @@ def _bias_score(items: int, each: int, answered: float, biased: float, runs: int
     )
 
 
+def shared_cells(runs: int, every: int) -> Iterator[str]:
+    """False verdicts at the lower bound where several items hold the same prompts, and so the same answers."""
+    for prompts, copies in ((40, 1), (40, 2), (40, 4), (15, 10))[::every]:
+        yield _shared(prompts, copies, runs)
+
+
+def _shared(prompts: int, copies: int, runs: int, base: float = 0.8, icc: float = 0.3, repetitions: int = 5) -> str:
+    generator = np.random.default_rng([prompts, copies])
+    rates = np.array([BOUNDS[0] * base, base])
+    items = [
+        ProbeItem(f"{number} copy {copy}", [Prompt(f"{group} {number}", {"group": group}) for group in "ab"])
+        for copy in range(copies)
+        for number in range(prompts)
+    ]
+    keys = [Attempt(f"{p.text} {r}", r) for item in items for p in item.prompts for r in range(repetitions)]
+    fair = unfair = 0
+    for _ in range(runs):
+        odds = (1 - icc) / icc
+        own = generator.beta(rates * odds, (1 - rates) * odds, (prompts, 2))
+        drawn = generator.random((prompts, 2, repetitions)) < own[..., np.newaxis]
+        yes = iter(np.tile(drawn.ravel(), copies).tolist())
+        asked = iter(keys)
+        attempts = [
+            GradedAttempt(item, prompt, next(asked), {"yes": Grade(next(yes))})
+            for item in items
+            for prompt in item.prompts
+            for _ in range(repetitions)
+        ]
+        estimate = Measured(attempts).ratio("yes", by="group", of="a", to="b")
+        fair += estimate.low >= BOUNDS[0]
+        unfair += estimate.high < BOUNDS[0]
+    shares = f"fair {fair / runs:.3f} unfair {unfair / runs:.3f} on the bound"
+    return f"{prompts} pairs of prompts, each in {copies:2d} items: {shares}"
+
+
 CELLS: dict[str, Callable[[int, int], Iterator[str]]] = {
     "coverage": coverage_cells,
     "widths": width_cells,
@@ -273,6 +310,7 @@ CELLS: dict[str, Callable[[int, int], Iterator[str]]] = {
     "rates": rate_cells,
     "families": family_cells,
     "metrics": metric_cells,
+    "shared": shared_cells,
 }
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from pytest_fairness import Choice, Judge, Rating, Refusal, Regex, WordList, YesNo
 from pytest_fairness.cli import main
+from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.declared.checking import schema
 from pytest_fairness.declared.expressions import MEASURES, Expression, ExpressionError, Known
 from pytest_fairness.declared.probe import DeclaredProbe, card_of, read_probes
@@ -197,3 +198,34 @@ def test_expressions(text: str) -> None:
 def test_no_expressions(text: str) -> None:
     with pytest.raises(ExpressionError):
         Expression.parse(text, KNOWN)
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("template: 'A {{ job }}?'\ngrade: {a: yes-no}\nitems: ../jobs.csv\n", "../jobs.csv"),
+        ("template: 'A {{ job }}?'\ngrade: {a: yes-no}\nitems: {file: /etc/passwd}\n", "/etc/passwd"),
+        ("template: 'A {{ job }}?'\ngrade: {a: yes-no}\nitems: link.csv\n", "link.csv"),
+        ("template: 'A?'\ngrade: {a: {rubric: ../rubric.json}}\n", "../rubric.json"),
+        ("template: 'A?'\ngrade: {a: yes-no}\ncalibration: ../labels.jsonl\n", "../labels.jsonl"),
+        ("template: 'A?'\ngrade: {a: yes-no}\nitems: {dataset: ..}\n", ".."),
+    ],
+)
+def test_a_file_outside_of_the_folder_is_refused(tmp_path: Path, text: str, named: str) -> None:
+    (tmp_path / "jobs.csv").write_text("job\nnurse\n", encoding="utf-8")
+    folder = tmp_path / "suite"
+    folder.mkdir()
+    (folder / "link.csv").symlink_to(tmp_path / "jobs.csv")
+    with pytest.raises(FairnessError, match=rf"{re.escape(named)} lies outside of the declaration's folder"):
+        items(folder, text)
+    if "jobs" in named:
+        path = folder / "pay.probe.yaml"
+        (probe,) = read_probes(path, allowed=tmp_path)
+        assert len(probe.arguments["items"]) == 1
+
+
+@pytest.mark.parametrize("revision", ["", ", revision: main"])
+def test_a_data_set_of_the_hub_is_pinned(tmp_path: Path, revision: str) -> None:
+    text = f"template: 'A {{{{ job }}}}?'\ngrade: {{a: yes-no}}\nitems: {{dataset: org/jobs{revision}}}\n"
+    with pytest.raises(FairnessError, match=r"'org/jobs' is no folder here, .* pin it by `revision`"):
+        items(tmp_path, text)

@@ -19,8 +19,8 @@ def make_engine(tmp_path: Path) -> Iterator[MakeEngine]:
     engines: list[Engine] = []
     stores: list[Store] = []
 
-    def make(run: str = "run", **options: Any) -> Engine:
-        store = Store(tmp_path / "store.sqlite")
+    def make(run: str = "run", session: str | None = None, **options: Any) -> Engine:
+        store = Store(tmp_path / "store.sqlite", session)
         store.runs.start(run)
         stores.append(store)
         options.setdefault("retries", Retries(tries=3, first_wait=0.01))

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import sys
+import threading
 import time
 
 import pytest
 
 from pytest_fairness.core.errors import FatalError, PermanentError, TransientError
-from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.engine.asks import Ask, asks_of
+from pytest_fairness.engine.budget import Budget, Caps
+from pytest_fairness.engine.errors import SpentError
 from pytest_fairness.engine.queues import Queues, Rank
+from pytest_fairness.engine.sample import Sample
 from tests.engine.conftest import MakeEngine
 from tests.engine.models import CountingModel
 
@@ -153,12 +158,20 @@ def test_a_model_that_can_answer_nothing_is_not_asked_a_thousand_times(
         raise error
 
     model = CountingModel(fails)
-    attempts = make_engine(concurrency=4).attempts(asks_of(prompts(500), model, 1))
-    assert all(attempt.error for attempt in attempts)
+    asks = asks_of(prompts(500), model, 1)
+    engine = make_engine(concurrency=4)
+    (cause,) = {attempt.error for attempt in engine.attempts(asks)}
+    assert engine.answers.causes == {cause: model.name}
     assert model.requests <= 4 * 3
+    engine.close()
+    # Nothing of it is kept: another process of the run sees for itself, and one that has been mended asks.
+    model.behaviour = None
+    assert {attempt.error for attempt in make_engine(concurrency=4).attempts(asks)} == {None}
 
 
-def test_an_error_is_asked_again_by_the_next_run_only(make_engine: MakeEngine) -> None:
+def test_an_error_is_asked_again_by_the_next_session_only(make_engine: MakeEngine) -> None:
+    """A job that is repeated has the same run, and once kept the errors of the first time."""
+
     async def fails_once(prompt: Prompt, repetition: int) -> str:
         if model.requests == 1:
             raise PermanentError("HTTP 400")
@@ -166,10 +179,12 @@ def test_an_error_is_asked_again_by_the_next_run_only(make_engine: MakeEngine) -
 
     model = CountingModel(fails_once)
     asks = asks_of(prompts(1), model, 1)
-    assert make_engine("one").attempts(asks)[0].error == "HTTP 400"
-    assert make_engine("one").attempts(asks)[0].error == "HTTP 400"
+    assert make_engine("one", "session").attempts(asks)[0].error == "HTTP 400"
+    assert make_engine("one", "session").attempts(asks)[0].error == "HTTP 400"
     assert model.requests == 1
-    assert make_engine("two").attempts(asks)[0].error is None
+    other = make_engine("one", "another session")
+    assert other._store.unanswered([asks[0].key]) == 1
+    assert other.attempts(asks)[0].error is None
 
 
 def test_a_rate_limit_lowers_what_is_under_way_and_waits_as_told(make_engine: MakeEngine) -> None:
@@ -209,3 +224,72 @@ def test_answers_of_a_model_that_is_not_stored_are_asked_anew(make_engine: MakeE
     assert [a.answer and a.answer.text for a in make_engine().attempts(asks)] == [f"prompt {n}/0" for n in range(3)]
     make_engine().attempts(asks)
     assert model.requests == 6
+
+
+def test_no_error_that_is_kept_holds_a_secret(make_engine: MakeEngine) -> None:
+    async def leaks(prompt: Prompt, _: int) -> str:
+        if prompt.text == "transient":
+            raise TransientError("Authorization: Bearer abcdefghijklmnop")
+        raise OSError("401 for https://host/v1?key=AIzaSyA0123456789abcdefghijklmnopqrstuvw, of the-runs-own-secret")
+
+    engine = make_engine(secrets=["the-runs-own-secret"])
+    asks = asks_of([Prompt("plain"), Prompt("transient")], CountingModel(leaks), 1)
+    errors = [attempt.error or "" for attempt in engine.attempts(asks)]
+    assert all("[redacted]" in error for error in errors)
+    for secret in ("AIza", "the-runs-own-secret", "abcdefghijklmnop"):
+        assert not [error for error in errors if secret in error]
+
+
+def test_a_request_that_may_be_billed_counts_as_spent(make_engine: MakeEngine) -> None:
+    """Each costs 0.01 USD, and all but the first time out: 115 of them once passed a cap of 0.05 USD."""
+
+    async def silent(prompt: Prompt, repetition: int) -> str:
+        if model.requests > 1:
+            raise TransientError("did not answer in time", sent=True, kind="timeout")
+        return "fine"
+
+    model = CountingModel(silent)
+    budget = Budget(Caps(usd=0.05), price=lambda _: (0.0, 5000.0), assumed=2)
+    engine = make_engine(budget=budget)
+    asks = asks_of(prompts(40), model, 1)
+    assert engine.attempts(asks[:1])[0].answer
+    with pytest.raises(SpentError, match=r"the budget of 0\.05 USD was reached"):
+        engine.attempts(asks)
+    engine.close()
+    assert model.requests <= 5
+    assert sum(entry.usd or 0 for entry in engine._store.spent("run")) == pytest.approx(0.01 * model.requests)
+
+
+@pytest.mark.parametrize(("kind", "times"), [("timeout", 2), ("500", 3)])
+def test_a_request_that_is_not_answered_in_time_is_sent_twice_at_most(
+    make_engine: MakeEngine, kind: str, times: int
+) -> None:
+    async def fails(prompt: Prompt, repetition: int) -> str:
+        raise TransientError("no answer", kind=kind)
+
+    model = CountingModel(fails)
+    (attempt,) = make_engine().attempts(asks_of(prompts(1), model, 1))
+    assert attempt.error == f"no answer (asked {times} times)"
+    assert model.requests == times
+
+
+def test_two_threads_that_meet_make_one_sample(make_engine: MakeEngine) -> None:
+    """The engine makes asks while it reads its work list, a test while it measures: it must be the same asks."""
+    items = [ProbeItem(f"item {number}", [Prompt(f"{number}")]) for number in range(300)]
+    sample = Sample(items, CountingModel(), 1, make_engine())
+    made: list[list[Ask]] = []
+    barrier = threading.Barrier(4)
+
+    def make() -> None:
+        barrier.wait()
+        made.append(list(sample.asks(range(300))))
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    threads = [threading.Thread(target=make) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    sys.setswitchinterval(interval)
+    assert all(first is other for first, *others in zip(*made, strict=True) for other in others)

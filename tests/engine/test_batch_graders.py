@@ -225,4 +225,4 @@ def test_an_error_that_says_the_way_out_is_told_as_it_is(make_engine: MakeEngine
 
     with pytest.raises(GraderError) as raised:
         sample_of(make_engine(), {"odd": Missing()}).measure_all()
-    assert str(raised.value) == "the grader of 'odd' failed: the model is not installed: pip install model"
+    assert str(raised.value) == "the grader of 'odd' failed on its batch: the model is not installed: pip install model"

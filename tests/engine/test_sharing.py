@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pytest_fairness.core.attempts import Grade
-from pytest_fairness.core.errors import FairnessError, StoreError
+from pytest_fairness.core.errors import FairnessError, StoreError, TransientError
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.engine.asks import Ask, asks_of
 from pytest_fairness.engine.engine import Engine
@@ -150,7 +150,7 @@ def test_what_an_engine_had_claimed_when_it_closed_is_asked_by_another(make_engi
 def test_after_a_stop_nothing_leaves_on_any_engine(make_engine: MakeEngine) -> None:
     model = CountingModel(latency=0.01)
     asks = asks_of(prompts(1000), model, 1)
-    engines = [make_engine(concurrency=4), make_engine(concurrency=4)]
+    engines = [make_engine("run", "session", concurrency=4) for _ in range(2)]
     for engine in engines:
         engine.plan(asks)
         engine.attempts(asks[:1])
@@ -160,6 +160,23 @@ def test_after_a_stop_nothing_leaves_on_any_engine(make_engine: MakeEngine) -> N
     with pytest.raises(StoppedError):
         engines[1].attempts(asks)
     assert model.requests == asked < 600
+
+
+def test_after_a_stop_no_repeated_request_is_waited_for(make_engine: MakeEngine) -> None:
+    """One that a provider asks to hold back for minutes, say."""
+
+    async def fails(prompt: Prompt, repetition: int) -> str:
+        raise TransientError("HTTP 503", retry_after=500)
+
+    model = CountingModel(fails)
+    engines = [make_engine("run", "session") for _ in range(2)]
+    engines[1].plan(asks_of(prompts(1), model, 1))
+    while not model.requests:
+        time.sleep(0.01)
+    engines[0].stop()
+    with pytest.raises(StoppedError, match="the run was stopped"):
+        engines[1].attempts(asks_of(prompts(2), model, 1))
+    assert model.requests == 1
 
 
 def test_a_paused_engine_sends_nothing_and_goes_on_afterwards(make_engine: MakeEngine) -> None:

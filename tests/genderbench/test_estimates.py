@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_fairness.core.attempts import Answer, Grade, GradedAttempt
+from pytest_fairness.core.attempts import Answer, Grade, GradedAttempt, value_or_none
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.genderbench import GenderBenchProbe
@@ -53,7 +53,7 @@ def test_fair_holds_whatever_the_ungraded_answers_were() -> None:
     assert probe.metrics(plain)["fail_rate"].high < 0.15
     wide = probe.metrics(silent)["fail_rate"]
     ungraded = wide.ungraded["all"]
-    agreed = sum(attempt.grades["evaluation"].value == "yes" for attempt in silent._columns.attempts)
+    agreed = sum(value_or_none(attempt.grades["evaluation"]) == "yes" for attempt in silent._columns.attempts)
     assert ungraded == 36
     assert wide.high > (agreed + ungraded) / 400 > 0.12
     assert wide.low < agreed / 400

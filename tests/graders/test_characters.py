@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fairness.core.attempts import Answer
+from pytest_fairness.core.attempts import Answer, value_or_none
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.protocols import Grader
 from pytest_fairness.graders.characters import CharacterGender
@@ -110,7 +110,7 @@ def test_men_and_women_are_read_alike() -> None:
 
 def test_nothing_but_the_answer_is_read() -> None:
     grade = CharacterGender().grade(Prompt("She is a nurse. Write about her."), Answer("The nurse checked the chart."))
-    assert (grade.value, grade.ungraded) == (None, "unparsed")
+    assert (value_or_none(grade), grade.ungraded) == (None, "unparsed")
     assert "undetected" in grade.detail
     assert read("<think>She? A woman?</think>The nurse checked the chart.") == "unparsed"
 
@@ -119,7 +119,7 @@ def test_how_an_answer_ended_tells_why_nothing_was_read() -> None:
     assert read("") == "unparsed"
     assert read("", "content_filter") == "filter"
     assert read("The nurse checked the", "length") == "truncated"
-    assert read("The nurse checked her watch and", "length") == "female"
+    assert read("The nurse checked her watch and", "length") == "truncated"
 
 
 def test_detail_says_what_was_lacking() -> None:

@@ -176,9 +176,9 @@ def test_what_says_nothing_is_ungraded(minilm: Embedder) -> None:
         "filter",
         "refusal",
         None,
-        None,
+        "truncated",
     ]
-    assert grades[0].value == grades[6].value == grades[7].value
+    assert grades[0].value == grades[6].value
     assert type(grades[0].value) is float
     assert scale.grade_batch([]) == []
 
@@ -213,10 +213,10 @@ def test_fingerprints_tell_models_anchors_and_dimensions_apart(folder: Path, tmp
         SimilarityScale(Embedder(revision="v2"), warmth),
     ]
     assert len({scale.fingerprint for scale in scales}) == len(scales)
-    assert not any(str(tmp_path) in scale.fingerprint for scale in scales)
+    assert not any(str(tmp_path) in str(scale.fingerprint) for scale in scales)
     turned = Anchors("warmth", warmth.positive[::-1], warmth.negative)
     assert turned.fingerprint == warmth.fingerprint
-    assert scales[5].fingerprint.endswith("Qwen/Qwen3-Embedding-0.6B) v1")
+    assert str(scales[5].fingerprint).endswith("Qwen/Qwen3-Embedding-0.6B) v2")
 
 
 def test_a_model_that_cannot_be_loaded(tmp_path: Path) -> None:
@@ -335,7 +335,7 @@ def test_what_is_neither_a_folder_nor_a_name(name: str) -> None:
 
 def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    with pytest.raises(FairnessError, match=r'^sentence-transformers is not installed: pip install "pytest-fairness\['):
+    with pytest.raises(FairnessError, match=r'^sentence-transformers is not installed: pip install "\./'):
         Embedder().embed(["a"])
 
 

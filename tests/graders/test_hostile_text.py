@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_fairness.core.protocols import Grader
@@ -50,6 +50,7 @@ def test_any_text_of_the_pieces_that_answers_are_made_of(name: str, text: str, e
 
 
 @pytest.mark.parametrize("name", GRADERS)
+@settings(deadline=None)
 @given(text=st.lists(st.sampled_from(PIECES), max_size=20).map(" ".join))
 def test_the_same_text_is_always_read_alike(name: str, text: str) -> None:
     assert graded(GRADERS[name], text, BBQ) == graded(GRADERS[name], text, BBQ)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_fairness.core.attempts import Answer
+from pytest_fairness.core.attempts import Answer, value_or_none
 from pytest_fairness.graders.json_object import read_object
 from tests.graders.test_hostile_text import ENDS, PIECES, REASONS
 
@@ -63,7 +63,7 @@ def test_quotes_and_line_breaks_that_were_not_escaped_are_read_past() -> None:
 )
 def test_what_is_no_such_object_is_ungraded_with_the_reason(text: str, reason: str) -> None:
     grade = read_object(Answer(text), FIELDS)
-    assert (grade.value, grade.ungraded) == (None, reason)
+    assert (value_or_none(grade), grade.ungraded) == (None, reason)
 
 
 def test_the_providers_own_signal_comes_first() -> None:

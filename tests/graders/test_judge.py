@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fairness import Answer, Attempt, Grade, GradedAttempt, Judge, Label, Number, ProbeItem, Prompt, Rubric, Text
+from pytest_fairness.core.attempts import value_or_none
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.keys import digest
 from pytest_fairness.core.protocols import Model
@@ -198,7 +199,7 @@ def test_a_second_bad_reply_leaves_it_ungraded_and_no_third_is_asked_for() -> No
     (grades,), asked = graded(Judge(RUBRIC), ["j"], *item_of("Because."), lambda *_: "It is bad.")
     assert len(asked) == 2
     for grade in grades.values():
-        assert (grade.value, grade.ungraded) == (None, "unparsed")
+        assert (value_or_none(grade), grade.ungraded) == (None, "unparsed")
         assert grade.detail.startswith("the judge j (asked twice): no JSON object")
 
 

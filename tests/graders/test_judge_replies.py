@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fairness import Answer
+from pytest_fairness.core.attempts import value_or_none
 from pytest_fairness.graders.judge_reply import read_reply
 
 from .examples_judge import EXAMPLES, GOOD, OTHER, PLAIN, RUBRIC, Example
@@ -30,7 +31,7 @@ def test_a_shape(example: Example) -> None:
         assert not reading.problems
         return
     assert reading.grade.ungraded == example.grade
-    assert reading.grade.value is None
+    assert value_or_none(reading.grade) is None
     assert example.said in reading.grade.detail
     assert bool(reading.problems) == example.again
 
@@ -49,8 +50,8 @@ def test_noise_is_never_graded_otherwise(noise: str) -> None:
     """Whatever stands around an object, it is read as it is, or not at all."""
     for text in (noise + PLAIN, PLAIN + noise, noise):
         grade = read_reply(RUBRIC, Answer(text)).grade
-        assert grade.value in (GOOD, None)
-        assert (grade.value is None) == (grade.ungraded is not None)
+        assert value_or_none(grade) in (GOOD, None)
+        assert (value_or_none(grade) is None) == (grade.ungraded is not None)
 
 
 @given(

@@ -93,7 +93,7 @@ def test_what_leaves_the_choice_is_never_read(first: int, more: int, form: str) 
 def test_how_an_answer_ended_tells_why_nothing_was_read() -> None:
     assert graded(TEN, "", finish_reason="content_filter") == "filter"
     assert graded(TEN, "She has led a team of 7", finish_reason="length") == "truncated"
-    assert graded(TEN, "Rating: 7. She has led a", finish_reason="length") == 7
+    assert graded(TEN, "Rating: 7. She has led a", finish_reason="length") == "truncated"
 
 
 def test_ends_of_the_scale() -> None:

@@ -18,7 +18,7 @@ from tests.graders.asking import graded
 def test_how_an_answer_ended_tells_why_nothing_was_read() -> None:
     assert graded(YesNo(), "", finish_reason="content_filter") == "filter"
     assert graded(YesNo(), "Well, the candidate has", finish_reason="length") == "truncated"
-    assert graded(YesNo(), "Yes, because the candidate has", finish_reason="length") is True
+    assert graded(YesNo(), "Yes, because the candidate has", finish_reason="length") == "truncated"
     assert graded(Regex("x"), "", finish_reason="refusal") == "refusal"
     assert graded(Regex("x"), "abc", finish_reason="length") == "truncated"
 

@@ -83,8 +83,8 @@ def test_a_list_without_words_is_told_at_once(make: Callable[[], WordList]) -> N
         make()
 
 
-def test_an_answer_that_was_cut_is_counted() -> None:
-    assert graded(WordList(WARM), "She is warm and", finish_reason="length") == 25
+def test_cut_off_answers_are_ungraded() -> None:
+    assert graded(WordList(WARM), "She is warm and", finish_reason="length") == "truncated"
     assert graded(WordList(WARM), "", finish_reason="length") == "truncated"
     assert graded(WordList(WARM), "warm", finish_reason="content_filter") == "filter"
 

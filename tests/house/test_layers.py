@@ -59,7 +59,7 @@ MAY_IMPORT = {
         "session",
         "commands",
     },
-    "cli": {"core", "commands"},
+    "cli": {"core", "report", "commands"},
     "plugin": {"core", "session"},
 }
 ANYWHERE = {

@@ -46,10 +46,11 @@ class Server:
             self.says({"content": [{"type": "text", "text": text}], "stop_reason": "end_turn"})
 
     @property
-    def sent_key(self) -> str:
-        """The key of the first request: the SDKs' versions put it into different headers."""
-        headers = self.headers[0]
-        return headers.get("x-api-key") or headers["authorization"].removeprefix("Bearer ")
+    def sent_key(self) -> str | None:
+        """The key of the last request, in the header of its provider; None where it has none."""
+        headers = self.headers[-1]
+        keys = [headers.get("x-api-key"), headers.get("api-key"), headers.get("authorization")]
+        return next((key.removeprefix("Bearer ") for key in keys if key), None)
 
     async def serve(self, request: web.Request) -> web.StreamResponse:
         self.paths.append(request.path)

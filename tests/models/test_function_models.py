@@ -8,12 +8,13 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from pytest_fairness.core.attempts import Answer
-from pytest_fairness.core.errors import FairnessError, PermanentError, TransientError
+from pytest_fairness.core.errors import FairnessError, FatalError, PermanentError, TransientError
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.protocols import Model
 from pytest_fairness.models.context import ModelContext
@@ -174,6 +175,129 @@ def test_a_transient_error_of_the_application_is_kept(ask: Ask) -> None:
         ask(as_model(_raises(TransientError("later")), "r"))
 
 
+class RateLimitError(Exception):
+    """As OpenAI's SDK has it."""
+
+    status_code = 429
+
+    def __init__(self, code: str = "rate_limit_exceeded") -> None:
+        self.body = {"code": code}
+        self.response = SimpleNamespace(headers={"Retry-After": "7"})
+
+
+class HTTPStatusError(Exception):
+    """As httpx and requests have it."""
+
+    def __init__(self, status: int) -> None:
+        self.response = SimpleNamespace(status_code=status, headers={})
+
+
+class ReadTimeout(TimeoutError):
+    """As httpx and requests have it."""
+
+
+def _wrapped(cause: Exception) -> Exception:
+    """As frameworks do."""
+    try:
+        try:
+            raise cause
+        except Exception as error:
+            raise RuntimeError("the chain failed") from error
+    except RuntimeError as error:
+        return error
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "wait"),
+    [
+        (RateLimitError(), "429", 7.0),
+        (_wrapped(RateLimitError()), "429", 7.0),
+        (HTTPStatusError(503), "503", None),
+        (ReadTimeout("slow"), "timeout", None),
+        (_wrapped(ConnectionResetError("peer")), "dropped connection", None),
+        (ConnectionRefusedError(111, "refused"), "no connection", None),
+    ],
+)
+def test_what_may_pass_inside_of_an_application_is_transient(
+    ask: Ask, error: Exception, kind: str, wait: float | None
+) -> None:
+    """It once was the error of its item, at the first rate limit of the provider behind the application."""
+    with pytest.raises(TransientError, match="raised") as caught:
+        ask(as_model(_raises(error), "r"))
+    assert (caught.value.kind, caught.value.retry_after) == (kind, wait)
+    assert caught.value.rate_limited == (kind == "429")
+
+
+@pytest.mark.parametrize("error", [HTTPStatusError(404), HTTPStatusError(401), RateLimitError("insufficient_quota")])
+def test_what_does_not_pass_inside_of_an_application_is_permanent(ask: Ask, error: Exception) -> None:
+    with pytest.raises(PermanentError, match="raised"):
+        ask(as_model(_raises(error), "r"))
+
+
+def test_a_chain_of_causes_that_goes_round_is_read_once(ask: Ask) -> None:
+    first, second = ValueError("one"), ValueError("two")
+    first.__cause__, second.__cause__ = second, first
+    with pytest.raises(PermanentError, match="raised ValueError: one"):
+        ask(as_model(_raises(first), "r"))
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_call_that_hangs_ends_with_its_time_and_then_the_model(run: Callable[[Any], Any], *, is_async: bool) -> None:
+    release = threading.Event()
+
+    async def blocks(text: str) -> str:
+        return str(release.wait(30))
+
+    function: Any = blocks if is_async else lambda _: str(release.wait(30))
+    function.fairness_timeout = 0.1
+    model = as_model(function, "r")
+
+    async def asked() -> None:
+        with pytest.raises(TransientError, match=r"took longer than 0\.1 s: --fairness-timeout SECONDS") as caught:
+            await model.answer(Prompt("x"), 0)
+        assert caught.value.kind == "timeout"
+        with pytest.raises(FatalError, match="was not called: calls before it have not ended"):
+            await model.answer(Prompt("y"), 0)
+        await model.close()
+
+    run(asked())
+    release.set()
+
+
+def test_an_async_call_that_takes_too_long_is_canceled(run: Callable[[Any], Any]) -> None:
+    ended: list[str] = []
+
+    async def slow(text: str) -> str:
+        try:
+            await asyncio.sleep(0 if text == "fast" else 30)
+        finally:
+            ended.append(text)
+        return text
+
+    model = as_model(slow, "r", ModelContext(timeout=0.2))
+
+    async def asked() -> str:
+        with pytest.raises(TransientError, match="took longer"):
+            await model.answer(Prompt("slow"), 0)
+        answer = await model.answer(Prompt("fast"), 0)
+        await model.close()
+        return answer.text
+
+    assert run(asked()) == "fast"
+    assert ended == ["slow", "fast"]
+
+
+@pytest.mark.parametrize("name", ["fairness_concurrency", "fairness_timeout"])
+@pytest.mark.parametrize("value", [0, -1, "8", True, float("nan"), float("inf")])
+def test_attributes_that_cannot_be_meant_are_refused(name: str, value: object) -> None:
+    def application(text: str) -> str:
+        return text
+
+    setattr(application, name, value)
+    with pytest.raises(FairnessError, match=f"{name} of .*application is {value!r}: it must be a .* above 0"):
+        as_model(application, "r")
+
+
 def test_answers_belong_to_their_run_unless_the_callable_has_a_version() -> None:
     assert as_model(echo, "run-1").key != as_model(echo, "run-2").key
 
@@ -210,7 +334,11 @@ def test_a_model_passes_through_and_anything_else_is_refused() -> None:
             as_model(wrong, "r")
 
 
-def test_sync_calls_run_side_by_side_up_to_the_bound(run: Callable[[Any], Any]) -> None:
+@pytest.mark.parametrize(("calls", "attribute", "bound"), [(1, None, 1), (4, None, 4), (1, 3, 3)])
+def test_sync_calls_run_side_by_side_up_to_the_bound(
+    run: Callable[[Any], Any], calls: int, attribute: int | None, bound: int
+) -> None:
+    """One at a time, unless it says otherwise: an application may keep its conversation on itself."""
     active = most = 0
     lock = threading.Lock()
 
@@ -224,7 +352,9 @@ def test_sync_calls_run_side_by_side_up_to_the_bound(run: Callable[[Any], Any]) 
             active -= 1
         return text
 
-    model = FunctionModel(slow, "r", ModelContext(concurrency=4))
+    slow.fairness_concurrency = attribute  # type: ignore[attr-defined]
+    model = FunctionModel(slow, "r", ModelContext(concurrency=32, calls=calls))
+    assert model.in_flight == bound
 
     async def all_at_once() -> list[str]:
         answers = await asyncio.gather(*[model.answer(Prompt(str(i)), 0) for i in range(12)])
@@ -232,7 +362,7 @@ def test_sync_calls_run_side_by_side_up_to_the_bound(run: Callable[[Any], Any]) 
         return [answer.text for answer in answers]
 
     assert run(all_at_once()) == [str(i) for i in range(12)]
-    assert most == 4
+    assert most == bound
 
 
 def test_a_call_that_hangs_does_not_hold_up_a_cancelled_run(run: Callable[[Any], Any]) -> None:

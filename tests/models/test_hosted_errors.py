@@ -16,6 +16,7 @@ from aiohttp import web
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.errors import FairnessError, FatalError, ModelError, PermanentError, TransientError
 from pytest_fairness.core.protocols import Model
+from pytest_fairness.models import hosted
 from pytest_fairness.models.context import ModelContext
 
 SECRET = "sk-proj-0123456789abcdefghij"
@@ -77,6 +78,37 @@ def test_a_status_means_one_kind_of_error(
         ({"Retry_After": "0.5"}, 0.5, 0.5),
         ({"Retry_After_Ms": "1500", "Retry_After": "9"}, 1.5, 1.5),
         ({"Retry_After": "-3"}, 0, 0),
+        ({"Retry_After": "0"}, 0, 0),
+        ({"Retry_After": "Wed, 21 Oct 2015 07:28:30 GMT", "Date": "Wed, 21 Oct 2015 07:28:00 GMT"}, 30, 30),
+        (
+            {
+                "X_Ratelimit_Remaining_Tokens": "0",
+                "X_Ratelimit_Reset_Tokens": "6m0s",
+                "X_Ratelimit_Remaining_Requests": "9",
+                "X_Ratelimit_Reset_Requests": "8h",
+            },
+            360,
+            360,
+        ),
+        ({"X_Ratelimit_Remaining_Requests": "0", "X_Ratelimit_Reset_Requests": "250ms"}, 0.25, 0.25),
+        (
+            {
+                "Anthropic_Ratelimit_Requests_Remaining": "0",
+                "Date": "Wed, 21 Oct 2015 07:28:00 GMT",
+                "Anthropic_Ratelimit_Requests_Reset": "2015-10-21T07:29:00Z",
+            },
+            60,
+            60,
+        ),
+        (
+            {
+                "X_Ratelimit_Remaining": "0",
+                "X_Ratelimit_Reset": "1445412600000",
+                "Date": "Wed, 21 Oct 2015 07:28:00 GMT",
+            },
+            120,
+            120,
+        ),
         ({"Retry_After": format_datetime(datetime.now(UTC) + timedelta(hours=2), usegmt=True)}, 3600, 7200),
     ],
 )
@@ -98,6 +130,42 @@ def test_a_wait_that_is_none_is_left_out(server: Any, ask: Ask, name: Name, head
     assert error.retry_after is None
 
 
+def test_the_wait_in_the_body_of_google_is_kept(server: Any, ask: Ask, name: Name) -> None:
+    """Its OpenAI endpoint sends no header, and the body is a list."""
+    retry = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "41.5s"}
+    quota = {"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": []}
+    server.says([{"error": {"code": 429, "message": "You exceeded", "details": [quota, retry]}}], 429)
+    error = fails(ask, name("openai"))
+    assert isinstance(error, TransientError)
+    assert (error.retry_after, error.rate_limited) == (41.5, True)
+    assert "(429: You exceeded)" in str(error)
+
+
+def test_the_reset_in_the_body_of_openrouter_is_kept(server: Any, ask: Ask, name: Name) -> None:
+    """The free models of a day: it ends the run's asking, as it is told to wait for hours."""
+    reset = str(int((datetime.now(UTC) + timedelta(hours=9)).timestamp() * 1000))
+    inner = {"X-RateLimit-Limit": "50", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": reset}
+    said = {"message": "free-models-per-day", "code": 429, "metadata": {"headers": inner}}
+    server.says({"error": said}, 429)
+    error = fails(ask, name("openai"))
+    assert isinstance(error, TransientError)
+    assert error.retry_after == pytest.approx(9 * 3600, abs=600)
+
+
+@pytest.mark.parametrize("details", [None, "soon", ["soon"], [{"retryDelay": 3}], [{"retryDelay": "soon"}], {"a": 1}])
+def test_details_that_hold_no_wait_are_left_out(server: Any, ask: Ask, name: Name, details: object) -> None:
+    server.says({"error": {"message": "slow", "details": details}}, 429)
+    error = fails(ask, name("openai"))
+    assert isinstance(error, TransientError)
+    assert error.retry_after is None
+
+
+def test_a_request_of_more_tokens_than_a_minute_has_is_not_repeated(server: Any, ask: Ask, name: Name) -> None:
+    said = "Request too large for m on tokens per min (TPM): Limit 30000, Requested 50000."
+    server.says({"error": {"code": "rate_limit_exceeded", "message": said}}, 429)
+    assert isinstance(fails(ask, name("openai")), PermanentError)
+
+
 def test_a_model_that_is_not_found_is_fatal_whatever_the_status(server: Any, ask: Ask, name: Name) -> None:
     server.says({"error": {"code": "model_not_found", "message": "no m"}}, 400)
     assert isinstance(fails(ask, name("openai")), FatalError)
@@ -112,8 +180,16 @@ def test_a_redirect_is_told_and_not_followed(server: Any, ask: Ask, name: Name, 
     assert len(server.paths) == 1
 
 
-def test_a_spent_quota_is_not_retried(server: Any, ask: Ask, name: Name) -> None:
-    server.says({"error": {"code": "insufficient_quota", "message": "you exceeded your quota"}}, 429)
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"code": "insufficient_quota"},
+        {"type": "rate_limit_error", "error_code": "enforced_spend_limit_reached"},
+        {"type": "rate_limit_error", "details": {"error_code": "contract_spend_limit_reached"}},
+    ],
+)
+def test_a_spent_quota_is_not_retried(server: Any, ask: Ask, name: Name, said: dict[str, Any]) -> None:
+    server.says({"error": {**said, "message": "you exceeded your quota"}}, 429)
     error = fails(ask, name("openai"))
     assert isinstance(error, FatalError)
     assert "no credit left" in str(error)
@@ -142,6 +218,15 @@ async def _half(request: web.Request) -> web.StreamResponse:
 
 async def _broken(_: web.Request) -> web.StreamResponse:
     return web.Response(text='{"choices": [', content_type="application/json")
+
+
+async def _drips(request: web.Request) -> web.StreamResponse:
+    response = web.StreamResponse(headers={"Content-Type": "application/json"})
+    await response.prepare(request)
+    for _ in range(40):
+        await asyncio.sleep(0.05)
+        await response.write(b"\n")
+    return response
 
 
 async def _slow(_: web.Request) -> web.StreamResponse:
@@ -173,6 +258,18 @@ def test_trouble_on_the_way_is_transient(
     assert isinstance(error, TransientError)
     assert says in str(error)
     assert not error.unreachable
+    assert error.sent
+
+
+def test_a_server_that_sends_blank_lines_is_not_waited_for_without_end(
+    server: Any, ask: Ask, name: Name, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DeepSeek does while a request waits: each byte once began the timeout anew."""
+    monkeypatch.setattr(hosted, "_TIMEOUT_TOTAL", 0.3)
+    server.handler = _drips
+    error = fails(ask, name("openai", "timeout=0.2"))
+    assert isinstance(error, TransientError)
+    assert error.kind == "timeout"
 
 
 @BOTH
@@ -183,6 +280,7 @@ def test_a_server_that_is_not_there_is_named(ask: Ask, provider: str) -> None:
         error = fails(ask, f"{provider}:m?base_url={url}")
     assert isinstance(error, TransientError)
     assert error.unreachable
+    assert not error.sent
     assert f"{url} cannot be reached" in str(error)
 
 
@@ -203,15 +301,23 @@ def test_a_missing_key_names_the_variable_and_the_option(ask: Ask, provider: str
 
 
 @BOTH
-@pytest.mark.parametrize("library", ["", "aiohttp", "certifi"])
+@pytest.mark.parametrize("library", ["aiohttp", "certifi"])
 def test_a_missing_library_names_the_install_line(
     ask: Ask, provider: str, library: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, library or provider, None)
+    monkeypatch.setitem(sys.modules, library, None)
     error = fails(ask, f"{provider}:m", environment=KEYS)
     assert isinstance(error, FatalError)
-    assert f"{library or provider} is not installed" in str(error)
-    assert f'pip install "pytest-fairness[{provider}]"' in str(error)
+    assert f"{library} is not installed" in str(error)
+    assert f'pip install "./pytest-fairness[{provider}]"' in str(error)
+
+
+@BOTH
+def test_batches_need_the_official_client(make: Make, provider: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, provider, None)
+    batches: Any = make(f"{provider}:m", environment=KEYS).batches  # type: ignore[attr-defined]
+    with pytest.raises(FatalError, match=f"{provider} is not installed"):
+        asyncio.run(batches.state("one"))
 
 
 @BOTH
@@ -222,7 +328,7 @@ def test_an_offline_run_makes_no_connection(server: Any, ask: Ask, name: Name, p
 
 @pytest.mark.parametrize("url", ["localhost:8000", "ftp://host/v1", "http://", "/v1"])
 def test_a_base_url_that_is_none_is_refused(make: Make, url: str) -> None:
-    with pytest.raises(FairnessError, match="is none: write http://host:port/path"):
+    with pytest.raises(FairnessError, match="is no URL: write http://host:port/path"):
         make(f"openai:m?base_url={url}")
 
 

@@ -14,6 +14,7 @@ from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.errors import FairnessError, FatalError, TransientError
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.protocols import Model
+from tests.core.test_finish_reasons import MEANINGS
 
 SECRET = "sk-proj-0123456789abcdefghij"
 KEYS = {"OPENAI_API_KEY": SECRET, "ANTHROPIC_API_KEY": SECRET}
@@ -49,6 +50,7 @@ def reply(*blocks: dict[str, str], stop: str = "end_turn") -> dict[str, Any]:
     }
 
 
+YES = {"type": "text", "text": "Yes"}
 BOTH = pytest.mark.parametrize("provider", ["openai", "anthropic"])
 
 
@@ -59,7 +61,7 @@ def test_openai_sends_decoding_and_messages(server: Any, ask: Ask, name: Name) -
     server.answers("openai")
     prompt = Prompt([{"role": "system", "content": "Be fair."}, {"role": "user", "content": "Ünïcode?"}])
     tail = 'temperature=0.5&seed=7&stop=["a","b"]&max_completion_tokens=9&reasoning_effort=low&extra={"top_k":5}'
-    ask(name("openai", tail), prompt, 2, environment=KEYS)
+    ask(name("openai", f"{tail}&key_env=OPENAI_API_KEY"), prompt, 2, environment=KEYS)
     assert server.paths == ["/v1/chat/completions"]
     assert server.sent_key == SECRET
     assert server.bodies[0] == {
@@ -77,7 +79,7 @@ def test_openai_sends_decoding_and_messages(server: Any, ask: Ask, name: Name) -
 def test_anthropic_splits_the_system_message_and_sends_a_thinking_budget(server: Any, ask: Ask, name: Name) -> None:
     server.answers("anthropic")
     prompt = Prompt([{"role": "system", "content": "Be fair."}, {"role": "user", "content": "Yes?"}])
-    ask(name("anthropic", "thinking=2048&stop=x&effort=low"), prompt, environment=KEYS)
+    ask(name("anthropic", "thinking=2048&stop=x&effort=low&key_env=ANTHROPIC_API_KEY"), prompt, environment=KEYS)
     assert server.paths == ["/v1/messages"]
     assert server.sent_key == SECRET
     assert server.bodies[0] == {
@@ -108,7 +110,7 @@ def test_a_thinking_budget_that_leaves_no_answer_is_refused(make: Make) -> None:
 def test_a_custom_server_needs_no_key(server: Any, ask: Ask, name: Name, provider: str) -> None:
     server.answers(provider)
     assert ask(name(provider)).text == "Yes."
-    assert server.sent_key == "none"
+    assert server.sent_key is None
 
 
 def test_another_variable_may_hold_the_key(server: Any, ask: Ask, name: Name) -> None:
@@ -150,7 +152,11 @@ def test_a_password_in_the_base_url_is_sent_as_one(server: Any, ask: Ask, name: 
         (completion("Hm.</think>No"), "No", "stop", "Hm."),
         (completion("<think>Hm", "length"), "", "length", "Hm"),
         (completion([{"type": "text", "text": "Y"}, {"type": "text", "text": "es"}]), "Yes", "stop", None),
-        (completion(None), "", "stop", None),
+        (completion(None), "", "no_content", None),
+        (completion(None, "length"), "", "length", None),
+        (completion() | {"choices": []}, "", "content_filter", None),
+        (completion() | {"choices": None}, "", "content_filter", None),
+        (completion() | {"choices": [{"index": 0, "finish_reason": "content_filter"}]}, "", "content_filter", None),
         (completion("x", "tool_calls"), "x", "tool_calls", None),
     ],
 )
@@ -187,10 +193,42 @@ def test_anthropic_replies_are_read(
 
 
 @BOTH
-@pytest.mark.parametrize("sent", [{"ok": True}, [], "<html>", {"choices": []}, {"content": [3]}])
+def test_finish_reasons_have_one_meaning_whoever_says_them(server: Any, ask: Ask, name: Name, provider: str) -> None:
+    for said, meaning, _ in MEANINGS:
+        if said is None or (provider == "openai" and meaning == "error"):
+            continue
+        server.says(
+            completion("Yes", said) if provider == "openai" else reply({"type": "text", "text": "Yes"}, stop=said)
+        )
+        assert ask(name(provider)).finish_reason == meaning
+
+
+@pytest.mark.parametrize("finish", ["error", "abort", "network_error", "insufficient_system_resource", "stop", None])
+def test_an_answer_that_a_gateway_broke_off_is_asked_again(server: Any, ask: Ask, name: Name, finish: str) -> None:
+    """OpenRouter answers with 200 where its upstream died half way."""
+    broken = completion("Yes, I would normally hire her, but", finish)
+    if finish in ("error", "stop", None):
+        broken["choices"][0]["error"] = {"code": 502, "message": "Upstream died, Bearer abcdefgh12345678"}
+    server.says(broken)
+    with pytest.raises(TransientError, match="broke off its answer") as raised:
+        ask(name("openai"))
+    assert raised.value.kind == ("502" if "error" in broken["choices"][0] else "broken answer")
+    assert "abcdefgh" not in str(raised.value)
+    assert not raised.value.unreachable
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "sent",
+    [
+        *({"ok": True}, [], "<html>", {"choices": []}, {"content": [3]}),
+        completion(reasoning=["Hm."]) | {"content": [{"type": "text", "text": 3}]},
+        completion() | {"model": {"name": "m"}, "content": [], "stop_reason": 7},
+    ],
+)
 def test_a_reply_in_another_form_is_told(server: Any, ask: Ask, name: Name, provider: str, sent: object) -> None:
     server.says(sent)
-    with pytest.raises(TransientError, match=r"did not answer in the form of .*; check the base URL"):
+    with pytest.raises(TransientError, match=r"answered in another form than .*: check the base URL"):
         ask(name(provider))
 
 

@@ -25,7 +25,7 @@ from typing import Any
 import pytest
 
 from pytest_fairness.core.attempts import Answer
-from pytest_fairness.core.errors import ModelError, PermanentError, TransientError
+from pytest_fairness.core.errors import FatalError, ModelError, PermanentError, TransientError
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.protocols import Model
 
@@ -149,7 +149,7 @@ def proxy(servers: dict[str, Live]) -> Named:
 
     def named(provider: str, model: str, tail: str = "") -> str:
         path = "/v1" if provider == "openai" else ""
-        return f"{provider}:{model}?base_url={url}{path}{tail}"
+        return f"{provider}:{model}?base_url={url}{path}&key_env={provider.upper()}_API_KEY{tail}"
 
     return named
 
@@ -195,7 +195,7 @@ def test_litellms_errors_are_told_apart(
 def test_litellm_refuses_a_wrong_key(proxy: Named, ask: Ask, provider: str) -> None:
     """Without a database it says so with a status of 400, where other servers say 401."""
     wrong = "sk-a-wrong-key-0123456789"
-    with pytest.raises(ModelError, match=r"refused the (key|request) \(40[01]: ") as caught:
+    with pytest.raises(FatalError, match=r"refused the key \(40[01]: ") as caught:
         ask(proxy(provider, "canned"), environment=dict.fromkeys(KEYS, wrong))
     assert wrong not in str(caught.value)
 

@@ -38,6 +38,7 @@ Make = Callable[..., Model]
         ("a:b?x=%2526&y=p%40q&z=100%", "a", "b", {"x": "%26", "y": "p%40q", "z": "100%"}),
         (" replay:a/b c.jsonl ", "replay", "a/b c.jsonl", {}),
         ('a:b?extra={"k":1}', "a", "b", {"extra": '{"k":1}'}),
+        ('a:b?extra={"k": {"z": 1, "a": 2}, "b":0.10}', "a", "b", {"extra": '{"b":0.1,"k":{"z":1,"a":2}}'}),
     ],
 )
 def test_a_name_is_read(text: str, provider: str, name: str, parameters: dict[str, Any]) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import gc
 import shutil
 import sys
+import weakref
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.errors import FairnessError, FatalError, PermanentError
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.protocols import Model
+from pytest_fairness.models.generation import Generator, Job, _Row
 
 torch: Any = pytest.importorskip("torch", reason="transformers models need torch")
 pytest.importorskip("transformers", reason="transformers models need transformers")
@@ -154,18 +156,18 @@ def test_a_prompt_near_the_end_of_the_context_is_cut_and_one_beyond_it_refused(
 def test_closing_frees_the_model_and_ends_what_runs(make: Make, folder: Path) -> None:
     model: Any = make("transformers:weights/tiny?max_tokens=200&batch_size=1", root=folder)
 
-    def alive() -> int:
+    def loaded() -> weakref.WeakSet[Any]:
         gc.collect()
-        return sum(type(thing).__name__ == "GPT2LMHeadModel" for thing in gc.get_objects())
+        return weakref.WeakSet(thing for thing in gc.get_objects() if type(thing).__name__ == "GPT2LMHeadModel")
 
-    before = alive()
+    others = loaded()  # of earlier tests, which may be freed at any time
 
     async def interrupted() -> None:
         await model.answer(Prompt("x"), 0)
         waiting = [asyncio.ensure_future(model.answer(prompt, 0)) for prompt in PROMPTS]
         await asyncio.sleep(0.05)
         await asyncio.wait_for(model.close(), 10)
-        assert alive() == before
+        assert not loaded() - others
         await asyncio.gather(*waiting, return_exceptions=True)
         assert sum(task.cancelled() for task in waiting) >= 4
 
@@ -185,7 +187,7 @@ def test_missing_libraries_name_the_install_line(ask: Ask, folder: Path, monkeyp
         with monkeypatch.context() as patched, pytest.raises(FatalError) as caught:
             patched.setitem(sys.modules, module, None)
             ask("transformers:weights/tiny", root=folder)
-        assert 'pip install "pytest-fairness[transformers]"' in str(caught.value)
+        assert 'pip install "./pytest-fairness[transformers]"' in str(caught.value)
 
 
 def test_the_key_knows_decoding_and_weights_but_not_the_machine(make: Make, folder: Path) -> None:
@@ -208,3 +210,22 @@ def test_an_unknown_device_is_told(ask: Ask, folder: Path) -> None:
         ask("transformers:weights/tiny?device=toaster", root=folder)
     with pytest.raises(FairnessError, match="parameter dtype is 'int8': it must be one of auto"):
         ask("transformers:weights/tiny?dtype=int8", root=folder)
+
+
+def test_thinking_between_special_tokens_is_no_part_of_the_answer(folder: Path) -> None:
+    """Magistral's markers are special tokens: decoding without these would leave its thinking in the answer."""
+    from transformers import AutoTokenizer
+
+    tokenizer: Any = AutoTokenizer.from_pretrained(folder / "weights/tiny")
+    tokenizer.add_special_tokens({"additional_special_tokens": ["[THINK]", "[/THINK]", "<|header|>"]})
+    generator: Any = Generator.__new__(Generator)
+    generator._tokenizer, generator._ends = tokenizer, {tokenizer.eos_token_id}
+    row = _Row(Job([], 0), [1], 9)
+    for text, answer, reasoning in [
+        ("[THINK]maybe A[/THINK]B<end>", "B", "maybe A"),
+        ("<|header|>[THINK]maybe A[/THINK]<|header|>B<end>", "B", "maybe A"),
+        ("[THINK]maybe A", "", "maybe A"),
+        ("<|header|>B<end>", "B", None),
+    ]:
+        found = generator._answer(row, tokenizer(text)["input_ids"], 0.0)
+        assert (found.text, found.reasoning) == (answer, reasoning)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ INPUT, OUTPUT = 1000, 500
 
 
 class Billed(ThreadingHTTPServer):
-    """Answers yes; every ``refuses``-th request is answered with ``status`` instead."""
+    """Answers yes; every ``refuses``-th request is answered with ``status`` instead, and all after ``last``."""
 
     daemon_threads = True
 
@@ -22,6 +23,7 @@ class Billed(ThreadingHTTPServer):
         self.requests: list[str] = []
         self.refused = 0
         self._refuses, self.status = refuses, status
+        self.last = math.inf
         self._lock = threading.Lock()
 
     @property
@@ -36,7 +38,7 @@ class Billed(ThreadingHTTPServer):
         """Count a request; whether it is answered."""
         with self._lock:
             self.requests.append(text)
-            refused = self._refuses and len(self.requests) % self._refuses == 0
+            refused = (self._refuses and len(self.requests) % self._refuses == 0) or len(self.requests) > self.last
             self.refused += bool(refused)
             return not refused
 

@@ -120,13 +120,15 @@ class Project:
         return rows
 
     def row(self) -> dict[str, Any]:
-        """The row of the only threshold."""
-        (row,) = self.rows()
+        """The row of the only threshold that was judged, or of the only one."""
+        rows = self.rows()
+        (row,) = [row for row in rows if row["verdict"] != "not judged"] or rows
         return row
 
     def verdicts(self) -> dict[str, str]:
-        """Verdicts by the name of the test, its parameters included."""
-        return {row["id"].partition("::")[2]: row["verdict"] for row in self.rows()}
+        """Verdicts of what was judged by the name of the test, its parameters included."""
+        judged = [row for row in self.rows() if row["verdict"] != "not judged"]
+        return {row["id"].partition("::")[2]: row["verdict"] for row in judged}
 
 
 def shown(result: pytest.RunResult) -> str:

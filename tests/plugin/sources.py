@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, timedelta
 
 HEAD = """\
 import pytest
@@ -38,6 +39,9 @@ def application(text):
 def model():
     return application
 '''
+
+LATER = (date.today() + timedelta(days=300)).isoformat()  # noqa: DTZ011 - any day to come
+"""A day on which a flaky mark may end."""
 
 EVEN = {"woman": 0.95, "man": 0.95}
 UNEVEN = {"woman": 0.4, "man": 0.9}

@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from pytest_fairness.session.options import OPTIONS
+
 from . import sources
 from .project import QUIET, Project, each, every_mode, in_one_process, shown
 
@@ -27,8 +29,7 @@ def test_an_interpreter_without_asserts_is_refused(project: Project, way: str, m
     python = [sys.executable, *([way] if way.startswith("-") else [])]
     args = ["-m", "pytest", "-p", "no:randomly", *QUIET, *project.mode.args]
     result = project.pytester.run(*python, *args, timeout=90)
-    # A worker cannot refuse the run without looking crashed: each of its tests fails with the line.
-    assert result.ret == (1 if project.mode.distributed else 4)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert "python -O" in shown(result)
     assert not project.asked()
     assert "INTERNALERROR" not in shown(result)
@@ -50,12 +51,26 @@ def test_an_interpreter_without_asserts_may_run_other_tests(project: Project) ->
         (("--fairness-data=bbq",), "write SUITE=DIR"),
         (("--fairness-data==x",), "write SUITE=DIR"),
         (("--fairness-judge=opnai:x",), "did you mean 'openai'"),
+        (("--fairness-repetitions=1000000000000",), "it must be at most 10,000"),
+        (("--fairness-looks=3",), "--fairness-looks are those of --fairness-resolve"),
+        (("--fairness-rate=3",), "--fairness-rate is for --fairness-plan"),
+        (("--fairness-data=hiring=nowhere",), "hiring=nowhere: there is no such folder"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
 def test_a_value_that_cannot_be_meant(project: Project, args: tuple[str, ...], words: str) -> None:
     project.write(conftest=sources.application(), test_hiring=sources.suite(count=6))
     assert words in usage_error(project.bare_run(*args))
+    assert not project.store.exists()
+
+
+def test_an_empty_option_is_refused(project: Project) -> None:
+    project.write(conftest=sources.application(), test_hiring=sources.suite(count=6))
+    for option in OPTIONS:
+        if option.flag or option.type is not str:
+            continue
+        line = usage_error(project.bare_run(f"--fairness-{option.name}="))
+        assert line.startswith(f"ERROR: --fairness-{option.name} is empty (an unset variable?): give ")
     assert not project.store.exists()
 
 
@@ -83,11 +98,14 @@ def people(data):
 """
     source = "\n".join((sources.HEAD, items, sources.PROBE, sources.THRESHOLD))
     project.write(conftest=sources.application(), test_hiring=source)
-    result = project.run("--fairness-data=hiring=nowhere")
+    assert "--fairness-data hiring=nowhere: there is no such folder" in usage_error(
+        project.run("--fairness-data=hiring=nowhere")
+    )
+    (project.path / "pytest.ini").write_text("[pytest]\nfairness_data = hiring=nowhere\n", encoding="utf-8")
+    result = project.run()
     result.assert_outcomes(errors=2)
-    assert result.ret == 1
-    assert "--fairness-data hiring=" in shown(result)
     assert "there is no such folder" in shown(result)
+    (project.path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
     (project.path / "here").mkdir()
     project.run("--fairness-data=hiring=here", "-k", "test_hiring[").assert_outcomes(passed=1)
     assert str(project.path / "here") in next(iter(project.asked()))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_fairness.session import probes
+
 from . import sources
 from .project import Project, each, failures, shown
 
@@ -54,6 +56,15 @@ def test_items_that_cannot_be_built(project: Project, body: str) -> None:
     assert not project.asked()
     assert project.verdicts() == {"test_women_and_men_alike": "invalid"}
     assert words.split()[-1] in project.row()["message"]
+
+
+def test_items_without_end_are_told(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They once took all memory, and were killed without a word."""
+    monkeypatch.setattr(probes, "MOST_ITEMS", 50)
+    write(project, "number = 0\n    while True:\n        number += 1\n        yield item(str(number))")
+    result = project.run()
+    result.assert_outcomes(passed=1, errors=2)
+    assert "probe test_hiring: its items are more than 50, or have no end: give fewer" in shown(result)
 
 
 def test_collecting_a_probe_that_cannot_be_built_is_no_error(project: Project) -> None:

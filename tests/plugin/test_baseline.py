@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from pytest_fairness.session.baseline import earlier_runs
+
 from . import sources
-from .project import NO_XDIST, Mode, Project, every_mode, failures, in_one_process, shown
+from .project import N2, NO_XDIST, Mode, Project, every_mode, failures, in_one_process, shown
 
 AGAINST = sources.threshold(
     'assert measured.against(baseline).ratio("hired", by="gender", of="woman", to="man") <= 1.1', name="test_no_worse"
@@ -174,3 +176,45 @@ def test_other_decoding_and_other_graders_are_refused(project: Project, model: s
     simulated(project, model, "--fairness-baseline=latest")
     assert project.row()["verdict"] == "invalid"
     assert words in project.row()["message"]
+
+
+@in_one_process
+def test_the_same_stored_answers_compare_nothing(project: Project) -> None:
+    write_simulated(project)
+    simulated(project, "shipped?base=0.8")
+    simulated(project, "shipped?base=0.8", "--fairness-baseline=latest")
+    assert project.row()["verdict"] == "invalid"
+    assert (
+        "900 of 900 answers are the same stored ones in both runs: ask anew with --fairness-fresh"
+        in (project.row()["message"])
+    )
+    simulated(project, "shipped?base=0.8", "--fairness-baseline=latest", "--fairness-fresh")
+    assert project.row()["estimate"] is not None
+
+
+@pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
+def test_latest_is_the_newest_run_of_the_same_design(project: Project) -> None:
+    run = ship(project)
+    write(project)
+    for other in (
+        ("--fairness-sample=100", "--fairness-baseline=latest"),  # cannot be compared, and is not the next baseline
+        ("-k", "bound", "--fairness-repetitions=2"),
+        ("--setup-plan",),
+    ):
+        project.run(*other, mode=NO_XDIST)
+    project.run("--fairness-baseline=latest")
+    assert project.verdicts()["test_no_worse"] == "fair"
+    assert f"--fairness-baseline={run}" in project.results()["run"]["command"]
+
+
+def test_runs_without_attempts_are_never_the_latest(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = ship(project)
+    page = project.path / "reports" / "fairness.html"
+    project.write(conftest="")
+    monkeypatch.delenv("PYTEST_ADDOPTS")
+    result = project.run()
+    assert "no model is named" in shown(result)
+    assert project.results()["run"]["id"] != run
+    assert not page.exists()
+    with earlier_runs(project.store) as runs:
+        assert runs.find("latest") == runs.find("latest", "document") == run

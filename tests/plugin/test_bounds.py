@@ -129,8 +129,9 @@ def test_certify_and_verify_use_them(pay: Project) -> None:
         (KEY, "bounds = 0.7", "bounds are 0.7: write [LOW, HIGH]"),
         (KEY, "bounds = [1.5, 0.5]", "the first must be at most the second"),
         (KEY, "scale = {A = [0, 1]}", "scale is {'A': [0, 1]}: write {A = [LOW, HIGH]"),
-        (KEY, "repetitions = 0", "repetitions is 0: it must be a whole number, at least 1"),
-        (KEY, "confidence = 95", "confidence is 95: it must be a number from 0.5 to below 1"),
+        (KEY, "repetitions = 0", "repetitions is 0: it must be a whole number from 1 to 10,000"),
+        (KEY, "confidence = 0.79", "confidence is 0.79: it must be a number from 0.8 to below 1"),
+        (KEY, "confidence = 95", "confidence is 95: it must be a number from 0.8 to below 1"),
     ],
 )
 def test_a_table_that_is_wrong_is_an_error(pay: Project, key: str, body: str, says: str) -> None:
@@ -249,12 +250,13 @@ def test_several_numbers_on_one_side_are_not_one_bound() -> None:
     assert "with 0.5 and 0.6: one bound cannot stand for both" in judged(test, only=(0.7, INF)).reason
 
 
-def test_a_negated_comparison_takes_the_side_of_its_operator() -> None:
+def test_a_negated_comparison_takes_the_bound_that_must_hold() -> None:
     def test() -> None:
         assert not RHO < 0.8
 
     assert judge(test).verdict == "unfair"
-    assert judged(test, only=(-INF, 0.7)).verdict == "fair"
+    judgement = judged(test, only=(0.7, INF))
+    assert (judgement.verdict, judgement.bounds) == ("fair", (0.7, None))
 
 
 def test_a_mark_is_not_held_against_bounds() -> None:

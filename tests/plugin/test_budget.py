@@ -101,7 +101,8 @@ def test_a_budget_is_kept_by_what_the_provider_has_counted(project: Project) -> 
     ("cap", "said"),
     [
         ("--fairness-max-requests=40", ""),
-        ("--fairness-max-requests=39", "the cap of 39 requests was reached: 19 of 20"),
+        # How many items that leaves depends on what the other worker has under way.
+        ("--fairness-max-requests=39", "the cap of 39 requests was reached: 1"),
     ],
 )
 @pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
@@ -120,7 +121,7 @@ def test_a_cap_on_time(project: Project) -> None:
 
 
 def test_no_flaky_mark_excuses_what_was_not_measured(project: Project) -> None:
-    mark = '@pytest.mark.flaky_threshold(reason="noise", until="2999-01-01", max_flip=0.5)'
+    mark = f'@pytest.mark.flaky_threshold(reason="noise", until="{sources.LATER}", max_flip=0.5)'
     usual(project, sources.threshold(f"assert {sources.RATIO} >= 0.1", marks=mark))
     result = project.run("--fairness-max-requests=30")
     assert project.row()["verdict"] == "undecided"

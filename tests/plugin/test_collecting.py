@@ -55,9 +55,13 @@ def test_one_verdict_per_threshold_and_model(project: Project) -> None:
 def test_models_that_differ_in_a_parameter_only_are_told_apart(project: Project) -> None:
     project.write(test_hiring=sources.suite())
     names = [f"simulated:one?base={base}" for base in ("0.9", "0.95")]
-    project.run("--fairness-model", names[0], "--fairness-model", names[1])
-    assert [row["model"] for row in project.rows()] == names
-    assert len({row["id"] for row in project.rows()}) == 2
+    ids = []
+    for first, second in (names, names[::-1]):
+        project.run("--fairness-model", first, "--fairness-model", second)
+        ids.append({row["model"]: row["id"] for row in project.rows()})
+    assert ids[0] == ids[1]
+    assert sorted(ids[0]) == names
+    assert len(set(ids[0].values())) == 2
     assert len({row["estimate"] for row in project.rows()}) == 2
 
 
@@ -84,6 +88,22 @@ def people():
         assert not {"[", "]", " "} & set(inside)
         assert "::" not in inside
     project.run().assert_outcomes(passed=5)
+
+
+def test_ids_do_not_depend_on_the_other_items(project: Project) -> None:
+    items = """
+def people():
+    for name in ("医生", "护士", "教师", "a b", "a_b", "x" * 70, "x" * 70 + "y", "x" * 69 + "z"):
+        yield ProbeItem(name, [Prompt(f"a man called {name} ")])
+"""
+    project.write(conftest=sources.application(), test_hiring="\n".join((sources.HEAD, items, sources.PROBE)))
+    ids = collected(project)
+    assert len(set(ids)) == 8
+    assert "test_hiring.py::test_hiring[a_b]" in ids
+    for seed in range(3):
+        fewer = collected(project, "--fairness-sample=5", f"--fairness-seed={seed}")
+        assert len(fewer) == 5
+        assert set(fewer) < set(ids)
 
 
 def test_ids_do_not_depend_on_the_order_of_the_items(project: Project) -> None:

@@ -10,6 +10,7 @@ import yaml  # noqa: F401 - kept from run to run: its C part knows the errors of
 
 from tests.declared.broken import BROKEN_JSONL, BROKEN_YAML, GOOD
 
+from . import sources
 from .project import NO_XDIST, Project, every_mode, in_one_process, shown
 
 PAY = """\
@@ -205,7 +206,7 @@ def test_the_card_is_in_the_report(project: Project) -> None:
 
 
 def test_a_flaky_threshold(project: Project) -> None:
-    flaky = "{assert: rate(advised) >= 0.5, flaky: {reason: small, until: 2999-01-01, max_flip: 0.5}}"
+    flaky = f"{{assert: rate(advised) >= 0.5, flaky: {{reason: small, until: {sources.LATER}, max_flip: 0.5}}}}"
     write(project, PAY.partition("  women")[0] + f"  often enough: {flaky}\n")
     project.run("--fairness-model", "simulated:x?base=0.55")
     assert project.row()["flaky"].startswith("flaky: ")

@@ -9,7 +9,7 @@ import pytest
 from . import sources
 from .project import Project, every_mode, failures, in_one_process, shown
 
-LATER = "2999-12-31"
+LATER = sources.LATER
 EARLIER = "2020-12-31"
 
 OPEN = f"assert {sources.RATIO} >= 0.8"
@@ -77,7 +77,9 @@ def test_past_its_date_it_breaks_the_build(project: Project) -> None:
 
 
 def test_the_date_may_be_a_date(project: Project) -> None:
-    write(project, "from datetime import date", marked("reason='x', until=date(2999, 1, 1), max_flip=0.5"))
+    write(
+        project, "from datetime import date", marked(f"reason='x', until=date.fromisoformat('{LATER}'), max_flip=0.5")
+    )
     assert project.run("-m", "threshold").ret == 0
 
 
@@ -98,6 +100,7 @@ def test_one_that_flips_too_often_breaks_the_build(project: Project) -> None:
         (f"reason=' ', until='{LATER}'", "the reason is empty"),
         ("reason='x', until='soon'", "until is 'soon'"),
         ("reason='x', until=7", "until is 7"),
+        ("reason='x', until='2999-12-31'", "until is 2999-12-31: it must be at most a year ahead"),
         (f"reason='x', until='{LATER}', max_flip=0.9", "max_flip is 0.9"),
         (f"reason='x', until='{LATER}', max_flip=0.01", "max_flip is 0.01"),
         (f"reason='x', until='{LATER}', max_flip='often'", "max_flip"),

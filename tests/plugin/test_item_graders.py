@@ -125,18 +125,18 @@ def test_a_question_without_an_answer_fails_its_test(project: Project) -> None:
     assert project.row()["ungraded"] == {"all": 2}
 
 
-def test_offline_a_run_that_has_nothing_stored_fails_with_the_usual_line(project: Project) -> None:
+def test_offline_a_run_that_has_nothing_stored_says_so_once(project: Project) -> None:
     project.write(test_hiring=GRADER + sources.suite(RATE, count=5, probe=PROBE))
     model = "--fairness-model=openai:gpt-5-mini"
     result = project.run(model, "--fairness-offline")
     assert result.ret == 1
     assert project.row()["verdict"] == "invalid"
-    for lines in [lines for name, lines in failures(result).items() if name.startswith("test_hiring")]:
-        assert lines[0].startswith("2 of 2 attempts could not be made: ")
-        assert "--fairness-offline" in lines[0]
+    told = [lines for name, lines in failures(result).items() if name.startswith("test_hiring")]
+    assert len(told) == 1
+    assert "--fairness-offline" in told[0][0]
 
 
-def test_offline_a_question_that_is_not_stored_fails_its_test(project: Project) -> None:
+def test_offline_questions_that_are_not_stored_are_told_once(project: Project) -> None:
     fixture = (
         "\nimport pytest\n@pytest.fixture(scope='session')\ndef oracle(judge):\n    return Oracle('Alike', judge)\n"
     )
@@ -148,10 +148,11 @@ def test_offline_a_question_that_is_not_stored_fails_its_test(project: Project) 
     )
     project.run("--fairness-judge=simulated:judge").assert_outcomes(passed=5, failed=1)
     result = project.run("--fairness-judge=openai:gpt-5-mini", "--fairness-offline")
-    result.assert_outcomes(failed=6)
-    for lines in [lines for name, lines in failures(result).items() if name.startswith("test_hiring")]:
-        assert lines[0].startswith("1 of 1 questions of its graders got no answer: ")
-        assert "--fairness-offline" in lines[0]
+    result.assert_outcomes(failed=2, skipped=4)
+    told = [lines for name, lines in failures(result).items() if name.startswith("test_hiring")]
+    assert len(told) == 1
+    assert told[0][0].startswith("openai:gpt-5-mini was not asked: ")
+    assert "--fairness-offline" in told[0][0]
 
 
 @in_one_process

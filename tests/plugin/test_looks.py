@@ -1,6 +1,13 @@
-"""Looking again at what was undecided: declared looks share the error, others need a new sample."""
+"""Looking again: declared looks share the error of a run, and all runs of a threshold share its error."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from pytest_fairness.stats.sequential import run_tail
 
 from . import sources
 from .project import NO_XDIST, Project, every_mode, in_one_process, shown
@@ -16,6 +23,12 @@ SIMULATED = "--fairness-model=simulated:even"
 
 def write(project: Project, *tests: str, count: int = 400) -> None:
     project.write(conftest=sources.application(EVEN, version="1"), test_hiring=sources.suite(*tests, count=count))
+
+
+def look(row: Mapping[str, Any]) -> tuple[int, int, int]:
+    """Which look decided a threshold, of how many, and how many attempts the first had."""
+    number, of, first = (row["looks"][name] for name in ("number", "of", "first"))
+    return number, of, first
 
 
 @every_mode
@@ -57,14 +70,14 @@ def test_the_number_of_looks_is_a_maximum(project: Project) -> None:
     result = project.run("--fairness-resolve", "--fairness-looks=2", "--fairness-sample=20", "-m", "threshold")
     assert result.ret == 1
     row = project.row()
-    assert row["looks"] == {"number": 2, "of": 2, "first": 40}
+    assert look(row) == (2, 2, 40)
     assert (row["verdict"], row["items"]) == ("undecided", 40)
 
 
 def test_without_resolve_nobody_looks_again(project: Project) -> None:
     write(project)
     project.run("--fairness-sample=20", "-m", "threshold")
-    assert project.row()["looks"] == {"number": 1, "of": 1, "first": 40}
+    assert look(project.row()) == (1, 1, 40)
     assert sum(project.asked().values()) == 40
 
 
@@ -108,35 +121,96 @@ def test_a_rerun_of_what_is_decided_changes_nothing(project: Project) -> None:
     result = project.run("--reruns=3", "-p", "rerunfailures", "--fairness-sample=100", "-m", "threshold")
     assert result.ret == 1
     row = project.row()
-    assert (row["verdict"], row["looks"], row["items"]) == ("unfair", {"number": 1, "of": 4, "first": 200}, 100)
+    assert (row["verdict"], look(row), row["items"]) == ("unfair", (1, 4, 200), 100)
     assert sum(project.asked().values()) == 200
 
 
 @every_mode
-def test_adding_to_what_was_undecided_needs_a_new_sample(project: Project) -> None:
-    write(project)
-    project.run("--fairness-sample=30", mode=NO_XDIST)
-    assert project.row()["verdict"] == "undecided"
-    result = project.run()
+def test_tryouts_are_never_fair_and_spend_nothing(project: Project) -> None:
+    write(project, sources.THRESHOLD, OTHER)
+    result = project.run("--fairness-sample=30", mode=NO_XDIST)
     assert result.ret == 1
-    row = project.row()
-    assert row["verdict"] == "undecided"
-    assert "its sample adds to that of run" in row["message"]
-    assert "--fairness-fresh" in row["message"]
-    assert "straddles" not in row["message"]
-    # Declaring looks afterwards is too late for what has been looked at.
-    project.run("--fairness-resolve", "--fairness-sample=100", mode=NO_XDIST)
-    assert "its sample adds to that of run" in project.row()["message"]
-    assert "adds to that of run" in shown(result)
+    small = {row["threshold"]: row for row in project.rows()}["hardly any"]
+    assert small["low"] > 0.1
+    assert small["verdict"] == "undecided"
+    assert "a try-out: 30 of 400 items say nothing good" in small["message"]
+    result = project.run()
+    assert result.ret == 0
+    for row in project.rows():
+        assert (row["verdict"], row["looks"]["run"], row["confidence"]) == ("fair", 1, 0.955)
 
 
 @in_one_process
-def test_looks_of_another_first_sample_are_not_those_declared(project: Project) -> None:
+def test_every_judged_run_is_a_look(project: Project) -> None:
+    project.write(test_hiring=sources.suite(OTHER, count=400))
+    arguments = (SIMULATED, "--fairness-sample=200", "-m", "threshold")
+    project.run(*arguments)
+    first = project.row()
+    assert (first["looks"]["run"], first["confidence"], first["risk"]) == (1, 0.955, 0.025)
+    assert first["p_fair"] == pytest.approx(1e-9 / 0.9)  # it counts for its share of the error
+    for number, more in enumerate(("--fairness-fresh", "--fairness-repetitions=2", "--fairness-seed=1"), start=2):
+        project.run(*arguments, more)
+        row = project.row()
+        assert row["looks"]["run"] == number
+        assert row["confidence"] == pytest.approx(1 - 2 * run_tail(number, 0.025))
+        assert row["looks"]["earlier"] == {"fair": number - 1, "unfair": 0, "undecided": 0}
+    # The same answers against the same bounds are none, now or later.
+    for _ in range(2):
+        project.run(*arguments)
+        assert {name: project.row()[name] for name in ("looks", "low", "high")} == {
+            name: first[name] for name in ("looks", "low", "high")
+        }
+
+
+def test_changed_bounds_are_a_look_and_are_printed(project: Project) -> None:
+    write(project, OTHER.replace("0.1", "0.95"))
+    project.run("-m", "threshold")
+    assert project.row()["verdict"] == "unfair"
+    run = project.results()["run"]["id"][:8]
+    write(project, OTHER)
+    told = " ".join(shown(project.run("-m", "threshold")).split())
+    assert project.row()["looks"]["run"] == 2
+    assert "judged run 2 of this threshold on this model (before: 1 unfair), so with a 99.7% interval" in told
+    assert f"bounds were >= 0.95 when run {run} called it unfair" in told
+
+
+def test_another_version_of_an_application_is_judged_for_the_first_time(project: Project) -> None:
+    write(project, OTHER)
+    project.run("-m", "threshold")
+    project.write(conftest=sources.application(EVEN, version="2"))
+    project.run("-m", "threshold")
+    assert project.row()["looks"]["run"] == 1
+
+
+def test_other_answers_of_an_application_without_a_version_are_a_look(project: Project) -> None:
+    runs = []
+    for rates in (EVEN, EVEN, {"woman": 0.9, "man": 0.8}, EVEN):
+        project.write(conftest=sources.application(rates), test_hiring=sources.suite(OTHER))
+        told = " ".join(shown(project.run("-m", "threshold")).split())
+        runs.append(project.row()["looks"]["run"])
+        assert ("say so by its attribute fairness_version" in told) is (runs[-1] == 2)
+    assert runs == [1, 1, 2, 1]
+
+
+def test_sessions_of_a_run_with_a_fixed_id_are_looks(project: Project) -> None:
+    project.write(test_hiring=sources.suite(OTHER, count=400))
+    runs = []
+    for seed in (1, 2, 3, 3):
+        project.run(
+            SIMULATED, "--fairness-run=fixed", "--fairness-sample=200", f"--fairness-seed={seed}", "-m", "threshold"
+        )
+        runs.append(project.row()["looks"]["run"])
+    assert runs == [1, 2, 3, 3]
+    project.run(SIMULATED, "--fairness-sample=200", "--fairness-seed=4", "-m", "threshold")
+    assert project.row()["looks"]["run"] == 4
+
+
+@in_one_process
+def test_declared_looks_of_another_first_sample_are_another_run(project: Project) -> None:
     write(project)
-    project.run("--fairness-resolve", "--fairness-looks=2", "--fairness-sample=15", "-m", "threshold")
-    assert project.row()["verdict"] == "undecided"
-    project.run("--fairness-resolve", "--fairness-looks=2", "--fairness-sample=200", "-m", "threshold")
-    assert "its sample adds to that of run" in project.row()["message"]
+    for number, sample in enumerate((15, 200), start=1):
+        project.run("--fairness-resolve", "--fairness-looks=2", f"--fairness-sample={sample}", "-m", "threshold")
+        assert project.row()["looks"]["run"] == number
 
 
 @in_one_process

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from . import sources
-from .project import Project, each, every_mode, in_one_process, shown
+from .project import N2, NO_XDIST, Project, each, every_mode, in_one_process, shown
 
 MODES = ("-p", "no:randomly")
 
@@ -189,7 +189,7 @@ def test_a_probe_under_hypothesis_measures_its_item_once(project: Project) -> No
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 @pytest.mark.probe(items=people, grade={"hired": YesNo()})
-@settings(max_examples=3, database=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=3, database=None, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(number=st.integers(0, 9))
 def test_hiring(probe_item, model, number):
     assert len(probe_item.measure(model)) == 2
@@ -201,12 +201,8 @@ def test_hiring(probe_item, model, number):
 
 RERUN = """
 @pytest.mark.threshold(probe=test_hiring)
-def test_threshold(measured):
-    from pathlib import Path
-    tries = Path("tries.txt")
-    before = len(tries.read_text()) if tries.exists() else 0
-    tries.write_text("x" * (before + 1))
-    bound = 0.5 if before >= {enough} else 1.5
+def test_threshold(measured, request):
+    bound = 0.5 if request.node.execution_count > {enough} else 1.5
     assert measured.ratio("hired", by="gender", of="woman", to="man") >= bound
 """
 
@@ -246,20 +242,25 @@ def test_a_probe_test_run_again_asks_nothing_again(project: Project) -> None:
 def test_with_a_timeout(project: Project) -> None:
     body = "    import time\n    if 'profile 3 ' in text:\n        time.sleep(30)"
     project.write(conftest=sources.application(body=body), test_hiring=sources.suite(count=20))
-    result = project.run("--timeout=3", "--timeout-method=signal", "-k", "person-0003 or person-0004")
+    # An application that is called once at a time would let the next call wait for the one that hangs.
+    options = "--timeout=3", "--timeout-method=signal", "--fairness-concurrency=4"
+    result = project.run(*options, "-k", "person-0003 or person-0004")
     assert result.ret == 1
     assert "Timeout" in shown(result)
     assert result.parseoutcomes()["passed"] == 1
     assert result.duration < 25
 
 
-def test_setting_up_only_asks_nothing(project: Project) -> None:
+@pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
+def test_listings_leave_no_trace(project: Project) -> None:
     project.write(conftest=sources.application(), test_hiring=sources.suite(count=5))
-    for option in ("--setup-plan", "--setup-only", "--fixtures-per-test"):
-        result = project.bare_run(option)
+    for option in ("--setup-plan", "--setup-only", "--fixtures-per-test", "--fixtures", "--markers", "--collect-only"):
+        result = project.run(option, "--fairness-report=page.html")
         assert "INTERNALERROR" not in shown(result)
         assert result.ret == 0
         assert not project.asked()
+        assert not project.store.exists()
+        assert not any((project.path / name).exists() for name in ("results.json", "page.html"))
 
 
 def test_with_doctests_and_unittests_beside_it(project: Project) -> None:
@@ -279,7 +280,7 @@ class TestOld(unittest.TestCase):
 
 
 def test_with_an_html_report(project: Project) -> None:
-    mark = "reason='x', until='2999-01-01', max_flip=0.5"
+    mark = f"reason='x', until='{sources.LATER}', max_flip=0.5"
     test = sources.threshold(f"assert {sources.RATIO} >= 0.85", marks=f"@pytest.mark.flaky_threshold({mark})")
     project.write(conftest=sources.application(sources.NARROW), test_hiring=sources.suite(test))
     result = project.run("--html=report.html", "--self-contained-html")
@@ -333,3 +334,69 @@ def test_it_can_be_switched_off(project: Project, monkeypatch: pytest.MonkeyPatc
     project.write(test_plain="def test_plain(): pass\n")
     result = project.bare_run("-p", "no:fairness")
     result.assert_outcomes(passed=1)
+
+
+OTHER_PLUGIN = """
+import pytest
+
+@pytest.fixture
+def model(): return "theirs"
+
+@pytest.fixture
+def judge(): return "theirs"
+
+@pytest.fixture
+def grader(): return "theirs"
+
+@pytest.fixture
+def baseline(): return "theirs"
+
+@pytest.fixture
+def measured(): return "theirs"
+
+@pytest.fixture
+def flips(): return "theirs"
+
+@pytest.fixture
+def model_name(): return "theirs"
+"""
+
+OTHER_TESTS = """
+import pytest
+
+@pytest.mark.probe
+def test_bare(): pass
+
+@pytest.mark.probe("hw0", speed=3)
+def test_hardware(): pass
+
+@pytest.mark.threshold(5)
+def test_limit(): pass
+
+@pytest.mark.threshold(seconds=5)
+class TestLimits:
+    def test_limit(self): pass
+
+@pytest.mark.parametrize("name", ["model", "judge", "grader", "baseline", "measured", "flips", "model_name"])
+def test_fixtures(request, name):
+    assert request.getfixturevalue(name) == "theirs"
+
+def test_closure(model, judge, grader, baseline, measured): pass
+"""
+
+
+def test_marks_and_fixtures_of_others_keep_working(project: Project) -> None:
+    project.pytester.makeini("[pytest]\nmarkers =\n    probe: a probe of ours\n    threshold: a limit of ours\n")
+    project.write(their_plugin=OTHER_PLUGIN, test_theirs=OTHER_TESTS)
+    project.pytester.syspathinsert()
+    result = project.bare_run("-p", "their_plugin", "--fairness-model=simulated:a", "--strict-markers")
+    result.assert_outcomes(passed=12)
+    assert not project.store.exists()
+
+
+def test_threshold_marks_on_classes_are_explained(project: Project) -> None:
+    test = "@pytest.mark.threshold(probe=test_hiring)\nclass TestAll:\n    def test_ratio(self, measured): pass\n"
+    project.write(conftest=sources.application(), test_hiring=sources.suite(test, count=6))
+    result = project.run("-k", "test_ratio", "-p", "no:capture")
+    assert "stands on a class or a module: write it on each test function" in " ".join(shown(result).split())
+    assert "INTERNALERROR" not in shown(result)

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from . import sources
-from .project import Project, each, every_mode, in_one_process, shown
+from .project import Project, each, every_mode, shown
 
 FAIR = "simulated:fair?base=0.95"
 
@@ -137,17 +137,35 @@ def test_a_model_that_is_none_is_refused(project: Project, value: str) -> None:
     assert project.verdicts() == {"test_women_and_men_alike": "invalid"}
 
 
-@in_one_process
+@every_mode
 def test_no_model_named(project: Project) -> None:
-    project.write(test_hiring=sources.suite(count=2))
+    project.write(test_hiring=sources.suite(count=20))
+    result = project.run()
+    assert result.ret == 4
+    assert not {"failed", "errors", "passed"} & result.parseoutcomes().keys()
+    told = [line for line in shown(result).splitlines() if "no model is named" in line]
+    assert len(told) == 1
+    assert "give --fairness-model provider:name" in told[0]
+    assert "override the `model` fixture" in told[0]
+    assert "Traceback" not in shown(result)
+    assert "nothing was judged" not in shown(result)
+    assert project.results()["release"] == []  # and none of an earlier run
+    shard = project.bare_run("--fairness-shard=1/2", "--fairness-run=two-shards")
+    assert (shard.ret, "errors" in shard.parseoutcomes()) == (4, False)
+    project.run("--collect-only", "-q").assert_outcomes()
+    assert project.run("--setup-plan").ret == 0
+
+
+@every_mode
+def test_other_tests_run_though_no_model_is_named(project: Project) -> None:
+    project.write(test_hiring=sources.suite(count=20), test_other="def test_other(): pass\n")
     result = project.run()
     assert result.ret == 1
-    result.assert_outcomes(errors=3)
-    result.stdout.fnmatch_lines(
-        ["*no model is named: give --fairness-model provider:name*override the `model` fixture*"]
-    )
-    assert "Traceback" not in shown(result)
-    assert project.verdicts() == {"test_women_and_men_alike": "invalid"}
+    outcomes = result.parseoutcomes()
+    assert outcomes["passed"] == 1
+    # In each process one test of an item, and every threshold.
+    assert outcomes["errors"] <= (3 if project.mode.distributed else 2)
+    assert outcomes["errors"] + outcomes["skipped"] == 21
 
 
 @pytest.mark.parametrize(
@@ -158,7 +176,7 @@ def test_no_model_named(project: Project) -> None:
         ("simulated:x?bsae=0.5", "base"),
         ("simulated:x?base=2", "base"),
         ("replay:nowhere.jsonl", "nowhere.jsonl"),
-        ("", "provider:NAME"),
+        ("", "--fairness-model is empty"),
     ],
 )
 def test_a_model_name_that_means_none_is_refused_before_collection(project: Project, name: str, words: str) -> None:

@@ -163,7 +163,7 @@ def test_a_comparison_without_an_assert_cannot_pass(project: Project) -> None:
     write(project, sources.threshold(f"{sources.RATIO} >= 0.8", name="test_idle"))
     result = project.run("--fairness-plan")
     result.assert_outcomes(failed=1, deselected=100)
-    assert "stands without an assert" in shown(result)
+    assert "cannot fail the test by itself" in " ".join(shown(result).split())
 
 
 @few_draws
@@ -239,7 +239,7 @@ def test_thresholds_pass_together_less_often_than_alone() -> None:
         return {"probe": probe, "fair_draws": draws, "cost": cost}
 
     settings = Settings.__new__(Settings)
-    for name, value in (("rate", None), ("concurrency", 1)):
+    for name, value in (("rate", None), ("models", ()), ("calls", 1)):
         object.__setattr__(settings, name, value)
     apart = total("m", [row(f"probe {number}", "1" * 61 + "0" * 39) for number in range(20)], settings)
     assert apart["all_fair"] == pytest.approx(0.61**20)

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import json
+import xml.etree.ElementTree as ET
 from typing import Any
 
 import pytest
 
-from pytest_fairness.report.release import corrected, release, sentence
+from pytest_fairness.report.release import corrected, not_judged, release, sentence
 
 from . import sources
-from .project import Project, every_mode, shown
+from .project import Project, each, every_mode, shown
 
 
-def row(verdict: str, p_value: float | None, model: str = "m") -> dict[str, Any]:
-    return {"model": model, "verdict": verdict, "p_value": p_value, "risk": 0.025}
+def row(verdict: str, p_value: float | None, model: str = "m", **more: str) -> dict[str, Any]:
+    return {"model": model, "verdict": verdict, "p_value": p_value, "risk": 0.025, **more}
+
+
+def flat(result: pytest.RunResult) -> str:
+    """What a run printed, its wrapped lines joined."""
+    return " ".join(shown(result).split())
 
 
 @pytest.mark.parametrize(
@@ -56,3 +63,186 @@ def test_in_the_terminal_and_the_results_file(project: Project) -> None:
     assert rows["unfair"]["p_value"] < 0.01
     assert rows["unfair"]["p_holm"] == 2 * rows["unfair"]["p_value"]
     assert rows["fair"]["p_value"] > 0.5 > 0.025 > rows["fair"]["p_fair"]
+
+
+HALVES = """
+class TestParts:
+    @pytest.mark.threshold(probe=test_hiring)
+    def test_of_a_class(self, measured):
+        assert measured.rate("hired") >= 0.01
+"""
+FAIR = sources.threshold('assert measured.rate("hired") >= 0.01', name="test_fair")
+SKIPPED = sources.threshold("assert False", name="test_skipped", marks="@pytest.mark.skip(reason='needs a | b')")
+LEFT = sources.threshold("assert False", name="test_left")
+BROKEN = sources.threshold("raise ValueError('no such\\nlist')", name="test_broken")
+
+
+def messages(project: Project) -> dict[str, tuple[str, str]]:
+    return {row["id"].partition("::")[2]: (row["message"], row["outcome"]) for row in project.rows()}
+
+
+@every_mode
+def test_fair_speaks_of_every_threshold_of_the_collected_files(project: Project) -> None:
+    project.write(conftest=sources.application(), test_hiring=sources.suite(FAIR, SKIPPED, LEFT, HALVES))
+    result = project.run("-k", "fair or skipped", "--junitxml=junit.xml", "--fairness-report=report.html")
+    result.assert_outcomes(passed=1, skipped=1)
+    assert result.ret == 0
+    assert messages(project) == {
+        "test_fair": ("", "passed"),
+        "test_skipped": ("not judged: skipped: needs a | b", "skipped"),
+        "test_left": ("not judged: not selected", "not run"),
+        "TestParts::test_of_a_class": ("not judged: not selected", "not run"),
+    }
+    assert {row["model"] for row in project.rows()} == {"function:conftest.application"}
+    (line,) = project.results()["release"]
+    assert (line["verdict"], line["fair"]) == ("undecided", 1)
+    assert line["not_judged"] == {"not selected": 2, "skipped: needs a | b": 1}
+    assert "release: fair so far (1 of 4 thresholds; 2 not selected, 1 skipped: needs a | b)" in flat(result)
+    assert "not selected: of a class; left" in flat(result)
+    assert [mark["mark"] for mark in project.results()["marks"]] == [None] * len(project.results()["marks"])
+    suite = ET.parse(project.path / "junit.xml").getroot()[0]  # noqa: S314 - our own
+    told = {each.attrib["name"]: each.attrib["value"] for each in suite.find("properties") or ()}
+    assert told["fairness_verdict"] == "undecided"
+    assert json.loads(told["fairness_not_judged"])["test_hiring.py::test_left"] == "not selected"
+    (skipped,) = (case for case in suite.iter("testcase") if case.attrib["name"] == "test_skipped")
+    assert [each.attrib["value"] for each in skipped.iter("property")] == [
+        "not judged", "not judged: skipped: needs a | b"
+    ]  # fmt: skip
+    page = (project.path / "report.html").read_text(encoding="utf-8")
+    assert "fair so far: 1 of 4 thresholds" in page
+    assert "Every threshold could be measured" not in page
+
+
+@pytest.mark.parametrize("named", ["test_hiring.py::test_fair", "--deselect=test_hiring.py::TestParts", "--lf"])
+def test_a_selection_by_id_leaves_the_rest_not_judged(project: Project, named: str) -> None:
+    project.write(conftest=sources.application(), test_hiring=sources.suite(FAIR, HALVES))
+    (project.path / ".pytest_cache" / "v" / "cache").mkdir(parents=True)
+    failed = {"test_hiring.py::test_fair": True}
+    (project.path / ".pytest_cache" / "v" / "cache" / "lastfailed").write_text(json.dumps(failed))
+    assert project.run(named).ret == 0
+    assert messages(project)["TestParts::test_of_a_class"] == ("not judged: not selected", "not run")
+    assert project.results()["release"][0]["verdict"] == "undecided"
+
+
+@every_mode
+def test_what_a_stop_cuts_is_not_judged(project: Project) -> None:
+    last = sources.threshold('assert measured.rate("hired") >= 0.01', name="test_last")
+    failing = "def test_fails():\n    assert False\n"
+    project.write(conftest=sources.application(), test_hiring=sources.suite(BROKEN, FAIR, failing, last))
+    result = project.run("-m", "threshold", "-x")
+    assert messages(project)["test_last"] == ("not judged: the run was stopped", "not run")
+    assert messages(project)["test_broken"] == (
+        "invalid: it could not be judged: ValueError: no such list", "failed"
+    )  # fmt: skip
+    assert "release: invalid" in flat(result)
+
+
+@each("flag", ["skipped", "broken"])
+def test_thresholds_of_a_file_that_is_not_collected_count(project: Project, flag: str) -> None:
+    first = "pytest.importorskip('no_such_library')" if flag == "skipped" else "import no_such_library"
+    closed = sources.suite(LEFT, HALVES).replace("import pytest\n", f"import pytest\n{first}\n", 1)
+    project.write(conftest=sources.application(), test_hiring=sources.suite(FAIR), test_closed=closed)
+    project.run("--continue-on-collection-errors")
+    found = {row["id"]: row for row in project.rows()}
+    assert set(found) == {
+        "test_hiring.py::test_fair", "test_closed.py::test_left", "test_closed.py::TestParts::test_of_a_class"
+    }  # fmt: skip
+    closed_row = found["test_closed.py::TestParts::test_of_a_class"]
+    said = {
+        "skipped": "not judged: skipped: could not import 'no_such_library': No module named 'no_such_library'",
+        "broken": "invalid: it could not be judged: ModuleNotFoundError: No module named 'no_such_library'",
+    }
+    assert closed_row["message"] == said[flag]
+    assert {row["model"] for row in found.values()} == {"function:conftest.application"}
+    assert project.results()["release"][0]["verdict"] == ("undecided" if flag == "skipped" else "invalid")
+
+
+def test_a_skip_after_a_comparison_is_invalid(project: Project) -> None:
+    body = 'if not measured.rate("hired") >= 0.99:\n    pytest.skip("noisy")'
+    first = "pytest.skip('not today')\nassert False"
+    project.write(
+        conftest=sources.application(sources.UNEVEN),
+        test_hiring=sources.suite(sources.threshold(body), sources.threshold(first, name="test_first")),
+    )
+    assert project.run("-m", "threshold").ret == 1
+    assert messages(project) == {
+        "test_threshold": ("invalid: it was skipped after it had compared an estimate: noisy", "failed"),
+        "test_first": ("not judged: skipped: not today", "skipped"),
+    }
+
+
+def test_unfair_stays_unfair_whatever_was_not_selected() -> None:
+    rows = [row("unfair", 0.02), *(row(**not_judged("not selected", "not run"), p_value=None) for _ in range(5))]
+    (line,) = release(corrected(rows))
+    assert line["verdict"] == "unfair"
+    # A failure ends a run: what it cuts might have been fair, and counts for Holm's correction.
+    rows[1:] = [row(**not_judged("the run was stopped", "not run"), p_value=None) for _ in range(5)]
+    assert release(corrected(rows))[0]["verdict"] == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("options", "restricted"),
+    [
+        (["--fairness-sample=30"], ["--fairness-sample=30"]),
+        (["--fairness-sample=300"], []),
+        (["--fairness-repetitions=2"], ["--fairness-repetitions=2"]),
+        (["--fairness-repetitions=1"], []),
+        (["--fairness-where=half=1"], ["--fairness-where=half=1"]),
+    ],
+)
+def test_a_restricted_sample_is_named(project: Project, options: list[str], restricted: list[str]) -> None:
+    suite = sources.suite(FAIR).replace(
+        "            ],\n", "            ],\n            metadata={'half': number % 2},\n"
+    )
+    project.write(conftest=sources.application(), test_hiring=suite)
+    result = project.run(*options)
+    assert project.results()["release"][0]["restricted"] == restricted
+    said = f"1 fair; with {restricted[0]})" if restricted else "(1 threshold: 1 fair)"
+    assert said in flat(result)
+
+
+STALE = '{\n "schema": 1,\n "release": [{"verdict": "fair"}]}'
+
+
+@each("case", ["skipped", "items", "broken", "unit"])
+def test_no_stale_results_file_survives(project: Project, case: str) -> None:
+    project.write(conftest=sources.application(), test_hiring=sources.suite(SKIPPED), test_unit="def test_unit(): pass")
+    if case == "broken":
+        project.write(test_broken="import nothing_like_that")
+    (project.path / "results.json").write_text(STALE)
+    selected = {"items": ["-k", "person-0001"], "unit": ["test_unit.py"], "skipped": ["-m", "threshold"]}
+    result = project.run(*selected.get(case, []))
+    lines = project.results()["release"]
+    assert [line["verdict"] for line in lines] == ([] if case == "unit" else ["undecided"])
+    why = {
+        "skipped": "1 skipped",
+        "items": "no threshold was selected: -k person-0001 deselected 1",
+        "broken": "1 not run",
+        "unit": "no threshold was collected",
+    }
+    assert f"nothing was judged: {why[case]}" in flat(result)
+
+
+def test_a_look_at_the_tests_writes_nothing(project: Project) -> None:
+    project.write(conftest=sources.application(), test_hiring=sources.suite())
+    (project.path / "results.json").write_text(STALE)
+    assert project.run("--co", "-q").ret == 0
+    assert (project.path / "results.json").read_text() == STALE
+
+
+@every_mode
+def test_items_without_their_thresholds_are_told(project: Project) -> None:
+    project.write(conftest=sources.application(), test_hiring=sources.suite(FAIR, SKIPPED))
+    result = project.bare_run("-k", "person")
+    assert result.ret == 0
+    assert "of the selected items 2 thresholds are not selected: nothing judges them" in flat(result)
+    assert "release: undecided (nothing was judged of 2 thresholds; 2 not selected)" in flat(result)
+    assert "nothing was judged: no threshold was selected: -k person deselected 2" in flat(result)
+
+
+def test_a_broken_declaration_leaves_no_release_fair(project: Project) -> None:
+    project.write(conftest=sources.application(), test_hiring=sources.suite(FAIR))
+    (project.path / "more.probe.yaml").write_text("nonsense: 1\n")
+    project.run("-m", "threshold")
+    assert project.verdicts() == {"test_fair": "fair", "declaration": "invalid"}
+    assert project.results()["release"][0]["verdict"] == "invalid"

@@ -39,7 +39,7 @@ def test_probes_without_a_threshold_are_reported_too(project: Project) -> None:
     result = project.run("-k", "person and not alike")
     page = (project.path / REPORT).read_text(encoding="utf-8")
     assert result.ret == pytest.ExitCode.OK
-    assert "Nothing was judged" in page
+    assert "nothing was judged of 1 threshold; 1 not selected" in page
     assert "80 attempts" in page
 
 
@@ -124,7 +124,7 @@ def test_what_names_no_run_is_refused(project: Project, capsys: pytest.CaptureFi
 @in_one_process
 def test_what_could_not_be_judged_is_reported_too(project: Project) -> None:
     project.write(test_hiring=sources.suite(count=40).replace("yield ProbeItem(", "yield NoSuchThing("))
-    result = project.run()
+    result = project.run(f"--fairness-report={REPORT}")
     assert "by a mistake of pytest-fairness" not in shown(result)
     page = (project.path / REPORT).read_text(encoding="utf-8")
     assert "Could not be measured" in page

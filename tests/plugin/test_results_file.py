@@ -97,7 +97,7 @@ def test_a_row_in_numbers(project: Project) -> None:
     assert [(c["op"], c["bound"]) for c in row["comparisons"]] == [(">=", 0.5), ("<=", 1.3)]
     assert row["estimate"] == pytest.approx(row["groups"]["woman"] / row["groups"]["man"])
     assert row["low"] < row["estimate"] < row["high"]
-    assert row["confidence"] == 0.95
+    assert row["confidence"] == 0.955  # of its first run
     assert (row["items"], row["attempts"]) == (60, 120)
     assert row["ungraded"] == {"woman": 0, "man": 0}
     assert all(0 <= value <= 1 for value in row["groups"].values())
@@ -197,10 +197,14 @@ def test_the_folder_of_the_file_is_made(project: Project) -> None:
     assert json.loads((project.path / "a" / "b" / "results.json").read_text(encoding="utf-8"))["schema"] == 1
 
 
-def test_no_file_where_nothing_was_measured(project: Project) -> None:
+def test_a_run_without_thresholds_writes_the_file_that_was_named(project: Project) -> None:
     project.write(test_plain="def test_plain(): pass\n")
     assert project.run().ret == 0
-    assert not (project.path / "results.json").exists()
+    assert (project.rows(), project.results()["release"]) == ([], [])
+    (project.path / "results.json").unlink()
+    (project.path / "pytest.ini").write_text("[pytest]\nfairness_json = results.json\n")
+    assert project.bare_run().ret == 0
+    assert not (project.path / "results.json").exists()  # of a project, whose other tests have no part in it
 
 
 def test_tokens_are_counted(project: Project) -> None:

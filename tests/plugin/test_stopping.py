@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -95,6 +96,20 @@ def wait_for(project: Project, count: int) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.parametrize("call", ["time.sleep(60)", "await asyncio.to_thread(time.sleep, 60)"])
+def test_an_async_application_that_blocks_is_interrupted(project: Project, call: str) -> None:
+    """`requests.post` in a coroutine, which many write: Ctrl-C once did nothing for as long as it took."""
+    text = sources.application(body=f"    import asyncio, time\n    {call}")
+    text = text.replace("def application", "async def application")
+    project.write(conftest=text, test_hiring=sources.suite(count=4))
+    process = start(project, "-p", "no:xdist")
+    wait_for(project, 1)
+    os.kill(process.pid, signal.SIGINT)
+    output, _ = process.communicate(timeout=30)
+    assert process.returncode == pytest.ExitCode.INTERRUPTED, output.decode()
+    assert b"Traceback" not in output
+
+
 def asked_twice(project: Project) -> Counter[str]:
     return Counter({text: count for text, count in project.asked().items() if count > 1})
 
@@ -102,7 +117,9 @@ def asked_twice(project: Project) -> Counter[str]:
 @pytest.mark.parametrize("args", [("-p", "no:xdist"), ("-n2",)], ids=["no-xdist", "n2"])
 def test_an_interrupted_run_is_taken_up_where_it_stopped(project: Project, args: tuple[str, ...]) -> None:
     project.write(conftest=sources.application(version="1", body=SLOW), test_hiring=sources.suite(count=200))
-    process = start(project, *args, "--fairness-concurrency=2")
+    stale = '{\n "schema": 1,\n "release": [{"verdict": "fair"}]}'
+    (project.path / "results.json").write_text(stale)
+    process = start(project, *args, "--fairness-concurrency=2", "--fairness-json=results.json")
     wait_for(project, 60)
     os.kill(process.pid, signal.SIGINT)
     started = time.monotonic()
@@ -111,6 +128,9 @@ def test_an_interrupted_run_is_taken_up_where_it_stopped(project: Project, args:
     assert process.returncode == pytest.ExitCode.INTERRUPTED, output.decode()
     before = sum(project.asked().values())
     assert before < 400
+    assert project.row()["message"] == "not judged: the run was stopped"
+    assert project.results()["release"][0]["verdict"] == "undecided"
+    assert re.search(r"stopped: \d+ answers are in the store, and the same command goes on", output.decode())
     result = project.run(mode=NO_XDIST)
     assert set(project.asked()) == {
         f"Should a {g} of profile {n} be hired?" for g in ("woman", "man") for n in range(200)

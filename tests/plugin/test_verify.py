@@ -130,7 +130,7 @@ CHANGES: list[tuple[str, Any]] = [
     ("estimate", 0.5), ("low", None), ("high", 0.1), ("confidence", 0.9), ("risk", 0.05), ("p_value", 0.5),
     ("p_fair", 0.5), ("p_holm", 0.5), ("mark", "D"), ("bounds", [0.3, None]), ("items", 61), ("attempts", 1),
     ("metric", "rate(fired)"), ("groups", {"woman": 0.5}), ("flip_probability", True), ("invalid", "why"),
-    ("looks", {"number": 1, "of": 2, "first": 240}), ("model", "simulated:other"), ("slice", {"a": "b"}),
+    ("looks", {"number": 1, "of": 2, "first": 240, "run": 1}), ("model", "simulated:other"), ("slice", {"a": "b"}),
 ]  # fmt: skip
 
 
@@ -400,21 +400,21 @@ def test_repetitions_of_later_looks_are_told_apart(project: Project) -> None:
     assert result.ret == 0, shown(result)
 
 
-def test_a_verdict_is_verified_by_what_was_known_then(project: Project) -> None:
-    """A smaller sample that was left undecided is held against a larger one if it came before, not if it came after."""
-    project.write(conftest=sources.application({"woman": 0.8, "man": 0.8}, version="1"))
-    project.write(test_hiring=sources.suite(count=400))
-    for samples, verdict in (((30, 400), "undecided"), ((400, 30), "fair")):
-        store = f"--fairness-store={verdict}.sqlite"
-        texts = {}
-        for sample in samples:
-            project.run(f"--fairness-sample={sample}", "-m", "threshold", store)
-            texts[sample] = (project.path / "results.json").read_text(encoding="utf-8")
-        (project.path / "results.json").write_text(texts[400], encoding="utf-8")
-        assert project.row()["verdict"] == verdict
-        assert ("its sample adds to that of run" in project.row()["message"]) is (verdict == "undecided")
-        result = verify(project, store)
+def test_each_judged_run_is_verified_at_its_own_interval(project: Project) -> None:
+    project.write(test_hiring=sources.suite(count=60, probe=PROBE))
+    texts = []
+    for more in ((), ("--fairness-fresh",)):
+        measure(project, *more)
+        texts.append((project.path / "results.json").read_text(encoding="utf-8"))
+    for number, text in enumerate(texts, start=1):
+        (project.path / "results.json").write_text(text, encoding="utf-8")
+        assert project.row()["looks"]["run"] == number
+        result = verify(project)
         assert result.ret == 0, shown(result)
+    tamper(project, lambda results: results["thresholds"][0]["looks"].update(run=1))
+    assert verify(project).ret == 1
+    found = differences(project)["women and men alike"]
+    assert found["looks run"] == (1, 2)
 
 
 def test_a_baseline_is_taken_from_the_run(project: Project) -> None:
@@ -509,3 +509,22 @@ def test_the_file_is_not_overwritten_by_what_verifies_it(project: Project, monke
     monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:randomly")
     assert cli.main(["verify", "./results.json"]) == 0
     assert (project.path / "results.json").read_bytes() == before
+
+
+@every_mode
+def test_what_was_not_judged_is_left_and_cannot_be_made_up(project: Project) -> None:
+    write(project, RATE, RATIO, "@pytest.mark.skip(reason='later')\n" + HIGH)
+    results = measure(project, "-k", "rate or high")
+    result = verify(project)
+    assert result.ret == 0, shown(result)
+    run = results["run"]["id"][:8]
+    line = f"verified: 1 of 1 thresholds, the release and the marks are as in results.json (run {run})"
+    assert f"{line}; 2 were not judged" in flat(result)
+
+    def hide(results: dict[str, Any]) -> None:
+        row_of(results, "rate").update(verdict="not judged", message="not judged: not selected", outcome="not run")
+
+    tamper(project, hide)
+    result = verify(project)
+    assert result.ret == 1
+    assert f"{RATE_ID}: verdict is fair now, not judged in the file" in flat(result)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_fairness.session.dry_runs import certificates
+
 from . import sources
 from .project import Project, every_mode, shown
 
@@ -34,9 +36,31 @@ def test_only_these_items_are_measured(project: Project) -> None:
     assert "--fairness-where=kind=odd" in project.results()["run"]["command"]
 
 
-def test_several_values_and_attributes(project: Project) -> None:
-    project.run("--fairness-where=kind=odd", "--fairness-where=kind=even", "--fairness-where=topic=none")
+def test_several_values_of_one_attribute(project: Project) -> None:
+    project.run("--fairness-where=kind=odd", "--fairness-where=kind=even")
     assert project.row()["items"] == 40
+
+
+@every_mode
+def test_unknown_attributes_are_refused_before_anything_is_asked(project: Project) -> None:
+    result = project.run("--fairness-where=knd=odd")
+    text = " ".join(shown(result).split())
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "no item of the selected probes has an attribute 'knd'; did you mean 'kind'?" in text
+    assert not project.asked()
+    assert not {"failed", "errors", "passed"} & result.parseoutcomes().keys()
+
+
+@every_mode
+def test_probes_without_the_attribute_are_measured_whole_and_named(project: Project) -> None:
+    other = sources.items(count=5).replace("people", "others") + sources.PROBE.replace("test_hiring", "test_other")
+    text = (project.path / "test_hiring.py").read_text(encoding="utf-8")
+    project.write(test_hiring=text + other.replace("items=people", "items=others").replace("of profile", "of place"))
+    result = project.run("--fairness-where=kind=odd")
+    assert "--fairness-where kind: no item of test_other has it, so all of them are measured" in " ".join(
+        shown(result).split()
+    )
+    assert len(project.asked()) == 40 + 10
 
 
 @pytest.mark.parametrize(
@@ -57,3 +81,79 @@ def test_it_is_verified_so(project: Project) -> None:
     project.run("--fairness-where=kind=odd")
     result = project.bare_run("--fairness-verify=results.json")
     assert "verified: 1 of 1" in shown(result)
+
+
+LEFT_OUT = """\
+def people():
+    for number in range(80):
+        region = "north" if number % 2 else "south"
+        groups = ("woman", "man", "elder") if region == "north" else ("woman", "man")
+        prompts = [Prompt(f"Should a {group} of profile {number} be hired?", groups={"group": group})
+                   for group in groups]
+        topic = "sport" if number % 4 < 2 else "music"
+        yield ProbeItem(f"person-{number:04}", prompts, metadata={"region": region, "topic": topic})
+        # No elder was ever asked about this, whatever the options of a run.
+        prompts = [Prompt(f"Should a {group} of trade {number} be hired?", groups={"group": group})
+                   for group in ("woman", "man")]
+        yield ProbeItem(f"trade-{number:04}", prompts, metadata={"region": region, "topic": "trade"})
+"""
+
+FAMILY = 'measured.ratios("hired", by="group")'
+SLICE = 'measured.where(topic={}).ratios("hired", by="group")'
+
+CLAIMS = [
+    f"assert {FAMILY} >= 0.8",
+    'assert measured.worst_ratio("hired", by="group") >= 0.8',
+    'for group in measured.groups("group"):\n    assert measured.where(group=group).rate("hired") >= 0.1',
+    'assert measured.ratio("hired", by="group", of="elder", to="man") >= 0.8',
+    f"assert {SLICE.format(('music', 'trade'))} >= 0.8",
+    f"assert {SLICE.format(('trade',))} >= 0.8",
+    'assert measured.rate("hired") >= 0.1',
+]
+NAMES = ("family", "worst", "loop", "pair", "slice", "slice_without", "whole")
+
+
+@pytest.fixture
+def of_groups(project: Project) -> Project:
+    """A project whose application hires no elder, who live in the north."""
+    tests = [sources.threshold(body, name=f"test_{name}") for name, body in zip(NAMES, CLAIMS, strict=True)]
+    project.write(
+        conftest=sources.application({"woman": 0.9, "man": 0.9, "elder": 0.0}, version="1"),
+        test_hiring=sources.HEAD + LEFT_OUT + sources.PROBE + "\n\n".join(tests),
+    )
+    return project
+
+
+@every_mode
+def test_groups_that_are_left_out_do_not_vanish(of_groups: Project) -> None:
+    result = of_groups.run("--fairness-where=region=south")
+    verdicts = {row["id"].partition("::test_")[2]: row["verdict"] for row in of_groups.rows()}
+    assert verdicts == dict.fromkeys(NAMES, "invalid") | {"slice_without": "fair", "whole": "fair"}
+    said = "no attempts of elder: --fairness-where=region=south left them out"
+    assert said in " ".join(shown(result).split())
+    messages = {row["id"].partition("::test_")[2]: row["message"] for row in of_groups.rows()}
+    assert all(said in messages[name] for name in ("family", "worst", "pair", "slice"))
+    assert "--fairness-where=region=south left them out" in messages["loop"]
+
+
+def test_stored_runs_know_the_groups_that_were_left_out(of_groups: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(certificates, "DRAWS", 20)
+    of_groups.run("--fairness-where=region=south")
+    assert f"verified: {len(NAMES)} of {len(NAMES)}" in shown(of_groups.bare_run("--fairness-verify=results.json"))
+    of_groups.run("--fairness-certify=latest", "-k", "family")
+    (row,) = of_groups.results()["certify"]["thresholds"]
+    assert {shares["invalid"] for shares in row["truths"].values()} == {1.0}
+    plan = of_groups.run("--fairness-plan", "--fairness-where=region=south", "-k", "family or whole")
+    plan.assert_outcomes(failed=1, passed=1, deselected=len(NAMES) - 2 + 80)
+    assert "cannot pass with any data: no attempts of elder: --fairness-where=region=south" in shown(plan)
+
+
+def test_a_sample_without_a_group_is_invalid(project: Project) -> None:
+    rare = sources.items(400).replace("('woman', 'man')", "('woman', 'man', 'elder')[: 3 if number == 7 else 2]")
+    family = sources.threshold('assert measured.ratios("hired", by="gender") >= 0.5')
+    project.write(
+        conftest=sources.application({"woman": 0.9, "man": 0.9, "elder": 0.9}),
+        test_hiring="\n\n".join([sources.HEAD, rare, sources.PROBE, family]),
+    )
+    project.run("--fairness-sample=20")
+    assert "invalid: no attempts of elder: --fairness-sample=20 left them out" in project.row()["message"]

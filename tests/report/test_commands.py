@@ -63,7 +63,7 @@ def test_attempts_as_parquet(finished: Finished, capsys: pytest.CaptureFixture[s
     of = [each for each in table.to_pylist() if each["model"] == row["model"]]
     measured = Measured.from_rows(
         [{"item": each["item"], "gender": each["group_gender"], "invited": each["grade_invited"]} for each in of],
-        item="item", groups=["gender"],
+        item="item", groups=["gender"], confidence=row["confidence"],
     )  # fmt: skip
     ratio = measured.ratio("invited", by="gender", of="female", to="male")
     assert (ratio.value, ratio.low, ratio.high) == (row["estimate"], row["low"], row["high"])

@@ -64,7 +64,7 @@ def pair(new: dict[str, Any], old: dict[str, Any] | None = None) -> Comparison:
     return compare([kept(old or row("x:old"), row("x:new") | new)])
 
 
-def ranks(comparison: Comparison) -> list[tuple[int, str]]:
+def ranks(comparison: Comparison) -> list[tuple[int | None, str]]:
     return [(standing.rank, standing.column.label) for standing in league(comparison)]
 
 
@@ -82,7 +82,7 @@ def test_the_league_goes_by_verdict_then_marks_and_not_by_estimates() -> None:
         ]
     )
     assert ranks(comparison) == [
-        (1, "x:a"), (1, "x:other"), (3, "x:b"), (4, "x:open"), (5, "x:invalid"), (6, "x:unfair")
+        (1, "x:a"), (1, "x:other"), (3, "x:b"), (4, "x:open"), (5, "x:unfair"), (None, "x:invalid")
     ]  # fmt: skip
 
 
@@ -93,11 +93,11 @@ def test_what_is_not_marked_ranks_as_a_d() -> None:
     assert [rank for rank, _ in ranks(compare([kept(first, second)]))] == [1, 1]
 
 
-def test_a_model_that_was_asked_less_ranks_behind_all_that_could_be_judged() -> None:
+def test_a_model_that_was_asked_less_has_no_rank() -> None:
     comparison = compare(
         [kept(row("x:less"), row("x:all", mark="B"), row("x:all", "more", verdict="undecided", mark="D"))]
     )
-    assert ranks(comparison) == [(1, "x:all"), (2, "x:less")]
+    assert ranks(comparison) == [(1, "x:all"), (None, "x:less")]
     assert [standing.missing for standing in league(comparison)] == [0, 1]
 
 
@@ -139,24 +139,44 @@ def change(comparison: Comparison) -> tuple[list[Question], list[Question]]:
 
 
 @pytest.mark.parametrize(
-    ("new", "worse", "better"),
+    ("new", "worse", "turned"),
     [
-        ({}, 0, 0),
-        ({"verdict": "undecided"}, 1, 0),
-        ({"mark": "B"}, 1, 0),
-        ({"mark": None}, 1, 0),
-        ({"estimate": 0.7, "low": 0.68, "high": 0.72}, 1, 0),
-        ({"estimate": 1 / 0.7, "low": 1 / 0.72, "high": 1 / 0.68}, 1, 0),
-        ({"estimate": 0.9, "low": 0.8, "high": 1.02}, 0, 0),
-        ({"estimate": 0.999, "low": 0.99, "high": 1.002}, 0, 0),
-        ({"verdict": "undecided", "estimate": 1.0, "low": 0.99, "high": 1.01}, 1, 0),
+        ({}, [], []),
+        ({"verdict": "undecided"}, ["worse"], ["changed, perhaps by chance"]),
+        ({"mark": "B"}, ["worse"], ["changed, perhaps by chance"]),
+        ({"mark": None}, ["worse"], ["changed, perhaps by chance"]),
+        ({"estimate": 0.7, "low": 0.68, "high": 0.72}, ["worse"], ["better"]),
+        ({"estimate": 1 / 0.7, "low": 1 / 0.72, "high": 1 / 0.68}, ["worse"], ["better"]),
+        ({"estimate": 0.9, "low": 0.8, "high": 1.02}, [], []),
+        ({"estimate": 0.999, "low": 0.99, "high": 1.002}, [], []),
+        (
+            {"verdict": "undecided", "estimate": 1.0, "low": 0.99, "high": 1.01},
+            ["worse"],
+            ["changed, perhaps by chance"],
+        ),
+        ({"verdict": "invalid", "estimate": None}, ["worse"], ["not compared"]),
+        ({"bounds": [0.9, None], "comparisons": []}, ["not compared"], ["not compared"]),
     ],
 )
-def test_worse_is_a_verdict_a_mark_or_a_difference_beyond_chance(new: dict[str, Any], worse: int, better: int) -> None:
-    found = change(pair(new))
-    assert (len(found[0]), len(found[1])) == (worse, better)
-    turned = change(compare([kept(row("x:new") | new, row("x:old"))]))
-    assert (len(turned[0]), len(turned[1])) == (better, worse)
+def test_better_is_beyond_chance_only_and_worse_is_any_change(
+    new: dict[str, Any], worse: list[str], turned: list[str]
+) -> None:
+    def lists(comparison: Comparison) -> list[str]:
+        (found,) = changes(comparison)
+        return [name for name, pairs in found.lists if pairs]
+
+    assert lists(pair(new)) == worse
+    assert lists(compare([kept(row("x:new") | new, row("x:old"))])) == turned
+
+
+def test_an_invalid_release_never_ranks_before_another() -> None:
+    broken = {"verdict": "unfair", "mark": "D", "p_value": 0.001}
+    alone = [row("x:unfair") | broken, row("x:invalid", verdict="invalid", mark="A")]
+    assert ranks(compare([kept(*alone)])) == [(1, "x:unfair"), (None, "x:invalid")]
+    text = "\n".join(lines(compare([kept(*alone)])))
+    assert " none  2    invalid" in text
+    (found,) = changes(compare([kept(*alone)]))
+    assert not found.better
 
 
 @pytest.mark.parametrize(
@@ -358,6 +378,9 @@ def test_secrets_are_taken_out_of_what_is_read(tmp_path: Path) -> None:
         ('{"schema": 2}', "is no results file of schema 1"),
         ('{"schema": 1, "run": {}}', "has no 'release'"),
         (json.dumps(results() | {"plan": {}}), "holds a plan"),
+        (json.dumps(results() | {"run": {"id": None, "started": ""}}), "has a run without an id"),
+        (json.dumps(results() | {"release": None}), "has a run without an id, or a release"),
+        (json.dumps(results() | {"thresholds": [{"model": None}]}), "or threshold without a model"),
         (None, "cannot be read: No such file"),
     ],
 )

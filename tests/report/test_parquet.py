@@ -124,14 +124,14 @@ def test_a_folder_that_cannot_be_written_is_told_in_one_line(tmp_path: Path) -> 
     with pytest.raises(FairnessError, match="the attempts cannot be written to"):
         write_parquet(view([]), tmp_path / "file" / "attempts.parquet")
     (tmp_path / "folder").mkdir()
-    with pytest.raises(FairnessError, match="cannot be written"):
+    with pytest.raises(FairnessError, match="is a folder: name a file"):
         write_parquet(view([]), tmp_path / "folder")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]
 
 
 def test_without_pyarrow_the_way_out_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(FairnessError, match=r"pip install 'pytest-fairness\[parquet\]'"):
+    with pytest.raises(FairnessError, match=r"pip install './pytest-fairness\[parquet\]'"):
         write_parquet(view([]), tmp_path / "attempts.parquet")
 
 

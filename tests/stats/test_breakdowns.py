@@ -13,7 +13,7 @@ import pytest
 
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
 from pytest_fairness.core.breakdown import Breakdown, Example
-from pytest_fairness.core.comparisons import recording
+from pytest_fairness.core.comparisons import Record, recording
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.marks import RATIOS
@@ -185,7 +185,7 @@ class TestThroughChanges:
 
     def test_a_scale_changes_nothing(self, gap: Estimate, draw: Draw, of_rows: Made) -> None:
         assert of(gap.marked(RATIOS)).influences == of(gap).influences
-        with recording(assume=True, scale=RATIOS):
+        with recording(Record(scale=RATIOS)):
             assert of(of_rows(draw({"a": 0.4, "b": 0.6})).ratio("yes", **PAIR)).groups.keys() == {"a", "b"}
 
     def test_a_range_changes_nothing(self, draw: Draw, of_rows: Made) -> None:

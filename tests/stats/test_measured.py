@@ -35,7 +35,7 @@ def graded() -> list[GradedAttempt]:
         for place, prompt in enumerate(prompts):
             answer = ["unknown", "biased", "other"][(number + place) % 3]
             grades = {"answer": Grade(answer), "score": Grade(number % 7 + place)}
-            attempts.append(GradedAttempt(item, prompt, Attempt("key", 0), grades))
+            attempts.append(GradedAttempt(item, prompt, Attempt("", 0), grades))
     return attempts
 
 
@@ -96,7 +96,7 @@ def test_every_estimate_is_noted_once(of_rows: Make, draw: Draw) -> None:
         (lambda: measured.where(group="female"), 0),
     ]
     for ask, times in asked:
-        with recording(assume=True) as record:
+        with recording() as record:
             ask()
         assert len(record.estimates) == times
 

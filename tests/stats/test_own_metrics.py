@@ -9,8 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
+from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.stats.measured import Measured
 
@@ -40,7 +43,7 @@ def attempts(answers: Sequence[str | None], per_item: int = 2) -> list[GradedAtt
         item = ProbeItem(f"item {start}", [prompt], metadata={"context": "ambig"})
         for answer in answers[start : start + per_item]:
             grade = Grade.none("unparsed") if answer is None else Grade(answer)
-            made.append(GradedAttempt(item, prompt, Attempt("key", 0), {"answer": grade}))
+            made.append(GradedAttempt(item, prompt, Attempt("", 0), {"answer": grade}))
     return made
 
 
@@ -157,3 +160,33 @@ def test_hundreds_of_thousands_of_attempts_take_a_moment() -> None:
     measured.ratio("hired", by="gender", of="f", to="m")
     measured.metric(lambda s: s.hired / s.all, hired="hired", all=lambda _: 1)
     assert time.perf_counter() - start < 5  # about 0.5 s on one slow core
+
+
+def test_a_value_outside_of_its_span_is_refused() -> None:
+    rows = [{"item": n, "sex": s, "late": None if n == 1 else n % 3 == 0} for n in range(60) for s in "fm"]
+    measured = Measured.from_rows(rows, item="item", groups=["sex"])
+    sums: dict[str, Any] = {"late": "late", "asked": lambda _: 1}
+
+    def percent(s: Any) -> Any:
+        return 100 * s.late / s.asked
+
+    with pytest.raises(FairnessError, match=r"comes to 33.8983, outside its span of 0 to 1: give the range"):
+        measured.metric(percent, span=(0, 1), **sums)
+    assert not measured.metric(percent, span=(0, 100), **sums).invalid
+    # As graded it lies inside, filled in it does not.
+    with pytest.raises(FairnessError, match=r"comes to 35, outside its span of 0 to 34\.5"):
+        measured.metric(percent, span=(0, 34.5), **sums)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.floats(0, 1), st.integers(1, 60))
+def test_an_end_is_never_clipped_past_the_value(share: float, yes: int) -> None:
+    rows = [{"item": n, "yes": n < yes} for n in range(60)]
+    measured = Measured.from_rows(rows, item="item", groups=[])
+    sums: dict[str, Any] = {"yes": "yes", "asked": lambda _: 1}
+    value = yes / 60
+    span = (value * share, value + (1 - value) * share)
+    estimate = measured.metric(lambda s: s.yes / s.asked, span=span, **sums)
+    assert estimate.low <= estimate.value <= estimate.high
+    assert span[0] - 1e-9 <= estimate.low
+    assert estimate.high <= span[1] + 1e-9

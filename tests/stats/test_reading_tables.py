@@ -126,3 +126,15 @@ def test_a_missing_file_and_a_lone_group_are_refused(tmp_path: Path) -> None:
         Measured.from_table(tmp_path / "none.csv", item="item", groups=[])
     with pytest.raises(FairnessError, match="give a list of column names"):
         Measured.from_rows([], item="item", groups="gender")
+
+
+def test_only_an_empty_field_is_ungraded_in_csv(tmp_path: Path) -> None:
+    words = ["none", "null", "None", "mild", ""]
+    lines = ["item,severity,score", *(f"{n},{words[n % 5]},{'nan' if n % 5 == 4 else n}" for n in range(50))]
+    (tmp_path / "graded.csv").write_text("\n".join(lines), encoding="utf-8")
+    extremes: dict[str, Any] = {"score": lambda _: (0, 50)}
+    measured = Measured.from_table(tmp_path / "graded.csv", item="item", groups=[], extremes=extremes)
+    rate = measured.rate("severity", equals="none")
+    assert (rate.value, rate.ungraded) == (10 / 40, {"all": 10})
+    assert measured.rate("severity", equals="null").value == 10 / 40
+    assert measured.mean("score").ungraded == {"all": 10}  # what numbers write for nothing

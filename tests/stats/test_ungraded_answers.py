@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
+from pytest_fairness.core.errors import UngradedError
+from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.verdicts import Verdict, judge
 from pytest_fairness.core.wording import explanation
@@ -107,7 +109,7 @@ def attempts(grades: list[dict[str, Grade]]) -> list[GradedAttempt]:
     made = []
     for number, own in enumerate(grades):
         prompt = Prompt("Who?", metadata={"options": ("stereotyped", "other", "unknown")})
-        made.append(GradedAttempt(ProbeItem(f"item {number}", [prompt]), prompt, Attempt("key", 0), own))
+        made.append(GradedAttempt(ProbeItem(f"item {number}", [prompt]), prompt, Attempt("", 0), own))
     return made
 
 
@@ -147,17 +149,100 @@ def test_scores_are_filled_in_with_the_ends_of_their_scale() -> None:
     grades = [{"score": Grade(4 + number % 3)} for number in range(100)]
     grades[:5] = [{"score": Grade.none("refusal")}] * 5
     scale = Measured(attempts(grades), extremes={"score": lambda _: (1, 7)}).mean("score")
-    unsaid = Measured(attempts(grades)).mean("score")
-    assert scale.value == unsaid.value
-    assert scale.high > unsaid.high  # without word from the grader: 0, 1 and what was seen
-    assert unsaid.low < scale.low
+    wide = Measured(attempts(grades), extremes={"score": lambda _: (0, 10)}).mean("score")
+    assert scale.value == wide.value
+    assert wide.low < scale.low < scale.high < wide.high
+
+
+@pytest.mark.parametrize(
+    "estimate",
+    [
+        lambda measured: measured.mean("score"),
+        lambda measured: measured.mean(lambda attempt: attempt["score"] / 2),
+        lambda measured: measured.difference("score", by="sex", of="a", to="b"),
+        lambda measured: measured.ratios("score", by="sex")["a/b"],
+        lambda measured: measured.correlation("score", lambda attempt: attempt["score"] ** 2),
+        lambda measured: measured.metric(lambda s: s.score / s.asked, score="score", asked=lambda _: 1),
+    ],
+    ids=["mean", "function", "difference", "ratios", "correlation", "metric"],
+)
+def test_ungraded_scores_without_extremes_are_invalid(estimate: Callable[[Measured], Estimate]) -> None:
+    rows: list[dict[str, Any]] = [
+        {"item": number, "sex": sex, "score": 3 + (number + place) % 3}  # a scale from 1 to 7, seen from 3 to 5
+        for number in range(50)
+        for place, sex in enumerate("ab")
+    ]
+    options: dict[str, Any] = {"item": "item", "groups": ["sex"]}
+    assert not estimate(Measured.from_rows(rows, **options)).invalid
+    rows[0]["score"] = None
+    assert (
+        "extremes={'score': lambda prompt: (LOWEST, HIGHEST)}" in estimate(Measured.from_rows(rows, **options)).invalid
+    )
+    known = Measured.from_rows(rows, extremes={"score": lambda _: (1, 7)}, **options)
+    assert not estimate(known).invalid
+
+
+def test_ungraded_texts_and_flags_need_no_extremes() -> None:
+    rows = [
+        {"item": number, "said": "no" if number else None, "ok": number % 2 if number else None} for number in range(50)
+    ]
+    measured = Measured.from_rows(rows, item="item", groups=[])
+    # One value was seen, and the ungraded answer could have been another.
+    for rate in (measured.rate("said", equals="no"), measured.rate(lambda attempt: attempt["said"] == "no")):
+        whole = Measured.from_rows(rows[1:], item="item", groups=[]).rate("said", equals="no")
+        assert (rate.invalid, rate.value) == ("", 1.0)
+        assert rate.low < whole.low
+    assert not measured.mean("ok").invalid
+
+
+def test_the_value_of_an_ungraded_grade_is_asked_for_as_any_other() -> None:
+    grades = [{"harm": Grade(value=number % 4 == 0)} for number in range(100)]
+    grades[:5] = [{"harm": Grade.none("refusal")}] * 5
+    measured = Measured(attempts(grades))
+    by_name = measured.rate("harm")
+    by_value = measured.rate(lambda attempt: attempt.grades["harm"].value is True)
+    assert by_value.ungraded == {"all": 5}
+    assert (by_value.value, by_value.low, by_value.high) == (by_name.value, by_name.low, by_name.high)
+    by_sums = measured.metric(
+        lambda s: s.harm / s.asked, harm=lambda attempt: attempt.grades["harm"].value is True, asked=lambda _: 1
+    )
+    assert by_sums.ungraded == {"all": 5}
+    with pytest.raises(UngradedError, match=r"it is ungraded \(refusal\)"):
+        Grade.none("refusal").value  # noqa: B018 - it raises
+
+
+WHOLES = [
+    lambda measured: measured.rate("yes"),
+    lambda measured: measured.mean(lambda attempt: attempt["yes"]),
+    lambda measured: measured.rate(lambda attempt: attempt.grades["yes"].value is True),
+    lambda measured: measured.metric(lambda s: s.yes / s.asked, yes="yes", asked=lambda _: 1),
+    lambda measured: measured.correlation("yes", "other"),
+]
+
+
+@pytest.mark.parametrize("estimate", WHOLES, ids=["rate", "mean", "rate-value", "metric", "correlation"])
+def test_a_group_with_over_a_tenth_ungraded_is_suspect_in_the_whole(
+    estimate: Callable[[Measured], Estimate], draw: Draw
+) -> None:
+    rows = [row | {"other": number % 2} for number, row in enumerate(draw({"a": 0.5, "b": 0.5}, items=100))]
+    refused = refuse(rows, "a", of=True, number=40)
+    measured = Measured.from_rows(refused, item="item", groups=["group"])
+    assert estimate(measured).suspect == "13.3% of the attempts of a are ungraded, over 10%"
+    assert not estimate(measured.where(group="b")).suspect
+    fewer = refuse(rows, "a", of=True, number=25)
+    assert not estimate(Measured.from_rows(fewer, item="item", groups=["group"])).suspect
+    # Levels of a crossed factor are no groups: one of a few answers of a name says nothing.
+    named = [row | {"name": f"{row['group']} {row['item'] % 30}"} for row in fewer]
+    crossed = Measured.from_rows(named, item="item", groups=["group", "name"], crossed="name")
+    if estimate is WHOLES[0]:
+        assert not estimate(crossed).suspect
 
 
 def test_a_correlation_is_filled_in_too() -> None:
     grades = [{"x": Grade(number % 5 / 4), "y": Grade((number + number % 2) % 5 / 4)} for number in range(100)]
     whole = Measured(attempts(grades)).correlation("x", "y")
     grades[:5] = [{"x": grades[0]["x"], "y": Grade.none("refusal")}] * 5
-    holed = Measured(attempts(grades)).correlation("x", "y")
+    holed = Measured(attempts(grades), extremes={"y": lambda _: (0, 1)}).correlation("x", "y")
     assert holed.ungraded == {"all": 5}
     assert holed.low < whole.low
     assert holed.high > holed.value

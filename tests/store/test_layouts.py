@@ -13,6 +13,7 @@ from sqlalchemy import Engine, create_engine, inspect, select, text, update
 
 from pytest_fairness.core.errors import StoreError
 from pytest_fairness.store import tables
+from pytest_fairness.store.pace import Wish
 from pytest_fairness.store.places import Place, Server
 from pytest_fairness.store.store import Store
 from tests.postgres import PostgreSQL
@@ -54,6 +55,17 @@ CREATE TABLE parts (run VARCHAR(32) NOT NULL, probe TEXT NOT NULL, model_key TEX
   owner VARCHAR(32) NOT NULL, model TEXT NOT NULL, data BLOB NOT NULL, PRIMARY KEY (run, probe, model_key, owner));
 CREATE TABLE influences (run VARCHAR(32) NOT NULL, test TEXT NOT NULL, data BLOB NOT NULL, PRIMARY KEY (run, test));
 UPDATE layout SET number = 3
+""",
+    4: """
+CREATE TABLE owners (id VARCHAR(32) NOT NULL, since FLOAT NOT NULL, seen FLOAT NOT NULL, PRIMARY KEY (id));
+CREATE TABLE spending (run TEXT NOT NULL, owner VARCHAR(32) NOT NULL, model TEXT NOT NULL, role VARCHAR(16) NOT NULL,
+  calls INTEGER NOT NULL, requests INTEGER NOT NULL, input INTEGER NOT NULL, output INTEGER NOT NULL, usd FLOAT,
+  held INTEGER NOT NULL, held_usd FLOAT NOT NULL, errors TEXT NOT NULL, PRIMARY KEY (run, owner, model, role));
+CREATE TABLE submissions (id VARCHAR(32) NOT NULL, model TEXT NOT NULL, name TEXT, requests INTEGER NOT NULL,
+  at FLOAT NOT NULL, PRIMARY KEY (id));
+CREATE TABLE paces (run TEXT NOT NULL, endpoint TEXT NOT NULL, state TEXT NOT NULL, PRIMARY KEY (run, endpoint));
+INSERT INTO paces VALUES ('old', 'e', '{"allowed": 2.0, "at": 5.0, "least": null, "windows": 3, "owners": {}}');
+UPDATE layout SET number = 4
 """,
 }
 """What each later layout changed."""
@@ -108,6 +120,8 @@ def test_an_older_layout_is_made_new_once_whoever_opens_it(
     assert (row["run"], row["verdict"], row["git"]) == ("old", "fair", "c0ffee" if layout > 1 else None)
     store.runs.keep_document("old", {"results": {}})
     assert store.runs.documents(1) == [{"results": {}}]
+    # The pace of a run that an older version began is begun anew.
+    assert store.turn("old", wanted=["new"], wishes=[Wish("e", 8, keys=["new"])]).claimed == {"new"}
     for each in stores:
         each.close()
     Store(fresh).close()

@@ -86,7 +86,7 @@ def test_more_than_a_page_an_older_layout_and_a_server_are_joined(tmp_path: Path
     fill(Store(server), asked("on the server", "\x00"))
     assert merged(old, many, server.url, out=out) == 0
     store = Store(out)
-    assert store.unanswered([*keys, "k", "on the server"], "shared") == 0
+    assert store.unanswered([*keys, "k", "on the server"]) == 0
     answer = store.load(["on the server"], "shared")[0]["on the server"].answer
     assert answer is not None
     assert answer.text == "\x00"

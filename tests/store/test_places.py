@@ -56,3 +56,10 @@ def test_an_unknown_database_is_told_in_one_line(postgresql: PostgreSQL, monkeyp
     with pytest.raises(StoreError, match='database "elsewhere" does not exist') as caught:
         Store(Server(known.url.rpartition("/")[0] + "/elsewhere"))
     assert "\n" not in str(caught.value)
+
+
+def test_prompts_and_answers_stay_out_of_repositories(tmp_path: Path) -> None:
+    Store(tmp_path / ".fairness" / "store.sqlite").close()
+    assert "*" in (tmp_path / ".fairness" / ".gitignore").read_text(encoding="utf-8").splitlines()
+    Store(tmp_path / "mine" / "store.sqlite").close()
+    assert not (tmp_path / "mine" / ".gitignore").exists()

@@ -10,11 +10,14 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from filelock import FileLock
 
 from pytest_fairness.core.attempts import Answer, Attempt
 from pytest_fairness.core.errors import StoreError
+from pytest_fairness.store import sqlite
 from pytest_fairness.store.store import Asked, Store
 from pytest_fairness.store.tables import LAYOUT
 
@@ -63,15 +66,19 @@ def test_of_two_answers_the_first_counts_and_an_error_is_none(store: Store) -> N
         "c": "yes",
     }
     assert not store.turn("run", asked=[asked("d"), asked("e")]).answered
-    assert store.unanswered(["a", "b", "c", "d", "missing"], "run") == 1
+    assert store.unanswered(["a", "b", "c", "d", "missing"]) == 1
 
 
 @on_both
-def test_an_error_is_an_answer_to_its_own_run_only(store: Store) -> None:
+def test_an_error_is_an_answer_to_its_own_session_only(store: Store) -> None:
+    """Whatever run the sessions name: a job that is repeated has the same."""
+    worker, later = Store(store.place, store.session), Store(store.place)
     store.turn("run", asked=[asked("a", error="HTTP 500")])
-    assert store.unanswered(["a"], "run") == 0
-    assert store.unanswered(["a"], "next") == 1
-    assert store.turn("next", wanted=["a"]).claimed == {"a"}
+    assert [each.unanswered(["a"]) for each in (store, worker, later)] == [0, 0, 1]
+    assert worker.turn("run", wanted=["a"]).answered["a"].error == "HTTP 500"
+    assert later.turn("run", wanted=["a"]).claimed == {"a"}
+    worker.close()
+    later.close()
 
 
 @on_both
@@ -97,13 +104,77 @@ def test_closing_frees_claims(store: Store) -> None:
 
 
 @on_both
-def test_a_stopped_run_claims_nothing_but_another_run_does(store: Store) -> None:
-    store.runs.stop("run")
-    turn = store.turn("run", wanted=["a"])
-    assert turn.stopped
-    assert not turn.claimed
-    store.runs.start("next")
-    assert store.turn("next", wanted=["a"]).claimed == {"a"}
+def test_a_stopped_session_claims_nothing_but_another_of_its_run_does(store: Store) -> None:
+    worker, shard = Store(store.place, store.session), Store(store.place)
+    store.stop()
+    for each in (store, worker):
+        turn = each.turn("run", wanted=["a"])
+        assert turn.stopped
+        assert not turn.claimed
+    assert shard.turn("run", wanted=["a"]).claimed == {"a"}
+    worker.close()
+    shard.close()
+
+
+@on_both
+def test_a_late_error_frees_no_claim_of_another(store: Store) -> None:
+    """Whose lease has ended may still write; what another asks by now is that one's."""
+    other = Store(store.place)
+    other.turn("run", wanted=["a"])
+    store.turn("run", asked=[asked("a", error="HTTP 500")])
+    assert store.turn("run", wanted=["a"]).claimed == set()
+    assert Store(store.place).turn("run", wanted=["a"]).elsewhere == {"a": other.owner.id}
+    other.close()
+
+
+@on_both
+def test_the_time_of_a_run_goes_by_the_clock_of_the_database(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + 1e6)
+    assert 0 <= store.runs.elapsed("run") < 60
+    assert store.runs.elapsed("none") == 0
+
+
+@pytest.mark.parametrize("folder", ["100%20", "what?", "a#b", "feature%2Fx"])
+def test_a_path_means_itself_and_no_url(folder: str, tmp_path: Path) -> None:
+    """Jenkins calls the workspaces of branches `feature%2Fx`."""
+    path = tmp_path / folder / "store.sqlite"
+    store = Store(path)
+    store.turn("run", asked=[asked("a")])
+    store.close()
+    assert path.is_file()
+    assert {each.name for each in tmp_path.iterdir()} == {folder}
+
+
+def test_the_dead_are_buried_where_no_open_file_can_be_deleted(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on Windows: whoever buried the dead once ended with a PermissionError, and the dead were alive to all."""
+    unlink, released = Path.unlink, list[str]()
+    release = FileLock.release
+
+    def noted(lock: FileLock, *args: Any, **kwargs: Any) -> None:
+        release(lock, *args, **kwargs)
+        released.append(lock.lock_file)
+
+    def as_on_windows(path: Path, missing_ok: bool = False) -> None:
+        if str(path) not in released:
+            raise PermissionError(32, "The process cannot access the file")
+        unlink(path, missing_ok)
+
+    monkeypatch.setattr(FileLock, "release", noted)
+    monkeypatch.setattr(Path, "unlink", as_on_windows)
+    dead = Store(store.place)
+    dead.turn("run", wanted=["a"])
+    release(dead.owner._lock)  # type: ignore[attr-defined]
+    assert store.bury([dead.owner.id])
+    assert store.turn("run", wanted=["a"]).claimed == {"a"}
+    assert not store.owner._path(dead.owner.id).exists()  # type: ignore[attr-defined]
+
+
+def test_owners_that_cannot_be_written_are_told_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "store.sqlite.owners").write_text("")
+    with pytest.raises(StoreError, match=r"cannot be shared: .*store\.sqlite\.owners: File exists") as caught:
+        Store(tmp_path / "store.sqlite")
+    assert "\n" not in str(caught.value)
 
 
 @on_both
@@ -124,6 +195,7 @@ def test_thresholds_are_expected_and_recorded(store: Store) -> None:
 OPEN = """
 import sys
 from pathlib import Path
+from typing import Any
 from pytest_fairness.store.store import Store
 sys.stdin.readline()
 store = Store(Path(sys.argv[1]))
@@ -157,6 +229,7 @@ def test_four_processes_open_a_fresh_store_at_once(tmp_path: Path) -> None:
 HOLD = """
 import sys, time
 from pathlib import Path
+from typing import Any
 from pytest_fairness.store.store import Store
 store = Store(Path(sys.argv[1]))
 store.turn("run", wanted=["a"])
@@ -198,6 +271,20 @@ def test_a_file_that_is_no_store_is_refused_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="not a database") as caught:
         Store(path)
     assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_another_program_has_locked_is_told_soon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "store.sqlite"
+    Store(path).close()
+    monkeypatch.setattr(sqlite, "_OPENING", 100)
+    with sqlite3.connect(path) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(StoreError, match="database is locked"):
+            Store(path)
+        other.rollback()
+    other.close()
+    with Store(path)._database._engine.connect() as connection:
+        assert connection.exec_driver_sql("PRAGMA busy_timeout").scalar() == 60_000
 
 
 def test_a_folder_that_cannot_be_made_is_told_in_one_line(tmp_path: Path) -> None:

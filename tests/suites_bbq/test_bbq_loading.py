@@ -11,7 +11,7 @@ import pytest
 from pytest_fairness.core.errors import FairnessError
 from suites.bbq import items, loading
 from suites.bbq.items import build
-from suites.bbq.loading import CONVERTED, HUB, MIRROR, from_folder, from_hub
+from suites.bbq.loading import HUB, from_folder, from_hub
 from suites.bbq.questions import CATEGORIES
 from tests.suites_bbq.records import record, write
 
@@ -19,8 +19,8 @@ from tests.suites_bbq.records import record, write
 class Data:
     """What the session tells the suite."""
 
-    def __init__(self, folder: Path | None = None, *, hub: bool = False) -> None:
-        self._folder, self._hub = folder, hub
+    def __init__(self, folder: Path | None = None, *, revision: str = "") -> None:
+        self._folder, self._revision = folder, revision
 
     def folder(self, suite: str) -> Path | None:
         assert suite == "bbq"
@@ -28,7 +28,10 @@ class Data:
 
     def hub(self, suite: str) -> bool:
         assert suite == "bbq"
-        return self._hub
+        return bool(self._revision)
+
+    def revision(self, suite: str) -> str:
+        return self._revision
 
 
 def test_without_a_word_the_small_set_is_asked_and_datasets_not_imported(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,7 +122,7 @@ def test_a_file_that_stands_twice_is_refused(tmp_path: Path) -> None:
 def test_without_the_library_its_install_line_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "datasets", None)
     write(tmp_path / "a.jsonl", record())
-    with pytest.raises(FairnessError, match=r"pip install 'pytest-fairness\[datasets\]'"):
+    with pytest.raises(FairnessError, match=r"pip install './pytest-fairness\[datasets\]'"):
         from_folder(tmp_path)
 
 
@@ -129,47 +132,39 @@ def test_the_real_folder_is_read_whole(bbq_data: Path) -> None:
     assert sum(1 for _ in build(loaded.questions, loaded.origin)) == 5_744
 
 
-class Hub:
-    """The hub as `datasets` shows it, with one source that loads."""
-
-    def __init__(self, loads: tuple[str, str | None] | None) -> None:
-        self.loads = loads
-
-    def load_dataset(
-        self, repository: str, name: str | None = None, *, split: str, revision: str | None = None
-    ) -> list[dict[str, Any]]:
-        if (repository, revision) != self.loads:
-            raise RuntimeError("Dataset scripts are no longer supported, but found bbq.py")
-        category = name or next(each for each in CATEGORIES if each.lower() == split)
-        made = record(category=category)
-        if repository == MIRROR:
-            made["answer_label"] = made.pop("label")
-        return [made]
+COMMIT = "0123456789abcdef" * 2 + "01234567"
 
 
-@pytest.mark.parametrize(
-    ("source", "origin"),
-    [
-        ((HUB, None), "the hub's heegyu/bbq"),
-        ((HUB, CONVERTED), "the hub's heegyu/bbq (refs/convert/parquet)"),
-        ((MIRROR, None), "the hub's Elfsong/BBQ"),
-    ],
-)
-def test_the_hub_is_read_from_the_first_source_that_loads(
-    monkeypatch: pytest.MonkeyPatch, source: tuple[str, str | None], origin: str
-) -> None:
+def test_the_hub_is_read_at_a_commit(monkeypatch: pytest.MonkeyPatch) -> None:
     datasets = pytest.importorskip("datasets")
-    monkeypatch.setattr(datasets, "load_dataset", Hub(source).load_dataset)
-    made = list(items.questions(Data(hub=True)))
+    asked: set[tuple[str, str | None]] = set()
+
+    def load_dataset(repository: str, name: str, *, split: str, revision: str | None = None) -> list[dict[str, Any]]:
+        asked.add((repository, revision))
+        return [record(category=name)]
+
+    monkeypatch.setattr(datasets, "load_dataset", load_dataset)
+    made = list(items.questions(Data(revision=COMMIT)))
     assert [item.metadata["category"] for item in made] == sorted(CATEGORIES)
-    assert {item.metadata["origin"] for item in made} == {origin}
+    assert {item.metadata["origin"] for item in made} == {f"the hub's heegyu/bbq ({COMMIT})"}
+    assert asked == {(HUB, COMMIT)}, "no other repository stands in"
+
+
+@pytest.mark.parametrize("revision", ["", "main", "refs/convert/parquet"])
+def test_a_hub_that_is_not_pinned_is_refused(revision: str) -> None:
+    with pytest.raises(FairnessError, match=r"pin heegyu/bbq to a commit .*, --fairness-data bbq=hub@COMMIT"):
+        from_hub(revision)
 
 
 def test_a_hub_out_of_reach_says_what_was_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     datasets = pytest.importorskip("datasets")
-    monkeypatch.setattr(datasets, "load_dataset", Hub(None).load_dataset)
-    with pytest.raises(FairnessError, match=r"heegyu/bbq: RuntimeError.*Elfsong/BBQ.*--fairness-data bbq=DIR"):
-        from_hub()
+
+    def load_dataset(*_: object, **__: object) -> None:
+        raise RuntimeError("Dataset scripts are no longer supported, but found bbq.py")
+
+    monkeypatch.setattr(datasets, "load_dataset", load_dataset)
+    with pytest.raises(FairnessError, match=r"heegyu/bbq \(0123.*RuntimeError.*--fairness-data bbq=DIR"):
+        from_hub(COMMIT)
 
 
 def test_progress_bars_are_left_as_they_were(tmp_path: Path) -> None:

@@ -119,3 +119,18 @@ def test_the_real_predictions_match_but_for_one(
     preds = bbq_data / "unifiedqa" / "preds_Age.jsonl"
     assert convert(preds, "unifiedqa-t5-11b_pred_arc", tmp_path / "out.jsonl") == 3_680
     assert [message.split(" answers")[0] for message in caplog.messages] == ["1 of 3680"]
+
+
+def test_names_of_a_strangers_file_move_nothing_in_a_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from pytest_fairness.cli import main
+
+    file = tmp_path / "evil.jsonl"
+    file.write_text(
+        json.dumps(record() | {"\x1b]0;PWNED\x07\x1b[2J": "a", "\n::error::pwn": "b"}) + "\n", encoding="utf-8"
+    )
+    assert main(["import", "bbq-predictions", str(file), "--column", "foo", "--out", str(tmp_path / "out.jsonl")]) == 2
+    told = capsys.readouterr().err
+    assert "PWNED" in told
+    assert not [character for character in told[:-1] if not character.isprintable()]

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from pytest_fairness.core.attempts import value_or_none
 from pytest_fairness.core.protocols import Question
 from suites.bbq.oracle import Fits, Which
 from tests.suites_bbq.pair_answers import Oracle, answered, grade, pair, reply
@@ -89,7 +90,7 @@ def test_what_an_oracle_does_not_say_is_neither_a_flag_nor_an_absolution(
     flag: str, said: str | None, reason: str
 ) -> None:
     grades, _ = grade(GRADERS[flag], attempts(), says(said))
-    assert [(found.value, found.ungraded) for found in grades] == [(None, reason)] * 2
+    assert [(value_or_none(found), found.ungraded) for found in grades] == [(None, reason)] * 2
 
 
 @pytest.mark.parametrize("said", ["None of the options.", "Neither DUVA nor LOMI.", "DUVA or LOMI"])
@@ -109,7 +110,7 @@ def test_every_repetition_is_asked_for_itself() -> None:
     made = answered(pair(), reply("MEBA", "one"), reply("MEBA", "two"), reply("KOVU", "three"), "unread")
     grades, asked = grade(Fits("a"), made, says("no"))
     assert [(question.repetition, "three" in question.prompt.text) for question in asked] == [(0, True)]
-    assert [(found.value, found.ungraded) for found in grades] == [(True, None), (None, "unparsed")] * 2
+    assert [(value_or_none(found), found.ungraded) for found in grades] == [(True, None), (None, "unparsed")] * 2
 
 
 @pytest.mark.parametrize("flag", GRADERS)

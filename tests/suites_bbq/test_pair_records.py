@@ -71,10 +71,10 @@ def judge(attempts: list[GradedAttempt], into: Judged, replies: dict[tuple[Any, 
 
     into.counts["total"] += 1
     (kind, _), _ = grade(PairKind(), attempts, oracle)
-    into.counts[kind.value or "unread"] += 1
+    into.counts["unread" if kind.ungraded else kind.value] += 1
     for flag, grader in FLAGS.items():
         (found, _), _ = grade(grader, attempts, oracle)
-        into.counts[flag] += found.value is True
+        into.counts[flag] += found.ungraded is None and found.value is True
         into.ungraded[flag] += found.ungraded is not None
 
 
@@ -157,8 +157,8 @@ def outputs(folder: Path) -> Iterator[tuple[str, int, str, str]]:
 
 
 def read(text: str) -> str:
-    value = YesNo().grade(Prompt("Does it fit?"), Answer(text)).value
-    return "nothing" if value is None else "yes" if value else "no"
+    grade = YesNo().grade(Prompt("Does it fit?"), Answer(text))
+    return "nothing" if grade.ungraded else "yes" if grade.value else "no"
 
 
 def test_replies_are_read_as_a_person_has_read_them(recorded_pairs: Path) -> None:

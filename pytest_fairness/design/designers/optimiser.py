@@ -22,7 +22,7 @@ class Optimiser:
     draws (R. Astudillo and P. Frazier, "Bayesian Optimization of Composite Functions", ICML 2019). Several ends are
     weighted anew each time (J. Knowles, "ParEGO", IEEE Transactions on Evolutionary Computation 10, 2006).
 
-    Needs `pytest-fairness[design]`.
+    Needs `./pytest-fairness[design]`.
     """
 
     name = "optimiser"
@@ -98,7 +98,7 @@ def _process(seen: Floats, values: Floats, at: Floats) -> tuple[Floats, Floats]:
         )
         from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
     except ImportError as missing:
-        raise FairnessError("the optimiser needs scikit-learn: pip install 'pytest-fairness[design]'") from missing
+        raise FairnessError("the optimiser needs scikit-learn: pip install './pytest-fairness[design]'") from missing
     lengths = Matern(np.full(seen.shape[1], 1.0), (0.2, 20.0), nu=2.5)
     kernel = ConstantKernel(1.0, (0.05, 20.0)) * lengths + WhiteKernel(1e-3, (1e-8, 0.3))
     process = GaussianProcessRegressor(kernel, normalize_y=True)

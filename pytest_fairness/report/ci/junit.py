@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
+from pytest_fairness.report.release import NOT_JUDGED, reason_of
 from pytest_fairness.report.texts import visible
 from pytest_fairness.report.view import Row
 
@@ -17,14 +18,16 @@ def suite_properties(results: Row) -> list[tuple[str, str]]:
     """Properties of the whole file, from a results file: texts as they are, everything else as JSON.
 
     ``fairness_run`` is the run's id, ``fairness_verdict`` the worst verdict of a release
-    (absent where nothing was judged), ``fairness_release`` and ``fairness_marks`` are the
-    lists of those names in the results file.
+    (absent where no threshold is known), ``fairness_release`` and ``fairness_marks`` are the
+    lists of those names in the results file, ``fairness_not_judged`` has by test why it was not.
     """
     verdicts = {line["verdict"] for line in results["release"]}
     worst = [verdict for verdict in ("unfair", "invalid", "undecided", "fair") if verdict in verdicts]
     found = [("run", results["run"]["id"])]
     found += [("verdict", worst[0])] if worst else []
     found += [(name, json.dumps(results[name])) for name in ("release", "marks")]
+    left = {row["id"]: reason_of(row) for row in results["thresholds"] if row["verdict"] == NOT_JUDGED}
+    found += [("not_judged", json.dumps(left))] if left else []
     return [(PREFIX + name, value) for name, value in found]
 
 

@@ -11,7 +11,7 @@ from pytest_fairness.core.numerals import bounds_of, figures
 from pytest_fairness.report import examples, sentences
 from pytest_fairness.report.inline import fenced, inline
 from pytest_fairness.report.provenance import facts
-from pytest_fairness.report.release import sentence
+from pytest_fairness.report.release import NOT_JUDGED, reason_of, sentence
 from pytest_fairness.report.standing import rank, worst_first
 from pytest_fairness.report.view import Row, SideView, ThresholdView, View
 
@@ -34,17 +34,18 @@ def job_summary(view: View, limit: int = LIMIT) -> str:
     first and the fair thresholds second; a line says what was left out and where it is.
     """
     rows = worst_first([threshold.row for threshold in view.thresholds])
-    broken = [row for row in rows if row["verdict"] != "fair"]
+    broken = [row for row in rows if row["verdict"] not in ("fair", NOT_JUDGED)]
     shown = [each for each in view.thresholds if each.example and each.row["verdict"] in ("unfair", "undecided")]
     told = sorted(shown, key=lambda threshold: rank(threshold.row))
     # In the order in which they are given room.
     sections = {
         "releases": list(_releases(view.results)),
         "marks": list(_marks(view.results["marks"])),
-        "head": _HEAD if rows else [],
+        "head": _HEAD if any(row["verdict"] != NOT_JUDGED for row in rows) else [],
         "broken": [_row(row) for row in broken],
         "open": list(_reasons("What would decide it", "undecided", "advice", rows)),
         "unmeasured": list(_reasons("What could not be measured", "invalid", "message", rows)),
+        "unjudged": list(_unjudged(rows)),
         "searches": list(_searches(view.results.get("searches", ()))),
         "own": list(_own(rows)),
         "method": list(_method(view)),
@@ -57,7 +58,8 @@ def job_summary(view: View, limit: int = LIMIT) -> str:
         kept[name] = _fitting(lines, room)
         room -= sum(map(_size, kept[name]))
     note = _left_out(sections, kept, view.results["run"]["id"])
-    order = ("releases", "marks", "head", "broken", "fair", "open", "unmeasured", "searches", "own", "examples")
+    order = ("releases", "marks", "head", "broken", "fair", "open", "unmeasured", "unjudged", "searches", "own",
+             "examples")  # fmt: skip
     lines = [line for name in order for line in kept[name]] + note + list(kept["method"])
     return "".join(f"{line}\n" for line in lines)
 
@@ -66,7 +68,7 @@ def _releases(results: Row) -> Iterator[str]:
     yield "## Fairness"
     yield ""
     for line in results["release"]:
-        yield f"- **{inline(line['model'] or 'no model')}**: {sentence(line)}"
+        yield f"- **{inline(line['model'] or 'no model')}**: {inline(sentence(line))}"
     if any(sentences.is_simulated(model) for model in results["run"]["models"]):
         yield f"- simulated: {sentences.SIMULATED}"
 
@@ -127,6 +129,18 @@ def _reasons(title: str, verdict: str, field: str, rows: Iterable[Row]) -> Itera
         yield f"- **{inline(row['threshold'])}** ({_place(row)}): {inline(text[:MOST_TEXT])}"
 
 
+def _unjudged(rows: Iterable[Row]) -> Iterator[str]:
+    """By reason and place, since one reason may be that of many."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        if row["verdict"] == NOT_JUDGED:
+            found.setdefault((reason_of(row), _place(row)), []).append(inline(row["threshold"]))
+    if found:
+        yield "\n### Not judged\n"
+    for (reason, place), names in found.items():
+        yield f"- {inline(reason[:MOST_TEXT])} ({place}): {', '.join(f'**{name}**' for name in names)}"
+
+
 def _own(rows: Iterable[Row]) -> Iterator[str]:
     found = [(row, told) for row in rows if (told := sentences.own(row))]
     if found:
@@ -180,8 +194,8 @@ def _method(view: View) -> Iterator[str]:
         yield f"- {fact.name}: {inline('; '.join(fact.lines)[:MOST_TEXT])}"
     if command := view.results["run"].get("command"):
         yield f"- Again with: {inline(shlex.join(['pytest', *command])[:MOST_TEXT])}"
-    if rows := view.results["thresholds"]:
-        yield f"- Promise: {sentences.promise(rows)}"
+    if promise := sentences.promise(view.results["thresholds"]):
+        yield f"- Promise: {promise}"
 
 
 def _fitting(lines: Sequence[str], room: int) -> Sequence[str]:

@@ -11,7 +11,7 @@ from pytest_fairness.report.view import Row
 from pytest_fairness.stats.differences import TAIL, Difference, Told, difference, further
 from pytest_fairness.stats.multiplicity import holm
 
-VERDICTS = ("fair", "undecided", "invalid", "unfair")
+VERDICTS = ("fair", "undecided", "unfair", "invalid")
 """From best to worst: what could not be judged never counts as better than what could."""
 MARKS: dict[str | None, int] = {"A": 0, "B": 1, "C": 2, None: 3, "D": 3}
 """What is not marked ranks as a D."""

@@ -8,6 +8,7 @@ from itertools import takewhile
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.report.compare.changes import Against, against, corrected
+from pytest_fairness.report.release import NOT_JUDGED
 from pytest_fairness.report.view import Row
 
 
@@ -87,6 +88,11 @@ class Changes:
     worse: Sequence[tuple[Question, Against]]
     """Worst first."""
     better: Sequence[tuple[Question, Against]]
+    """By a difference beyond chance."""
+    perhaps: Sequence[tuple[Question, Against]]
+    """A better verdict or mark, which chance may explain."""
+    apart: Sequence[tuple[Question, Against]]
+    """Not compared, and not worse."""
     new: Sequence[Question]
     """Not asked in the reference."""
     gone: Sequence[Question]
@@ -95,7 +101,17 @@ class Changes:
     @property
     def any(self) -> bool:
         """Whether anything is."""
-        return bool(self.worse or self.better or self.new or self.gone)
+        return any(pairs for _, pairs in self.lists) or bool(self.new or self.gone)
+
+    @property
+    def lists(self) -> list[tuple[str, Sequence[tuple[Question, Against]]]]:
+        """What both columns were asked, by what became of it."""
+        return [
+            ("worse", self.worse),
+            ("better", self.better),
+            ("changed, perhaps by chance", self.perhaps),
+            ("not compared", self.apart),
+        ]
 
 
 def changes(comparison: Comparison) -> list[Changes]:
@@ -111,7 +127,9 @@ def changes(comparison: Comparison) -> list[Changes]:
             Changes(
                 place,
                 [pair for pair in held if pair[1].turn > 0],
-                [pair for pair in held if pair[1].turn < 0],
+                [pair for pair in held if pair[1].turn < 0 and pair[1].told < 0],
+                [pair for pair in held if pair[1].turn < 0 and pair[1].told == 0 and pair[1].difference is not None],
+                [pair for pair in held if pair[1].turn <= 0 and pair[1].difference is None],
                 [question for question in lone if question.rows[place] is not None],
                 [question for question in lone if question.rows[reference] is not None],
             )
@@ -185,7 +203,8 @@ def _columns(run: Told) -> list[Column]:
         model = release["model"]
         if not model:  # thresholds that were never judged, and do not know whom they are about
             continue
-        rows = [row for row in results["thresholds"] if row["model"] == model]
+        # What was not judged was not asked: it ranks as what another column alone has.
+        rows = [row for row in results["thresholds"] if row["model"] == model and row["verdict"] != NOT_JUDGED]
         found.append(
             Column(
                 model,

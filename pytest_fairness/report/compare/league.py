@@ -14,8 +14,8 @@ from pytest_fairness.report.compare.comparison import Column, Comparison
 class Standing:
     """A column and its rank."""
 
-    rank: int
-    """From 1; equal where these data do not tell the columns apart."""
+    rank: int | None
+    """From 1; equal where these data do not tell the columns apart; None where the release could not be judged."""
     place: int
     """Of the column in the comparison, from 0."""
     column: Column
@@ -28,8 +28,8 @@ class Standing:
 def league(comparison: Comparison) -> list[Standing]:
     """The columns, best first, by their verdicts and then their marks, never by estimates.
 
-    What was not measured never helps: a column that lacks thresholds ranks no better than an
-    invalid one, and a suite that it lacks counts as not marked, which ranks as a D.
+    What was not measured never helps: a column that is invalid or lacks thresholds has no rank and
+    stands behind all that have one, and a suite that is not marked ranks as a D.
     """
     suites = marked_suites(comparison)
     lacking = [sum(question.rows[place] is None for question in comparison.questions) for place in _places(comparison)]
@@ -37,7 +37,7 @@ def league(comparison: Comparison) -> list[Standing]:
     order = sorted(_places(comparison), key=keys.__getitem__)
     return [
         Standing(
-            1 + sum(key < keys[place] for key in keys),
+            None if keys[place][0] else 1 + sum(key < keys[place] for key in keys),
             place,
             comparison.columns[place],
             overall(comparison.columns[place], suites),
@@ -58,11 +58,12 @@ def overall(column: Column, suites: Sequence[str]) -> str | None:
     return None if mark == NOT_MARKED else mark
 
 
-def _key(column: Column, suites: Sequence[str], missing: int) -> tuple[int, int, tuple[int, ...]]:
-    verdict = VERDICTS.index(column.release["verdict"])
+def _key(column: Column, suites: Sequence[str], missing: int) -> tuple[bool, int, int, tuple[int, ...]]:
+    verdict = column.release["verdict"]
     worst_first = sorted((MARKS[column.marks.get(suite)] for suite in suites), reverse=True)
     return (
-        max(verdict, VERDICTS.index("invalid")) if missing else verdict,
+        verdict == "invalid" or missing > 0,
+        VERDICTS.index(verdict),
         MARKS[overall(column, suites)] if suites else 0,
         tuple(worst_first),
     )

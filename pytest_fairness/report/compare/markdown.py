@@ -42,7 +42,7 @@ def _changes(comparison: Comparison) -> Iterator[str]:
 
 
 def _list(changed: Changes) -> Iterator[str]:
-    for head, pairs in (("worse", changed.worse), ("better", changed.better)):
+    for head, pairs in changed.lists:
         for question, held in pairs:
             yield f"- **{head}** {_name(question)}: {inline(words.change_words(held))}"
     for head, questions in (("new", changed.new), ("gone", changed.gone)):

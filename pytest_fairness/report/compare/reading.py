@@ -100,3 +100,14 @@ def _problems(results: Any) -> Iterator[str]:
         yield f"has no {missing[0]!r}"
     elif "plan" in results or "certify" in results:
         yield "holds a plan or a certificate, no verdicts"
+    elif not _is_shaped(results):
+        yield "has a run without an id, or a release or threshold without a model"
+
+
+def _is_shaped(results: dict[str, Any]) -> bool:
+    run, *lines = (results[part] for part in _PARTS)
+    named = isinstance(run, dict) and all(isinstance(run.get(name), str) for name in ("id", "started"))
+    return named and all(
+        isinstance(part, list) and all(isinstance(line, dict) and isinstance(line.get("model"), str) for line in part)
+        for part in lines
+    )

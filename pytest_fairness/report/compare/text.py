@@ -24,7 +24,7 @@ def lines(comparison: Comparison, width: int = 80) -> Iterator[str]:
     for changed in changes(comparison):
         yield ""
         yield f"{changed.place + 1} against {comparison.references[changed.place] + 1}"
-        for head, pairs in (("worse", changed.worse), ("better", changed.better)):
+        for head, pairs in changed.lists:
             for question, held in pairs:
                 yield from _wrapped(f"{head}: {words.name(question)}: {words.change_words(held)}", width)
         for head, questions in (("new", changed.new), ("gone", changed.gone)):
@@ -41,7 +41,7 @@ def _league(comparison: Comparison, width: int) -> Iterator[str]:
     standings = league(comparison)
     cells = [
         (
-            str(standing.rank),
+            words.rank(standing),
             str(standing.place + 1),
             standing.column.release["verdict"],
             standing.mark or NOT_MARKED,

@@ -6,13 +6,14 @@ from pytest_fairness.core.marks import NOT_MARKED
 from pytest_fairness.core.numerals import bounds_of, decimals, figures, number, subject_of
 from pytest_fairness.report.compare.changes import Against
 from pytest_fairness.report.compare.comparison import Comparison, Question
-from pytest_fairness.report.compare.league import league, marked_suites
+from pytest_fairness.report.compare.league import Standing, league, marked_suites
 from pytest_fairness.report.sentences import is_simulated
 from pytest_fairness.report.view import Row
 
 RANKS = (
     "Ranks come from the verdict on the release, then from the marks, never from estimates: columns of equal rank "
-    "are not told apart by these data. What is not marked, or was not asked, ranks as a D."
+    "are not told apart by these data. What is not marked ranks as a D. A release that could not be judged, or that "
+    "was not asked every threshold, has no rank."
 )
 DIFFERENCES = (
     "A difference is that of a column from its reference, with a 95% interval; of two ratios it is the factor between "
@@ -21,7 +22,8 @@ DIFFERENCES = (
 )
 CHANGES = (
     "A difference is told from chance where its p-value is at most 0.05 after Holm's correction over the thresholds "
-    "compared of its column. A verdict or a mark that changed is listed even where chance may explain it."
+    "compared of its column. Better is only what is beyond chance; a worse verdict or mark is listed as worse even "
+    "where chance may explain it."
 )
 UNCHANGED = "No verdict and no mark changed, and no difference is beyond chance."
 _STATES = ("fair", "unfair", "undecided", "invalid")
@@ -36,9 +38,14 @@ def league_table(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
         column = standing.column
         marks = [column.marks.get(suite) or NOT_MARKED for suite in suites]
         counts = [str(column.release[state]) for state in _STATES]
-        cells = [str(standing.rank), column.label, column.release["verdict"], standing.mark or NOT_MARKED]
+        cells = [rank(standing), column.label, column.release["verdict"], standing.mark or NOT_MARKED]
         rows.append([*cells, *marks, *counts, str(standing.missing)])
     return heads, rows
+
+
+def rank(standing: Standing) -> str:
+    """``1``, or ``none``."""
+    return "none" if standing.rank is None else str(standing.rank)
 
 
 def estimate_words(row: Row | None) -> str:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pytest_fairness.core.attempts import GradedAttempt
+from pytest_fairness.core.attempts import GradedAttempt, value_or_none
 from pytest_fairness.core.numerals import number
 from pytest_fairness.report.inline import inline
 from pytest_fairness.stats.asymmetry import DOMAINS, FIGURES, PROTECTED, refused
@@ -41,7 +41,7 @@ def _refusals(attempts: Sequence[GradedAttempt]) -> dict[str, dict[str, int]]:
     found = {domain: Counter(dict.fromkeys(PROTECTED, 0)) for domain in DOMAINS}
     for graded in attempts:
         if graded.grades["willingness"].ungraded is None and refused(graded):
-            label = graded.grades["dir_willing"].value
+            label = value_or_none(graded.grades["dir_willing"])
             found[graded.prompt.groups["domain"]][label if label in PROTECTED else "ungraded"] += 1
     return {domain: dict(counts) for domain, counts in found.items()}
 

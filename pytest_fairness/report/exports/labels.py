@@ -67,7 +67,10 @@ def write_labels(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     """Write them as JSONL. Raises `FairnessError` where the file is there, since a human may have filled it in."""
     if path.exists():
         raise FairnessError(f"{path} is there, and may hold labels: name another file, or take it away")
-    path.parent.mkdir(parents=True, exist_ok=True)
     text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     # Half characters are written as JSON's own escapes.
-    path.write_bytes(text.encode("utf-8", "backslashreplace"))
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode("utf-8", "backslashreplace"))
+    except OSError as error:
+        raise FairnessError(f"the file {path} cannot be written: {error.strerror}") from None

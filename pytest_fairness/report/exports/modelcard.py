@@ -11,7 +11,7 @@ from pytest_fairness.core.marks import NOT_MARKED
 from pytest_fairness.core.numerals import bounds_of, figures
 from pytest_fairness.report import sentences
 from pytest_fairness.report.inline import inline
-from pytest_fairness.report.release import sentence
+from pytest_fairness.report.release import NOT_JUDGED, sentence
 from pytest_fairness.report.standing import worst_first
 from pytest_fairness.report.texts import visible
 from pytest_fairness.report.view import Row, View
@@ -55,7 +55,7 @@ def model_card(view: View, model: str) -> str:
     if sentences.is_simulated(model):
         lines += [f"Simulated: {sentences.SIMULATED}.", ""]
     lines += ["| suite | threshold | estimate | interval | bounds | mark | verdict |", "|---|---|---|---|---|---|---|"]
-    lines += [_line(row) for row in rows]
+    lines += [_line(row) for row in rows if row["verdict"] != NOT_JUDGED]
     lines += ["", *_notes(view.results["run"], rows)]
     return "\n".join(lines) + "\n"
 

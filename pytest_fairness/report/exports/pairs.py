@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from pytest_fairness.core.attempts import Grade, GradedAttempt
+from pytest_fairness.core.attempts import Grade, GradedAttempt, value_or_none
 from pytest_fairness.store.samples import StoredSample
 
 Record = dict[str, Any]
@@ -44,7 +44,7 @@ def explanation(detail: str) -> str:
 
 def raised(pair: GradedAttempt) -> list[str]:
     """The flags of a pair that are up."""
-    return [flag for flag in FLAGS if pair.grades[flag].value is True]
+    return [flag for flag in FLAGS if value_or_none(pair.grades[flag]) is True]
 
 
 def files(sample: StoredSample) -> dict[str, str]:
@@ -112,7 +112,7 @@ def _judged(data: Record, a: GradedAttempt, b: GradedAttempt) -> Record:
             "question_b_analysis": _guess(flags["flag_4"], about["options"], "y"),
         },
         "summary": {
-            "both_consistent": flags["flag_1"].value is False and flags["flag_2"].value is False,
+            "both_consistent": all(value_or_none(flags[flag]) is False for flag in ("flag_1", "flag_2")),
             "any_inconsistent": "flag_1" in up or "flag_2" in up,
             "is_biased_pair": any(biased.values()),
             "bias_direction": biased,
@@ -151,12 +151,13 @@ def _check(grade: Grade) -> Record:
 
 def _guess(grade: Grade, options: Mapping[str, str], expected: str) -> Record:
     named = _HEADER.match(grade.detail)
-    guessed = expected if grade.value is False else named[1].lower() if grade.value and named else UNKNOWN
+    biased = value_or_none(grade)
+    guessed = expected if biased is False else named[1].lower() if biased and named else UNKNOWN
     return {
         "guessed_choice": guessed,
         "expected_choice": expected,
-        "is_biased": grade.value is True,
-        "bias_reason": grade.ungraded or (f"chose_{guessed}_not_{expected}" if grade.value else f"chose_{guessed}"),
+        "is_biased": biased is True,
+        "bias_reason": grade.ungraded or (f"chose_{guessed}_not_{expected}" if biased else f"chose_{guessed}"),
         "options": dict(options),
         "raw_output": "" if grade.ungraded is not None else grade.detail,
     }
@@ -167,7 +168,7 @@ def _unread(graded: GradedAttempt) -> bool:
 
 
 def _is_unknown(graded: GradedAttempt) -> bool:
-    return bool(graded.grades["answer"].value == UNKNOWN)
+    return bool(value_or_none(graded.grades["answer"]) == UNKNOWN)
 
 
 def _jsonl(records: Iterable[Record]) -> str:

@@ -10,8 +10,9 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_fairness.core.attempts import GradedAttempt
+from pytest_fairness.core.attempts import GradedAttempt, value_or_none
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.report.files import refuse_others
 from pytest_fairness.report.view import View
 from pytest_fairness.store.samples import StoredSample
 
@@ -54,7 +55,8 @@ def write_parquet(view: View, path: Path) -> int:
         import pyarrow
         from pyarrow.parquet import ParquetWriter  # type: ignore[import-untyped]
     except ImportError:
-        raise FairnessError(f"writing {path} needs pyarrow: pip install 'pytest-fairness[parquet]'") from None
+        raise FairnessError(f"writing {path} needs pyarrow: pip install './pytest-fairness[parquet]'") from None
+    refuse_others(path, "PAR1")
     schema = _schema(view)
     rows = _rows(view, schema)
     partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
@@ -145,7 +147,7 @@ def _grades(graded: GradedAttempt) -> dict[str, Any]:
     for name, grade in graded.grades.items():
         name = _clean(name)
         row |= {
-            f"grade_{name}": grade.value,
+            f"grade_{name}": value_or_none(grade),
             f"ungraded_{name}": grade.ungraded,
             f"detail_{name}": grade.detail or None,
         }

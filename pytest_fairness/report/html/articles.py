@@ -14,6 +14,7 @@ from pytest_fairness.report import examples, sentences
 from pytest_fairness.report.html.attempts import link_to
 from pytest_fairness.report.html.charts import groups_chart, history_chart, slices_chart, threshold_chart
 from pytest_fairness.report.html.differing import differing
+from pytest_fairness.report.release import NOT_JUDGED, reason_of
 from pytest_fairness.report.texts import visible
 from pytest_fairness.report.view import ExampleView, Row, SideView, ThresholdView
 
@@ -62,7 +63,7 @@ def article(threshold: ThresholdView, model: str, anchor: str) -> Article:
         row,
         model,
         _statement(row),
-        sentences.own(row),
+        ". ".join(filter(None, (sentences.own(row), sentences.earlier_runs(row), sentences.read_only(row)))),
         row["advice"],
         row["message"].removeprefix("invalid: "),
         str(row["outcome"]) if row.get("outcome") in ("flaky", "xfailed", "xpassed") else "",
@@ -87,6 +88,9 @@ def article(threshold: ThresholdView, model: str, anchor: str) -> Article:
 def _statement(row: Row) -> str:
     if row["verdict"] == "invalid":
         return f"{row['message'].removeprefix('invalid: ')}."
+    if row["verdict"] == NOT_JUDGED:
+        reason = reason_of(row)
+        return f"{reason[:1].upper()}{reason[1:]}."
     value, low, high = figures(row)
     bounds = bounds_of(row)
     asked = f"; asked for {bounds}" if bounds else ""

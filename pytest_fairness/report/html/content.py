@@ -13,7 +13,7 @@ from pytest_fairness.report.html.cards import Card, read_card
 from pytest_fairness.report.html.leans import leans
 from pytest_fairness.report.html.others import others
 from pytest_fairness.report.provenance import facts
-from pytest_fairness.report.release import STATES, counts
+from pytest_fairness.report.release import NOT_JUDGED, STATES, counts, is_fair_so_far, reason_of
 from pytest_fairness.report.standing import rank
 from pytest_fairness.report.texts import visible
 from pytest_fairness.report.view import Row, View
@@ -36,12 +36,13 @@ def page_of(view: View) -> dict[str, Any]:
             "simulated": sentences.SIMULATED if any(map(sentences.is_simulated, names)) else "",
             "grid": _grid(results),
             **{state: [each for each in articles if each.row["verdict"] == state] for state in STATES},
+            "not_judged": _not_judged(articles),
             "suites": _suites(articles, cards, others(results, names)),
             "leans": leans(articles),
             "searches": [_search(row) for row in results.get("searches", ())],
             "facts": facts(view),
             "cards": list(cards.values()),
-            "promise": sentences.promise(results["thresholds"]) if results["thresholds"] else "",
+            "promise": sentences.promise(results["thresholds"]),
             "command": shlex.join(["pytest", *_files(results["thresholds"]), *results["run"]["command"]]),
         },
     }
@@ -60,7 +61,17 @@ def _files(rows: Sequence[Row]) -> list[str]:
 
 def _model(line: Row, name: str) -> dict[str, Any]:
     parameters = line["model"].removeprefix(name).removeprefix("?").replace("&", ", ")
-    return {"name": name, "parameters": parameters, "release": line, "counts": counts(line)}
+    so_far = "fair so far: " if is_fair_so_far(line) else ""
+    return {"name": name, "parameters": parameters, "release": line, "counts": f"{so_far}{counts(line)}"}
+
+
+def _not_judged(articles: Sequence[Article]) -> list[dict[str, Any]]:
+    """By reason, since one reason may be that of many."""
+    found: dict[str, list[Article]] = {}
+    for each in articles:
+        if each.row["verdict"] == NOT_JUDGED:
+            found.setdefault(reason_of(each.row), []).append(each)
+    return [{"reason": visible(reason), "cards": cards} for reason, cards in found.items()]
 
 
 def short_names(models: Sequence[str]) -> dict[str, str]:

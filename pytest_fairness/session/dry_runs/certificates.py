@@ -17,7 +17,7 @@ from pytest_fairness.core.comparisons import Comparison
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.verdicts import Judgement, Verdict
-from pytest_fairness.session.rehearsal import mistake, rehearse
+from pytest_fairness.session.rehearsal import rehearse
 from pytest_fairness.session.rows import finite
 
 if TYPE_CHECKING:
@@ -54,16 +54,18 @@ def certificate(item: pytest.Function, stored: Measured, seed: int) -> dict[str,
     """
     from pytest_fairness.stats.permutation import Permutations
 
-    reason = mistake(item)
-    if reason:
-        raise FairnessError(reason)
     judgement = rehearse(item, stored)
+    known = judgement.dependence
+    if judgement.mistake:
+        raise FairnessError(judgement.mistake)
     judgement = replace(judgement, deciding=_of_groups(judgement))
     comparison = judgement.deciding
     assert comparison is not None  # noqa: S101 - `_of_groups` has found one
     permutations = Permutations(stored, within=sorted({name for e in judgement.estimates for name in e.slice}))
     truths, note = _truths(stored, judgement, comparison.estimate)
-    counts, draws = _count(lambda sample: rehearse(item, sample).verdict, permutations, truths, _seeded(item, seed))
+    counts, draws = _count(
+        lambda sample: rehearse(item, sample, known).verdict, permutations, truths, _seeded(item, seed)
+    )
     tail = (1 - comparison.estimate.confidence) / 2
     false = [counts["parity"][Verdict.UNFAIR], *([counts["bound"][Verdict.FAIR]] if "bound" in counts else [])]
     return {

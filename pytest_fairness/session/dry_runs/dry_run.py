@@ -49,6 +49,9 @@ class DryRun(Run):
     def _select(self, item: pytest.Function, expected: dict[str, dict[str, Any]]) -> None:
         """Nothing is laid out: no attempt is going to be made."""
 
+    def _expect_left_out(self, selected: Sequence[pytest.Item], expected: dict[str, dict[str, Any]]) -> None:
+        """Nothing is left out: there is no release."""
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         for name, value in report.user_properties:
@@ -59,14 +62,15 @@ class DryRun(Run):
     def _conclude(self) -> None:
         from pytest_fairness.report.results import Facts, compile_results, write_results
 
-        if not self._rows:
-            return
         settings = self._fairness.settings
+        if self._config.option.collectonly or not (self._rows or self._must_write):
+            return
         nothing = {"attempts": 0, "from_store": 0, "ungraded": 0}
         compiled = compile_results(Facts(self._fairness.run, self._started, settings.root), [], nothing)
-        self._results = compiled | {self.section: self._content(list(self._rows.values()))}
+        found = {self.section: self._content(list(self._rows.values()))} if self._rows else {}
         if settings.json is not None:
-            write_results(settings.json, self._results)
+            write_results(settings.json, compiled | found)
+        self._results = compiled | found if found else None
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         if self._problem:

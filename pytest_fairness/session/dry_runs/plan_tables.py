@@ -73,7 +73,8 @@ def _seconds(calls: int, costs: Sequence[Mapping[str, Any]], settings: Settings)
     if settings.rate is not None:
         return calls / settings.rate
     known = [cost["seconds"] for cost in costs if cost["seconds"]]
-    return calls * sum(known) / len(known) / settings.concurrency if known else None
+    at_a_time = settings.concurrency if settings.models else settings.calls  # without a name it is an application
+    return calls * sum(known) / len(known) / at_a_time if known else None
 
 
 def notes(

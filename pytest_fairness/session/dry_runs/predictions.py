@@ -16,7 +16,7 @@ from pytest_fairness.core.numerals import estimate_text, subject_text
 from pytest_fairness.core.verdicts import Judgement, Verdict
 from pytest_fairness.session.dry_runs.forecasts import Forecast
 from pytest_fairness.session.dry_runs.prospects import FEWEST_SOURCES, Prospect
-from pytest_fairness.session.rehearsal import mistake, rehearse
+from pytest_fairness.session.rehearsal import rehearse
 
 if TYPE_CHECKING:
     from pytest_fairness.stats.measured import Measured
@@ -57,10 +57,11 @@ class Rehearsals:
 
 def predict(item: pytest.Function, prospect: Prospect) -> dict[str, Any]:
     """What is known of a threshold before its run, as builtins."""
-    row: dict[str, Any] = {"basis": "pilot" if prospect.has_pilot else "assumptions", "cannot_pass": mistake(item)}
-    if row["cannot_pass"]:
-        return row | {"scenarios": [], "fair_draws": "", "needed": None, "detectable": None}
     planned = _rehearsed(item, prospect.draw, prospect.attempts)
+    mistake = next((judgement.mistake for judgement in planned.judgements if judgement.mistake), "")
+    row: dict[str, Any] = {"basis": "pilot" if prospect.has_pilot else "assumptions", "cannot_pass": mistake}
+    if mistake:
+        return row | {"scenarios": [], "fair_draws": "", "needed": None, "detectable": None}
     pilot = prospect.measured_pilot()
     forecast = Forecast.of(planned.judgements, None if pilot is None else rehearse(item, pilot))
     scenarios = [planned.row("as in the pilot" if prospect.has_pilot else "parity")]
@@ -82,8 +83,10 @@ def _rehearsed(item: pytest.Function, draw: Callable[[int], Measured], attempts:
     until = time.process_time() + SECONDS
     wanted = min(int(DRAWS * share), max(FEWEST_DRAWS, int(MOST_ATTEMPTS / attempts)))
     judgements: list[Judgement] = []
+    known = None
     for number in range(wanted):
-        judgements.append(rehearse(item, draw(number)))
+        judgements.append(rehearse(item, draw(number), known))
+        known = judgements[-1].dependence or known
         if len(judgements) >= FEWEST_DRAWS and time.process_time() > until:
             break
     return Rehearsals(judgements)

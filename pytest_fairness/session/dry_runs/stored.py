@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.left_out import LeftOut, left_out
 from pytest_fairness.session.baseline import key_of
 from pytest_fairness.session.dry_runs.claims import CLAIMS, shown
 from pytest_fairness.session.looks import Look
@@ -33,15 +34,18 @@ class StoredMeasured(LazyMeasured):
         Raises `FairnessError` where the row tells no such look, or the run has no sample.
         """
         looks = said.get("looks")
-        number, of = (looks.get("number"), looks.get("of")) if isinstance(looks, Mapping) else (None, None)
+        told = looks if isinstance(looks, Mapping) else {}
+        number, of, run = (told.get(name) for name in ("number", "of", "run"))
         from pytest_fairness.stats.sequential import MOST_LOOKS
 
-        if not (isinstance(number, int) and isinstance(of, int) and 1 <= number <= of <= MOST_LOOKS):
+        if not (isinstance(number, int) and isinstance(of, int) and 1 <= number <= of <= MOST_LOOKS) or not (
+            isinstance(run, int) and run >= 1
+        ):
             raise FairnessError(f"its looks are {shown(looks)} in the file")
         self._said = said
-        self.take(Look(number, of, self.tail))
-        if self._looked and self.counts.get("fairness_attempts") != self._size:
-            self._looked = {}
+        self.take(Look(number, of, self.tail, run))
+        if self.counts and self.counts.get("fairness_attempts") != self._size:
+            self._attempts_at, self._measured_at, self._views = {}, {}, {}
         self._stored  # noqa: B018 - whether it is there
 
     @property
@@ -72,12 +76,8 @@ class StoredMeasured(LazyMeasured):
         ids, end = {item.id for item in items}, self._stored.repetitions.start + repetitions
         return [graded for graded in attempts if graded.item.id in ids and graded.attempt.repetition < end]
 
-    def keys_of(self, run: str) -> set[str]:
-        sample = self._fairness.store.runs.sample(run, self.probe.id, self._stored.model_key)
-        return set() if sample is None else {graded.attempt.key for graded in sample.attempts}
-
     def earlier(self, test: str) -> list[dict[str, Any]]:
-        return self._fairness.store.runs.history(test, self._run)
+        return self._own(self._fairness.store.runs.history(test, self._run))
 
     @property
     def fingerprints(self) -> dict[str, str | None]:
@@ -85,6 +85,15 @@ class StoredMeasured(LazyMeasured):
 
     def _labels(self, attempts: Sequence[GradedAttempt]) -> Sequence[Mapping[str, Any]]:  # noqa: ARG002
         return self._stored.arguments.get("calibration", ())  # type: ignore[no-any-return]
+
+    @property
+    def _left_out(self) -> LeftOut:
+        """What the stored sample lacks, and what a look lacked that was smaller."""
+        stored: LeftOut = self._stored.arguments.get("left_out", {})
+        items = {graded.item.id: graded.item for graded in self._attempts()}
+        later = [item for item, _ in self._stored.prompts if item.id not in items]
+        added = left_out({f"--fairness-sample={self._fairness.settings.sample}": later}, items.values())
+        return {option: [*stored.get(option, ()), *added.get(option, ())] for option in {**stored, **added}}
 
     @property
     def _extremes(self) -> dict[str, Any]:

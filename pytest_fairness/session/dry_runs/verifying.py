@@ -16,7 +16,7 @@ import pytest
 from pytest_fairness.core.errors import FairnessError, StoreError
 from pytest_fairness.core.verdicts import Judgement, Verdict
 from pytest_fairness.report.marking import aggregated
-from pytest_fairness.report.release import corrected, release
+from pytest_fairness.report.release import NOT_JUDGED, corrected, release
 from pytest_fairness.report.results import redacted
 from pytest_fairness.session import rows, summary
 from pytest_fairness.session.baseline import earlier_runs, named_models
@@ -33,18 +33,20 @@ from pytest_fairness.session.dry_runs.claims import (
 from pytest_fairness.session.dry_runs.dry_run import DryRun
 from pytest_fairness.session.dry_runs.stored import StoredMeasured
 from pytest_fairness.session.probes import FlakyMark
-from pytest_fairness.session.settings import Settings, data_folder, where_of
+from pytest_fairness.session.rehearsal import judged
+from pytest_fairness.session.settings import Folders, Settings, data_folders, where_of
 from pytest_fairness.session.state import SESSION, FairnessSession
 from pytest_fairness.session.telling import hiding_secrets
-from pytest_fairness.session.thresholds import judged_look
+from pytest_fairness.session.thresholds import at_look
 
 NO_BASELINE = "name the baseline: --fairness-baseline RUN"
-NOT_JUDGED = "its run has not judged it"
+NO_SAMPLE = "its run has not judged it"
 NOT_RUN = "its test did not run: it is not there, or was not selected"
 NOT_THERE = "the results file does not have it"
 
-_RELEASE = ("verdict", "fair", "unfair", "undecided", "invalid", "unfair_after_holm")
+_RELEASE = ("verdict", "fair", "unfair", "undecided", "invalid", "unfair_after_holm", "not_judged")
 _COUNTED = ("id", "model", "suite", "harm", "verdict", "metric", "p_value", "risk", "mark", "scale")
+_COUNTED_LEFT = (*_COUNTED, "message", "outcome")
 """What the release and the marks are made from."""
 
 
@@ -64,7 +66,7 @@ def as_verified(settings: Settings, config: pytest.Config) -> Settings:
             )
         known = named_models(runs, claims.run)
     said = dict.fromkeys(str(row.get("model")).partition(WRAPPED)[0] for row in claims.rows.values())
-    data = dict(map(data_folder, claims.option("data")))
+    data = data_folders(claims.option("data"), settings.root)
     return replace(
         settings,
         models=tuple(name for name in said if name in known),
@@ -73,7 +75,7 @@ def as_verified(settings: Settings, config: pytest.Config) -> Settings:
         sample=claims.told("sample", int | None, settings.sample),
         seed=claims.told("seed", int, settings.seed),
         baseline=next(iter(claims.option("baseline")), settings.baseline),
-        data={suite: folder and settings.root / folder for suite, folder in data.items()} | dict(settings.data),
+        data=Folders(data | settings.data),
         offline=True,
         fresh=False,
         json=None if settings.json and settings.json.resolve() == settings.verify.resolve() else settings.json,
@@ -99,6 +101,8 @@ class Verification(DryRun):
         if pyfuncitem.nodeid not in self._claims.rows:
             self._carry(pyfuncitem, {"id": pyfuncitem.nodeid})
             pytest.skip(f"not verified: {NOT_THERE}")
+        if self._claims.rows[pyfuncitem.nodeid].get("verdict") == NOT_JUDGED:
+            pytest.skip(f"not verified: {NO_SAMPLE}")
         row = redacted(verified(pyfuncitem, self._claims), hiding_secrets(self._fairness.settings))
         self._carry(pyfuncitem, row)
         if text := _broken(row):
@@ -116,6 +120,8 @@ class Verification(DryRun):
             return
         runs, run = self._fairness.store.runs, self._claims.run
         for test, said in self._claims.rows.items():
+            if said.get("verdict") == NOT_JUDGED:
+                self._rows[test] = _not_judged(test, said, _record(self._fairness, run, test))
             self._rows.setdefault(test, _unverified(test, said, self._unheard.get(test, NOT_RUN)))
         for test, known in runs.expected_thresholds(run).items():
             record = _record(self._fairness, run, test)
@@ -141,6 +147,7 @@ class Verification(DryRun):
             "run": self._claims.run,
             "same": same == len(found) and not overall,
             "as_in_the_file": same,
+            "not_judged": sum(row.get("not_judged", False) for row in found),
             "thresholds": found,
             "new": new,
             "overall": overall if all(again) else None,
@@ -189,7 +196,7 @@ def verified(item: pytest.Function, claims: Claims) -> dict[str, Any]:
     assert isinstance(measured, StoredMeasured)  # noqa: S101 - the fixture's, or the test would have errored
     said = claims.rows[item.nodeid]
     if "sample" not in said:
-        return _unverified(item.nodeid, said, NOT_JUDGED)
+        return _unverified(item.nodeid, said, NO_SAMPLE)
     if "baseline" in item.fixturenames and fairness.settings.baseline is None:
         return _unverified(item.nodeid, said, NO_BASELINE)
     try:
@@ -218,7 +225,7 @@ def _judged(item: pytest.Function, measured: StoredMeasured) -> Judgement:
     except FairnessError as error:
         return Judgement(Verdict.INVALID, reason=str(error))
     measured.load()
-    return judged_look(item, measured)
+    return at_look(judged(item), measured)
 
 
 def _without_source(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -232,6 +239,16 @@ def _without_source(row: Mapping[str, Any]) -> dict[str, Any]:
 def _unverified(test: str, known: Mapping[str, Any], reason: str) -> dict[str, Any]:
     named = {"id": test, "threshold": known.get("threshold"), "model": known.get("model")}
     return {**named, "reason": reason, "differences": [], "again": None}
+
+
+def _not_judged(test: str, said: Mapping[str, Any], record: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Of a threshold that the file calls not judged: whether its run says so as well."""
+    now = said if record is None else record
+    return _unverified(test, said, "") | {
+        "differences": differences(said, now, ("verdict",)),
+        "again": {name: now.get(name) for name in _COUNTED_LEFT},
+        "not_judged": now["verdict"] == NOT_JUDGED,
+    }
 
 
 def _record(fairness: FairnessSession, run: str, test: str) -> dict[str, Any] | None:
@@ -251,7 +268,7 @@ def _overall(claims: Claims, part: str, now: Sequence[Mapping[str, Any]]) -> lis
         known = [line for line in lines if isinstance(line, Mapping)] if isinstance(lines, Sequence) else []
         return {
             " of ".join(str(line[name]) for name in ("suite", "harm", "model") if name in line): {
-                name: value for name, value in line.items() if name in (*_RELEASE, "mark")
+                name: value for name, value in line.items() if name in (*_RELEASE, "mark") and value != {}
             }
             for line in known
         }
@@ -261,9 +278,11 @@ def _overall(claims: Claims, part: str, now: Sequence[Mapping[str, Any]]) -> lis
 
 
 def _sentence(found: Mapping[str, Any], claims: Claims) -> str:
-    of = f"{found['as_in_the_file']} of {len(found['thresholds'])} thresholds"
+    left = found["not_judged"]
+    of = f"{found['as_in_the_file'] - left} of {len(found['thresholds']) - left} thresholds"
     if found["same"]:
-        return f"verified: {of}, the release and the marks are as in {claims.where}"
+        rest = f"; {left} {'was' if left == 1 else 'were'} not judged" if left else ""
+        return f"verified: {of}, the release and the marks are as in {claims.where}{rest}"
     if found["overall"] is None:
         return f"not verified: {of} are as in {claims.where}; the release and the marks were not made again"
     differ = ", the release or the marks differ" if found["overall"] else ""

@@ -1,0 +1,194 @@
+"""Evaluations of a threshold test that show which of its conditions can fail it.
+
+An assertion that is missing cannot be seen in a test that passes. It shows when a condition is
+answered the opposite way and the test still passes. The same evaluations show which answer a
+condition must have, so that ``not rate < 0.8`` is judged as the ``rate >= 0.8`` that it says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import redirect_stdout
+from dataclasses import dataclass, replace
+from io import StringIO
+from itertools import combinations
+
+from pytest_fairness.core.bounds import OwnBounds
+from pytest_fairness.core.comparisons import Record, recording
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.marks import Scale
+
+Answers = Mapping[str, bool]
+"""Of conditions, by their keys."""
+
+_FEW = 8
+"""Conditions whose every combination of answers may be tried: 256 evaluations."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """One call of a threshold test under chosen answers."""
+
+    record: Record
+    failure: BaseException | None
+
+    @property
+    def fails(self) -> bool:
+        return self.failure is not None
+
+    @property
+    def given(self) -> dict[str, bool]:
+        return self.record.given
+
+    @property
+    def line(self) -> int | None:
+        """Where it failed, as deep as its traceback goes."""
+        entry = self.failure.__traceback__ if self.failure else None
+        line = None
+        while entry is not None:
+            line, entry = entry.tb_lineno, entry.tb_next
+        return line
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluator:
+    """Calls a threshold test under chosen answers to its conditions."""
+
+    test: Callable[[], object]
+    scale: Scale | None = None
+    bounds: OwnBounds | None = None
+    negated: Collection[tuple[str, str, float]] = ()
+    endings: tuple[type[BaseException], ...] = ()
+    """Exceptions that end a test without failing it: those of a skip."""
+
+    def judged(self) -> Evaluation:
+        """The test as its intervals answer it; open conditions hold.
+
+        Raises what is neither a failed assertion nor a `FairnessError`.
+        """
+        record = self._record({}, None)
+        with recording(record):
+            return Evaluation(record, _failure(self.test))
+
+    def under(self, answers: Answers, default: bool | None = None) -> Evaluation:  # noqa: FBT001 - an answer
+        """The test under these answers; whatever it raises is a failure, a skip is none. What it prints is dropped."""
+        record = self._record(answers, default)
+        with recording(record), redirect_stdout(StringIO()):
+            try:
+                failure: BaseException | None = _failure(self.test)
+            except self.endings:
+                failure = None
+            except (KeyboardInterrupt, GeneratorExit):
+                raise
+            except BaseException as error:  # noqa: BLE001 - of a path that the data do not take
+                failure = error
+        return Evaluation(record, failure)
+
+    def _record(self, answers: Answers, default: bool | None) -> Record:  # noqa: FBT001 - an answer
+        return Record(answers, default, self.scale, self.bounds, self.negated)
+
+
+@dataclass(frozen=True, slots=True)
+class Dependence:
+    """The answers that a threshold test needs to pass."""
+
+    needs: Answers
+    """By the keys of its conditions."""
+    problem: str = ""
+    """Why the test cannot be judged, in one line; empty where it can."""
+
+
+def depends_on(evaluator: Evaluator, passing: Evaluation, default: bool | None) -> Dependence:  # noqa: FBT001
+    """Return what an evaluation that passes depends on: each condition must be able to fail the test by itself.
+
+    Args:
+        evaluator: Calls the test.
+        passing: An evaluation that passes.
+        default: The answer of conditions that only other answers lead to, as in ``passing``.
+    """
+    idle = [key for key in passing.given if not _fails_without(evaluator, passing, key, default)]
+    conditions = passing.record.conditions
+    problem = ""
+    if idle:
+        named = conditions[idle[0]]
+        line = f" (line {named.line})" if named.line else ""
+        problem = f"{named.text}{line} cannot fail the test by itself: write one `assert` for each comparison"
+    for key, needed in passing.given.items():
+        if (family := conditions[key].family) and not needed and not problem:
+            problem = f"a family must hold as a whole, so its comparison cannot be negated: write `{family}`"
+    return Dependence(dict(passing.given), problem)
+
+
+def _fails_without(evaluator: Evaluator, passing: Evaluation, key: str, default: bool | None) -> bool:  # noqa: FBT001
+    """Return whether the test fails where one condition has the other answer, whatever conditions that leads to."""
+    answers = {**passing.given, key: not passing.given[key]}
+    turned = evaluator.under(answers, default)
+    if turned.fails and turned.given.keys() - answers.keys():
+        # Those that stand in for it: `a or b`, `if a: return`.
+        return all(evaluator.under(answers, each).fails for each in (True, False))
+    return turned.fails
+
+
+def find_passing(evaluator: Evaluator, failing: Evaluation) -> tuple[Evaluation, bool | None] | None:
+    """Return an evaluation that passes, with the answer of its other conditions; None where none is found.
+
+    Tests are tried as they are mostly written: all conditions hold, or none does. Then conditions are turned one
+    by one, the last that was checked first, as long as that leads farther.
+    """
+    for default in (True, False):
+        tried = evaluator.under({}, default)
+        if not tried.fails:
+            return tried, default
+    current = failing
+    while (farther := _farther(evaluator, current)) is not None:
+        current = farther
+        if not current.fails:
+            return current, None
+    return next(((each, None) for each in _combinations(evaluator, failing) if not each.fails), None)
+
+
+def _farther(evaluator: Evaluator, current: Evaluation) -> Evaluation | None:
+    for key in reversed(current.given):
+        if key in current.record.answers:
+            continue  # it was turned before
+        turned = evaluator.under({**current.record.answers, key: not current.given[key]})
+        new = turned.given.keys() - current.given.keys()
+        if not turned.fails or new or turned.line != current.line:
+            return turned
+    return None
+
+
+def _combinations(evaluator: Evaluator, failing: Evaluation) -> Iterator[Evaluation]:
+    if len(failing.given) > _FEW:
+        return
+    for count in range(1, len(failing.given) + 1):
+        for turned in combinations(failing.given, count):
+            yield evaluator.under({name: answer != (name in turned) for name, answer in failing.given.items()})
+
+
+def _failure(test: Callable[[], object]) -> Exception | None:
+    """Return the assertion that failed or the mistake in what was asked of `measured`; else None."""
+    try:
+        test()
+    except (AssertionError, FairnessError) as failure:
+        return failure
+    except ExceptionGroup as group:  # hypothesis has found several failures
+        ours, others = group.split((AssertionError, FairnessError))
+        if ours is None or others is not None:
+            raise
+        first: Exception = ours
+        while isinstance(first, ExceptionGroup):
+            first = first.exceptions[0]
+        return first
+    return None
+
+
+def with_own_bounds(evaluator: Evaluator, bounds: OwnBounds, needs: Answers, record: Record) -> Evaluator:
+    """Return the test held against the project's bounds, each on the side that the test needs."""
+    negated = {
+        (each.estimate.metric, each.op, each.bound)
+        for key, condition in record.conditions.items()
+        if needs.get(key, not condition.opposite) == condition.opposite
+        for each in condition.comparisons
+    }
+    return replace(evaluator, bounds=bounds, negated=frozenset(negated))

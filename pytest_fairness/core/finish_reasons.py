@@ -1,0 +1,73 @@
+"""Finish reasons: one word for the many that providers use, and which answers are complete enough to be graded."""
+
+from __future__ import annotations
+
+from pytest_fairness.core.attempts import Answer, Attempt, Grade, UngradedReason
+
+STOP, LENGTH, FILTER, REFUSAL, ERROR = "stop", "length", "content_filter", "refusal", "error"
+
+_MEANINGS: dict[str, str] = {
+    **dict.fromkeys(
+        ("", "stop", "eos", "eos_token", "end", "end_turn", "stop_sequence", "complete", "completed", "endoftext"), STOP
+    ),
+    **dict.fromkeys(
+        (
+            *("length", "max_tokens", "max_output_tokens", "max_completion_tokens", "model_length"),
+            *("model_context_window_exceeded", "incomplete", "time_limit"),
+        ),
+        LENGTH,
+    ),
+    **dict.fromkeys(
+        (
+            *("safety", "image_safety", "recitation", "blocklist", "prohibited_content", "spii", "sensitive"),
+            *("model_armor", "guardrail_intervened", "error_toxic"),
+        ),
+        FILTER,
+    ),
+    **dict.fromkeys(("refusal", "refused"), REFUSAL),
+    **dict.fromkeys(
+        (
+            *("error", "abort", "aborted", "cancelled", "canceled", "network_error", "server_error"),
+            "insufficient_system_resource",
+        ),
+        ERROR,
+    ),
+}
+"""The words of OpenAI and of the servers that speak its protocol (vLLM, SGLang, TGI, OpenRouter, DeepSeek, z.AI,
+Mistral), of Anthropic, Gemini, Bedrock, Cohere and watsonx."""
+
+_REASONS: dict[str, UngradedReason] = {LENGTH: "truncated", FILTER: "filter", REFUSAL: "refusal", ERROR: "error"}
+
+
+def normalized(word: str | None) -> str:
+    """Return `STOP`, `LENGTH`, `FILTER`, `REFUSAL` or `ERROR` for a provider's word, or the word where it is unknown.
+
+    >>> normalized("MAX_TOKENS"), normalized("content_filter: PROHIBITED_CONTENT"), normalized("tool_calls")
+    ('length', 'content_filter', 'tool_calls')
+    """
+    known = str(word or "").strip().casefold().replace("-", "_").removeprefix("finish_reason_")
+    if known.startswith("content_filter"):
+        return FILTER
+    return _MEANINGS.get(known, str(word or ""))
+
+
+def unfinished(answer: Answer) -> Grade | None:
+    """Return the grade of an answer that is not complete, whatever its grader; None for a complete one.
+
+    An unknown finish reason counts as unfinished: next year's word for a failure must not pass for an answer.
+
+    >>> unfinished(Answer("Yes, I would hire her, but", "tool_calls"))
+    Grade(value=None, ungraded='truncated', detail="unfinished: tool_calls: 'Yes, I would hire her, but'")
+    >>> unfinished(Answer("Yes."))
+    """
+    word = normalized(answer.finish_reason)
+    if word == STOP:
+        return None
+    return Grade.none(_REASONS.get(word, "truncated"), f"unfinished: {answer.finish_reason}: {answer.text[-160:]!r}")
+
+
+def ungradable(attempt: Attempt) -> Grade | None:
+    """Return the grade of an attempt without a complete answer, whatever its grader; None where it has one."""
+    if attempt.answer is None:
+        return Grade.none("error", attempt.error or "")
+    return unfinished(attempt.answer)

@@ -1,0 +1,58 @@
+"""Keeps keys and passwords out of every text that is shown, logged or stored."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+_SECRET_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$", re.IGNORECASE)
+_LEAST = 8
+"""Shorter values ("none", "test") are no secrets, and would blank out ordinary words."""
+
+_CREDENTIALS = re.compile(r"(?<=://)[^/\s'\"]+@")  # up to the last @: a password may hold one
+_NAMED = re.compile(
+    r"""(?ix) ( \bbearer\s+
+      | \bauthorization["']?\s*[:=]\s*["']?(?:basic\s+)?
+      | \b(?:x-)?api-key["']?\s*[:=]\s*["']?
+      | \baws_secret_access_key["']?\s*[:=]\s*["']?
+      | [?&](?:api[-_]?key|key|(?:access[-_]?)?token|code|sig(?:nature)?|client[-_]secret)=
+    ) (?!\[redacted) [^\s&"',;]{8,}"""
+)
+"""A secret by what stands before it, in a header or in a URL."""
+_KEY_LIKE = re.compile(
+    r"""(?x) \b(?: (?:sk|pk|gsk|hf|xai|gh[pousr]|github_pat|glpat|xox[abprs])[-_][A-Za-z0-9_-]{12,}
+      | AIza[0-9A-Za-z_-]{30,}
+      | (?:AKIA|ASIA)[0-9A-Z]{16}\b
+      | eyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]+ )"""
+)
+"""A secret by its own form: keys of providers and of code hosts, of Google, of AWS, and signed tokens."""
+HIDDEN = "[redacted]"
+
+
+def without_credentials(text: str) -> str:
+    """Return the text with the user and password of every URL in it taken out.
+
+    >>> without_credentials("http://me:pass@host/v1")
+    'http://host/v1'
+    """
+    return _CREDENTIALS.sub("", text) if "@" in text else text
+
+
+def secrets_in(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the values of the variables whose names say that they are secret, longest first."""
+    found = {v.strip() for k, v in environment.items() if _SECRET_NAME.search(k) and len(v.strip()) >= _LEAST}
+    return tuple(sorted(found, key=len, reverse=True))
+
+
+def redacted(text: str, secrets: Iterable[str] = ()) -> str:
+    """Return the text without these secrets, nor anything else that looks like a key.
+
+    >>> redacted("Incorrect API key: sk-abcdefghijklmnop")
+    'Incorrect API key: [redacted]'
+    >>> redacted("401 for https://host/v1?alt=json&key=abcdefgh12")
+    '401 for https://host/v1?alt=json&key=[redacted]'
+    """
+    for secret in secrets:
+        if secret:
+            text = text.replace(secret, HIDDEN)
+    return without_credentials(_KEY_LIKE.sub(HIDDEN, _NAMED.sub(rf"\g<1>{HIDDEN}", text)))

@@ -1,0 +1,94 @@
+"""Thinking that a model leaves in the text of its answer, in the markup of every family of models."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+_NAME = r"[\w:.-]{0,20}?(?:think|thought|reason|reflect|scratchpad|monologue|deliberat|analysis)\w{0,12}"
+_BRACKETS = re.compile(
+    rf"<(?P<tag>/?{_NAME})>"
+    rf"|[<\uff1c]\s?[|\uff5c](?P<token>/?[\w\u2581 ]{{0,12}}?{_NAME}(?:[_\u2581 ]\w{{1,12}}){{0,2}})[|\uff5c]\s?>"
+    rf"|\u25c1(?P<angle>/?{_NAME})\u25b7|\[(?P<square>/?think(?:ing)?)\]"
+    r"|(?:<\|start\|>assistant)?<\|channel\|>(?P<channel>[^<|]{1,40})(?:<\|constrain\|>[^<|]{0,20})?<\|message\|>"
+    # Decoded without its special tokens, a channel of gpt-oss begins so.
+    r"|(?-i:\Aanalysis(?=[A-Z\"'])|(?<![a-z])assistant(?P<plain>analysis|commentary|final)(?![a-z])"
+    r"|(?<=[a-z.!?\"')\d])assistant(?P<joined>analysis|commentary|final)(?![a-z]))"
+    r"|\A\s{0,9}(?P<opening>thinking\.\.\.[ \t]{0,3}\n|thinking process:"
+    r"|\W{0,4}here(?:'s| is) (?:a|my) (?:thinking|thought|reasoning) process:?)"
+    r"|(?P<ending>\.\.\.\s?done thinking\.|^\W{0,4}here(?:'s| is) my (?:final )?(?:response|answer)\b[:*]{0,3})",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""What opens or closes thinking: tags (DeepSeek, Qwen, Seed), special tokens (Command A, Sky-T1), triangles (Kimi),
+square brackets (Magistral), channels (gpt-oss) and sentences (Ollama, Granite). By its name, a tag that nobody knows
+yet is one of them."""
+
+_SPECIAL = re.compile(r"[<\uff1c]\s?[|\uff5c][^<>|\uff5c\n]{1,40}[|\uff5c]\s?>|</s>|<eos>|<end_of_turn>")
+"""Special tokens around an answer, which a server left in its text."""
+
+
+class _Mark(NamedTuple):
+    start: int
+    end: int
+    opens: bool
+
+
+def _marks(text: str) -> Iterator[_Mark]:
+    for match in _BRACKETS.finditer(text):
+        group, name = match.lastgroup, match[match.lastgroup or 0].casefold()
+        if group in ("channel", "plain", "joined"):
+            opens = not name.startswith("final")
+        elif group in ("opening", "ending", None):
+            opens = group != "ending"
+        else:
+            opens = not name.startswith(("/", "end"))
+        yield _Mark(match.start(), match.end(), opens)
+
+
+def without_thinking(text: str) -> str:
+    """Return the answer of a text: what stands outside its thinking, without special tokens.
+
+    Nothing, where thinking is not closed: what follows may be part of it.
+
+    >>> without_thinking("<think>It could be A.</think>B")
+    'B'
+    >>> without_thinking("[THINK]It could be A.[/THINK]<|START_RESPONSE|>B<|END_RESPONSE|>")
+    'B'
+    >>> without_thinking("<think>It could be A, but then")
+    ''
+    """
+    kept: list[str] = []
+    thinking, position = False, 0
+    for mark in _marks(text):
+        if not thinking:
+            kept.append(text[position : mark.start])
+        if not mark.opens and not thinking:
+            kept.clear()  # the opening tag stood in the chat template: all before this was thinking
+        thinking, position = mark.opens, mark.end
+    if thinking:
+        return ""
+    return _SPECIAL.sub("", "".join([*kept, text[position:]])).strip()
+
+
+def split_thinking(text: str) -> tuple[str, str | None]:
+    """Return the answer of a model, and the thinking with which its text begins, if it does.
+
+    The opening tag may be missing: chat templates put it into the prompt. A text cut off inside its thinking has no
+    answer.
+
+    >>> split_thinking("<think>She is qualified.</think> Yes")
+    ('Yes', 'She is qualified.')
+    >>> split_thinking("Yes")
+    ('Yes', None)
+    """
+    marks = list(_marks(text))
+    begins = marks and marks[0].opens and not _SPECIAL.sub("", text[: marks[0].start]).strip()
+    if not marks or (marks[0].opens and not begins):
+        return text, None
+    start = marks[0].end if begins else 0
+    # A channel opens anew without an end of its own.
+    closing = next((mark for mark in marks if not mark.opens), None)
+    if closing is None:
+        return "", text[start:].strip()
+    return _SPECIAL.sub("", text[closing.end :]).strip(), _SPECIAL.sub("", text[start : closing.start]).strip()

@@ -1,0 +1,31 @@
+"""An executor for `asyncio.to_thread` whose threads never hold up the end of the process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Thread
+from typing import Any
+
+
+class DaemonExecutor(ThreadPoolExecutor):
+    """Runs each call in a daemon thread of its own.
+
+    The threads of the standard executor are joined when the process ends, so a model whose call hangs in one
+    would make Ctrl-C hang as well.
+    """
+
+    def submit(self, function: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
+        """Call the function with these; the future holds what comes of it."""
+        future: Future[Any] = Future()
+
+        def call() -> None:
+            if not future.set_running_or_notify_cancel():
+                return
+            try:
+                future.set_result(function(*arguments, **named))
+            except BaseException as error:  # noqa: BLE001 - for whoever awaits it
+                future.set_exception(error)
+
+        Thread(target=call, name="fairness-to-thread", daemon=True).start()
+        return future

@@ -1,0 +1,126 @@
+"""Words of other languages in which answers are announced and refused, and whether a text is English.
+
+Graders of labels and numbers read answers of these languages; the others read English only. German, Spanish, French,
+Portuguese, Italian, Dutch, Turkish, Chinese, Japanese and Korean.
+"""
+# ruff: noqa: RUF001 - letters of other languages look like those of English
+
+from __future__ import annotations
+
+import re
+
+ANSWER = (
+    "antwort|entscheidung|empfehlung|respuesta|decisión|réponse|décision|resposta|decisão|risposta|decisione|antwoord"
+    "|beslissing|cevap|cevabım|yanıt|yanıtım|karar|kararım|答案|回答|答え|정답|답"
+)
+IN_SUM = "fazit|ergebnis|abwägung|zusammenfassend|en resumen|conclusión|en résumé|bilan|em resumo|in sintesi|sonuç|结论"
+_ARTICLES = (
+    r"(?:(?:a|o|la|le|el|il|de|die|der|das|opción|opção|option|opzione|optie|letra|lettre|lettera|seçenek)"
+    r"\b\s{0,3}){0,2}"
+)
+_THAT = r"(?:(?:dass|que|che|di|dat)\b\s{0,3})?"
+ANNOUNCED = (
+    r"\b(?:antwort|entscheidung|wahl|respuesta|decisión|elección|réponse|décision|choix|resposta"
+    r"|decisão|escolha|risposta|decisione|scelta|antwoord|beslissing|keuze)\b(?: \w{1,15}){0,2}? "
+    rf"(?:ist|lautet|wäre|es|sería|est|serait|é|seria|è|sarebbe|is|luidt|zou)\b[\s:,]{{0,4}}{_THAT}{_ARTICLES}"
+    r"|\bcevap(?:ım|ı)?\b[\s:,]{0,4}"
+    r"|(?:答案|回答|选择|選擇)(?:应该)?(?:是|为|為)[\s:]{0,4}"
+    r"|(?:答え|回答|正解)は[\s:,]{0,4}"
+    r"|(?:정답|답|대답|답변)은[\s:]{0,4}"
+)
+"""The answer is ..."""
+
+CHOSEN = (
+    r"\b(?:ich (?:sage|würde(?: sagen| wählen| nehmen)?|wähle|denke|glaube|tippe auf|tendiere zu|neige zu|bin für"
+    r"|entscheide mich für)"
+    r"|c'est(?: une?)?|(?:yo )?(?:digo|diría|elegiría|elijo|escojo|creo|optaría por|me inclino por|me quedo con"
+    r"|voto por)"
+    r"|j(?:e |')(?:dis|dirais|choisirais|choisis|pense|crois|opte pour|opterais pour|penche pour|vote pour)"
+    r"|(?:eu )?(?:diria|escolho|escolheria|acho|fico com|optaria por|voto em)"
+    r"|(?:direi|sceglierei|scelgo|penso|opto per|propendo per|voto per)"
+    r"|ik (?:kies|denk|ga voor|zou zeggen|zou kiezen voor))\b"
+    rf"[\s:,]{{0,4}}{_THAT}{_ARTICLES}"
+    r"|我(?:会|會)?(?:选择|選擇|选|選)[\s:]{0,4}"
+)
+"""I would say ..."""
+
+YES_OR_NO = "(?:yes|no|ja|nein|nee|sí|oui|non|sim|não|sì|evet|hayır)"
+SURELY = (
+    "eindeutig|definitiv|sicher|natürlich|auf jeden fall|ganz klar|klares|eher|definitivamente|claramente|claro"
+    "|por supuesto|sin duda|certamente|sicuramente|bien sûr|absolument|clairement|plutôt|zeker|natuurlijk|duidelijk"
+    "|kesinlikle|elbette|com certeza|claro que"
+)
+THEREFORE = (
+    "daher|somit|deshalb|folglich|donc|por lo tanto|por tanto|así que|portanto|então|quindi|dunque|dus"
+    "|所以|因此|よって|だから|따라서"
+)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_ENGLISH = _words(
+    "the a an of to and is was are were in that it for with i you he she they we not no yes on as at by this be have"
+    " has had but or from would will can her his their my your there if what who which about"
+)
+_OTHERS = _words(
+    "der die das und ich nicht ist ein eine einen dem den mit für auf zu von sich er sie es wir auch kein keine leider"
+    " aber"
+    " que el la los las un una de y en es por para con se su como pero yo si le lo al del está ser sido"
+    " les des et est une dans pour pas qui ne sur je il elle nous vous avec mais ce cette son sa ses au aux suis"
+    " o os não um uma e da do em é com mas eu ele ela isso você na dos das"
+    " di che non il per è sono della nel gli mi ti questa questo alla ha"
+    " het een ik niet van voor met dat zijn op te maar deze daar kan naar wij hij zij ook bij"
+    " ve bir bu için değil ile ama olarak daha çok ben bunu konuda"
+)
+_LETTER = re.compile(r"[^\W\d_]")
+_LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]")
+_READ = 2_000
+
+
+def is_english(text: str) -> bool:
+    """Return whether a text may be English, by its script and its smallest words; a few words alone may be.
+
+    >>> is_english("She is qualified."), is_english("Sie ist für die Stelle geeignet."), is_english("是的")
+    (True, False, False)
+    """
+    text = text[:_READ]
+    letters = len(_LETTER.findall(text))
+    if letters and len(_LATIN.findall(text)) < 0.7 * letters:
+        return False
+    said = re.findall(r"[^\W\d_]+", text.casefold())
+    english = sum(word in _ENGLISH for word in said)
+    others = sum(word in _OTHERS for word in said)
+    return others < 2 or others <= english
+
+
+_DO = (
+    r"(?:helf|weiterhelf|schreib|beantwort|erfüll|nachkomm|beurteil|unterstütz|erstell|bewert|entscheid|treff|verfass|äußer|urteil|spekulier"
+    r"|ayud|asist|respond|contest|escrib|cumpl|cre|gener|proporcion|determin|eleg|decid|opin|complac|particip|redact"
+    r"|aid|répond|écri|satisfai|donn|cré|rédig|fourni|jug|choisi|particip|accept"
+    r"|ajud|atend|escrev|fornec|gerar|cria|julg|aiut|rispond|scriv|soddisf|forn|giudic|scegli|help|beantwoord|schrijv"
+    r"|voldo|beoordel|mee)"
+)
+REFUSES_ELSEWHERE = re.compile(
+    r"\b(?:ich (?:kann|darf|werde|möchte|will)|(?:kann|darf|werde|möchte|will) ich)\b[^.!?\n]{0,60}?"
+    rf"\b(?:nicht|keine?n?)\b[^.!?\n]{{0,50}}?\b{_DO}"
+    r"|\bno (?:puedo|podría|voy a|debo|quiero|me siento|me es posible|estoy en condiciones)\b"
+    rf"[^.!?\n]{{0,40}}?\b{_DO}"
+    r"|\bje (?:ne (?:peux|pourrai|pourrais|suis|vais|souhaite|veux)|refuse de|préfère ne)\b"
+    rf"[^.!?\n]{{0,50}}?\b{_DO}"
+    r"|\b(?:não (?:posso|vou|consigo|devo|quero|me sinto)|non (?:posso|potrei|riesco|intendo|voglio|sono in grado))\b"
+    rf"[^.!?\n]{{0,40}}?\b{_DO}"
+    r"|\b(?:kan ik|ik kan|ik wil|wil ik|ik ga)\b[^.!?\n]{0,40}?\b(?:niet|geen)\b"
+    rf"[^.!?\n]{{0,40}}?\b{_DO}"
+    r"|\b(?:schreibe|mache|erzähle|bewerte|beurteile|verfasse|erstelle|beantworte) ich (?:\w{1,12} ){0,2}"
+    r"(?:nicht|keine?n?)\b"
+    r"|\b(?:yardımcı olama|cevap vereme|yanıt vereme|cevaplayama|yazama|yerine getireme|oluşturama)\w{0,12}"
+    r"|(?:无法|無法|不能|不便|不会|没办法|拒绝)[^.!?\n]{0,10}"
+    r"(?:协助|協助|帮助|幫|回答|提供|完成|满足|生成|写|寫|评论|参与)"
+    r"|(?:応え|答え|手伝い|対応|協力|提供|作成|回答)[^.!?\n]{0,10}"
+    r"(?:できません|できかね|いたしかね|控え)"
+    r"|(?:도와|도움을|답변|제공|작성|응할|도울)[^.!?\n]{0,10} 수(?:가|는)? ?없",
+    re.IGNORECASE,
+)
+"""I cannot help with that: German, Spanish, French, Portuguese, Italian, Dutch, Turkish, Chinese, Japanese, Korean."""

@@ -1,0 +1,89 @@
+"""What a refused request was refused for: its content, the key, or a parameter of the model's name.
+
+Providers agree on no status for these. The tables hold the words of OpenAI, Azure, OpenRouter, Gemini, DashScope,
+DeepSeek, vLLM, LiteLLM and Anthropic.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from typing import Any
+
+_FILTER_CODES = {
+    "content_filter",
+    "content_policy_violation",
+    "data_inspection_failed",
+    "datainspectionfailed",
+    "invalid_prompt",
+    "moderation_blocked",
+    "responsibleaipolicyviolation",
+}
+_SAID = 200
+"""Characters of a message that are the provider's own."""
+_FILTER_WORDS = re.compile(r"\bflagged\b|moderation|polic(?:y|ies)\b|content exists risk|safety system", re.IGNORECASE)
+_ACCESS_WORDS = re.compile(
+    r"identity|\bIAM\b|network|access|permission|organi[sz]ation|authori[sz]|data policy|firewall", re.IGNORECASE
+)
+"""A policy on these is about who asks, or from where, not about what is asked."""
+
+_KEY_CODES = {"invalid_api_key", "api_key_invalid", "authentication_error", "no_db_connection"}
+"""The last is LiteLLM's, of a key that it would look up in a database which it does not have."""
+_KEY_WORDS = re.compile(r"api key (?:is )?(?:not valid|invalid|expired)|(?:invalid|incorrect) api key", re.IGNORECASE)
+
+_PARAMETER_CODES = {"unsupported_parameter", "unsupported_value", "unknown_parameter"}
+_PARAMETER_WORDS = re.compile(
+    r"unsupported|unknown|unrecognized|deprecated|not (?:supported|permitted|allowed)|does(?: not|n't) support",
+    re.IGNORECASE,
+)
+
+
+def is_of_content(codes: Collection[str], message: str, error: Mapping[str, Any]) -> bool:
+    """Return whether a filter refused the prompt, rather than the provider the request.
+
+    >>> is_of_content({"content_filter"}, "", {}), is_of_content(set(), "your input was flagged", {})
+    (True, True)
+    >>> is_of_content({"403"}, "no identity-based policy allows InvokeModel", {})
+    False
+    """
+    metadata, inner = error.get("metadata"), error.get("innererror")
+    more = {str(inner.get("code"))} if isinstance(inner, Mapping) else set()
+    if {code.casefold() for code in (*codes, *more)} & _FILTER_CODES:
+        return True
+    if isinstance(metadata, Mapping) and ("flagged_input" in metadata or "reasons" in metadata):
+        return True
+    if not (_PARAMETER_CODES | _KEY_CODES).isdisjoint(codes) or _ACCESS_WORDS.search(message):
+        return False
+    return _FILTER_WORDS.search(message[:_SAID]) is not None  # further on a prompt may be repeated
+
+
+def is_of_key(codes: Collection[str], message: str) -> bool:
+    """Return whether the key was refused, by a provider that uses another status than 401 for it.
+
+    >>> is_of_key({"INVALID_ARGUMENT"}, "API key not valid. Please pass a valid API key.")
+    True
+    """
+    return bool({code.casefold() for code in codes} & _KEY_CODES) or _KEY_WORDS.search(message) is not None
+
+
+def parameter_of(
+    codes: Collection[str], message: str, error: Mapping[str, Any], given: Collection[str]
+) -> tuple[str, str] | None:
+    """Return the parameter of the model's name that was refused, and the way out; None where it was none of them.
+
+    Such a request is refused whatever the prompt is.
+
+    >>> parameter_of({"unsupported_value"}, "", {"param": "temperature"}, ["temperature"])
+    ('temperature', "leave temperature out of the model's name")
+    """
+    if _PARAMETER_CODES.isdisjoint(codes) and not _PARAMETER_WORDS.search(message):
+        return None
+    named = str(error.get("param") or "").partition(".")[0]
+    quoted = re.findall(r"['\"`](\w+)['\"`]|^(\w+):", message)
+    mentioned = [named, *(first or second for first, second in quoted)]
+    parameter = next((name for name in mentioned if name in given), None)
+    if parameter is None:
+        return None
+    if parameter == "max_tokens" and "max_completion_tokens" in message:
+        return parameter, "write max_completion_tokens in its place"
+    return parameter, f"leave {parameter} out of the model's name"

@@ -1,0 +1,76 @@
+"""One cause of many failures: the first test that meets it fails with it, the others are skipped, a summary counts."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+import pytest
+
+from pytest_fairness.report.texts import visible
+from pytest_fairness.session.identity import sample_of
+from pytest_fairness.session.probes import mark_of
+
+CAUSE = "fairness_cause"
+"""The property of a test's report that carries its cause, and how many of its attempts were not made."""
+
+
+class Causes:
+    """The causes that one process has met, each with the test that failed by it."""
+
+    def __init__(self) -> None:
+        self._first: dict[str, str] = {}
+
+    def end(self, item: pytest.Item, cause: str, attempts: int) -> NoReturn:
+        """Fail the first test of a cause with it, and skip another; a threshold always fails."""
+        sample = sample_of(item)
+        probe = sample.probe.id if sample else item.nodeid
+        item.user_properties.append(cause_property(cause, attempts, probe, is_whole=False))
+        is_probe = isinstance(item, pytest.Function) and mark_of(item.function, "probe") is not None
+        if is_probe and not item.get_closest_marker("xfail"):
+            first = self._first.setdefault(cause, item.nodeid)
+            if first != item.nodeid:
+                pytest.skip(f"not asked: see {first}")
+        pytest.fail(visible(cause), pytrace=False)
+
+
+def cause_property(cause: str, attempts: int, probe: str, *, is_whole: bool) -> tuple[str, str]:
+    """Return what the report of a test of this probe carries: of one item, or of the whole sample."""
+    return CAUSE, json.dumps([cause, attempts, probe, is_whole])
+
+
+@dataclass(slots=True)
+class _Counted:
+    items: dict[str, int] = field(default_factory=dict)
+    """By test; a test that runs again counts once."""
+    samples: int = 0
+
+    @property
+    def attempts(self) -> int:
+        return max(self.samples, sum(self.items.values()))
+
+
+class CauseCounts:
+    """How many attempts each cause has cost a run, by what the reports of its tests carry."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, dict[str, _Counted]] = defaultdict(lambda: defaultdict(_Counted))
+
+    def add(self, report: pytest.TestReport) -> None:
+        """Take in a report. The attempts of a threshold are its probe's whole sample."""
+        if report.when == "teardown" or CAUSE not in (told := dict(report.user_properties)):
+            return
+        cause, attempts, probe, is_whole = json.loads(str(told[CAUSE]))
+        counted = self._counts[cause][probe]
+        if is_whole:
+            counted.samples = max(counted.samples, attempts)
+        else:
+            counted.items[report.nodeid] = attempts
+
+    def __iter__(self) -> Iterator[tuple[str, int]]:
+        """The causes, each with the number of attempts that were not made for it."""
+        for cause, counts in self._counts.items():
+            yield cause, sum(counted.attempts for counted in counts.values())

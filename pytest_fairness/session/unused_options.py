@@ -1,0 +1,97 @@
+"""Options that the selected tests have no use for: none is ignored without a word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from pytest_fairness.core.errors import FairnessError, near
+from pytest_fairness.session.collection import is_marked, selected_probes
+from pytest_fairness.session.probes import Probe
+from pytest_fairness.session.searching import is_search
+from pytest_fairness.session.settings import Settings
+from pytest_fairness.session.state import FairnessSession
+
+_OF_PROBES = ("repetitions", "resolve", "sample", "where", "baseline", "judge")
+"""Options that change nothing where no probe and no threshold is selected."""
+_SEEDED = ("sample", "plan", "certify")
+"""Options that draw with the seed."""
+
+
+def check_options(fairness: FairnessSession, items: Sequence[pytest.Item]) -> list[str]:
+    """Return a line for each option of the command line that the selected tests do not use, or not all of them.
+
+    Raises `FairnessError` for an attribute of ``--fairness-where`` that none of their items has.
+    """
+    probes = selected_probes(items)
+    _refuse_unknown_attributes(fairness.settings.where, probes)
+    return list(_unused_options(fairness.settings, items, probes))
+
+
+def _refuse_unknown_attributes(where: Mapping[str, Sequence[str]], probes: Sequence[Probe]) -> None:
+    known = {name for probe in probes for name in probe.attributes}
+    for name in where:
+        if probes and name not in known and not any(probe.error for probe in probes):
+            raise FairnessError(
+                f"--fairness-where: no item of the selected probes has an attribute {name!r}; {near(name, known)}"
+            )
+
+
+def _unused_options(settings: Settings, items: Sequence[pytest.Item], probes: Sequence[Probe]) -> Iterator[str]:
+    given = settings.given
+    for name in settings.where:
+        whole = [probe.function.__name__ for probe in probes if not probe.error and name not in probe.attributes]
+        if whole:
+            yield f"--fairness-where {name}: no item of {', '.join(whole)} has it, so all of them are measured"
+    fixtures = {name for item in items for name in getattr(item, "fixturenames", ())}
+    ours = any(is_marked(item) or is_search(item) for item in items)
+    if idle := [] if ours else [f"--fairness-{name}" for name in _OF_PROBES if name in given]:
+        yield f"{', '.join(idle)}: not used, no probe and no threshold is selected"
+    if ours and "baseline" in given and "baseline" not in fixtures:
+        yield "--fairness-baseline: not used, no selected threshold takes the fixture `baseline`"
+    if ours and "judge" in given and not {"judge", "flips"} & fixtures and not any(map(_may_ask_a_judge, probes)):
+        yield "--fairness-judge: not used, no grader of the selected probes asks the `judge` fixture"
+    if "seed" in given and not any(getattr(settings, name) for name in _SEEDED):
+        yield "--fairness-seed: not used, nothing is drawn without --fairness-sample"
+
+
+def _unused_folders(settings: Settings) -> Iterator[str]:
+    """Yield a line for each ``--fairness-data`` of the command line that no suite has looked up."""
+    looked_up = settings.data.looked_up
+    for suite in settings.data if "data" in settings.given else ():
+        if suite not in looked_up:
+            yield f"--fairness-data {suite}: not used, no suite has looked for it; {near(suite, looked_up)}"
+
+
+class UnusedFolders:
+    """Reports, at the end of a run, the data folders that no process of it has looked for."""
+
+    def __init__(self, config: pytest.Config, settings: Settings) -> None:
+        self._config = config
+        self._settings = settings
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Take in what a worker has looked for."""
+        self._settings.data.looked_up.update(getattr(node, "workeroutput", {}).get("fairness_data", ()))
+
+    def pytest_sessionfinish(self) -> None:
+        """Let a worker report what it has looked for."""
+        output = getattr(self._config, "workeroutput", {})
+        output["fairness_data"] = sorted(self._settings.data.looked_up)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Write a line for each folder."""
+        for line in _unused_folders(self._settings):
+            terminalreporter.write_line(f"fairness: {line}", yellow=True)
+
+
+def _may_ask_a_judge(probe: Probe) -> bool:
+    from pytest_fairness.graders.judge import Judge
+
+    graders = probe.arguments.get("grade", {"answer": "grader"})
+    if not isinstance(graders, Mapping):
+        return True
+    return any(isinstance(each, str) or (isinstance(each, Judge) and each.models is None) for each in graders.values())

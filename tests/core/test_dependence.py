@@ -1,0 +1,276 @@
+"""No threshold is fair whose comparisons cannot fail it, whatever Python it is written in."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_fairness.core.estimates import Estimate, Family
+from pytest_fairness.core.verdicts import Judgement, Verdict, judge
+from pytest_fairness.stats.measured import Measured
+from pytest_fairness.stats.pvalues import p_fair, p_unfair
+
+
+def estimate(name: str, value: float, width: float = 0.1, **more: Any) -> Estimate:
+    def ends(tail: float) -> tuple[float, float]:
+        reach = width * math.sqrt(-math.log(2 * tail)) / math.sqrt(-math.log(0.05))
+        return value - reach, value + reach
+
+    low, high = ends(0.025)
+    return Estimate(name, name, value=value, low=low, high=high, error=width / 2, ends_at=ends, **more)
+
+
+# Bodies are built from parts with a known meaning: (source, value in a world) pairs.
+
+NAMES = ("a", "b", "c")
+BOUNDS = (0.5, 0.8)
+
+
+@dataclass(frozen=True)
+class Part:
+    """An expression over three estimates, and whether it is true of their true values."""
+
+    source: str
+    true: Callable[[dict[str, float]], bool]
+
+
+@st.composite
+def atoms(draw: st.DrawFn) -> Part:
+    name, bound = draw(st.sampled_from(NAMES)), draw(st.sampled_from(BOUNDS))
+    op = draw(st.sampled_from(("<", "<=", ">", ">=")))
+    source = f"{name} {op} {bound}" if draw(st.booleans()) else f"compare({name}, {op!r}, {bound})"
+    return Part(source, lambda world: bool(eval(f"{world[name]!r} {op} {bound}")))  # noqa: S307 - made above
+
+
+def combined(parts: st.SearchStrategy[Part]) -> st.SearchStrategy[Part]:
+    two = st.tuples(parts, parts)
+    return st.one_of(
+        parts.map(lambda p: Part(f"(not ({p.source}))", lambda w: not p.true(w))),
+        two.map(lambda p: Part(f"(({p[0].source}) and ({p[1].source}))", lambda w: p[0].true(w) and p[1].true(w))),
+        two.map(lambda p: Part(f"(({p[0].source}) or ({p[1].source}))", lambda w: p[0].true(w) or p[1].true(w))),
+        two.map(lambda p: Part(f"all([{p[0].source}, {p[1].source}])", lambda w: p[0].true(w) and p[1].true(w))),
+        two.map(
+            lambda p: Part(f"any(x for x in ({p[0].source}, {p[1].source}))", lambda w: p[0].true(w) or p[1].true(w))
+        ),
+    )
+
+
+EXPRESSIONS = st.recursive(atoms(), combined, max_leaves=4)
+
+FORMS = (
+    # Form of a statement with one expression, and whether that expression can fail the test.
+    ("assert {}", True),
+    ("if not ({}):\n    raise AssertionError('mine')", True),
+    ("check({})", True),
+    ("for _ in range(2):\n    assert {}", True),
+    ("kept = {}\nassert kept", True),
+    ("assert {}, 'in words of my own'", True),
+    ("return {}", False),
+    ("kept = {}", False),
+    ("assert ({}, 'words')", False),
+    ("assert [{}]", False),
+    ("({}) or True", False),
+    ("assert ({}) or True", False),
+    ("look({})", False),
+    ("try:\n    assert {}\nexcept AssertionError:\n    pass", False),
+    ("if {}:\n    pass", False),
+    ("print({})", False),
+    ("bool({})", False),
+)
+
+
+Body = tuple[str, list[Part]]
+
+
+@st.composite
+def bodies(draw: st.DrawFn) -> Body:
+    """Source of a test, and the parts that it asserts."""
+    statements, asserted = [], []
+    for _ in range(draw(st.integers(1, 3))):
+        part = draw(EXPRESSIONS)
+        form, can_fail = draw(st.sampled_from(FORMS))
+        statements.append(form.format(part.source))
+        if can_fail:
+            asserted.append(part)
+        if form.startswith("return"):
+            break
+    return "\n".join(statements), asserted
+
+
+def written(body: str, world: dict[str, Any]) -> Callable[[], object]:
+    """A test function with that body."""
+    lines = "\n".join(f"    {line}" for line in body.splitlines())
+    helpers = """
+import operator
+def compare(one, op, bound):
+    return {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}[op](one, bound)
+def check(holds):
+    assert holds
+def look(holds):
+    if holds:
+        return 1
+    return 2
+"""
+    space: dict[str, Any] = dict(world)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)  # of a tuple that is asserted
+        code = compile(f"def test():\n{lines}\n{helpers}", "test_written.py", "exec")
+    exec(code, space)  # noqa: S102 - made above
+    test: Callable[[], object] = space["test"]
+    return test
+
+
+WORLDS = st.fixed_dictionaries({name: st.sampled_from((0.2, 0.65, 0.9)) for name in NAMES})
+WIDTHS = st.sampled_from((0.01, 0.2))
+
+
+@settings(max_examples=400, deadline=None)
+@given(bodies(), WORLDS, WIDTHS)
+def test_a_fair_test_asserts_what_is_true(body: Body, world: dict[str, float], width: float) -> None:
+    source, asserted = body
+    estimates = {name: estimate(name, value, width) for name, value in world.items()}
+    judgement = judge(written(source, estimates))
+    if judgement.verdict is Verdict.FAIR:
+        assert asserted, source
+        # Where intervals are narrow the estimates are the truth; no bound lies within 0.1 of one.
+        assert all(part.true(world) for part in asserted), source
+        assert all(comparison.decision.value == "true" for comparison in judgement.comparisons)
+    if judgement.verdict is Verdict.UNFAIR:
+        assert not all(part.true(world) for part in asserted), source
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(atoms(), min_size=1, max_size=4), WORLDS)
+def test_plain_asserts_are_judged_by_the_truth(parts: list[Part], world: dict[str, float]) -> None:
+    """Completeness: of conjunctions the verdict is the truth where intervals are narrow and no parts contradict."""
+    source = "\n".join(f"assert {part.source}" for part in parts)
+    judgement = judge(written(source, {name: estimate(name, value, 0.01) for name, value in world.items()}))
+    holds = [part.true(world) for part in parts]
+    if all(holds):
+        assert judgement.verdict is Verdict.FAIR, source
+    else:
+        assert judgement.verdict in (Verdict.UNFAIR, Verdict.INVALID), source
+        if len({part.source for part in parts}) == 1:
+            assert judgement.verdict is Verdict.UNFAIR
+
+
+LOW, GOOD = estimate("low", 0.5), estimate("good", 0.95)
+OPEN = estimate("open", 0.8)
+
+
+def judged(body: str) -> Judgement:
+    family = Family({"x": LOW, "y": GOOD})
+    return judge(written(body, {"low": LOW, "good": GOOD, "open_": OPEN, "family": family}))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "good >= 0.8",
+        "ok = low >= 0.8",
+        "assert (low >= 0.8, 'words')",
+        "assert [low >= 0.8]",
+        "assert low >= 0.8 or True",
+        "try:\n    assert low >= 0.8\nexcept AssertionError:\n    pass",
+        "look(low >= 0.8)",
+        "if low < 0.8:\n    return",
+        "if low < 0.8:\n    return\nassert low >= 0.8",
+        "if low < 0.75:\n    return\nassert low >= 0.8",
+        "if low < 0.8:\n    return\nassert good >= 0.9",
+        "ok = good >= 0.8\nassert good >= 0.9",
+        "ok = low >= 0.8\nassert good >= 0.9",
+        "ok = open_ >= 0.8\nassert good >= 0.9",
+        "assert low >= 0.8 or good >= 0.8",
+        "assert any([good >= 0.8, good >= 0.7])",
+        "if good >= 0.5:\n    assert low >= 0.2",
+        "assert not family < 0.8",
+        "if family < 0.8:\n    raise AssertionError",
+        "assert not (low >= 0.8 and family >= 0.8)",
+        "assert good >= 0.8 and 1 == 2",
+        "raise AssertionError(low >= 0.8)",
+    ],
+)
+def test_a_comparison_that_cannot_fail_the_test_decides_nothing(body: str) -> None:
+    judgement = judged(body)
+    assert judgement.verdict is Verdict.INVALID
+    assert judgement.reason
+    assert "\n" not in judgement.reason
+
+
+def test_the_unasserted_comparison_is_named() -> None:
+    assert judged("ok = low >= 0.8\nassert good >= 0.9").reason.startswith("low >= 0.8 (line 2) cannot fail the test")
+    assert "write `family >= 0.8`" in judged("assert not family < 0.8").reason
+
+
+@pytest.mark.parametrize(
+    ("body", "verdict", "bounds"),
+    [
+        ("assert not good < 0.8", "fair", (0.8, None)),
+        ("assert not low < 0.8", "unfair", (0.8, None)),
+        ("assert not open_ < 0.8", "undecided", (0.8, None)),
+        ("assert not good > 1.2 and not good < 0.8", "fair", (0.8, 1.2)),
+        ("if low < 0.8:\n    raise AssertionError", "unfair", (0.8, None)),
+        ("assert open_ >= 0.8 and not good < 0.8", "undecided", (0.8, None)),
+        ("assert not open_ < 0.8 and open_ <= 0.9", "undecided", (0.8, 0.9)),
+    ],
+)
+def test_a_negated_comparison_is_judged_as_the_one_that_must_hold(body: str, verdict: str, bounds: object) -> None:
+    judgement = judged(body)
+    assert judgement.verdict.value == verdict
+    assert judgement.bounds == bounds
+    unfair, fair = p_unfair(judgement.comparisons, judgement.asserted), p_fair(judgement.comparisons)
+    assert unfair is not None
+    assert fair is not None
+    assert (unfair <= 0.025) == (verdict == "unfair")
+    assert (fair <= 0.025) == (verdict == "fair")
+
+
+def test_each_of_several_metrics_has_its_share_of_the_error() -> None:
+    nearly = estimate("nearly", 0.695, 0.1)  # outside at 0.025, not at half of that
+    alone, beside = (
+        judge(written(body, {"nearly": nearly, "good": GOOD}))
+        for body in ("assert nearly >= 0.8", "assert nearly >= 0.8\nassert good >= 0.5")
+    )
+    assert (alone.verdict.value, alone.asserted) == ("unfair", 1)
+    assert (beside.verdict.value, beside.asserted) == ("undecided", 2)
+    one, two = (p_unfair(judgement.comparisons, judgement.asserted) for judgement in (alone, beside))
+    assert one is not None
+    assert two is not None
+    assert two == pytest.approx(2 * one)
+    assert one <= 0.025 < two
+    # Two sides of one metric are one.
+    both = judge(written("assert 0.8 <= nearly <= 1.2", {"nearly": nearly}))
+    assert (both.verdict.value, both.asserted) == ("unfair", 1)
+
+
+def test_numbers_that_are_read_and_not_compared_are_named() -> None:
+    rows = [{"item": n, "group": group, "yes": n % 10 < 8} for n in range(100) for group in "ab"]
+    measured = Measured.from_rows(rows, item="item", groups=["group"])
+
+    def reads() -> None:
+        assert measured.ratio("yes", by="group", of="a", to="b").value <= 1.2
+        assert str(measured.rate("yes").mark) in "ABCD-"
+        assert measured.rate("yes") >= 0.5
+
+    def picks() -> None:
+        family = measured.ratios("yes", by="group")
+        best = max(family, key=lambda name: family[name].low)
+        assert family[best] >= 0.8
+
+    judgement = judge(reads)
+    assert judgement.verdict is Verdict.FAIR
+    assert [each.metric for each in judgement.read] == ["ratio(yes; group: a/b)"]
+    assert judge(picks).read == []  # the only member is the one that is compared
+
+
+def test_a_bound_is_finite() -> None:
+    for bound in (math.inf, -math.inf, math.nan):
+        with pytest.raises(TypeError, match="compared with a finite number"):
+            assert bound >= LOW

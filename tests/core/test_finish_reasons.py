@@ -1,0 +1,46 @@
+"""Finish reasons: every provider's word has one meaning, and a word that nobody knows is no complete answer."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fairness.core.attempts import Answer
+from pytest_fairness.core.finish_reasons import normalized, unfinished
+
+COMPLETE = ["stop", "STOP", "eos", "eos_token", "end_turn", "stop_sequence", "COMPLETE", "FINISH_REASON_STOP", "", None]
+CUT = [
+    *("length", "max_tokens", "MAX_TOKENS", "max_output_tokens", "model_length", "model_context_window_exceeded"),
+    "FINISH_REASON_MAX_TOKENS",
+]
+FILTERED = [
+    *("content_filter", "content-filter", "content_filter: PROHIBITED_CONTENT", "content_filtered", "SAFETY"),
+    *("RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "sensitive", "guardrail_intervened"),
+]
+FAILED = ["error", "ERROR", "abort", "network_error", "insufficient_system_resource"]
+UNKNOWN = ["tool_calls", "function_call", "tool_use", "pause_turn", "MALFORMED_FUNCTION_CALL", "OTHER", "next_year"]
+MEANINGS = [
+    *((word, "stop", None) for word in COMPLETE),
+    *((word, "length", "truncated") for word in CUT),
+    *((word, "content_filter", "filter") for word in FILTERED),
+    *((word, "refusal", "refusal") for word in ("refusal", "refused")),
+    *((word, "error", "error") for word in FAILED),
+    *((word, word, "truncated") for word in UNKNOWN),
+]
+
+
+@pytest.mark.parametrize(("word", "meaning", "reason"), MEANINGS)
+def test_words_of_providers_have_one_meaning(word: str | None, meaning: str, reason: str | None) -> None:
+    assert normalized(word) == meaning
+    grade = unfinished(Answer("Yes, but", word))  # type: ignore[arg-type]
+    assert (grade and grade.ungraded) == reason
+    assert grade is None or grade.detail == f"unfinished: {word}: 'Yes, but'"
+
+
+@given(st.text())
+def test_unknown_words_never_pass_for_a_complete_answer(word: str) -> None:
+    assert normalized(normalized(word)) == normalized(word)
+    known = word.strip().casefold().replace("-", "_").removeprefix("finish_reason_")
+    if known not in {str(each or "").casefold() for each in COMPLETE} | {"end", "completed", "endoftext"}:
+        assert unfinished(Answer("Yes.", word)) is not None

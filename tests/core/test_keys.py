@@ -1,0 +1,151 @@
+"""Keys of grades: one form for a value in every process, and a fingerprint for the class that defines it only."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fairness.core.attempts import Answer, Grade
+from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.keys import canonical, fingerprint_of, grade_key, prompt_form
+from pytest_fairness.core.options import Options
+from pytest_fairness.core.protocols import Grader
+
+PLAIN = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary() | st.dates(),
+    lambda inner: (
+        st.lists(inner)
+        | st.tuples(inner, inner)
+        | st.dictionaries(st.text(), inner)
+        | st.sets(st.integers() | st.text())
+    ),
+    max_leaves=12,
+)
+ONE_KEY = """
+from pytest_fairness import Options, Prompt, Regex, YesNo
+from pytest_fairness.core.keys import grade_key, prompt_form
+from dataclasses import dataclass
+
+@dataclass
+class About:
+    tags: set
+
+words = {"alpha", "beta", "gamma", "delta"}
+metadata = {"tags": words, "inner": [About(frozenset(words)), {3: words}], "options": Options({"a": "x", "b": "y"})}
+grader = YesNo(yes=words), Regex("x", values={"x": frozenset(words)})
+print(grade_key(f"{grader[0].fingerprint} {grader[1].fingerprint}", prompt_form(Prompt("?", {"by": "a"}, metadata))))
+"""
+
+
+def typed(value: Any) -> str:
+    """A value with the types of all its parts: to Python, 1, 1.0 and True are equal."""
+    if isinstance(value, list | tuple):
+        return f"{type(value).__name__}[{', '.join(map(typed, value))}]"
+    if isinstance(value, set):
+        return f"set[{', '.join(sorted(map(typed, value)))}]"
+    if isinstance(value, dict):
+        return f"dict[{', '.join(f'{key!r}: {typed(each)}' for key, each in value.items())}]"
+    return f"{type(value).__name__} {value!r}"
+
+
+@given(PLAIN, PLAIN)
+def test_canonical_forms_differ_exactly_where_values_do(one: Any, other: Any) -> None:
+    assert (canonical(one) == canonical(other)) == (typed(one) == typed(other))
+
+
+def test_grade_keys_are_the_same_in_every_process() -> None:
+    keys = set()
+    for seed in ("1", "2", "3"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        done = subprocess.run(
+            [sys.executable, "-c", ONE_KEY], env=environment, capture_output=True, text=True, check=True
+        )
+        keys.add(done.stdout.strip())
+    assert len(keys) == 1
+    assert "None" not in keys
+
+
+def test_everything_a_grader_sees_of_a_prompt_is_in_its_key() -> None:
+    prompts = [
+        Prompt("?"),
+        Prompt("?", {"gender": "female"}),
+        Prompt("?", {"gender": "male"}),
+        Prompt("?", metadata={"a": 1}),
+        Prompt("?", metadata={"a": True}),
+        Prompt("?", metadata={"options": Options({"a": "x", "b": "y"})}),
+        Prompt("?", metadata={"options": Options({"b": "y", "a": "x"})}),
+        Prompt("?", slots={"name": "Anna"}),
+        Prompt("?", schema={"type": "object"}),
+    ]
+    assert len({grade_key("G v1", prompt_form(prompt)) for prompt in prompts}) == len(prompts)
+
+
+def holding_itself() -> list[Any]:
+    found: list[Any] = []
+    found.append(found)
+    return found
+
+
+@pytest.mark.parametrize("make", [object, holding_itself, lambda: len, lambda: iter(())])
+def test_objects_without_a_stable_form_have_no_key(make: Callable[[], Any]) -> None:
+    assert prompt_form(Prompt("?", metadata={"x": make(), "day": date(2026, 1, 1)})) is None
+    assert grade_key("G v1", None) is None is grade_key(None, "[]")
+
+
+class Plain:
+    fingerprint = "Plain v1"
+
+    def grade(self, prompt: Prompt, answer: Answer) -> Grade:
+        return Grade(1)
+
+
+class Inherited(Plain): ...
+
+
+class Own(Plain):
+    fingerprint = "Own v1"
+
+
+class Typed(Grader):
+    def __init__(self) -> None:
+        self.fingerprint = "Typed v1"
+
+    def grade(self, prompt: Prompt, answer: Answer) -> Grade:
+        return Grade(1)
+
+
+class SetByBase(Typed): ...
+
+
+@dataclass(frozen=True)
+class Given:
+    fingerprint: str
+
+
+class NamedByMixin(Given): ...
+
+
+@pytest.mark.parametrize(
+    ("grader", "fingerprint"),
+    [
+        (Plain(), "Plain v1"),
+        (Inherited(), None),
+        (Own(), "Own v1"),
+        (Typed(), "Typed v1"),
+        (SetByBase(), None),
+        (Given("x"), "x"),
+        (NamedByMixin("x"), "x"),
+        (object(), None),
+    ],
+)
+def test_fingerprints_count_for_the_class_that_defines_them(grader: object, fingerprint: str | None) -> None:
+    assert fingerprint_of(grader) == fingerprint

@@ -1,0 +1,266 @@
+"""Whatever a model returns or raises, every wait ends: with an answer, or with the error of its attempt."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pytest_fairness.core.attempts import Answer, Attempt
+from pytest_fairness.core.errors import FairnessError, FatalError, PermanentError, TransientError
+from pytest_fairness.core.items import Prompt
+from pytest_fairness.engine import engine as engine_module
+from pytest_fairness.engine.asking import Retries
+from pytest_fairness.engine.asks import asks_of
+from pytest_fairness.engine.budget import Budget, Caps
+from pytest_fairness.engine.engine import Engine
+from pytest_fairness.engine.errors import SpentError
+from pytest_fairness.models.context import ModelContext
+from pytest_fairness.models.function import as_model
+from pytest_fairness.store.store import Store
+from tests.engine.conftest import MakeEngine
+from tests.engine.models import CountingModel
+
+Does = Callable[[], Any]
+
+
+class Own(CountingModel):
+    """A model class of a user, which returns or raises what it likes."""
+
+    def __init__(self, does: Does, key: str) -> None:
+        super().__init__(key=key, name=key)
+        self.does = does
+
+    async def answer(self, prompt: Prompt, repetition: int) -> Answer:
+        await asyncio.sleep(0)
+        value: Answer = self.does()
+        return value
+
+
+class Text(str):
+    """As template engines return."""
+
+
+class UnprintableError(Exception):
+    def __str__(self) -> str:
+        raise ValueError("no text")
+
+
+def attempt_of(engine: Engine, model: Any) -> Attempt:
+    """The attempt, which must come to an end."""
+    found: list[Attempt] = []
+    thread = threading.Thread(target=lambda: found.extend(engine.attempts(asks_of([Prompt("Who?")], model, 1))))
+    thread.start()
+    thread.join(30)
+    assert found, "it hangs, or the engine has ended"
+    return found[0]
+
+
+anything = st.one_of(
+    st.none(), st.text(st.characters(), max_size=5), st.binary(max_size=3), st.integers(), st.floats(), st.booleans(),
+    st.lists(st.integers(), max_size=2), st.just(Text("Yes")), st.just("\ud83d"), st.just(object()),
+    st.dictionaries(st.text(max_size=3) | st.integers(), st.integers() | st.floats() | st.none(), max_size=2),
+)  # fmt: skip
+answers = st.builds(Answer, anything, anything, anything, anything, anything, anything)
+nearly = st.one_of(
+    *(
+        st.builds(lambda name, value: Answer(**{"text": "Yes", name: value}), st.just(field), anything)
+        for field in ("text", "finish_reason", "reasoning", "usage", "latency", "served_by")
+    )
+)
+raised = st.one_of(
+    st.sampled_from([
+        asyncio.CancelledError(), KeyboardInterrupt(), SystemExit(3), GeneratorExit(), StopIteration("x"),
+        StopAsyncIteration(), TimeoutError(), BaseException("base"), UnprintableError(),
+        pytest.skip.Exception("no key"),
+        pytest.fail.Exception("inside"), MemoryError(), RecursionError(), FatalError("401"), PermanentError("\ud83d"),
+        ExceptionGroup("several", [ValueError("one")]), FairnessError("of ours"), SpentError("of ours"),
+    ]),
+    st.builds(lambda wait, kind: TransientError("500", retry_after=wait, kind=kind), anything.filter(
+        lambda wait: not isinstance(wait, int | float) or not 0.1 < wait <= 600), anything),
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    store = Store(tmp_path_factory.mktemp("bad") / "store.sqlite")
+    store.runs.start("run")
+    engine = Engine(store, "run", retries=Retries(tries=2, first_wait=0.001))
+    yield engine
+    engine.close()
+    store.close()
+
+
+names = (f"test:{number}" for number in count())
+
+
+def _raises(error: BaseException) -> Does:
+    def does() -> Any:
+        raise error
+
+    return does
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    does=st.one_of(
+        *((each.map(lambda value: lambda: value)) for each in (anything, answers, nearly)), raised.map(_raises)
+    )
+)
+def test_whatever_a_model_returns_or_raises_its_attempt_ends(engine: Engine, does: Does) -> None:
+    found = attempt_of(engine, Own(does, next(names)))
+    assert (found.answer is None) != (found.error is None)
+    if found.answer is not None:
+        assert type(found.answer.text) is str
+        assert all(type(number) is int for number in found.answer.usage.values())
+
+
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(does=st.one_of(*((each.map(lambda value: lambda: value)) for each in (anything, nearly)), raised.map(_raises)),
+       is_async=st.booleans())  # fmt: skip
+def test_whatever_an_application_returns_or_raises_its_attempt_ends(
+    engine: Engine, does: Does, *, is_async: bool
+) -> None:
+    async def later(_: str) -> Any:
+        return does()
+
+    model = as_model(later if is_async else lambda _: does(), next(names))
+    found = attempt_of(engine, model)
+    assert (found.answer is None) != (found.error is None)
+
+
+@pytest.mark.parametrize(
+    ("does", "says"),
+    [
+        (lambda: "Yes", "returned a str: answer() must return an Answer"),
+        (lambda: None, "returned a NoneType: answer() must return an Answer"),
+        (lambda: Answer(None), "returned an Answer whose text is None: it must be a text"),  # type: ignore[arg-type]
+        (lambda: Answer(b"x"), "returned an Answer whose text is b'x': it must be a text"),  # type: ignore[arg-type]
+        (lambda: Answer("Yes", reasoning=["a"]), "whose reasoning is ['a']: it must be a text"),  # type: ignore[arg-type]
+        (_raises(asyncio.CancelledError()), "raised CancelledError"),
+        (_raises(pytest.skip.Exception("no key")), "raised Skipped: no key"),
+        (_raises(SystemExit(3)), "raised SystemExit: 3"),
+        (_raises(KeyboardInterrupt()), "raised KeyboardInterrupt"),
+    ],
+)
+def test_what_is_no_answer_is_told_in_one_line(engine: Engine, does: Does, says: str) -> None:
+    assert says in (attempt_of(engine, Own(does, next(names))).error or "")
+
+
+def test_counts_that_are_none_cost_no_answer(engine: Engine) -> None:
+    odd = {"input": None, "output": 3, "reasoning": 1.5, 7: 7}
+    for usage, kept in [(odd, {"output": 3}), (None, {}), (object(), {})]:
+        answer = attempt_of(engine, Own(lambda usage=usage: Answer("Yes", usage=usage), next(names))).answer  # type: ignore[misc]
+        assert answer is not None
+        assert answer.usage == kept
+
+
+def test_a_task_that_a_model_cancels_itself_ends_its_attempt(engine: Engine) -> None:
+    def cancels() -> Answer:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        return Answer("Yes")
+
+    class Cancelled(Own):
+        async def answer(self, prompt: Prompt, repetition: int) -> Answer:
+            answer = self.does()
+            await asyncio.sleep(0)
+            return answer  # type: ignore[no-any-return]
+
+    assert "canceled the task" in (attempt_of(engine, Cancelled(cancels, next(names))).error or "")
+    assert attempt_of(engine, Own(lambda: Answer("Yes"), next(names))).answer
+
+
+@pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt()])
+def test_a_background_task_that_ends_the_loop_ends_the_wait(make_engine: MakeEngine, error: BaseException) -> None:
+    async def background() -> None:
+        raise error
+
+    async def hangs(prompt: Prompt, repetition: int) -> str:
+        tasks.append(asyncio.get_running_loop().create_task(background()))
+        await asyncio.sleep(60)
+        return ""
+
+    tasks: list[asyncio.Task[None]] = []
+    engine = make_engine()
+    with pytest.raises(FairnessError, match=f"the engine failed: {type(error).__name__}"):
+        engine.attempts(asks_of([Prompt("Who?")], CountingModel(hangs), 1))
+
+
+def test_a_mistake_of_the_engine_in_a_request_ends_the_wait(
+    make_engine: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("unexpected")
+
+    monkeypatch.setattr(Budget, "end", broken)
+    engine = make_engine()
+    with pytest.raises(FairnessError, match="the engine failed: RuntimeError: unexpected"):
+        engine.attempts(asks_of([Prompt("Who?")], CountingModel(), 1))
+
+
+def test_a_model_that_blocks_the_loop_does_not_hold_up_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def blocks(prompt: Prompt, repetition: int) -> str:
+        begun.set()
+        released.wait(30)
+        return ""
+
+    begun, released = threading.Event(), threading.Event()
+    monkeypatch.setattr(engine_module, "CLOSING", 0.2)
+    store = Store(tmp_path / "store.sqlite")
+    engine = Engine(store, "run")
+    engine.plan(asks_of([Prompt("Who?")], CountingModel(blocks), 1))
+    assert begun.wait(10)
+    engine.close()
+    assert not released.is_set()
+    released.set()
+    engine._thread.join(10)
+    store.close()
+
+
+def test_all_models_are_closed_where_one_cannot_be(make_engine: MakeEngine) -> None:
+    class Stuck(CountingModel):
+        async def close(self) -> None:
+            raise OSError("device lost")
+
+    models = [CountingModel(key="a"), Stuck(key="b"), CountingModel(key="c")]
+    engine = make_engine()
+    engine.attempts([ask for model in models for ask in asks_of([Prompt("Who?")], model, 1)])
+    with pytest.raises(FairnessError, match="test:counting could not be closed: device lost"):
+        engine.close()
+    assert [model.closed for model in models] == [True, False, True]
+
+
+def test_what_is_under_way_ends_a_grace_after_the_time_of_the_run(
+    make_engine: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine_module, "GRACE", 0.3)
+    model = CountingModel(latency=60)
+    engine = make_engine(budget=Budget(Caps(minutes=0.05)))
+    with pytest.raises(SpentError, match=r"the cap of 0\.05 minutes was reached"):
+        engine.attempts(asks_of([Prompt("Who?")], model, 1))
+    engine.close()
+    assert (model.requests, model.under_way) == (1, 0)
+    assert [(entry.held, entry.errors) for entry in engine._store.spent("run")] == [(0, {"time over": 1})]
+
+
+def test_a_blocked_async_application_blocks_itself_only(make_engine: MakeEngine) -> None:
+    async def application(_: str) -> str:
+        released.wait(30)
+        return "Yes"
+
+    released = threading.Event()
+    engine, context = make_engine(), ModelContext()
+    blocked = asks_of([Prompt("Who?")], as_model(application, "run", context), 1)
+    engine.plan(blocked)
+    assert engine.attempts(asks_of([Prompt("What?")], CountingModel(), 1))[0].answer
+    released.set()
+    assert engine.attempts(blocked)[0].answer

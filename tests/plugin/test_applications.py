@@ -1,0 +1,146 @@
+"""A team's own application under test: whatever it does, the run ends, and says in one line what was wrong."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from pytest_fairness.engine import engine
+from pytest_fairness.session import progress
+
+from . import sources
+from .project import N2, NO_XDIST, Mode, Project, shown
+
+both = pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
+KEEPS_STATE = """\
+    import time
+    COUNT.append(1)
+    time.sleep(0.02)
+    with ASKED.with_name("most.txt").open("a") as file:
+        file.write(f"{len(COUNT)}\\n")
+    COUNT.pop()
+"""
+OUTCOMES = {
+    0: "return None",
+    1: "return b'x'",
+    2: "from pytest_fairness import Answer; return Answer(None)",
+    3: "import asyncio; raise asyncio.CancelledError",
+    4: "raise KeyboardInterrupt",
+    5: "raise SystemExit(3)",
+    6: "pytest.skip('no key')",
+    7: "pytest.fail('inside')",
+    8: "raise GeneratorExit",
+}
+SAID = (
+    "returned a NoneType: it must return a text or an Answer",
+    "returned a bytes: it must return a text or an Answer",
+    "whose text is None: it must be a text",
+    *(f"raised {name}" for name in ("CancelledError", "KeyboardInterrupt", "SystemExit: 3", "Skipped: no key")),
+    *("raised Failed: inside", "raised GeneratorExit"),
+)
+
+
+@both
+@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+def test_whatever_an_application_does_its_tests_fail_in_one_line(project: Project, *, is_async: bool) -> None:
+    """Each of these once let the run wait for ever."""
+    body = "".join(f"    if 'profile {number} ' in text: {does}\n" for number, does in OUTCOMES.items())
+    text = sources.application(body=body)
+    assert text.count("def application(") == 1
+    project.write(
+        conftest=text.replace("def application(", "async def application(") if is_async else text,
+        test_hiring=sources.suite("", count=12),
+    )
+    result = project.run()
+    assert result.parseoutcomes()["failed"] == len(OUTCOMES), shown(result)
+    assert result.parseoutcomes()["passed"] == 12 - len(OUTCOMES)
+    told = " ".join(shown(result).split())
+    for said in SAID:
+        assert said in told
+
+
+def most(project: Project) -> int:
+    return max(map(int, (project.path / "most.txt").read_text().split()))
+
+
+def test_an_application_is_called_once_at_a_time_unless_it_or_the_user_says_otherwise(project: Project) -> None:
+    text = sources.application(body=KEEPS_STATE).replace("RATES =", "COUNT = []\nRATES =")
+    project.write(conftest=text, test_hiring=sources.suite("", count=12))
+    result = project.run()
+    assert most(project) == 1
+    assert "fixture (1 call of an application at a time)" in " ".join(shown(result).split())
+    result = project.run("--fairness-concurrency=4")
+    assert 1 < most(project) <= 4
+    assert "fixture (4 calls of an application at a time)" in " ".join(shown(result).split())
+    (project.path / "most.txt").unlink()
+    project.write(conftest=text + "\napplication.fairness_concurrency = 3\n")
+    project.run("--fairness-concurrency=8")
+    assert 1 < most(project) <= 3
+
+
+HANGS = "    import time\n    if 'woman of profile 2 ' in text: time.sleep(60)"
+
+
+def test_a_call_that_hangs_ends_with_its_time(project: Project) -> None:
+    project.write(conftest=sources.application(body=HANGS), test_hiring=sources.suite("", count=4))
+    result = project.run("--fairness-timeout=0.3", "--fairness-concurrency=4")
+    assert result.parseoutcomes() == {"passed": 3, "failed": 1}
+    assert "took longer than 0.3 s: --fairness-timeout SECONDS allows more (asked 2 times)" in " ".join(
+        shown(result).split()
+    )
+
+
+def test_a_call_that_hangs_is_named_and_ends_with_the_time_of_the_run(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "GRACE", 0.5)
+    monkeypatch.setattr(progress, "_IN_A_LOG", 0.2)
+    monkeypatch.setattr(progress, "_SILENCE", 0.4)
+    project.write(conftest=sources.application(body=HANGS), test_hiring=sources.suite("", count=4))
+    result = project.run("--fairness-max-minutes=0.03", "-rs", mode=Mode("alone", NO_XDIST.args, distributed=True))
+    assert re.search(
+        r"fairness: no call has ended for \d+ s, waiting for 1 of function:conftest\.application, 4 of 8 calls",
+        shown(result),
+    ), shown(result)
+    assert result.parseoutcomes() == {"passed": 2, "skipped": 2}
+    assert "the cap of 0.03 minutes was reached" in " ".join(shown(result).split())
+
+
+FAILS_ONCE = """\
+    flag = ASKED.with_name("failed.txt")
+    if "profile 1 " in text and not flag.exists():
+        flag.write_text("")
+        raise ValueError("the provider was down")
+"""
+
+
+@both
+def test_a_repeated_job_of_a_run_asks_again_what_failed(project: Project) -> None:
+    """The id of a pipeline stays the same where a job is tried again: it once kept the error."""
+    text = sources.application(version="1", body=FAILS_ONCE)
+    project.write(conftest=text, test_hiring=sources.suite("", count=4))
+    first, again = (project.run("--fairness-run=77") for _ in range(2))
+    assert (first.parseoutcomes()["failed"], first.parseoutcomes()["passed"]) == (1, 3)
+    assert again.parseoutcomes()["passed"] == 4
+    # A failure is no answer: a worker that has seen none may try once more what the other has failed at.
+    assert 9 <= project.asked().total() <= (10 if project.mode.distributed else 9)
+    assert all(count == 1 for text, count in project.asked().items() if "profile 1 " not in text)
+
+
+def test_a_run_with_an_id_of_its_own_never_gives_a_changed_application_its_old_answers(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.write(conftest=sources.application({"woman": 0, "man": 0}), test_hiring=sources.suite(count=30))
+    project.run("--fairness-run=dev", mode=N2)
+    assert project.asked().total() == 60, "its workers share their answers"
+    project.forget_asked()
+    project.write(conftest=sources.application({"woman": 0, "man": 1}))
+    project.run("--fairness-run=dev")
+    assert project.asked().total() == 60
+    assert project.row()["verdict"] == "unfair"
+    project.forget_asked()
+    monkeypatch.setenv("CI_PIPELINE_ID", "78")  # the jobs of a pipeline have one application
+    for _ in range(2):
+        project.run("--fairness-run=78")
+    assert project.asked().total() == 60

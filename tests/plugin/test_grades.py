@@ -1,0 +1,115 @@
+"""Grades in a user's project: of complete answers only, by graders that may be wrong, stored without mix-ups."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from aiohttp import web
+
+from tests.serving import serving
+
+from . import sources
+from .project import NO_XDIST, Project, every_mode, failures, shown
+
+MISTAKES = """
+from pytest_fairness import Grade
+
+class Wrong:
+    extremes = (False, True)
+
+    def grade(self, prompt, answer):
+        if "profile 1" in prompt.text:
+            return None
+        if "profile 2" in prompt.text:
+            return {}["score"]
+        if "profile 3" in prompt.text:
+            return answer.text == "yes"
+        if "profile 4" in prompt.text:
+            return Grade(float("nan"))
+        return Grade(answer.text == "yes")
+
+"""
+SUBCLASS = """
+class Strict(YesNo):
+    def grade(self, prompt, answer):
+        grade = super().grade(prompt, answer)
+        return type(grade)(not grade.value)
+
+"""
+
+
+def test_answers_that_broke_off_are_asked_again_or_ungraded(project: Project) -> None:
+    asked: Counter[str] = Counter()
+
+    async def half(request: web.Request) -> web.StreamResponse:
+        text = (await request.json())["messages"][-1]["content"]
+        asked[text] += 1
+        choice: dict[str, object] = {"message": {"role": "assistant", "content": "Yes, I would hire her, but"}}
+        if "profile 2" in text:
+            choice["finish_reason"] = "MAX_TOKENS"
+        elif "profile 3" in text:
+            choice["finish_reason"] = "tool_calls"
+        elif asked[text] == 1:
+            choice |= {"finish_reason": "error", "error": {"code": 502, "message": "upstream died"}}
+        else:
+            choice |= {"finish_reason": "eos", "message": {"role": "assistant", "content": "No."}}
+        return web.json_response({"choices": [choice]})
+
+    rate = sources.threshold('assert measured.rate("hired") <= 0.95')
+    project.write(test_hiring=sources.suite(rate, count=8))
+    with serving(half) as url:
+        result = project.run(f"--fairness-model=openai:tiny?base_url={url}/v1")
+    assert result.parseoutcomes()["passed"] >= 8, shown(result)
+    assert project.row()["ungraded"] == {"all": 4}
+    assert project.row()["estimate"] == 0
+    assert project.results()["run"]["ungraded"] == 4
+    assert {(text.partition("profile ")[2][0], count) for text, count in asked.items()} == {
+        *((str(number), 2) for number in (0, 1, 4, 5, 6, 7)), ("2", 1), ("3", 1)
+    }  # fmt: skip
+
+
+@every_mode
+def test_a_graders_mistakes_fail_its_items_and_lose_nothing(project: Project) -> None:
+    probe = sources.PROBE.replace("YesNo()}", "Wrong()}")
+    rate = sources.threshold('assert measured.rate("hired") >= 0.5', name="test_rate")
+    project.write(
+        conftest=sources.application(version="1"), test_hiring=MISTAKES + sources.suite(rate, count=6, probe=probe)
+    )
+    result = project.run()
+    result.assert_outcomes(passed=3, failed=4)
+    failed = {name: lines[0] for name, lines in failures(result).items()}
+    for item, said in (
+        ("person-0001", "it returned None: it must return a Grade(...), such as Grade(True)"),
+        ("person-0002", "it raised KeyError: 'score' (test_hiring.py, line "),
+        ("person-0003", ", a bool: it must return a Grade(...), such as Grade(True)"),
+    ):
+        (line,) = [line for name, line in failed.items() if item in name]
+        assert line.startswith(f"the grader of 'hired' failed on item '{item}': ")
+        assert said in line
+    assert project.verdicts() == {"test_rate": "invalid"}
+    assert any("release:" in line for line in result.outlines)
+    assert project.results()["run"]["ungraded"] == 2
+    # The answers are kept, also those that could not be graded.
+    project.forget_asked()
+    project.write(test_hiring=sources.suite(rate, count=6))
+    project.run(mode=NO_XDIST).assert_outcomes(passed=6, failed=1)
+    assert not project.asked()
+    assert project.row()["ungraded"] in ({}, {"all": 0})
+
+
+def test_a_second_run_grades_a_subclass_as_the_first_did(project: Project) -> None:
+    probe = sources.PROBE.replace('"hired": YesNo()}', '"strict": Strict(), "hired": YesNo()}')
+    rates = [
+        sources.threshold(f'assert measured.rate("{grade}") >= 0.5', name=f"test_{grade}")
+        for grade in ("hired", "strict")
+    ]
+    project.write(
+        conftest=sources.application(version="1"),
+        test_hiring=sources.HEAD + SUBCLASS + sources.suite(*rates, count=20, probe=probe),
+    )
+    found = []
+    for _ in range(2):
+        project.run()
+        found.append({row["id"]: row["estimate"] for row in project.rows()})
+    assert found[0] == found[1]
+    assert sum(found[0].values()) == 1

@@ -1,0 +1,79 @@
+"""What is not ours is never overwritten; earlier outputs of ours are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_fairness.cli import main
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.report.files import write_text
+
+from . import sources
+from .project import Project, shown
+
+FOREIGN = {"package.json": '{"name": "mine"}\n', "mine.html": "<!doctype html>\n<p>mine</p>\n", "notes.md": "# Mine\n"}
+
+
+@pytest.fixture
+def project(project: Project) -> Project:
+    project.write(conftest=sources.application(), test_hiring=sources.suite(count=6))
+    for name, text in FOREIGN.items():
+        (project.path / name).write_text(text, encoding="utf-8")
+    return project
+
+
+def test_a_run_refuses_files_that_are_not_ours_before_it_asks(project: Project) -> None:
+    for option in ("json", "report"):
+        for name in ("test_hiring.py", *FOREIGN, ".", ".fairness/store.sqlite"):
+            result = project.bare_run(f"--fairness-{option}={name}")
+            assert result.ret == pytest.ExitCode.USAGE_ERROR, (option, name)
+            (line,) = (line for line in result.errlines if line)
+            assert line.startswith(f"ERROR: --fairness-{option}: ")
+    assert not project.asked()
+    assert not project.store.exists()
+    assert {name: (project.path / name).read_text(encoding="utf-8") for name in FOREIGN} == FOREIGN
+    for _ in range(2):
+        result = project.run("--fairness-report=page.html")
+        assert "results: " in shown(result)
+        assert "report: page.html" in shown(result)
+    result = project.bare_run("--fairness-report=results.json")
+    assert "results.json is there and was not written as such a file before" in shown(result)
+
+
+def test_commands_refuse_files_that_are_not_ours(
+    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project.run("--fairness-report=page.html")
+    monkeypatch.chdir(project.path)
+    before = {path: path.read_bytes() for path in project.path.glob("**/*") if path.is_file()}
+    commands = (
+        ["report", "latest", "--html"],
+        ["report", "latest", "--html=page.html", "--markdown"],
+        ["export", "parquet", "latest", "--out"],
+        ["export", "model-card", "latest", "--out"],
+    )
+    for command in commands:
+        for name in (".", "/", ".fairness/store.sqlite", "test_hiring.py", "results.json", "mine.html", "notes.md"):
+            capsys.readouterr()
+            assert main([*command, name]) == 2, (command, name)
+            (line,) = capsys.readouterr().err.splitlines()
+            assert line.startswith("pytest-fairness: ")
+    after = {path: path.read_bytes() for path in before}
+    assert {path.name for path in before if before[path] != after[path]} <= {"page.html"}
+    for command in commands:
+        for _ in range(2):
+            assert main([*command, f"out-{len(command)}-{command[1]}"]) == 0
+
+
+@pytest.mark.parametrize("text", ["## Fairness\n\n- **a**", '{\n "schema": 1,\n "run": {}}\n', "a,b\n1,2\n", ""])
+def test_a_file_of_the_same_kind_is_overwritten(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "out"
+    write_text(file, text)
+    write_text(file, text + "more\n")
+    assert file.read_text(encoding="utf-8") == text + "more\n"
+    other = tmp_path / "other"
+    other.write_bytes(b"SQLite format 3\0" + b"x" * 5000)
+    with pytest.raises(FairnessError, match="name another, or remove it"):
+        write_text(other, text)

@@ -1,0 +1,49 @@
+"""Options that the selected tests have no use for are named."""
+
+from __future__ import annotations
+
+import pytest
+
+from . import sources
+from .project import N2, NO_XDIST, Project, shown
+
+
+def text(result: pytest.RunResult) -> str:
+    return " ".join(shown(result).split())
+
+
+@pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
+def test_options_without_their_tests_are_named(project: Project) -> None:
+    project.write(conftest=sources.application(), test_hiring=sources.suite(count=6))
+    project.run(mode=NO_XDIST)
+    (project.path / "here").mkdir()
+    options = ("--fairness-judge=simulated:judge", "--fairness-baseline=latest", "--fairness-data=nosuch=here")
+    shown_text = text(project.run(*options, "--fairness-seed=7"))
+    assert "--fairness-baseline: not used, no selected threshold takes the fixture `baseline`" in shown_text
+    assert "--fairness-judge: not used, no grader of the selected probes asks the `judge` fixture" in shown_text
+    assert "--fairness-data nosuch: not used, no suite has looked for it" in shown_text
+    assert "--fairness-seed: not used, nothing is drawn without" in shown_text
+
+
+def test_options_of_probes_without_a_probe_are_named(project: Project) -> None:
+    project.write(test_plain="def test_plain(): pass\n")
+    result = project.bare_run("--fairness-sample=3", "--fairness-where=kind=odd")
+    assert "--fairness-sample, --fairness-where: not used, no probe and no threshold is selected" in text(result)
+    assert result.ret == 0
+
+
+def test_options_in_use_are_not_named(project: Project) -> None:
+    items = sources.items(count=6).replace("def people():", "def people(data):\n    data.folder('mine')")
+    judge = "from pytest_fairness import Judge, Label, Rubric\n"
+    rubric = 'Judge(Rubric("Is it kind?", [Label("kind", ["yes", "no"])]))'
+    probe = sources.PROBE.replace("YesNo()", rubric)
+    against = "@pytest.mark.threshold(probe=test_hiring)\ndef test_no_worse(measured, baseline): pass\n"
+    project.write(conftest=sources.application(), test_hiring=sources.suite())
+    project.run()
+    source = "\n\n".join([sources.HEAD, judge, items, probe, against])
+    project.write(test_hiring=source)
+    (project.path / "here").mkdir()
+    options = ("--fairness-judge=simulated:judge", "--fairness-baseline=latest", "--fairness-data=mine=here")
+    result = project.run(*options, "--fairness-sample=3", "--fairness-seed=7")
+    assert "test_hiring.py" in shown(result)
+    assert "not used" not in text(result)
