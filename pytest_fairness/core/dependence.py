@@ -175,7 +175,9 @@ def _failure(test: Callable[[], object], failures: tuple[type[BaseException], ..
     """Return the assertion that failed or the mistake in what was asked of `measured`; else None."""
     try:
         test()
-    except (FairnessError, *failures) as failure:
+    except FairnessError as mistake:
+        return mistake
+    except failures as failure:
         return failure
     except ExceptionGroup as group:  # hypothesis has found several failures
         ours, others = group.split((AssertionError, FairnessError))

@@ -226,14 +226,14 @@ def title_of(item: pytest.Item) -> str:
     ``test_reach[0.8]`` is ``reach (bound=0.8)``.
     """
     name = str(getattr(item, "originalname", None) or item.name).removeprefix("test_").replace("_", " ")
-    callspec = getattr(item, "callspec", None)
-    parameters = {} if callspec is None else {key: callspec.params[key] for key in callspec.indices}
-    own = ", ".join(
-        f"{key}={value}" if isinstance(value, str | int | float | None) else f"{key} {callspec.indices[key]}"
-        for key, value in parameters.items()
-        if key not in ("model_name", "measured", "flips")
-    )
-    return f"{name} ({own})" if own else name
+    callspec: Any = getattr(item, "callspec", None)
+    indices: dict[str, int] = {} if callspec is None else callspec.indices
+    own = []
+    for key, index in indices.items():
+        value = callspec.params[key]
+        if key not in ("model_name", "measured", "flips"):
+            own.append(f"{key}={value}" if isinstance(value, str | int | float | None) else f"{key} {index}")
+    return f"{name} ({', '.join(own)})" if own else name
 
 
 def expected_row(item: pytest.Item) -> dict[str, Any]:
