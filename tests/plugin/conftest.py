@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.helpers.fork_server import ForkedWorkers
+
 from .project import NO_XDIST, Mode, Project
 
 
@@ -15,11 +17,13 @@ def mode(request: pytest.FixtureRequest) -> Mode:
 
 
 @pytest.fixture
-def project(pytester: pytest.Pytester, mode: Mode, monkeypatch: pytest.MonkeyPatch) -> Project:
+def project(
+    pytester: pytest.Pytester, mode: Mode, monkeypatch: pytest.MonkeyPatch, forked_workers: ForkedWorkers
+) -> Project:
     """An empty folder that is a user's project."""
     monkeypatch.setenv("COLUMNS", "80")
     for name in ("PYTHONDONTWRITEBYTECODE", "PYTHONOPTIMIZE", "GITHUB_STEP_SUMMARY", "GITHUB_ACTIONS"):
         monkeypatch.delenv(name, raising=False)
     # Hundreds of runs that nobody reads a report of; a test of reports takes this back.
     monkeypatch.setenv("PYTEST_ADDOPTS", "--fairness-report=none")
-    return Project(pytester, mode)
+    return Project(pytester, mode, forked_workers)

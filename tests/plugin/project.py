@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from tests.helpers.fork_server import ForkedWorkers
+
 
 @dataclass(frozen=True)
 class Mode:
@@ -62,6 +64,7 @@ class Project:
 
     pytester: pytest.Pytester
     mode: Mode
+    workers: ForkedWorkers
     beside_others: bool = False
     """Whether every plugin that is installed here takes part."""
     _written: int = 0
@@ -93,8 +96,10 @@ class Project:
         mode = mode or self.mode
         # Random order is installed here, and would be where the test does not want it. Distributed, only the
         # workers are processes of their own.
-        others = QUIET if mode.distributed else () if self.beside_others else ALONE
-        return self.pytester.runpytest_inprocess("-p", "no:randomly", *mode.args, *others, *args)
+        others = ALONE if not self.beside_others else QUIET if mode.distributed else ()
+        return self.pytester.runpytest_inprocess(
+            "-p", "no:randomly", *mode.args, *others, *args, plugins=[self.workers]
+        )
 
     def asked(self) -> Counter[str]:
         """How often the callable was asked each text, since the last `forget_asked`."""
