@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 
+import hypothesis
 import pytest
 
 from tests.helpers.fork_server import ForkedWorkers
@@ -12,6 +13,11 @@ from tests.helpers.preloaded import preload
 from tests.postgres import postgresql  # noqa: F401 - a fixture
 
 preload()
+
+# The same examples in every run, however busy the machine: a change is not refused by chance.
+hypothesis.settings.register_profile("steady", deadline=None, derandomize=True, database=None)
+hypothesis.settings.register_profile("random", deadline=None, database=None)
+hypothesis.settings.load_profile("steady")
 
 pytest_plugins = ["pytester"]
 
