@@ -61,6 +61,7 @@ def attempts(answers: Sequence[Answer]) -> list[GradedAttempt]:
     return [GradedAttempt(item, prompt, Attempt(str(n), n, answer)) for n, answer in enumerate(answers)]
 
 
+@pytest.mark.slow
 def test_scores_are_those_of_one_text_at_a_time(folder: Path, minilm: Embedder) -> None:
     from sentence_transformers import SentenceTransformer
 
@@ -118,6 +119,7 @@ def test_each_text_is_embedded_once_whatever_asks_for_it(folder: Path, monkeypat
     embedder.close()
 
 
+@pytest.mark.slow
 def test_a_model_of_half_precision_gives_vectors_of_full_length(folder: Path) -> None:
     embedder = Embedder(folder, device="cpu")
     whole = embedder.embed(TEXTS[:2])
@@ -130,6 +132,7 @@ def test_a_model_of_half_precision_gives_vectors_of_full_length(folder: Path) ->
     embedder.close()
 
 
+@pytest.mark.slow
 def test_no_more_is_kept_than_there_is_room_for(minilm: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
     minilm.close()
     width = minilm.embed(["one"]).shape[1]
@@ -183,6 +186,7 @@ def test_what_says_nothing_is_ungraded(minilm: Embedder) -> None:
     assert scale.grade_batch([]) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text", ["\x00\u202e\u2066", "\ud800 lone", "a" * 200_000, "\U0001f600" * 500, "<|endoftext|>[SEP][CLS] kind"]
 )
@@ -302,6 +306,7 @@ def test_offline_no_hub_is_asked(tmp_path: Path) -> None:
     assert float(seconds.split()[0]) < 4
 
 
+@pytest.mark.slow
 def test_without_a_hub_the_cache_is_used_if_it_is_whole(tmp_path: Path, folder: Path, minilm: Embedder) -> None:
     kept = tmp_path / "models--org--mini"
     (kept / "refs").mkdir(parents=True)
@@ -318,6 +323,7 @@ def test_without_a_hub_the_cache_is_used_if_it_is_whole(tmp_path: Path, folder: 
     assert "org/mini is not in the cache" in said
 
 
+@pytest.mark.slow
 def test_with_a_hub_the_library_asks_it_whatever_it_answers(tmp_path: Path) -> None:
     """A hub that lacks the list of modules may have the model: it is for the library to say."""
     library = "def SentenceTransformer(name, **rest):\n    raise OSError(f'local: {rest[\"local_files_only\"]}')\n"

@@ -29,7 +29,10 @@ NO_XDIST = Mode("no-xdist", ("-p", "no:xdist"))
 N0 = Mode("n0", ("-n0",))
 N2 = Mode("n2", ("-n2",), distributed=True)
 
-every_mode = pytest.mark.parametrize("mode", [NO_XDIST, N0, N2], ids=lambda mode: mode.id, indirect=True)
+# With -n0, xdist is there and does nothing: what goes wrong there has seldom gone right elsewhere.
+SLOW_N0 = pytest.param(N0, marks=pytest.mark.slow, id=N0.id)
+
+every_mode = pytest.mark.parametrize("mode", [NO_XDIST, SLOW_N0, N2], ids=lambda mode: mode.id, indirect=True)
 """Runs a test without xdist, with it but in one process, and with two workers; without, only the first."""
 
 
@@ -37,11 +40,14 @@ def each(name: str, values: Iterable[str]) -> pytest.MarkDecorator:
     """Runs a test with each of these values; with the first of them in every mode, with the others in one."""
     first, *others = values
     cases = [(NO_XDIST, first), (N0, first), (N2, first), *((NO_XDIST, other) for other in others)]
-    ids = [f"{value}-{mode.id}" for mode, value in cases]
-    return pytest.mark.parametrize(("mode", name), cases, ids=ids, indirect=["mode"])
+    parameters = [
+        pytest.param(mode, value, marks=[pytest.mark.slow] if mode is N0 else [], id=f"{value}-{mode.id}")
+        for mode, value in cases
+    ]
+    return pytest.mark.parametrize(("mode", name), parameters, indirect=["mode"])
 
 
-in_one_process = pytest.mark.parametrize("mode", [NO_XDIST, N0], ids=lambda mode: mode.id, indirect=True)
+in_one_process = pytest.mark.parametrize("mode", [NO_XDIST, SLOW_N0], ids=lambda mode: mode.id, indirect=True)
 """The first two of them: where distribution cannot matter, and would take ten times as long."""
 
 

@@ -97,6 +97,7 @@ def test_draws_are_seeded(project: Project) -> None:
     assert found[0] == found[1] != found[2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "planted"),
     [

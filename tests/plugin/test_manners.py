@@ -155,6 +155,7 @@ def test_strict_and_with_warnings_as_errors(project: Project) -> None:
     project.run("--strict-markers", "--strict-config", "-W", "error").assert_outcomes(passed=61)
 
 
+@pytest.mark.slow
 @every_mode
 def test_under_hypothesis(project: Project) -> None:
     tests = """

@@ -87,6 +87,7 @@ def test_the_plan_stands_in_the_terminal_and_in_the_results_file(project: Projec
     assert of_model["cost_usd"] == pytest.approx((of_model["input_tokens"] + 4 * 100_000) / 1e6)
 
 
+@pytest.mark.slow
 def test_the_plan_agrees_with_the_reference(project: Project) -> None:
     """A fair model is found fair in 19% of runs with 40 items, 84% with 100: paired, rate 0.5, 5 repetitions."""
     write(project, ALIKE)

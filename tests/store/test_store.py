@@ -205,6 +205,7 @@ store.close()
 """
 
 
+@pytest.mark.slow
 def test_four_processes_open_a_fresh_store_at_once(tmp_path: Path) -> None:
     for attempt in range(5):
         path = tmp_path / f"{attempt}.sqlite"

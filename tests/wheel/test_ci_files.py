@@ -58,6 +58,7 @@ def job(newcomer: Newcomer, name: str) -> Newcomer:
     return Newcomer(newcomer.commands, shutil.copytree(newcomer.folder / "project", newcomer.folder / name))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "stored", "measured"),
     # The file of GitHub has four shards, of which two have died here: the gate asks for what they have left.

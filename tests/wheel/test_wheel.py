@@ -14,6 +14,7 @@ bounds = [0.7, 1.4]
 """
 
 
+@pytest.mark.slow
 def test_one_command_runs_every_shipped_suite(newcomer: Newcomer) -> None:
     newcomer.write("pyproject.toml", OWN)
     suites = " ".join(f"pytest_fairness.suites.{suite}" for suite in SUITES)
@@ -31,6 +32,7 @@ def test_one_command_runs_every_shipped_suite(newcomer: Newcomer) -> None:
     assert (newcomer.folder / "reports" / "fairness.html").stat().st_size > 100_000
 
 
+@pytest.mark.slow
 def test_the_first_verdict_and_a_suite_of_ones_own(newcomer: Newcomer) -> None:
     written = newcomer.run("pytest-fairness new letting")
     assert written.returncode == 0, written.stderr
