@@ -83,7 +83,9 @@ def test_the_requests_of_all_processes_keep_to_one_rate(make_engine: MakeEngine)
     assert all(attempt.answer for attempts in found for attempt in attempts)
     assert len(endpoint.times) == 250 + 4
     assert most(endpoint.times, 1.0) <= 100
-    assert endpoint.times[-1] - endpoint.times[0] < 4 * 254 / 100, "not much slower, on a busy machine either"
+    assert endpoint.times[-1] - endpoint.times[0] < 20 * 254 / 100, (
+        "not as slow as one at a time, on a busy machine either"
+    )
 
 
 def test_tokens_are_held_to_their_rate_by_what_answers_have_cost(make_engine: MakeEngine) -> None:
@@ -93,7 +95,7 @@ def test_tokens_are_held_to_their_rate_by_what_answers_have_cost(make_engine: Ma
     take_all(engines, endpoint, 120)
     assert len(endpoint.times) == 120
     assert most(endpoint.times, 1.0) <= 50
-    assert endpoint.times[-1] - endpoint.times[0] < 4 * 120 / 50
+    assert endpoint.times[-1] - endpoint.times[0] < 20 * 120 / 50
 
 
 def test_models_of_one_endpoint_share_its_places(make_engine: MakeEngine) -> None:
@@ -125,7 +127,7 @@ def test_the_places_of_a_process_that_has_gone_are_free_again(make_engine: MakeE
     first._store.close()
     started = time.monotonic()
     assert len(make_engine(concurrency=4).attempts(asks_of(prompts(8), CountingModel(endpoint.answer), 1))) == 8
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 40  # the requests that hang would take a minute
 
 
 def test_a_local_model_is_one_of_each_process(make_engine: MakeEngine) -> None:

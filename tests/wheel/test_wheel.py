@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 
+import pytest
+
 from .conftest import Newcomer
 
 SUITES = ("asymmetry", "bbq", "emotion", "gender", "hiring")
