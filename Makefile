@@ -11,8 +11,9 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
-# The certificates of this machine, as pip has them: some networks answer with certificates of their own.
-UV = $(BIN)/uv pip install --quiet --system-certs
+UV = $(BIN)/uv pip install --quiet
+# uv trusts what pip trusts: some networks answer with certificates of their own. Tests of the wheel use uv as well.
+export UV_SYSTEM_CERTS = 1
 # One more than there are processors: many tests wait for a server, a clock or a process of their own.
 WORKERS = $(shell expr $$(nproc) + 1)
 # Compiled files make every further start of pytest faster.

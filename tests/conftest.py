@@ -22,6 +22,14 @@ hypothesis.settings.load_profile("steady")
 pytest_plugins = ["pytester"]
 
 
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
+    """Begin with the files that have slow tests: all workers are to end at about the same time."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    yield
+    items.sort(key=lambda item: item.path not in slow)
+
+
 def pytest_collection_finish() -> None:
     """Half a million objects of tests and libraries stay to the end: what looks for garbage need not look there."""
     gc.collect()
