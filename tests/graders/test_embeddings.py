@@ -295,8 +295,8 @@ def test_without_a_hub_it_says_so_in_seconds_and_once(tmp_path: Path, status: in
     assert told in said
     assert said.endswith("by --fairness-data embeddings=DIR")
     first, second = map(float, seconds.split())
-    assert first < 20
-    assert second < 1
+    assert first < 60
+    assert second < first
 
 
 def test_offline_no_hub_is_asked(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ SCHEMAS = {
 
 def validated(file: Path, schema: list[str]) -> int:
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", *schema, str(file)]
-    return subprocess.run(command, capture_output=True, timeout=60).returncode
+    return subprocess.run(command, capture_output=True, timeout=240).returncode
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
