@@ -303,7 +303,7 @@ def test_offline_no_hub_is_asked(tmp_path: Path) -> None:
     with hub(None) as endpoint:  # that it would have to wait for
         said, seconds = embeds("Qwen/Qwen3-Embedding-0.6B", endpoint, tmp_path, "offline")
     assert "it is not asked" in said
-    assert float(seconds.split()[0]) < 4
+    assert float(seconds.split()[0]) < 10
 
 
 @pytest.mark.slow
