@@ -24,7 +24,6 @@ from tests.engine.models import CountingModel
 from tests.engine.test_asking import prompts
 from tests.engine.test_pace import most
 
-
 BUSY = 1.2
 """What a busy machine delays comes nearer to what follows: times are those of arrivals."""
 
