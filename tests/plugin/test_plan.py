@@ -28,6 +28,7 @@ NARROW = sources.threshold(f"assert 0.99 <= {sources.RATIO} <= 1.01", name="test
 def _few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where pytest runs in this process, and the numbers are not the subject."""
     monkeypatch.setattr(predictions, "DRAWS", 60)
+    monkeypatch.setattr(predictions, "SECONDS", 600.0)
 
 
 few_draws = pytest.mark.usefixtures("_few_draws")
