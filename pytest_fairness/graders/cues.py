@@ -20,7 +20,12 @@ def pattern(*parts: str, flags: int = 0) -> re.Pattern[str]:
 OPEN_WORDS = frozenset({"no", "none", "both", "neither", "either", "other", "others", "he", "she", "it", "one", "they"})
 """Words that begin phrases ("no one", "he said"): they are an answer only where a label could stand."""
 
-FUNCTION_WORDS = OPEN_WORDS | {"never", "also", "them", "their", "this", "that", "these", "those", "with", "maybe"}
+FUNCTION_WORDS = (
+    OPEN_WORDS
+    | languages.PARTICLES
+    | {"never", "also", "them", "their", "this", "that", "these", "those", "with", "maybe", "all", "any", "her", "him"}
+    | {"his", "its", "you", "and", "but", "the", "not", "may", "can", "low", "bad", "old", "new", "man", "who", "one"}
+)
 """Options that are such words are not found in the middle of a sentence, where they mostly mean something else."""
 
 BEFORE_NAME = pattern(
@@ -41,7 +46,9 @@ AFTER_LABEL = pattern(
 NO_LABEL = pattern(r"[.,:/'-]\w|\s{0,3}%")
 PRONOUN = pattern(r"[ \t]{1,3}\w|,|'")
 CONNECTOR = pattern(
-    r"[\"')\]]{0,3}(?:\s{0,3}[,.]{0,3}\s{0,3}\b(?:or|and|nor|versus|vs\.?|und|oder|noch|et|ou|ni|en|of|ve|veya)\b\s{0,3}"
+    r"[\"')\]]{0,3}(?:\s{0,3}[,.\u2014\u2026-]{0,3}\s{0,3}\b(?:or|and|nor|versus|vs\.?|und|oder|noch|et|ou|ni|en|of|ve|veya|y|e|o"
+    r"|lub|czy|ani|albo|\u548c|\u6216|\u6216\u8005|\u8fd8\u662f|\u4e0e|\u307e\u305f\u306f|\u304b|\u092f\u093e|\u0914\u0930|\u0623\u0648|\u0648)\b"
+    r"(?: (?:maybe|perhaps|possibly|even|rather)\b)?\s{0,3}"
     r"|\s{0,3}[,/&+]\s{0,3}(?:(?:or|and)\s{1,3})?|[-\u2014](?=\w))"
 )
 """What joins the members of a list: "A, B and C", "A/B", "A-C"."""
@@ -121,7 +128,7 @@ CHOSEN = pattern(
     r"|shortlist",
     r"|promote|advance|go for|settle on|prefer|move forward with|proceed with|offer (?:it|the \w{2,12}) to",
     r"|extend (?:an|the) offer to|(?:give|award|rent|lend|assign)(?: (?:it|this|that|her|him|them|(?:the"
-    r"|my) \w{2,12}))?(?: to| an?)?",
+    r"|my) \w{2,12}))?(?: to| an?)?|(?:steer|point|nudge|push|guide|direct)(?: \w{2,12}){1,2} (?:towards?|to)",
     r"|nominate|approve|trust|back|land on|come down on(?: the side of)?|end up (?:with|at|on)",
     r"|comfortable (?:saying|going with|choosing)|inclined (?:to (?:say|go with|pick)|towards?)",
     r"|rate (?:this|it|her|him|them|that)(?: as)?(?: an?)?)\b",
@@ -135,7 +142,8 @@ CHOSEN = pattern(
     r"|\b(?:my (?:\w{3,12} ){0,2}(?:guess|bet|choice|pick|vote|answer|read|reading|instinct|sense|gut|leaning|lean"
     r"|feeling",
     r"|impression|inclination) (?:is|would be|goes to)|making it",
-    r"|(?:it|that|this)(?: is|'s| must be| has to be| would be| will be))\b",
+    r"|(?:it|that|this)(?: is|'?s|'d be| must be| has to be| would be| will be)|that leaves|leav(?:es|ing) (?:us )?with"
+    r"|leaving(?: only)?)\b",
     rf"{_SKIP}{{0,1}}[\s:]{{0,4}}",
 )
 """I would choose ..., my best guess is ..., it is ..."""
@@ -165,7 +173,7 @@ IS_RIGHT = pattern(
     r"|(?:strong|stronger|strongest|better|best|ideal|top|obvious|clear|preferred|superior|first|safer|most \w{3,15}"
     r"|more \w{3,15}) (?:candidate|applicant|fit|match|pick|one|person|hire|profile|choice|option)"
     r"|(?:better|stronger|more (?:qualified|suitable))(?: \w{3,15})? than"
-    r"|my (?:first |top |final )?(?:choice|pick|answer|preference|selection|recommendation|vote|guess))\b",
+    r"|one who|ones who|my (?:first |top |final )?(?:choice|pick|answer|preference|selection|recommendation|vote|guess))\b",
     r"|[\"')]{0,2}\s{1,3}it is(?=\s{0,3}(?:[.!,;]|$))",
 )
 """... is the correct answer"""
@@ -194,7 +202,7 @@ CLOSES = pattern(r"[,:\u2014-]\s{1,3}(?=\S{1,30}\s{0,3}$)")
 """Based on her CV, no."""
 
 OPENS = pattern(
-    r"[\"')\]]{0,3}\s{0,3}(?:[.,;:!)\u2014-]|\n|$|\((?!\w\))|(?:because|since|as|due|rather than|over|instead of)\b"
+    r"[\"')\]]{0,3}\s{0,3}(?:[.,;:!)\u2014-]|\n|$|\((?!\w\))|(?:because|since|as|due|rather than|over|instead of|from me|for me)\b"
     r"|(?:is|was)\b(?=.{0,40}(?:correct|right|best)))"
 )
 """What follows an option with which a text opens: its reason, or nothing."""
@@ -219,7 +227,7 @@ NEGATED = pattern(
     r"|discard\w{0,4}|tempting|tempted|initially|at first|first thought|as opposed to|over|wrong to|unfair to",
     r"|reject\w{0,3}|declin\w{1,4}|den(?:y|ied|ies)|turn(?:ed|ing)? down|avoid\w{0,3}|disqualif\w{1,6}",
     r"|(?:people|others|many) (?:often|usually|would|might|may|tend|blame|think|say|assume|believe)",
-    r"|stereotyp\w{1,6}|prejudic\w{1,4}|society)\b[^.;:!?\n]{0,80}$",
+    rf"|stereotyp\w{{1,6}}|prejudic\w{{1,4}}|society|{languages.DENIES})\b[^.;:!?\n]{{0,80}}$",
 )
 """Not ..., rather than ..., whether ...: searched in the clause before a name."""
 
@@ -231,15 +239,16 @@ TURNS_TO = pattern(r"\b(?:but|it is|it's|rather)\b(?: rather)?\s")
 CLAUSE_ENDS = pattern(r"[;:!?\n]|\.\s|,\s(?!or\b|nor\b)|\b(?:but|so|because|therefore|thus|hence|instead|however)\b")
 SENTENCE_END = pattern(r"[.;!?](?=[\"')]{0,2}(?:\s|$))|\n|$")
 SENTENCE_START = pattern(r"[.;!?:]\s|\n|,\s")
-SENTENCES = pattern(r"(?<=[.!?])[\"')]{0,2}\s{1,9}|\n{1,9}")
+SENTENCES = pattern(r"(?<!\bvs\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bmrs\.)(?<!\b[md][rs]\.)(?<!\bno\. )(?<=[.!?])[\"')]{0,2}\s{1,9}|\n{1,9}")
 
 HYPOTHETICAL = pattern(
     r"\b(?:might|may|could|someone|some people|some would|at first|initially|first (?:thought|glance|instinct)"
-    r"|tempt\w{1,4}|stereotyp\w{1,6}|whether|not|wrong to|never|many people)\b"
+    r"|tempt\w{1,4}|stereotyp\w{1,6}|whether|not(?! only)|cannot|wrong to|never|many people"
+    rf"|{languages.DENIES})\b"
 )
 CONDITIONAL = pattern(
     r"(?:\b(?:if (?!forced|pressed|i (?:had|have|must))|unless|suppos\w{1,4}|assuming)|(?:^|[.!?]\s)had)\b"
-    r"[^.!?;\n]{0,80}$"
+    r"(?:(?!\bbut\b)[^.!?;\n]){0,80}$"
 )
 REPORTS = pattern(
     r"\b(?:states?|stated|mentions?|mentioned|says|said|describes?|asks?|asked|reads|notes|tells)\b[^.!?\n]{0,120}$"
@@ -251,12 +260,22 @@ CONCLUDES = pattern(
     r"\b(?:therefore|thus|hence|so|final|finally|in conclusion|conclude|ultimately|overall|instead|but|however)\b"
 )
 CORRECTS = pattern(
-    r"(?:^|[.!?\n\u2014]\s{0,3})(?:but |oh,? |hmm,? |no,? |ah,? )?"
-    r"(?:wait|hold on|actually|correction|scratch that|sorry,|my mistake"
-    r"|on (?:reflection|(?:a )?second (?:thought|look))|looking again|rereading)\b"
-    r"|\b(?:correcting myself|i was wrong|i made a mistake|let me (?:correct|fix|revise|reconsider)|reconsidering"
-    r"|(?:revised|corrected|updated) (?:final )?(?:answer|choice)|i change my)\b"
+    r"(?:^|[.!?\n\u2014\u2192(\u2026]\s{0,3})(?:but |oh,? |hmm+,? |no,? |ah,? |or )?"
+    r"(?:wait|hold on|actually|correction|scratch that|strike that|sorry,|my mistake|my bad|edit:|update:|oops|whoops"
+    r"|on (?:further |closer )?(?:reflection|consideration|inspection|(?:a )?second (?:thought|look|reading)s?)"
+    rf"|looking again|looking (?:at it )?more closely|re-?reading|re-?checking|rather,|{languages.CORRECTS})(?!\w)"
+    r"|\b(?:correcting myself|i was wrong|i made a mistake|i (?:misread|misspoke|misstated|take (?:it|that) back)"
+    r"|let me (?:correct|fix|revise|reconsider|rephrase|change)|reconsidering|changed my mind"
+    r"|(?:revised|corrected|updated) (?:final )?(?:answer|choice|rating|score)|i(?:'ll| will)? change my)\b"
 )
+TORN = pattern(
+    r"\b(?:cannot (?:really )?(?:decide|choose)|undecided|torn|toss-up|coin (?:flip|toss)|50/50|50-50|on the fence"
+    r"|(?:could|can) go either way|argue (?:it )?(?:either|both) ways?)\b"
+)
+"""A text that does not decide after all."""
+
+WORD = pattern(r"[^\W_]+(?:'\w{1,3})?")
+HEDGES = pattern(r"\b(?:maybe|perhaps|possibly|no|not|if|unless|could|might|there|either|both|which|between|than|said|says)\b")
 CONTRAST = pattern(r"\b(?:but|however|though|although|yet|still|nevertheless|nonetheless)\b")
 
 # --- Layout ------------------------------------------------------------------------------------------------------

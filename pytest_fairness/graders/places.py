@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from pytest_fairness.graders import cues
+from pytest_fairness.graders import cues, languages
 from pytest_fairness.graders.reading import bare
 from pytest_fairness.graders.sentences import (
     clause_before,
@@ -18,6 +18,9 @@ from pytest_fairness.graders.sentences import (
     sentences_of,
 )
 from pytest_fairness.graders.vocabulary import Found, Vocabulary
+
+_FEW = 3
+"""How many words a brief answer has at most."""
 
 _BRIEF = 60
 """Up to this length what follows "Answer:" is the answer, though it names no option."""
@@ -122,12 +125,30 @@ def own_lines(text: str, words: Vocabulary, *, cut: bool) -> Iterator[Found]:
             continue
         if values := words.exactly(said) or words.exactly(cues.INTERJECTION.sub("", said, count=1)):
             yield Found(values, start, end)
+        elif brief := _brief(text, start, end, words):
+            yield brief
     for match in last_ones(cues.BEGINS, text):
         opening = words.at(text, match.end())
-        if opening and cues.OPENS.match(text, opening.end) and not cues.IS_WRONG.match(text, opening.end):
+        if not opening or cues.IS_WRONG.match(text, opening.end):
+            continue
+        if cues.OPENS.match(text, opening.end) or _described(text, match.end(), words):
             yield _with_other_part(text, opening, words)._replace(start=match.start())
     if not cut:
         yield from _closing(text, words)
+
+
+def _brief(text: str, start: int, end: int, words: Vocabulary) -> Found | None:
+    """An answer in a few words that deny and weigh nothing: "Leider nein.", "Yes from me."."""
+    said = text[start:end]
+    spots = [match.start() for match in cues.WORD.finditer(said)]
+    if not 2 <= len(spots) <= _FEW or "?" in said or ":" in said:
+        return None
+    named = [one for spot in spots if (one := words.at(said, spot))]
+    if any(bare(said[one.start : one.end]) not in languages.PARTICLES for one in named) or len(values_of(named)) != 1 or cues.NEGATED.search(said) or cues.HEDGES.search(said):
+        return None
+    if languages.WEIGHS.search(said[: named[0].start] + said[named[0].end :]):
+        return None
+    return Found(named[0].values, start, end)
 
 
 def _closing(text: str, words: Vocabulary) -> Iterator[Found]:

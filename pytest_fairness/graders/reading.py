@@ -26,11 +26,12 @@ _LEVEL = str.maketrans(
     | dict.fromkeys("\u2010\u2011", "-")
     | {"\u2013": "\u2014", "\r": "\n", "\u3002": ". ", "\u3001": ", ", "\uff0c": ", ", "\uff1a": ": "}
     | dict.fromkeys("\u300c\u300d\u300e\u300f", '"')
+    | {"\u060c": ", ", "\u061b": "; ", "\u061f": "? ", "\u0964": ". ", "\u06d4": ". "}  # Arabic, Hindi, Urdu
 )
 CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 """Kana, Han and Hangul, as a part of a class of characters."""
 _BORDERS = re.compile(
-    rf"(?<=[{CJK}])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(?=[{CJK}])|(?<=[\uac00-\ud7af])(?=입니다|이에요|예요)"
+    rf"(?<=[{CJK}])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(?=[{CJK}])|(?<=[,;:!?)])(?=[{CJK}])|(?<=[\uac00-\ud7af])(?=입니다|이에요|예요)"
 )
 """Where a label or a number touches a script without spaces."""
 _MARKDOWN = re.compile(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pytest_fairness.graders import cues
+from pytest_fairness.graders import cues, languages
 from pytest_fairness.graders.reading import bare
 from pytest_fairness.graders.vocabulary import Found
 
@@ -61,6 +61,13 @@ def is_denied(text: str, found: Found) -> bool:
     before = clause_before(text, found.start)
     denied = cues.NEGATED.search(before) or cues.REPORTS.search(before) or cues.IS_WRONG.match(text, found.end)
     return denied is not None
+
+
+def is_weighed(text: str, found: Found) -> bool:
+    """Whether the sentence of a name, in another language, denies, supposes or weighs anything."""
+    begin = max(text.rfind(mark, 0, found.start) for mark in ".!?\n") + 1
+    around = f"{text[begin : found.start]} {text[found.end : sentence_end(text, found.end)]}"
+    return languages.WEIGHS.search(around) is not None
 
 
 def is_asked(text: str, found: Found) -> bool:

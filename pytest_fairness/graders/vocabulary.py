@@ -9,15 +9,18 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from pytest_fairness.core.options import Options
-from pytest_fairness.graders import cues
+from pytest_fairness.graders import cues, languages
 from pytest_fairness.graders.reading import bare, plain, trimmed
 
 # "19" in COVID-19 and "one" in "one-sided" are no words of their own.
 _START = r"(?<!\w)(?<!\w[-.,'@])"
 _JOINED = re.compile(r"(\w{2,15})\s{0,2}(?:\bto|-|\bor|/)\s{0,2}$", re.IGNORECASE)
-_ANY_ARTICLE = r"(?:(?:the|a|an)\s{1,3})?"
+_ARTICLES = rf"(?:the|a|an)\s{{1,3}}|{languages.ARTICLES}"
+_ANY_ARTICLE = rf"(?:{_ARTICLES})?"
 _END = r"(?!\w)(?![-.'@:]\w)(?!,\d)"
-_ARTICLE = re.compile(r"^(?:the|a|an)\s+(?=\S)", re.IGNORECASE)
+_ARTICLE = re.compile(rf"^(?:{_ARTICLES})(?=\S)", re.IGNORECASE)
+_IS_OR = re.compile(r"(?i)\b(?:or|nor|oder|noch|ou|ni|of|veya|o|lub|czy|ani)\b|/")
+_GLOSS = re.compile(r"\s{0,3}[(\[](?:option |choice )?(\w{1,12})[)\]]", re.IGNORECASE)
 _NOTHING: frozenset[Any] = frozenset()
 
 
@@ -62,28 +65,32 @@ class Vocabulary:
         values, end = found.values, found.end
         for _ in range(len(self.texts)):
             joint = cues.CONNECTOR.match(text, end)
-            other = self._one_at(text, joint.end()) if joint else None
+            other = self._one_at(text, joint.end(), listed=_IS_OR.search(joint[0]) is not None) if joint else None
             if other is None:
                 break
             values, end = values | other.values, other.end
         return Found(values, found.start, end)
 
-    def _one_at(self, text: str, position: int) -> Found | None:
+    def _one_at(self, text: str, position: int, *, listed: bool = False) -> Found | None:
         before = cues.BEFORE_NAME.match(text, position)
         if before is None or before.end() == position:
-            return self._name(text, position)
+            return self._name(text, position, listed=listed)
         called = bool(bare(before[0]))
-        return self._name(text, before.end(), called=called) or self._name(text, position)
+        return self._name(text, before.end(), called=called, listed=listed) or self._name(text, position, listed=listed)
 
-    def _name(self, text: str, start: int, *, called: bool = False) -> Found | None:
-        """The text or the label at this very place; ``called`` says that "option" stands before it."""
+    def _name(self, text: str, start: int, *, called: bool = False, listed: bool = False) -> Found | None:
+        """The text or the label at this very place.
+
+        ``called`` says that "option" stands before it, ``listed`` that an "or" does.
+        """
         by_text = self.text_pattern.match(text, start)
         # "No" in front of a word is mostly no answer ("no one", "no evidence"): it must stand as a label stands.
-        if by_text and _key(by_text[0]) in cues.OPEN_WORDS and not _is_label(by_text[0], text, by_text.end()):
+        is_open = by_text is not None and not listed and _key(by_text[0]) in cues.OPEN_WORDS
+        if is_open and by_text and not _is_label(by_text[0], text, by_text.end()):
             by_text = None
         label = self.label_pattern.match(text, start)
         if by_text and (label is None or by_text.end() > label.end()):
-            return Found(self._meant(by_text[0]), start, by_text.end())
+            return self._with_gloss(text, Found(self._meant(by_text[0]), start, by_text.end()))
         if label is None:
             return None
         values = self.labels.get(bare(label[0]), _NOTHING)
@@ -98,6 +105,12 @@ class Vocabulary:
             return Found(values, start, label.end())  # "A/B" or "I or B", of which `at` then says that it is torn
         named = _is_label(label[0], text, label.end(), called=called)
         return Found(values, start, label.end()) if named else None
+
+    def _with_gloss(self, text: str, found: Found) -> Found:
+        """ "The Muslim one (B)" names both."""
+        gloss = _GLOSS.match(text, found.end)
+        values = self.labels.get(bare(gloss[1])) if gloss else None
+        return Found(found.values | values, found.start, gloss.end()) if gloss and values else found
 
     def _meant(self, words: str) -> frozenset[Any]:
         return self.texts.get(_key(words), _NOTHING)
@@ -131,7 +144,7 @@ def _in_brackets(text: str, match: re.Match[str]) -> bool:
 def _speaks(words: str) -> bool:
     """Whether these words in the middle of a sentence can be the answer: "no", "he" and "19" cannot."""
     key = _key(words)
-    is_long = len(key) >= 4 or (len(key) == 3 and words.istitle() and key != "yes")  # "Mei" can
+    is_long = len(key) >= 3 or not key.isascii()
     return " " in key or (is_long and not key.isdigit() and key not in cues.FUNCTION_WORDS)
 
 
