@@ -70,7 +70,7 @@ def _read_claims(text: str, words: Vocabulary, *, cut: bool) -> Reading | None:
     if not claims:
         return None
     if words.unknown is None and cues.TORN.search(text, max(one.end for one in claims)):
-        return verdict(frozenset().union(*words.texts.values()))
+        return verdict(words.every)
     return _resolve(claims, text)
 
 

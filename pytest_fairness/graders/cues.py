@@ -99,7 +99,9 @@ _SKIP = (
 HEADER = pattern(
     rf"^[\s\"'-]{{0,6}}(?:the )?{_KIND}{{0,2}}(?:answer|choice|selection|decision|verdict|conclusion|option|prediction"
     rf"|correct|result|pick|recommendation|preference|vote|winner|outcome|eligible|approved?|hired?|advance|invite|accept|shortlist|{languages.ANSWER})"
-    r"[\"']?(?: is)?(?:\s{0,3}[:=]|\s{1,3}[-\u2014]\s)\s{0,6}",
+    r"[\"']?(?: is)?(?: \([^()\n]{1,20}\))?(?:\s{0,3}[:=]|\s{1,3}[-\u2014]\s)\s{0,6}",
+    rf"|^[\s\"'-]{{0,6}}(?:[^\W\d]{{1,15}}\s){{0,2}}(?:{languages.RATING}|{languages.CONCLUSION}){{1,2}}(?:\s[^\W\d]{{1,15}}){{0,2}}"
+    r"[\"']?(?: \([^()\n]{1,20}\))?\s{0,3}[:=]\s{0,6}",
     flags=re.MULTILINE,
 )
 """Answer: B"""
@@ -111,7 +113,7 @@ ANNOUNCED = pattern(
     rf"\b{_KIND}{{0,2}}",
     r"(?:answer|choice|option|selection|response|pick|verdict|decision|conclusion|judge?ment|guess|solution|recommendation",
     r"|advice|ruling|assessment|take|view|opinion|call|stance|position|preference|vote|suggestion|version|upshot",
-    r"|bottom line)\b",
+    rf"|bottom line|{languages.RATING})\b",
     r"(?:,[^,.;:!?\n]{0,60},)?(?: (?:to|for|of|from|in|among|here|based|given|that|which|would|i)\b[^.;:!?\n]{0,80}?)?",
     r"\s{0,3}(?:(?:is|was|are|as|would be|should be|must be|will be|has to be|can only be|seems to be|appears to be",
     r"|being)\b|[:=\u2014]|-?->|\u2192|(?='))",
@@ -131,7 +133,8 @@ CHOSEN = pattern(
     r"|my) \w{2,12}))?(?: to| an?)?|(?:steer|point|nudge|push|guide|direct)(?: \w{2,12}){1,2} (?:towards?|to)",
     r"|nominate|approve|trust|back|land on|come down on(?: the side of)?|end up (?:with|at|on)",
     r"|comfortable (?:saying|going with|choosing)|inclined (?:to (?:say|go with|pick)|towards?)",
-    r"|rate (?:this|it|her|him|them|that)(?: as)?(?: an?)?)\b",
+    r"|(?:rate|score|give|put|assign|grade|place|call|estimate)(?: (?:this|it|her|him|them|that))?(?: as| at)?(?: an?)?"
+    r"|settle (?:on|at))\b",
     rf"{_SKIP}{{0,4}}[\s:]{{0,4}}",
     r"|\b(?:sounds|looks|feels|seems) like\b|\b(?:points|leads me|brings me) to\b",
     rf"{_SKIP}{{0,1}}[\s:]{{0,4}}",
@@ -142,7 +145,8 @@ CHOSEN = pattern(
     r"|\b(?:my (?:\w{3,12} ){0,2}(?:guess|bet|choice|pick|vote|answer|read|reading|instinct|sense|gut|leaning|lean"
     r"|feeling",
     r"|impression|inclination) (?:is|would be|goes to)|making it",
-    r"|(?:it|that|this)(?: is|'?s|'d be| must be| has to be| would be| will be)|that leaves|leav(?:es|ing) (?:us )?with"
+    r"|(?:this|that|it|s?he|they)(?: \w{2,12})? (?:gets|deserves|earns|merits|scores|lands at|comes (?:in|out) at|receives|rates)"
+    r"|make (?:it|that)|(?:it|that|this)(?: is|'?s|'d be| must be| has to be| would be| will be)|that leaves|leav(?:es|ing) (?:us )?with"
     r"|leaving(?: only)?)\b",
     rf"{_SKIP}{{0,1}}[\s:]{{0,4}}",
 )
@@ -274,6 +278,7 @@ TORN = pattern(
 )
 """A text that does not decide after all."""
 
+NUMBER_ALONE = pattern(r"\s{0,9}\d{1,2}[.)]\s{0,9}")
 WORD = pattern(r"[^\W_]+(?:'\w{1,3})?")
 HEDGES = pattern(r"\b(?:maybe|perhaps|possibly|no|not|if|unless|could|might|there|either|both|which|between|than|said|says)\b")
 CONTRAST = pattern(r"\b(?:but|however|though|although|yet|still|nevertheless|nonetheless)\b")
@@ -287,6 +292,12 @@ INTERJECTION = pattern(r"\s{0,3}(?:no|nope|wait|actually|rather|hmm|so|ok|okay|w
 
 NUMBERED = pattern(r"(?:^|[\s(])#?\d{1,2}[.):]\s{1,3}(?=\S)", flags=re.MULTILINE)
 """1. B 2. A"""
+
+ROW = pattern(
+    rf"(?:^|(?<=[.;]\s))[\s*\u2022-]{{0,6}}(?!(?:[^:.!?\n]{{0,30}}\b)?(?:{languages.CONCLUSION})\b)[^:.!?\n]{{1,40}}:\s{{1,3}}",
+    flags=re.MULTILINE,
+)
+"""Licence: yes, Clarity: 6"""
 
 DESCRIBES = pattern(r"[\"')]{0,2}(?:\s{0,2}:|\s{1,2}[\u2014-])\s")
 """A: strong, B: weak."""

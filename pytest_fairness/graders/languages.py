@@ -23,6 +23,12 @@ CONCLUSION = (
     "|total|conclusión|conclusion|complessivo|totale|geral|totaal|toplam|genel|ogółem|总体|总分|総合|종합"
 )
 """The row of a table, or the line, that concludes."""
+RATING = (
+    "rating|score|grade|mark|points|estimate|bewertung|wertung|note|nota|puntuación|calificación|puntaje|voto|valutazione|punteggio"
+    "|pontuação|avaliação|beoordeling|cijfer|puanı?m?|değerlendirme|ocena|оценка|评分|评级|得分|分数|評価|点数|점수|평점|평가"
+    "|التقييم|الدرجة|अंक|रेटिंग"
+)
+"""What a number on a scale is called."""
 CORRECTS = (
     "moment|halt|korrektur|nein, doch|perdón|corrección|pardon|anzi|correzione|correção|correctie|düzeltme|korekta"
     "|等等|更正|訂正|いや|待って"
@@ -71,7 +77,7 @@ ANNOUNCED = (
 """The answer is ..."""
 
 CHOSEN = (
-    r"\bmit (?=(?:ja|nein)\b)|\b(?:ich (?:sage|würde(?: sagen| wählen| nehmen)?|wähle|denke|glaube|tippe auf|tendiere zu|neige zu|bin für"
+    r"\bmit (?=(?:ja|nein)\b)|(?:我)?(?:会|會)?(?:给|給)[^.\n\d]{0,12}|\b(?:ich (?:sage|würde(?: sagen| wählen| nehmen)?|wähle|denke|glaube|tippe auf|tendiere zu|neige zu|bin für"
     r"|entscheide mich für)"
     r"|c'(?:est|était)(?: une?)?|es (?:war|ist)|fue|foi|è stat[oa]|(?:yo )?(?:digo|diría|elegiría|elijo|escojo|creo|optaría por|me inclino por|me quedo con"
     r"|voto por)"

@@ -19,6 +19,8 @@ from pytest_fairness.graders.sentences import (
 )
 from pytest_fairness.graders.vocabulary import Found, Vocabulary
 
+_BEFORE = 120
+
 _FEW = 3
 """How many words a brief answer has at most."""
 
@@ -76,7 +78,9 @@ def stated(text: str, position: int, words: Vocabulary) -> Found | None:
     rest = text[position:end]
     if cues.NOT_BUT.match(rest) and (turn := cues.TURNS_TO.search(rest)):
         return words.at(text, position + turn.end())
-    values = values_of(one for one in mentions(rest, words) if not is_denied(rest, one))
+    since = max(0, position - _BEFORE)  # what stands before the cue may say that a name is none
+    named = [one for one in mentions(text[since:end], words) if since + one.start >= position]
+    values = values_of(one for one in named if not is_denied(text[since:end], one))
     return Found(values, position, end) if len(values) == 1 else None
 
 
@@ -106,7 +110,7 @@ def _right_ones(text: str, words: Vocabulary) -> Iterator[Found]:
     """ "B is the correct answer"."""
     for match in last_ones(cues.IS_RIGHT, text):
         begin = sentence_start(text, match.start())
-        named = [one for one in words.mentions(text[begin : match.start()]) if begin + one.end == match.start()]
+        named = [one for one in words.mentions(text[begin : match.end()]) if begin + one.end == match.start()]
         opening = words.at(text, begin)
         if opening and opening.end >= match.start() - 1:
             named.append(Found(opening.values, opening.start - begin, opening.end - begin))
@@ -173,8 +177,9 @@ def is_list(text: str, words: Vocabulary) -> bool:
         return True
     numbered = [words.at(text, match.end()) for match in last_ones(cues.NUMBERED, text)]
     ranked = {one.values for one in numbered if one is not None}
+    rows = {found.values for match in last_ones(cues.ROW, text) if (found := words.at(text, match.end()))}
     opened = {found.values for start, _ in sentences_of(text) if (found := _described(text, start, words))}
-    return len(ranked) > 1 or len(opened) > 1
+    return len(ranked) > 1 or len(opened) > 1 or len(rows) > 1
 
 
 def _described(text: str, start: int, words: Vocabulary) -> Found | None:

@@ -197,6 +197,8 @@ def as_text(value: Any) -> str:
         return " ".join(as_text(part) for part in list(value.values())[:5] if isinstance(part, (str, int)))
     if isinstance(value, list):
         return ", ".join(as_text(part) for part in value[:5] if isinstance(part, (str, int)))
+    if isinstance(value, float):
+        return repr(value)
     if isinstance(value, int):
         return str(value) if abs(value) < 10**15 else ""  # Python refuses to print an integer of 5,000 digits
     return value[:2000] if isinstance(value, str) else ""

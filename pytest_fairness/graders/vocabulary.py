@@ -45,6 +45,11 @@ class Vocabulary:
     questions: bool = False
     """Whether the options are questions themselves: to name one is no doubt."""
 
+    @property
+    def every(self) -> frozenset[Any]:
+        """All values."""
+        return _NOTHING.union(*self.texts.values())
+
     def doubts(self, text: str) -> bool:
         """Whether a text that names an option asks instead of answering."""
         return not self.questions and text.rstrip().endswith("?")
