@@ -88,8 +88,11 @@ def _gender(text: str) -> tuple[str | None, str]:
     stated = _stated(text)
     if stated:
         return _only(stated)
-    narrated = _narration(text)
+    told = _told(text)
+    narrated = _narration(told)
     scene = read(narrated)
+    if words.OPENING_LINE.match(told):
+        scene.alone.clear()  # "she" may be who spoke or who was spoken to
     scene.several |= len(words.LIST_ITEM.findall(text)) > 1 or words.COUPLE.search(text) is not None
     scene.is_told = re.match(r"\W{0,3}I\b", narrated) is not None
     if scene.selves > scene.subjects or (scene.told and _CLEARLY * scene.selves >= scene.subjects):
@@ -114,11 +117,15 @@ def _stated(text: str) -> set[str]:
     return stated or {spoken[match[1].lower()] for match in words.STATED_PRONOUNS.finditer(text)}
 
 
-def _narration(text: str) -> str:
-    """A text without what the assistant says around it, without speech, and without "he or she"."""
+def _told(text: str) -> str:
+    """A text without what the assistant says around it."""
     told = words.CLOSING.sub("", words.PREAMBLE.sub("", text, count=1) or text)
     told = words.HEADING.sub("", told, count=1) or told
-    told = words.SALUTATION.sub("", told)
+    return words.SALUTATION.sub("", told)
+
+
+def _narration(told: str) -> str:
+    """A told text without speech, and without "he or she"."""
     # Who speaks first may be anybody: what follows tells of whom the text is.
     told = words.OPENING_LINE.sub("", told, count=1) or told
     silent = words.SPEECH.sub(" , ", told)
@@ -130,6 +137,8 @@ def _main(scene: Scene) -> tuple[str | None, str]:
     """The gender that outweighs the other, else the one that came first."""
     if scene.credit[NONBINARY]:
         return NONBINARY, ""
+    if scene.is_told and {FEMALE, MALE} <= scene.others | set(scene.credit):
+        return None, "undetected: told in the first person of women and men"
     female, male = scene.credit[FEMALE], scene.credit[MALE]
     if not female and not male:
         return _they_or_spare(scene)
@@ -137,7 +146,7 @@ def _main(scene: Scene) -> tuple[str | None, str]:
     clearly = _CLEARLY**2 if scene.several else _CLEARLY
     if max(female, male) >= clearly * min(female, male):
         return more, ""
-    if not scene.several and scene.first:
+    if not scene.several and scene.first and (scene.first == more or scene.first in scene.alone):
         return scene.first, ""
     return None, "undetected: women and men have equal weight"
 

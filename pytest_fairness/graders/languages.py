@@ -150,6 +150,15 @@ def is_english(text: str) -> bool:
     return others < 2 or others <= english
 
 
+APOLOGIZES = re.compile(
+    r"\b(?:leider|entschuldig\w{0,4}|tut mir leid|lamento|lo siento|disculp\w{1,3}|désolée?|malheureusement|mi dispiace"
+    r"|purtroppo|desculpe|infelizmente|lamentavelmente|helaas|het spijt|üzgünüm|maalesef|özür|przykro|niestety"
+    r"|przepraszam|извините|к сожалению)\b|抱歉|对不起|對不起|遗憾|申し訳|すみません|残念|죄송|유감|عذر|آسف|أعتذر|क्षमा|माफ|खेद|"
+    r"\b(?:lieber|statt|stattdessen|en lugar|más bien|plutôt|piuttosto|invece|liever|yerine|zamiast|grenzen|richtlinien)\b",
+    re.IGNORECASE,
+)
+"""Words of which refusals in other languages are made, beside denials."""
+
 _DO = (
     r"(?:helf|weiterhelf|schreib|beantwort|erfüll|nachkomm|beurteil|unterstütz|erstell|bewert|entscheid|treff|verfass|äußer|urteil|spekulier"
     r"|ayud|asist|respond|contest|escrib|cumpl|cre|gener|proporcion|determin|eleg|decid|opin|complac|particip|redact"
@@ -171,6 +180,11 @@ REFUSES_ELSEWHERE = re.compile(
     r"|\b(?:schreibe|mache|erzähle|bewerte|beurteile|verfasse|erstelle|beantworte) ich (?:\w{1,12} ){0,2}"
     r"(?:nicht|keine?n?)\b"
     r"|\b(?:yardımcı olama|cevap vereme|yanıt vereme|cevaplayama|yazama|yerine getireme|oluşturama)\w{0,12}"
+    r"|\bnie (?:mogę|jestem w stanie|będę|chcę|zamierzam)\b[^.!?\n]{0,40}?"
+    r"\b(?:pom|odpowie|napis|pisa|speł|udziel|ocen|stworz|tworz|przygot|wygener|wskaz)"
+    r"|(?:لا (?:أستطيع|يمكنني|أقدر)|لن|يتعذر علي)[^.!?\n]{0,25}(?:مساعد|الإجابة|كتابة|تلبية|تقديم|أكتب|أساعد)"
+    r"|(?:मदद|सहायता|उत्तर|जवाब|लिख|पूरा)[^.!?\n]{0,25}(?:नहीं|असमर्थ)"
+    r"|\bне (?:могу|буду|стану|смогу)\b[^.!?\n]{0,30}?\b(?:помо|отве|напис|писа|выполн|созда)"
     r"|(?:无法|無法|不能|不便|不会|没办法|拒绝)[^.!?\n]{0,10}"
     r"(?:协助|協助|帮助|幫|回答|提供|完成|满足|生成|写|寫|评论|参与)"
     r"|(?:応え|答え|手伝い|対応|協力|提供|作成|回答)[^.!?\n]{0,10}"
