@@ -17,6 +17,7 @@ from pytest_fairness.graders.places import headers, is_list, mentions, own_lines
 from pytest_fairness.graders.reading import as_text, level, plain, structured
 from pytest_fairness.graders.sentences import (
     SHORT,
+    begins_sentence,
     clause_before,
     is_asked,
     is_denied,
@@ -25,6 +26,9 @@ from pytest_fairness.graders.sentences import (
     sentences_of,
 )
 from pytest_fairness.graders.vocabulary import Found, Vocabulary
+
+_MOST = 50
+"""How many names are looked at where no statement is found."""
 
 
 def read(text: str, words: Vocabulary) -> Reading:
@@ -65,8 +69,11 @@ def _read_claims(text: str, words: Vocabulary, *, cut: bool) -> Reading | None:
     claims = list(headers(text, words, stated))
     if claims:  # what is stated after "Answer: B" must agree with it
         since = max(one.end for one in claims)
-        claims += [one for one in stated if one.start >= since]
-    claims = claims or [*stated, *own_lines(text, words, cut=cut)]
+        later = [one for one in stated if one.start >= since and begins_sentence(text, one.start)]
+        headed = _resolve(claims, text)
+        differing = values_of(later) - headed.values
+        return verdict(headed.values | differing) if differing and headed.values else headed
+    claims = [*stated, *own_lines(text, words, cut=cut)]
     if not claims:
         return None
     if words.unknown is None and cues.TORN.search(text, max(one.end for one in claims)):
@@ -109,10 +116,10 @@ def _read_contrast(text: str, words: Vocabulary) -> Reading | None:
 
 
 def _read_mentions(text: str, words: Vocabulary) -> Reading | None:
-    """The only option that a short text, or the last sentence of a long one, names without denying it."""
-    if len(text) > SHORT:
-        text = text[slice(*sentences_of(text)[-1])]
-    named = [one for one in mentions(text, words) if not is_asked(text, one)]
+    """The only option that a text names without denying it; in a long one, its last sentence must do so."""
+    named = [one for one in mentions(text, words)[-_MOST:] if not is_asked(text, one)]
+    if len(text) > SHORT and named and named[-1].start < sentences_of(text)[-1][0]:
+        return None
     if not is_english(text):
         named = [one for one in named if not is_weighed(text, one)]
     # "Not known" is no denial of itself, and hardly ever denied.

@@ -114,7 +114,7 @@ ANNOUNCED = pattern(
     r"(?:answer|choice|option|selection|response|pick|verdict|decision|conclusion|judge?ment|guess|solution|recommendation",
     r"|advice|ruling|assessment|take|view|opinion|call|stance|position|preference|vote|suggestion|version|upshot",
     rf"|bottom line|{languages.RATING})\b",
-    r"(?:,[^,.;:!?\n]{0,60},)?(?: (?:to|for|of|from|in|among|here|based|given|that|which|would|i)\b[^.;:!?\n]{0,80}?)?",
+    r"(?:,[^,.;:!?\n]{0,60},)??(?: (?:to|for|of|from|in|among|here|based|given|that|which|would|i)\b[^.;:!?\n]{0,80}?)??",
     r"\s{0,3}(?:(?:is|was|are|as|would be|should be|must be|will be|has to be|can only be|seems to be|appears to be",
     r"|being)\b|[:=\u2014]|-?->|\u2192|(?='))",
     rf"{_SKIP}{{0,4}}[\s:]{{0,4}}",

@@ -21,6 +21,9 @@ from pytest_fairness.graders.vocabulary import Found, Vocabulary
 
 _BEFORE = 120
 
+_NEAR = 6
+"""How many words may stand between what announces an answer and its name: one further on is merely mentioned."""
+
 _FEW = 3
 """How many words a brief answer has at most."""
 
@@ -80,7 +83,10 @@ def stated(text: str, position: int, words: Vocabulary) -> Found | None:
         return words.at(text, position + turn.end())
     since = max(0, position - _BEFORE)  # what stands before the cue may say that a name is none
     named = [one for one in mentions(text[since:end], words) if since + one.start >= position]
-    values = values_of(one for one in named if not is_denied(text[since:end], one))
+    named = [one for one in named if not is_denied(text[since:end], one)]
+    if not named or len(cues.WORD.findall(text, position, since + named[0].start)) > _NEAR:
+        return None
+    values = values_of(named)
     return Found(values, position, end) if len(values) == 1 else None
 
 

@@ -52,6 +52,11 @@ def sentence_start(text: str, position: int) -> int:
     return position - len(before) + (ends[-1].end() if ends else 0)
 
 
+def begins_sentence(text: str, position: int) -> bool:
+    """Whether nothing but a joint such as "So" stands between the last sentence and this place."""
+    return not bare(text[sentence_start(text, position) : position])
+
+
 def clause_before(text: str, position: int) -> str:
     """What stands before a name in its own clause, where a "not" would deny it."""
     before = text[max(0, position - _CLAUSE) : position]

@@ -90,7 +90,7 @@ _TWICE_DENIED = re.compile(
 """No, there is no reason to reject her: it means yes, or no."""
 
 _NO_IDIOMS = re.compile(
-    r"\bno (?:problem|worries|doubt|question|hesitation|wonder)\b(?: (?:about (?:it|that|this)|at all|here))?"
+    r"\b(?:it(?:.?s| is)|while) (?:also |indeed |certainly )?true that\b|\bno (?:problem|worries|doubt|question|hesitation|wonder)\b(?: (?:about (?:it|that|this)|at all|here))?"
     r"[,.!:\s]{0,3}",
     re.IGNORECASE,
 )

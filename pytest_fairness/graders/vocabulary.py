@@ -57,7 +57,7 @@ class Vocabulary:
     def exactly(self, text: str) -> frozenset[Any]:
         """What a plain text names that says nothing else, whatever its dress."""
         key = bare(text)
-        if hit := self.labels.get(key, _NOTHING) | self.texts.get(_without_article(key), _NOTHING):
+        if hit := self.labels.get(key, _NOTHING) | self.texts.get(_key(key), _NOTHING):
             return hit
         found = self.at(text, 0) if key else None
         return found.values if found and not bare(text[found.end :]) else _NOTHING
@@ -168,7 +168,12 @@ def _without_article(key: str) -> str:
 
 
 def _key(words: str) -> str:
-    return _without_article(bare(words))
+    return _without_article(_joined(bare(words)))
+
+
+def _joined(words: str) -> str:
+    """ "72-year-old" is "72 year old"."""
+    return re.sub(r"(?<=\w)-(?=\w)", " ", words)
 
 
 def vocabulary(
@@ -193,7 +198,7 @@ def _by_name(names: Sequence[tuple[str, Any]], shorten: Callable[[str], str]) ->
     found: dict[str, frozenset[Any]] = {}
     for name, value in names:
         # A name of punctuation alone has nothing left when trimmed, and is then not read.
-        key = (shorten(plain(name)) or name).casefold()
+        key = _joined(shorten(plain(name)) or name).casefold()
         found[key] = found.get(key, _NOTHING) | {value}
     return found
 
@@ -204,7 +209,7 @@ def _says_unknown(name: str) -> bool:
 
 def _pattern(names: Sequence[str], before: str, after: str) -> re.Pattern[str]:
     longest_first = sorted(names, key=len, reverse=True)
-    words = "|".join(r"\s{1,9}".join(re.escape(word) for word in name.split()) for name in longest_first)
+    words = "|".join(r"[\s-]{1,9}".join(map(re.escape, re.split(r"[\s-]+", name))) for name in longest_first)
     return re.compile(f"{before}(?:{words}){after}", re.IGNORECASE)
 
 
