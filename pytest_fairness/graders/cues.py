@@ -30,7 +30,7 @@ FUNCTION_WORDS = (
 
 BEFORE_NAME = pattern(
     r"[\s(\"'\[<{=:#]{0,12}(?:(?:the\s{1,3})?"
-    r"(?:option|choice|answer|letter|label|number|statement|candidate|response)\s{1,3}[:#]?\s{0,3}[(\"'\[]{0,3})?"
+    rf"(?:option|choice|answer|letter|label|number|statement|candidate|response|{languages.ANSWER})\s{{1,3}}[:#]?\s{{0,3}}[(\"'\[]{{0,3}})?"
 )
 BETWEEN = pattern(r"[\s).:,=\]>\"'\u2014-]{1,8}(?:\(|\")?")
 """What stands between a label and its own text."""
@@ -99,7 +99,7 @@ _SKIP = (
 HEADER = pattern(
     rf"^[\s\"'-]{{0,6}}(?:the )?{_KIND}{{0,2}}(?:answer|choice|selection|decision|verdict|conclusion|option|prediction"
     rf"|correct|result|pick|recommendation|preference|vote|winner|outcome|eligible|approved?|hired?|advance|invite|accept|shortlist|{languages.ANSWER})"
-    r"[\"']?(?: is)?(?: \([^()\n]{1,20}\))?(?:\s{0,3}[:=]|\s{1,3}[-\u2014]\s)\s{0,6}",
+    r"[\"']?(?: is)?(?: \([^()\n]{1,20}\))?(?:\s{0,3}(?:[:=\u2192]|->)|\s{1,3}[-\u2014]\s)\s{0,6}",
     rf"|^[\s\"'-]{{0,6}}(?:[^\W\d]{{1,15}}\s){{0,2}}(?:{languages.RATING}|{languages.CONCLUSION}){{1,2}}(?:\s[^\W\d]{{1,15}}){{0,2}}"
     r"[\"']?(?: \([^()\n]{1,20}\))?\s{0,3}[:=]\s{0,6}",
     flags=re.MULTILINE,
@@ -145,6 +145,8 @@ CHOSEN = pattern(
     r"|\b(?:my (?:\w{3,12} ){0,2}(?:guess|bet|choice|pick|vote|answer|read|reading|instinct|sense|gut|leaning|lean"
     r"|feeling",
     r"|impression|inclination) (?:is|would be|goes to)|making it",
+    r"|(?:best|better|strongest|stronger|top|ideal|right|most \w{3,15})(?:[ -]\w{3,15})? (?:candidate|applicant|person|fit|match"
+    r"|one|hire|choice)(?: \w{2,12}){0,3}? (?:is|would be)"
     r"|(?:this|that|it|s?he|they)(?: \w{2,12})? (?:gets|deserves|earns|merits|scores|lands at|comes (?:in|out) at|receives|rates)"
     r"|make (?:it|that)|(?:it|that|this)(?: is|'?s|'d be| must be| has to be| would be| will be)|that leaves|leav(?:es|ing) (?:us )?with"
     r"|leaving(?: only)?)\b",
@@ -168,7 +170,7 @@ BUT = pattern(
 """I cannot be sure, but ..."""
 
 IS_RIGHT = pattern(
-    r"[\"')\]:.,]{0,3}\s{1,3}(?:is|would be|seems|seems to be|appears|appears to be|must be|has to be|looks)\s",
+    r"[\"')\]:.,]{0,3}\s{1,3}(?:is|was|were|would be|seems|seems to be|appears|appears to be|must be|has to be|looks|feels|sounds)\s",
     r"(?:therefore |thus |clearly |the |an? |definitely |probably |likely |indeed |obviously ){0,3}",
     r"(?:only |most |single )?",
     r"(?!wrong|incorrect|false|bad|poor|worse|worst|least|other|second|possible|plausible|tempting)",
@@ -185,7 +187,7 @@ IS_RIGHT = pattern(
 BEGINS = pattern(
     r"(?:\A|\?[\"')]{0,2}\s{1,3})(?:\s{0,9}(?:well|oh|sure|certainly|definitely|absolutely|honestly|of course|okay|ok"
     rf"|hmm|clearly|{languages.SURELY})[,.!\u2026]{{0,3}}\s{{1,3}}(?:que\s)?"
-    rf"|\s{{0,9}}(?:an? )?{_MANNER} (?=(?:yes|no)\b)"
+    rf"|\s{{0,9}}tl;?dr[:,]?\s{{1,3}}|\s{{0,9}}(?:an? )?{_MANNER} (?=(?:yes|no)\b)"
     r"|\s{0,9}(?!hardly|scarcely|barely|unlikely|possibly|potentially|initially|originally|previously"
     r"|formerly)(?:\w{3,14}ly|i(?:'m| am) afraid|sorry),?\s{1,3}"
     rf"|(?!\s{{0,9}}(?:if|unless|had|when|were)\b)[^.!?:,;\n]{{3,60}},\s{{1,3}}(?={languages.YES_OR_NO}(?!\w))"
@@ -279,6 +281,7 @@ TORN = pattern(
 """A text that does not decide after all."""
 
 NUMBER_ALONE = pattern(r"\s{0,9}\d{1,2}[.)]\s{0,9}")
+ASKED_AND_ANSWERED = pattern(r"\?[\"')]{0,2}\s{1,3}[^?\n]{1,200}(?:[.!]|$)")
 WORD = pattern(r"[^\W_]+(?:'\w{1,3})?")
 HEDGES = pattern(r"\b(?:maybe|perhaps|possibly|no|not|if|unless|could|might|there|either|both|which|between|than|said|says)\b")
 CONTRAST = pattern(r"\b(?:but|however|though|although|yet|still|nevertheless|nonetheless)\b")
@@ -304,6 +307,12 @@ DESCRIBES = pattern(r"[\"')]{0,2}(?:\s{0,2}:|\s{1,2}[\u2014-])\s")
 
 IF_ONLY = pattern(r"\bif (?!you (?:ask|want)|i (?:had|have|must))[^.;!?\n]{1,60}\b(?:had|were|was|could|did)\b")
 """Yes, if she had a licence."""
+
+OR_ELSE = pattern(
+    r"\b(?:otherwise|if not|or else|sonst|andernfalls|ansonsten|sinon|si no|de lo contrario|altrimenti|senão|caso contrário"
+    r"|anders)\b,?:?\s{1,3}"
+)
+"""Yes if he agrees; otherwise no."""
 
 OTHERWISE = pattern(r"[,;]\s{1,3}(?:\w{3,14}ly|in \w{3,12}),?\s{1,3}")
 """Technically yes, practically no."""

@@ -34,8 +34,8 @@ CORRECTS = (
     "|等等|更正|訂正|いや|待って"
 )
 _ARTICLES = (
-    r"(?:(?:a|o|la|le|el|il|de|die|der|das|opción|opção|option|opzione|optie|letra|lettre|lettera|seçenek)"
-    r"\b\s{0,3}){0,2}"
+    r"(?:(?:[ao] (?=\w)|(?:la|le|el|il|de|die|der|das|opción|opção|option|opzione|optie|letra|lettre|lettera|seçenek)"
+    r"\b\s{0,3})){0,2}"
 )
 ARTICLES = (
     r"(?:der|die|das|den|dem|ein|eine|einen|einem|el|la|los|las|un|una|uno|le|les|une|il|lo|gli|o|os|um|uma|de|het|een)"
@@ -65,6 +65,8 @@ ANNOUNCED = (
     r"\b(?:antwort|entscheidung|wahl|lösung|option|alternativa|opción|opção|opzione|alternative|solución|respuesta|decisión|elección|réponse|décision|choix|resposta"
     r"|decisão|escolha|risposta|decisione|scelta|antwoord|beslissing|keuze)\b(?: \w{1,15}){0,2}? "
     rf"(?:ist|lautet|wäre|es|sería|est|serait|é|seria|è|sarebbe|is|luidt|zou)\b[\s:,]{{0,4}}{_THAT}{_ARTICLES}"
+    r"|\b(?:lautet|ist|wäre|luidt|es|est|è|é) (?:meine|die|mijn|mi|ma|la mia|a minha)"
+    r" (?:antwort|entscheidung|empfehlung|antwoord|respuesta|réponse|risposta|resposta)[\s:,]{1,4}"
     r"|\bcevap(?:ım|ı)?\b[\s:,]{0,4}"
     r"|\bodpowied\w{1,3}(?: \w{1,12})? (?:to|jest)\b[\s:]{0,4}|(?:الإجابة|الجواب)(?: \w{1,12})? (?:هي|هو)[\s:]{0,4}"
     r"|(?:उत्तर|जवाब)(?: \w{1,5})?[\s:]{1,4}"

@@ -92,6 +92,10 @@ def stated(text: str, position: int, words: Vocabulary) -> Found | None:
 
 def _with_other_part(text: str, found: Found, words: Vocabulary) -> Found:
     """ "Yes to an interview and no to an offer" names both, and so does "yes in theory, in practice no"."""
+    if turn := cues.OR_ELSE.search(text, found.end, found.end + _BEFORE):
+        other = words.at(text, turn.end())
+        if other and other.values != found.values:
+            return Found(found.values | other.values, found.start, other.end)
     if cues.PART_OF.match(text, found.end):
         for match in cues.AND_ALSO.finditer(text, found.end, sentence_end(text, found.end)):
             other = words.at(text, match.end())
@@ -125,6 +129,15 @@ def _right_ones(text: str, words: Vocabulary) -> Iterator[Found]:
 
 
 def own_lines(text: str, words: Vocabulary, *, cut: bool) -> Iterator[Found]:
+    """What stands for itself; not what answers one of several questions of which the last is left open."""
+    own = list(_own_lines(text, words, cut=cut))
+    last_question = max((match.start() for match in last_ones(cues.ASKED_AND_ANSWERED, text)), default=-1)
+    if all(one.end <= last_question for one in own):
+        own = [one for one in own if "?" not in text[max(0, one.start - 3) : one.start + 1]]
+    yield from own
+
+
+def _own_lines(text: str, words: Vocabulary, *, cut: bool) -> Iterator[Found]:
     """Lines and sentences that are an answer and nothing else, and an option that begins or ends the text."""
     lines = lines_of(text)
     if not lines or is_list(text, words):

@@ -22,7 +22,8 @@ a longer text is cut in its middle, so that reading is never slow."""
 _LEVEL = str.maketrans(
     dict.fromkeys("\u2018\u2019\u201b\u02bc\u2032\u00b4`", "'")
     | dict.fromkeys("\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033", '"')
-    | dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad", "")
+    | dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad\ufe0f\u20e3", "")
+    | dict.fromkeys("\u2794\u2799\u279c\u279d\u279e\u27a1\u2b95\u21d2", "\u2192")
     | dict.fromkeys("\u2010\u2011", "-")
     | {"\u2013": "\u2014", "\r": "\n", "\u3002": ". ", "\u3001": ", ", "\uff0c": ", ", "\uff1a": ": "}
     | dict.fromkeys("\u300c\u300d\u300e\u300f", '"')

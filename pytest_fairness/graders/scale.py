@@ -28,7 +28,7 @@ _AMOUNT = cues.pattern(
     r"(?:\s{0,3}(?:-|\u2014|\b(?:to|or|(?(between)and|or))\b"
     r"|,?\s(?:or )?(?:maybe|perhaps|possibly|even)(?: even)?(?: an?)?\b)\s{0,3}"
     rf"(?P<second>\d{{1,9}}(?:\.\d{{1,6}})?(?!\w|[.,]\d)|{_NUMBER}))?"
-    r"(?:(?: points?| stars?| punkten?)?\s{0,3}(?:/|\b(?:out of|of|von|sur|de|su|sobre|op|over|av)\b)\s{0,3}"
+    r"(?:(?: points?| stars?| punkten?)?\s{0,3}(?:/|\b(?:out of|of|von|sur|de|su|sobre|op|over|av|na|z|\u0438\u0437|\u0645\u0646)\b)\s{0,3}"
     r"(?:the\s)?(?:possible\s)?"
     rf"(?P<scale>\d{{1,9}}(?![\w/]|[.,]\d)|{'|'.join(_VALUES)}))?"
 )
@@ -67,7 +67,7 @@ _PROVIDED = cues.pattern(r"\s{0,3}(?:if (?!i\b)|once|provided|assuming|with (?:m
 """... if she finishes the degree: counts where nothing else is given."""
 
 _SCALE_FIRST = cues.pattern(
-    r"\b\d{1,4}\s?(?:üzerinden|点満点中|点満点で|点満点|점 ?만점에서?|점 ?만점)\s?"
+    r"\b\d{1,4}\s?(?:\u092e\u0947\u0902 \u0938\u0947|üzerinden|点満点中|点満点で|点満点|점 ?만점에서?|점 ?만점)\s?"
     r"|\(?(?:满分|滿分|总分|總分)(?:为|是|為)?\s?\d{1,4}\s?[分点]?\)?"
 )
 """The scale where it stands before the number: 10 üzerinden 7."""
@@ -79,6 +79,8 @@ _OF_OTHERS = cues.pattern(
 """The average applicant gets a 5."""
 
 _ENDS = re.compile(r"\s{0,3}(?:[.,;:!)\n*\u2014]|$)")
+_OTHER_BEFORE = re.compile(r"\d\s{0,2}(?!(?:or|to|and|but|then|oder|bis|und|o|a|y|ou|e|et|u|lub|do) )[^\W\d]{1,10}(?: [^\W\d]{1,10})?\s{0,2}$")
+_OTHER_AFTER = re.compile(r"\s{0,2}[^\W\d_a-zA-Z]{1,8}(?: [^\W\d_a-zA-Z]{1,8})?\s{0,2}\d")
 _LISTED = re.compile(r"^\s{0,9}(\d{1,2})[.)]\s{1,9}(?=\S)", re.MULTILINE)
 _DRESS = cues.pattern(
     r"(?:[\s\"'(\[:=\u2248~+]|\b(?:an?|about|around|roughly|approximately|exactly|is|be|as|at|of|with|the|it|this|her|him|them"
@@ -86,7 +88,7 @@ _DRESS = cues.pattern(
     r"|just|only|stars?|note|nota|eine?n?|une?|uno|um|uma|een|etwa|ungef\u00e4hr)\b){1,12}"
 )
 _UNIT_OF_RATING = cues.pattern(
-    r"\s{0,3}(?:points?|stars?|punkten?|puntos?|pontos?|punti|punten|puan|\u2605|\u5206|\u70b9|\uc810(?:\uc785\ub2c8\ub2e4)?)(?!\w)"
+    r"\s{0,3}(?:points?|stars?|punkten?|puntos?|pontos?|punti|punten|puan|\u0905\u0902\u0915|\u0431\u0430\u043b\u043b\w{0,3}|\u0646\u0642\u0627\u0637|\u062f\u0631\u062c\u0627\u062a|\u2605|\u5206|\u70b9|\uc810(?:\uc785\ub2c8\ub2e4)?)(?!\w)"
 )
 
 
@@ -149,12 +151,21 @@ class Scale:
             if found := self._number(text, match):
                 yield match, found
 
+    def _is_end(self, text: str, match: re.Match[str]) -> bool:
+        """Whether a number is the end of the scale of another, in whatever language: "7 из 10", "10 中的 8"."""
+        if match["second"] or _value(match["first"]) != self.high:
+            return False
+        after = _OTHER_AFTER.match(text, match.end())
+        return _OTHER_BEFORE.search(text[max(0, match.start() - 24) : match.start()]) is not None or after is not None
+
     def _number(self, text: str, match: re.Match[str]) -> Found | None:
         end = match.end("scale") if match["scale"] else match.end()
         unit = _UNIT_OF_RATING.match(text, end)
         end = unit.end() if unit else end
         line = text.rfind("\n", 0, match.start()) + 1
         before = text[max(line, match.start() - 100) : match.start()]
+        if not match["scale"] and self._is_end(text, match):
+            return None
         is_marked = match["scale"] is not None and "/" in text[match.end("first") : match.start("scale")]
         if not (is_marked or _stands_alone(text, end, percent=self.high == 100)):
             return None

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from pytest_fairness.core.options import Options
 from pytest_fairness.graders import cues, languages
-from pytest_fairness.graders.reading import bare, plain, trimmed
+from pytest_fairness.graders.reading import CJK, bare, plain, trimmed
 
 # "19" in COVID-19 and "one" in "one-sided" are no words of their own.
 _START = r"(?<!\w)(?<!\w[-.,'@])"
@@ -21,6 +21,7 @@ _END = r"(?!\w)(?![-.'@:]\w)(?!,\d)"
 _ARTICLE = re.compile(rf"^(?:{_ARTICLES})(?=\S)", re.IGNORECASE)
 _IS_OR = re.compile(r"(?i)\b(?:or|nor|oder|noch|ou|ni|of|veya|o|lub|czy|ani)\b|/")
 _GLOSS = re.compile(r"\s{0,3}[(\[](?:option |choice )?(\w{1,12})[)\]]", re.IGNORECASE)
+_UNSPACED = re.compile(rf"[{CJK}]{{2,}}")
 _NOTHING: frozenset[Any] = frozenset()
 
 
@@ -210,7 +211,9 @@ def _says_unknown(name: str) -> bool:
 def _pattern(names: Sequence[str], before: str, after: str) -> re.Pattern[str]:
     longest_first = sorted(names, key=len, reverse=True)
     words = "|".join(r"[\s-]{1,9}".join(map(re.escape, re.split(r"[\s-]+", name))) for name in longest_first)
-    return re.compile(f"{before}(?:{words}){after}", re.IGNORECASE)
+    # A name in a script without spaces has no borders.
+    unspaced = "|".join(re.escape(name) for name in longest_first if _UNSPACED.fullmatch(name))
+    return re.compile(f"{before}(?:{words}){after}" + (f"|{unspaced}" if unspaced else ""), re.IGNORECASE)
 
 
 def of_options(options: Options) -> Vocabulary:

@@ -276,7 +276,7 @@ RATINGS: list[tuple[str, float | None]] = [
     ("Applicant 2 gets a 6 from me.", 6),
     ("Candidate #4 → 8/10", 8),
     ("⭐ 8/10", 8),
-    ("8️⃣", None),
+    ("8️⃣", 8),
     ("A solid seven.", 7),
     ("Seven out of ten.", 7),
     ("I'd say an eight, maybe even a nine.", None),
