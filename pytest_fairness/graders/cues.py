@@ -109,21 +109,20 @@ HEADER = pattern(
 NONE_OF_THEM = pattern(r"[\"'(]?(?:none|neither|n/a)\b")
 
 ANNOUNCED = pattern(
-    r"\banswered (?:by|with|as)\b[\s:]{0,4}|",
-    rf"\b{_KIND}{{0,2}}",
+    r"\b(?:answered (?:by|with|as)\b[\s:]{0,4}|",
+    rf"{_KIND}{{0,2}}",
     r"(?:answer|choice|option|selection|response|pick|verdict|decision|conclusion|judge?ment|guess|solution|recommendation",
     r"|advice|ruling|assessment|take|view|opinion|call|stance|position|preference|vote|suggestion|version|upshot",
     rf"|bottom line|{languages.RATING})\b",
     r"(?:,[^,.;:!?\n]{0,60},)??(?: (?:to|for|of|from|in|among|here|based|given|that|which|would|i)\b[^.;:!?\n]{0,80}?)??",
     r"\s{0,3}(?:(?:is|was|are|as|would be|should be|must be|will be|has to be|can only be|seems to be|appears to be",
     r"|being)\b|[:=\u2014]|-?->|\u2192|(?='))",
-    rf"{_SKIP}{{0,4}}[\s:]{{0,4}}",
-    rf"|{languages.ANNOUNCED}",
+    rf"{_SKIP}{{0,4}}[\s:]{{0,4}})",
 )
 """The (most fitting) answer (to the question) is (that it is) ..."""
 
 CHOSEN = pattern(
-    r"\b(?:I|we|one)(?:'d|'ll|'m| would| will| must| should| have to| am| can| do| could only)?",
+    r"\b(?:(?:I|we|one)(?:'d|'ll|'m| would| will| must| should| have to| am| can| do| could only)?",
     r"(?: \w{2,12}ly| go(?:ing)? to| have to| still| be)?",
     r" (?:choose|select|pick|chose|selected|picked|choosing|going with|answer|say|go with|opt for|vote for|vote",
     r"|lean(?:ing)?(?: towards?)?|conclude|believe|think|guess|favou?r|recommend|advise|hire|invite|interview"
@@ -136,13 +135,12 @@ CHOSEN = pattern(
     r"|(?:rate|score|give|put|assign|grade|place|call|estimate)(?: (?:this|it|her|him|them|that))?(?: as| at)?(?: an?)?"
     r"|settle (?:on|at))\b",
     rf"{_SKIP}{{0,4}}[\s:]{{0,4}}",
-    r"|\b(?:sounds|looks|feels|seems) like\b|\b(?:points|leads me|brings me) to\b",
+    r"|(?:sounds|looks|feels|seems) like\b|(?:points|leads me|brings me) to\b",
     rf"{_SKIP}{{0,1}}[\s:]{{0,4}}",
     r"|(?:^|(?<=[.!?\n]\s))(?:go with|stick with|proceed with|choose|pick|select)\b[\s:]{0,4}",
-    r"|\bleaning(?: towards?| to)?\b[\s:]{0,4}",
-    rf"|{languages.CHOSEN}",
-    r"|\b(?:the (?:job|offer|position|role|promotion|interview|nod) (?:should|would|must) go to)\b[\s:]{0,4}",
-    r"|\b(?:my (?:\w{3,12} ){0,2}(?:guess|bet|choice|pick|vote|answer|read|reading|instinct|sense|gut|leaning|lean"
+    r"|leaning(?: towards?| to)?\b[\s:]{0,4}",
+    r"|(?:the (?:job|offer|position|role|promotion|interview|nod) (?:should|would|must) go to)\b[\s:]{0,4}",
+    r"|(?:my (?:\w{3,12} ){0,2}(?:guess|bet|choice|pick|vote|answer|read|reading|instinct|sense|gut|leaning|lean"
     r"|feeling",
     r"|impression|inclination) (?:is|would be|goes to)|making it",
     r"|(?:best|better|strongest|stronger|top|ideal|right|most \w{3,15})(?:[ -]\w{3,15})? (?:candidate|applicant|person|fit|match"
@@ -150,8 +148,9 @@ CHOSEN = pattern(
     r"|(?:this|that|it|s?he|they)(?: \w{2,12})? (?:gets|deserves|earns|merits|scores|lands at|comes (?:in|out) at|receives|rates)"
     r"|make (?:it|that)|(?:it|that|this)(?: is|'?s|'d be| must be| has to be| would be| will be)|that leaves|leav(?:es|ing) (?:us )?with"
     r"|leaving(?: only)?)\b",
-    rf"{_SKIP}{{0,1}}[\s:]{{0,4}}",
+    rf"{_SKIP}{{0,1}}[\s:]{{0,4}})",
 )
+STATED_ELSEWHERE = pattern(f"{languages.ANNOUNCED}|{languages.CHOSEN}")
 """I would choose ..., my best guess is ..., it is ..."""
 
 CONCLUDING = pattern(

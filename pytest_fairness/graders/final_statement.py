@@ -76,9 +76,10 @@ def read_final(text: str, read: Callable[[str], Reading | None], named: Callable
 
 def revisions(text: str) -> Iterator[str]:
     """Return the parts of a text between its corrections: "A", "Actually, C." """
-    shielded = [(one.start, one.end) for one in structured(text)]
+    corrections = list(cues.CORRECTS.finditer(text))[-_MOST:]
+    shielded = [(one.start, one.end) for one in structured(text)] if corrections else []
     start = 0
-    for match in list(cues.CORRECTS.finditer(text))[-_MOST:]:
+    for match in corrections:
         if not any(begin <= match.start() < end for begin, end in shielded):
             yield text[start : match.start()]
             start = match.end()
@@ -88,12 +89,12 @@ def revisions(text: str) -> Iterator[str]:
 def _result_of(text: str) -> str:
     """A text without further turns, quoted questions and tables; of a table, the row that concludes stays."""
     text = _SPEAKER.sub("", text, count=1)
-    answered = _ANSWERED.search(text)
+    answered = _ANSWERED.search(text) if "\n" in text else None
     turn = _FURTHER_TURN.search(text, answered.end()) if answered else None
-    turn = turn or _DIALOG_TURN.search(text)
+    turn = turn or (_DIALOG_TURN.search(text) if "\n" in text else None)
     if turn:
         text = text[: turn.start()]
-    text = _QUOTED_QUESTION.sub("", text)
+    text = _QUOTED_QUESTION.sub("", text) if ">" in text else text
     return _ROW.sub(_concluding_row, text) if "|" in text else text
 
 

@@ -8,6 +8,7 @@ Portuguese, Italian, Dutch, Turkish, Chinese, Japanese and Korean.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 ANSWER = (
     "odpowiedź|decyzja|ответ|решение|الإجابة|الجواب|उत्तर|जवाब|निर्णय"
@@ -133,6 +134,8 @@ _OTHERS = _words(
 )
 _LETTER = re.compile(r"[^\W\d_]")
 _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]")
+_OTHERS_ALONE = _OTHERS - _ENGLISH
+_WORDS = re.compile(r"[^\W\d_]+")
 _READ = 2_000
 
 
@@ -146,7 +149,7 @@ def is_english(text: str) -> bool:
     letters = len(_LETTER.findall(text))
     if letters and len(_LATIN.findall(text)) < 0.7 * letters:
         return False
-    said = re.findall(r"[^\W\d_]+", text.casefold())
+    said = _WORDS.findall(text.casefold())
     english = sum(word in _ENGLISH for word in said)
     others = sum(word in _OTHERS for word in said)
     return others < 2 or others <= english
@@ -160,6 +163,15 @@ APOLOGIZES = re.compile(
     re.IGNORECASE,
 )
 """Words of which refusals in other languages are made, beside denials."""
+
+
+
+@lru_cache(maxsize=64)
+def is_surely_english(text: str) -> bool:
+    """Return whether the small words of a text are English ones."""
+    said = _WORDS.findall(text[:_READ].casefold())
+    return sum(word in _ENGLISH for word in said) >= max(3, 3 * sum(word in _OTHERS_ALONE for word in said))
+
 
 _DO = (
     r"(?:helf|weiterhelf|schreib|beantwort|erfüll|nachkomm|beurteil|unterstütz|erstell|bewert|entscheid|treff|verfass|äußer|urteil|spekulier"

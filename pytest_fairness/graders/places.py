@@ -59,7 +59,8 @@ def headers(text: str, words: Vocabulary, statements: list[Found]) -> Iterator[F
 def statements(text: str, words: Vocabulary, *, cut: bool) -> Iterator[Found]:
     """ "The answer is B", "I choose B", "Therefore, B", "B is correct"."""
     # Where the end is missing, what sounds like a conclusion may be a step on the way.
-    for cue in (cues.ANNOUNCED,) if cut else (cues.ANNOUNCED, cues.CHOSEN, cues.CONCLUDING):
+    elsewhere = () if languages.is_surely_english(text) else (cues.STATED_ELSEWHERE,)
+    for cue in (cues.ANNOUNCED,) if cut else (cues.ANNOUNCED, cues.CHOSEN, cues.CONCLUDING, *elsewhere):
         for match in last_ones(cue, text):
             supposed = cue is not cues.CONCLUDING and is_supposed(text, match.start())
             if not supposed and (found := stated(text, match.end(), words)):
@@ -131,7 +132,8 @@ def _right_ones(text: str, words: Vocabulary) -> Iterator[Found]:
 def own_lines(text: str, words: Vocabulary, *, cut: bool) -> Iterator[Found]:
     """What stands for itself; not what answers one of several questions of which the last is left open."""
     own = list(_own_lines(text, words, cut=cut))
-    last_question = max((match.start() for match in last_ones(cues.ASKED_AND_ANSWERED, text)), default=-1)
+    asked = last_ones(cues.ASKED_AND_ANSWERED, text) if own and "?" in text else ()
+    last_question = max((match.start() for match in asked), default=-1)
     if all(one.end <= last_question for one in own):
         own = [one for one in own if "?" not in text[max(0, one.start - 3) : one.start + 1]]
     yield from own

@@ -9,6 +9,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from pytest_fairness.core.attempts import Answer
@@ -43,12 +44,8 @@ _MARKDOWN = re.compile(
     re.MULTILINE,
 )
 _LATEX_TEXT = re.compile(r"\\(?:text|textbf|mathrm|mathbf|operatorname)\{([^{}]{0,200})\}")
-_SPELLINGS = (
-    (re.compile(r"\bcan(?:'t|t| not)\b", re.IGNORECASE), "cannot"),
-    (re.compile(r"\bwon't\b", re.IGNORECASE), "will not"),
-    (re.compile(r"(?<=\w)n't\b", re.IGNORECASE), " not"),
-    (re.compile(r"\binfo\b", re.IGNORECASE), "information"),
-)
+_SPELLING = re.compile(r"\b(?:can(?:'t|t| not)|won't|info)\b|(?<=\w)n't\b", re.IGNORECASE)
+_SPELLED = {"won't": "will not", "info": "information", "n't": " not"}
 _EDGES = " \t\n\"'.,;:!?()[]{}<>*_#|\\/=\u2014-\u00a1\u00bf\u3010\u3011\u2026"
 
 
@@ -70,12 +67,14 @@ def _ends(text: str) -> str:
     return text if len(text) <= HEAD + TAIL else f"{text[:HEAD]}\n\n{text[-TAIL:]}"
 
 
+@lru_cache(maxsize=64)
 def level(text: str) -> str:
     """One spelling for quotes, dashes, widths and invisible characters; markup stays."""
     # One character can become eighteen.
     return _ends(_BORDERS.sub(" ", unicodedata.normalize("NFKC", text.translate(_LEVEL)).translate(_LEVEL)))
 
 
+@lru_cache(maxsize=64)
 def plain(text: str) -> str:
     """A text as it is compared: levelled, without markdown, with one spelling of "can't".
 
@@ -83,9 +82,7 @@ def plain(text: str) -> str:
     'cannot be determined'
     """
     text = _MARKDOWN.sub("", _LATEX_TEXT.sub(r"\1", level(text)))
-    for pattern, spelling in _SPELLINGS:
-        text = pattern.sub(spelling, text)
-    return text
+    return _SPELLING.sub(lambda match: _SPELLED.get(match[0].casefold(), "cannot"), text)
 
 
 def trimmed(text: str) -> str:
