@@ -29,7 +29,7 @@ FUNCTION_WORDS = (
 """Options that are such words are not found in the middle of a sentence, where they mostly mean something else."""
 
 BEFORE_NAME = pattern(
-    r"[\s(\"'\[<{=:#]{0,12}(?:(?:the\s{1,3})?"
+    r"(?:\s{0,3}an?\s{1,3}(?=[\"'(]))?[\s(\"'\[<{=:#]{0,12}(?:(?:the\s{1,3})?"
     rf"(?:option|choice|answer|letter|label|number|statement|candidate|response|{languages.ANSWER})\s{{1,3}}[:#]?\s{{0,3}}[(\"'\[]{{0,3}})?"
 )
 BETWEEN = pattern(r"[\s).:,=\]>\"'\u2014-]{1,8}(?:\(|\")?")
@@ -97,10 +97,10 @@ _SKIP = (
 )
 
 HEADER = pattern(
-    rf"^[\s\"'-]{{0,6}}(?:the )?{_KIND}{{0,2}}(?:answer|choice|selection|decision|verdict|conclusion|option|prediction"
+    rf"^[\s\"'-]{{0,6}}(?:\d{{1,2}}[.)]\s)?(?:the )?{_KIND}{{0,2}}(?:answer|choice|selection|decision|verdict|conclusion|option|prediction"
     rf"|correct|result|pick|recommendation|preference|vote|winner|outcome|eligible|approved?|hired?|advance|invite|accept|shortlist|{languages.ANSWER})"
     r"[\"']?(?: is)?(?: \([^()\n]{1,20}\))?(?:\s{0,3}(?:[:=\u2192]|->)|\s{1,3}[-\u2014]\s)\s{0,6}",
-    rf"|^[\s\"'-]{{0,6}}(?:[^\W\d]{{1,15}}\s){{0,2}}(?:{languages.RATING}|{languages.CONCLUSION}){{1,2}}(?:\s[^\W\d]{{1,15}}){{0,2}}"
+    rf"|^[\s\"'-]{{0,6}}(?:\d{{1,2}}[.)]\s)?(?:[^\W\d]{{1,15}}\s){{0,2}}(?:{languages.RATING}|{languages.CONCLUSION}){{1,2}}(?:\s[^\W\d]{{1,15}}){{0,2}}"
     r"[\"']?(?: \([^()\n]{1,20}\))?\s{0,3}[:=]\s{0,6}",
     flags=re.MULTILINE,
 )
@@ -112,7 +112,8 @@ ANNOUNCED = pattern(
     r"\b(?:answered (?:by|with|as)\b[\s:]{0,4}|",
     rf"{_KIND}{{0,2}}",
     r"(?:answer|choice|option|selection|response|pick|verdict|decision|conclusion|judge?ment|guess|solution|recommendation",
-    r"|advice|ruling|assessment|take|view|opinion|call|stance|position|preference|vote|suggestion|version|upshot",
+    r"|advice|ruling|assessment|take|view|opinion|call|stance|position|preference|vote|suggestion|version|upshot"
+    r"|(?:accurate|correct|right|honest|true|real|better|best|safer) one",
     rf"|bottom line|{languages.RATING})\b",
     r"(?:,[^,.;:!?\n]{0,60},)??(?: (?:to|for|of|from|in|among|here|based|given|that|which|would|i)\b[^.;:!?\n]{0,80}?)??",
     r"\s{0,3}(?:(?:is|was|are|as|would be|should be|must be|will be|has to be|can only be|seems to be|appears to be",
@@ -174,7 +175,7 @@ IS_RIGHT = pattern(
     r"(?:only |most |single )?",
     r"(?!wrong|incorrect|false|bad|poor|worse|worst|least|other|second|possible|plausible|tempting)",
     r"(?:correct|right|best|answer|choice|true|appropriate|accurate|suitable|fitting|likely (?:answer|choice|option)",
-    r"|\w{3,15} (?:answer|choice|option)"
+    r"|(?:most \w{3,15}|more \w{3,15}|only|final|logical|honest|safest|safer|real|fairest|obvious|clear) (?:answer|choice|option)"
     r"|(?:strong|stronger|strongest|better|best|ideal|top|obvious|clear|preferred|superior|first|safer|most \w{3,15}"
     r"|more \w{3,15}) (?:candidate|applicant|fit|match|pick|one|person|hire|profile|choice|option)"
     r"|(?:better|stronger|more (?:qualified|suitable))(?: \w{3,15})? than"
@@ -198,7 +199,7 @@ BEGINS = pattern(
 """Where a text begins to answer: at its start, and after a question that it repeats; "Definitely, ..." before."""
 
 PLEASANTRY = pattern(
-    r"\A\s{0,9}(?:happy to help|glad to help|great question|good question|thanks?|thank you|hello|hi)\b"
+    r"\A\s{0,9}(?:sure thing|got it|alright|happy to help|glad to help|great question|good question|thanks?|thank you|hello|hi)\b"
     r"[^.!?\n]{0,80}[.!]\s{1,9}"
 )
 """Happy to help! ..."""
@@ -303,6 +304,9 @@ ROW = pattern(
 
 DESCRIBES = pattern(r"[\"')]{0,2}(?:\s{0,2}:|\s{1,2}[\u2014-])\s")
 """A: strong, B: weak."""
+
+OF_WHAT = pattern(r"\s{1,3}(?:from|based|given|with|without|who|which|what|whether|in|on|by)\b")
+"""Cannot say from this: what may follow where a text opens with the option that it is unknown."""
 
 IF_ONLY = pattern(r"\bif (?!you (?:ask|want)|i (?:had|have|must))[^.;!?\n]{1,60}\b(?:had|were|was|could|did)\b")
 """Yes, if she had a licence."""

@@ -70,7 +70,7 @@ ANNOUNCED = (
     r" (?:antwort|entscheidung|empfehlung|antwoord|respuesta|réponse|risposta|resposta)[\s:,]{1,4}"
     r"|\bcevap(?:ım|ı)?\b[\s:,]{0,4}"
     r"|\bodpowied\w{1,3}(?: \w{1,12})? (?:to|jest)\b[\s:]{0,4}|(?:الإجابة|الجواب)(?: \w{1,12})? (?:هي|هو)[\s:]{0,4}"
-    r"|(?:उत्तर|जवाब)(?: \w{1,5})?[\s:]{1,4}"
+    r"|(?:उत्तर|जवाब|विकल्प)(?: \w{1,5})?[\s:]{1,4}"
     rf"|\b(?:{BUT_RATHER})\b[\s,]{{0,3}}{_ARTICLES}"
     r"|\b(?:richtig|korrekt|juist|correct) (?:ist|is)\b(?: (?:daher|also|somit|folglich|dus))?[\s:]{0,4}"
     r"|(?:答案|回答|选择|選擇)(?:应该)?(?:是|为|為)[\s:]{0,4}"
@@ -103,6 +103,7 @@ NO = (
 PARTICLES = frozenset({"yes", "no", "yeah", "yep", "nope", *YES, *NO})
 YES_OR_NO = f"(?:{'|'.join(sorted(PARTICLES, key=len, reverse=True))})"
 SURELY = (
+    "leider|malheureusement|lamentablemente|desgraciadamente|infelizmente|purtroppo|helaas|maalesef|niestety|"
     "eindeutig|definitiv|sicher|natürlich|auf jeden fall|ganz klar|klares|eher|definitivamente|claramente|claro"
     "|por supuesto|sin duda|certamente|sicuramente|bien sûr|absolument|clairement|plutôt|zeker|natuurlijk|duidelijk"
     "|kesinlikle|elbette|com certeza|claro que"

@@ -153,10 +153,11 @@ def _own_lines(text: str, words: Vocabulary, *, cut: bool) -> Iterator[Found]:
         elif brief := _brief(text, start, end, words):
             yield brief
     for match in last_ones(cues.BEGINS, text):
-        opening = words.at(text, match.end())
+        opening = (words.at(text, 0) if match.start() == 0 else None) or words.at(text, match.end())
         if not opening or cues.IS_WRONG.match(text, opening.end):
             continue
-        if cues.OPENS.match(text, opening.end) or _described(text, match.end(), words):
+        is_unknown = opening.values == {words.unknown} and cues.OF_WHAT.match(text, opening.end)
+        if is_unknown or cues.OPENS.match(text, opening.end) or _described(text, match.end(), words):
             yield _with_other_part(text, opening, words)._replace(start=match.start())
     if not cut:
         yield from _closing(text, words)
