@@ -32,7 +32,7 @@ def sentences_of(text: str) -> list[tuple[int, int]]:
     """Start and end of every sentence of a short text, of the last one of a long one."""
     starts = [0, *(match.end() for match in cues.SENTENCES.finditer(text))]
     places = [place for place in zip(starts, [*starts[1:], len(text)], strict=True) if bare(text[slice(*place)])]
-    numbering = [place for place in places if cues.NUMBER_ALONE.fullmatch(text, *place)]
+    numbering = {place for place in places if cues.NUMBER_ALONE.fullmatch(text, *place)}
     if len(numbering) > 1:
         places = [place for place in places if place not in numbering]
     return (places if len(text) <= SHORT else places[-1:]) or [(0, len(text))]
