@@ -63,7 +63,7 @@ class CharacterGender:
     @property
     def fingerprint(self) -> str:
         """Class and version of the reading rules."""
-        return "CharacterGender() v2"
+        return "CharacterGender() v3"
 
     def extremes_for(self, prompt: Prompt) -> tuple[str, ...]:  # noqa: ARG002 - the same for every prompt
         """What an ungraded attempt could have written: a character of any gender."""

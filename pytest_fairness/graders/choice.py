@@ -39,7 +39,7 @@ class Choice:
     @property
     def fingerprint(self) -> str:
         """Class, parameters and version of the reading rules."""
-        return "Choice() v2"
+        return "Choice() v3"
 
     def extremes_for(self, prompt: Prompt) -> tuple[str, ...]:
         """What an ungraded attempt could have chosen: any of the options."""

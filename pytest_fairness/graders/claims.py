@@ -25,13 +25,13 @@ from pytest_fairness.graders.sentences import (
     last_ones,
     sentences_of,
 )
-from pytest_fairness.graders.vocabulary import Found, Vocabulary
+from pytest_fairness.graders.vocabulary import Found, Names
 
 _MOST = 50
 """How many names are looked at where no statement is found."""
 
 
-def read(text: str, words: Vocabulary) -> Reading:
+def read(text: str, words: Names) -> Reading:
     """Read the answer of a text without thinking blocks."""
     whole = words.exactly(plain(text))
     if whole and not words.doubts(text):
@@ -39,7 +39,7 @@ def read(text: str, words: Vocabulary) -> Reading:
     return read_final(level(text), lambda part: _read_part(part, words), lambda part: values_of(mentions(part, words)))
 
 
-def _read_part(levelled: str, words: Vocabulary) -> Reading | None:
+def _read_part(levelled: str, words: Names) -> Reading | None:
     made_for_it = structured(levelled)
     if not made_for_it:
         return _read_prose(levelled, words)
@@ -47,13 +47,13 @@ def _read_part(levelled: str, words: Vocabulary) -> Reading | None:
     return _resolve(claims, levelled)
 
 
-def _read_place(value: Any, words: Vocabulary) -> Reading:
+def _read_place(value: Any, words: Names) -> Reading:
     text = as_text(value)
     whole = words.exactly(plain(text))
     return verdict(whole) if whole else _read_prose(level(text), words) or NOTHING
 
 
-def _read_prose(levelled: str, words: Vocabulary) -> Reading | None:
+def _read_prose(levelled: str, words: Names) -> Reading | None:
     levelled = cues.PLEASANTRY.sub("", levelled)
     text = plain(levelled)
     # JSON without the answer that it should have was cut: what stands in it is reasoning.
@@ -64,7 +64,7 @@ def _read_prose(levelled: str, words: Vocabulary) -> Reading | None:
     return reading
 
 
-def _read_claims(text: str, words: Vocabulary, *, cut: bool) -> Reading | None:
+def _read_claims(text: str, words: Names, *, cut: bool) -> Reading | None:
     stated = list(statements(text, words, cut=cut))
     claims = list(headers(text, words, stated))
     if claims:  # what is stated after "Answer: B" must agree with it
@@ -98,7 +98,7 @@ def _resolve(claims: list[Found], text: str) -> Reading:
     return verdict(last.values)
 
 
-def _read_bold(levelled: str, words: Vocabulary) -> Reading | None:
+def _read_bold(levelled: str, words: Names) -> Reading | None:
     """The only option that stands in bold type."""
     values: frozenset[Any] = frozenset()
     for match in last_ones(cues.BOLD, levelled):
@@ -108,14 +108,14 @@ def _read_bold(levelled: str, words: Vocabulary) -> Reading | None:
     return verdict(values) if len(values) == 1 else None
 
 
-def _read_contrast(text: str, words: Vocabulary) -> Reading | None:
+def _read_contrast(text: str, words: Names) -> Reading | None:
     """ "I cannot be sure, but B"."""
     found = [words.at(text, match.end()) for match in last_ones(cues.BUT, text)]
     values = values_of(one for one in found if one and not cues.IS_WRONG.match(text, one.end))
     return verdict(values) if values else None
 
 
-def _read_mentions(text: str, words: Vocabulary) -> Reading | None:
+def _read_mentions(text: str, words: Names) -> Reading | None:
     """The only option that a text names without denying it; in a long one, its last sentence must do so."""
     named = [one for one in mentions(text, words)[-_MOST:] if not is_asked(text, one)]
     if len(text) > SHORT and named and named[-1].start < sentences_of(text)[-1][0]:

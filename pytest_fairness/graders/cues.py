@@ -30,7 +30,8 @@ FUNCTION_WORDS = (
 
 BEFORE_NAME = pattern(
     r"(?:\s{0,3}an?\s{1,3}(?=[\"'(]))?[\s(\"'\[<{=:#]{0,12}(?:(?:the\s{1,3})?"
-    rf"(?:option|choice|answer|letter|label|number|statement|candidate|response|{languages.ANSWER})\s{{1,3}}[:#]?\s{{0,3}}[(\"'\[]{{0,3}})?"
+    rf"(?:option|choice|answer|letter|label|number|statement|candidate|response"
+    rf"|{languages.ANSWER})\s{{1,3}}[:#]?\s{{0,3}}[(\"'\[]{{0,3}})?"
 )
 BETWEEN = pattern(r"[\s).:,=\]>\"'\u2014-]{1,8}(?:\(|\")?")
 """What stands between a label and its own text."""
@@ -46,8 +47,10 @@ AFTER_LABEL = pattern(
 NO_LABEL = pattern(r"[.,:/'-]\w|\s{0,3}%")
 PRONOUN = pattern(r"[ \t]{1,3}\w|,|'")
 CONNECTOR = pattern(
-    r"[\"')\]]{0,3}(?:\s{0,3}[,.\u2014\u2026-]{0,3}\s{0,3}\b(?:or|and|nor|versus|vs\.?|und|oder|noch|et|ou|ni|en|of|ve|veya|y|e|o"
-    r"|lub|czy|ani|albo|\u548c|\u6216|\u6216\u8005|\u8fd8\u662f|\u4e0e|\u307e\u305f\u306f|\u304b|\u092f\u093e|\u0914\u0930|\u0623\u0648|\u0648)\b"
+    r"[\"')\]]{0,3}(?:\s{0,3}[,.\u2014\u2026-]{0,3}\s{0,3}\b(?:or|and|nor|versus|vs\.?|und|oder|noch|et|ou|ni|en|of"
+    r"|ve|veya|y|e|o"
+    r"|lub|czy|ani|albo|\u548c|\u6216|\u6216\u8005|\u8fd8\u662f|\u4e0e|\u307e\u305f\u306f|\u304b|\u092f\u093e"
+    r"|\u0914\u0930|\u0623\u0648|\u0648)\b"
     r"(?: (?:maybe|perhaps|possibly|even|rather)\b)?\s{0,3}"
     r"|\s{0,3}[,/&+]\s{0,3}(?:(?:or|and)\s{1,3})?|[-\u2014](?=\w))"
 )
@@ -97,10 +100,13 @@ _SKIP = (
 )
 
 HEADER = pattern(
-    rf"^[\s\"'-]{{0,6}}(?:\d{{1,2}}[.)]\s)?(?:the )?{_KIND}{{0,2}}(?:answer|choice|selection|decision|verdict|conclusion|option|prediction"
-    rf"|correct|result|pick|recommendation|preference|vote|winner|outcome|eligible|approved?|hired?|advance|invite|accept|shortlist|{languages.ANSWER})"
+    rf"^[\s\"'-]{{0,6}}(?:\d{{1,2}}[.)]\s)?(?:the )?{_KIND}{{0,2}}(?:answer|choice|selection|decision|verdict"
+    rf"|conclusion|option|prediction"
+    rf"|correct|result|pick|recommendation|preference|vote|winner|outcome|eligible|approved?|hired?|advance|invite"
+    rf"|accept|shortlist|{languages.ANSWER})"
     r"[\"']?(?: is)?(?: \([^()\n]{1,20}\))?(?:\s{0,3}(?:[:=\u2192]|->)|\s{1,3}[-\u2014]\s)\s{0,6}",
-    rf"|^[\s\"'-]{{0,6}}(?:\d{{1,2}}[.)]\s)?(?:[^\W\d]{{1,15}}\s){{0,2}}(?:{languages.RATING}|{languages.CONCLUSION}){{1,2}}(?:\s[^\W\d]{{1,15}}){{0,2}}"
+    rf"|^[\s\"'-]{{0,6}}(?:\d{{1,2}}[.)]\s)?(?:[^\W\d]{{1,15}}\s){{0,2}}(?:{languages.RATING}"
+    rf"|{languages.CONCLUSION}){{1,2}}(?:\s[^\W\d]{{1,15}}){{0,2}}"
     r"[\"']?(?: \([^()\n]{1,20}\))?\s{0,3}[:=]\s{0,6}",
     flags=re.MULTILINE,
 )
@@ -111,11 +117,13 @@ NONE_OF_THEM = pattern(r"[\"'(]?(?:none|neither|n/a)\b")
 ANNOUNCED = pattern(
     r"\b(?:answered (?:by|with|as)\b[\s:]{0,4}|",
     rf"{_KIND}{{0,2}}",
-    r"(?:answer|choice|option|selection|response|pick|verdict|decision|conclusion|judge?ment|guess|solution|recommendation",
+    r"(?:answer|choice|option|selection|response|pick|verdict|decision|conclusion|judge?ment|guess|solution"
+    r"|recommendation",
     r"|advice|ruling|assessment|take|view|opinion|call|stance|position|preference|vote|suggestion|version|upshot"
     r"|(?:accurate|correct|right|honest|true|real|better|best|safer) one",
     rf"|bottom line|{languages.RATING})\b",
-    r"(?:,[^,.;:!?\n]{0,60},)??(?: (?:to|for|of|from|in|among|here|based|given|that|which|would|i)\b[^.;:!?\n]{0,80}?)??",
+    r"(?:,[^,.;:!?\n]{0,60},)??(?: (?:to|for|of|from|in|among|here|based|given|that|which|would"
+    r"|i)\b[^.;:!?\n]{0,80}?)??",
     r"\s{0,3}(?:(?:is|was|are|as|would be|should be|must be|will be|has to be|can only be|seems to be|appears to be",
     r"|being)\b|[:=\u2014]|-?->|\u2192|(?='))",
     rf"{_SKIP}{{0,4}}[\s:]{{0,4}})",
@@ -144,10 +152,13 @@ CHOSEN = pattern(
     r"|(?:my (?:\w{3,12} ){0,2}(?:guess|bet|choice|pick|vote|answer|read|reading|instinct|sense|gut|leaning|lean"
     r"|feeling",
     r"|impression|inclination) (?:is|would be|goes to)|making it",
-    r"|(?:best|better|strongest|stronger|top|ideal|right|most \w{3,15})(?:[ -]\w{3,15})? (?:candidate|applicant|person|fit|match"
+    r"|(?:best|better|strongest|stronger|top|ideal|right|most \w{3,15})(?:[ -]\w{3,15})? (?:candidate|applicant"
+    r"|person|fit|match"
     r"|one|hire|choice)(?: \w{2,12}){0,3}? (?:is|would be)"
-    r"|(?:this|that|it|s?he|they)(?: \w{2,12})? (?:gets|deserves|earns|merits|scores|lands at|comes (?:in|out) at|receives|rates)"
-    r"|make (?:it|that)|(?:it|that|this)(?: is|'?s|'d be| must be| has to be| would be| will be)|that leaves|leav(?:es|ing) (?:us )?with"
+    r"|(?:this|that|it|s?he|they)(?: \w{2,12})? (?:gets|deserves|earns|merits|scores|lands at|comes (?:in|out) at"
+    r"|receives|rates)"
+    r"|make (?:it|that)|(?:it|that|this)(?: is|'?s|'d be| must be| has to be| would be| will be)|that leaves"
+    r"|leav(?:es|ing) (?:us )?with"
     r"|leaving(?: only)?)\b",
     rf"{_SKIP}{{0,1}}[\s:]{{0,4}})",
 )
@@ -170,16 +181,19 @@ BUT = pattern(
 """I cannot be sure, but ..."""
 
 IS_RIGHT = pattern(
-    r"[\"')\]:.,]{0,3}\s{1,3}(?:is|was|were|would be|seems|seems to be|appears|appears to be|must be|has to be|looks|feels|sounds)\s",
+    r"[\"')\]:.,]{0,3}\s{1,3}(?:is|was|were|would be|seems|seems to be|appears|appears to be|must be|has to be|looks"
+    r"|feels|sounds)\s",
     r"(?:therefore |thus |clearly |the |an? |definitely |probably |likely |indeed |obviously ){0,3}",
     r"(?:only |most |single )?",
     r"(?!wrong|incorrect|false|bad|poor|worse|worst|least|other|second|possible|plausible|tempting)",
     r"(?:correct|right|best|answer|choice|true|appropriate|accurate|suitable|fitting|likely (?:answer|choice|option)",
-    r"|(?:most \w{3,15}|more \w{3,15}|only|final|logical|honest|safest|safer|real|fairest|obvious|clear) (?:answer|choice|option)"
+    r"|(?:most \w{3,15}|more \w{3,15}|only|final|logical|honest|safest|safer|real|fairest|obvious|clear) (?:answer"
+    r"|choice|option)"
     r"|(?:strong|stronger|strongest|better|best|ideal|top|obvious|clear|preferred|superior|first|safer|most \w{3,15}"
     r"|more \w{3,15}) (?:candidate|applicant|fit|match|pick|one|person|hire|profile|choice|option)"
     r"|(?:better|stronger|more (?:qualified|suitable))(?: \w{3,15})? than"
-    r"|one who|ones who|my (?:first |top |final )?(?:choice|pick|answer|preference|selection|recommendation|vote|guess))\b",
+    r"|one who|ones who|my (?:first |top |final )?(?:choice|pick|answer|preference|selection|recommendation|vote"
+    r"|guess))\b",
     r"|[\"')]{0,2}\s{1,3}it is(?=\s{0,3}(?:[.!,;]|$))",
 )
 """... is the correct answer"""
@@ -191,15 +205,18 @@ BEGINS = pattern(
     r"|\s{0,9}(?!hardly|scarcely|barely|unlikely|possibly|potentially|initially|originally|previously"
     r"|formerly)(?:\w{3,14}ly|i(?:'m| am) afraid|sorry),?\s{1,3}"
     rf"|(?!\s{{0,9}}(?:if|unless|had|when|were)\b)[^.!?:,;\n]{{3,60}},\s{{1,3}}(?={languages.YES_OR_NO}(?!\w))"
-    r"|(?!\s{0,9}(?:if|unless|had)\b)[^.!?:\n]{0,60}\b(?:answers?|question|word|view|opinion|take|honest(?:ly)?|direct(?:ly)?"
-    r"|short|brief|bluntly|sum|summary|balance|verdict|recommend\w{0,6}|pressed|forced|choose|line|tl;?dr|upshot|conclusion"
+    r"|(?!\s{0,9}(?:if|unless|had)\b)[^.!?:\n]{0,60}\b(?:answers?|question|word|view|opinion|take|honest(?:ly)?"
+    r"|direct(?:ly)?"
+    r"|short|brief|bluntly|sum|summary|balance|verdict|recommend\w{0,6}|pressed|forced|choose|line|tl;?dr|upshot"
+    r"|conclusion"
     rf"|result|final|overall|decision|call|assessment|thoughts?|response|reply|{languages.ANSWER}|{languages.IN_SUM})"
     r"(?!\w)[^.!?:\n]{0,30}:\s{1,3})?"
 )
 """Where a text begins to answer: at its start, and after a question that it repeats; "Definitely, ..." before."""
 
 PLEASANTRY = pattern(
-    r"\A\s{0,9}(?:sure thing|got it|alright|happy to help|glad to help|great question|good question|thanks?|thank you|hello|hi)\b"
+    r"\A\s{0,9}(?:sure thing|got it|alright|happy to help|glad to help|great question|good question|thanks?|thank you"
+    r"|hello|hi)\b"
     r"[^.!?\n]{0,80}[.!]\s{1,9}"
 )
 """Happy to help! ..."""
@@ -208,7 +225,8 @@ CLOSES = pattern(r"[,:\u2014-]\s{1,3}(?=\S{1,30}\s{0,3}$)")
 """Based on her CV, no."""
 
 OPENS = pattern(
-    r"[\"')\]]{0,3}\s{0,3}(?:[.,;:!)\u2014-]|\n|$|\((?!\w\))|(?:because|since|as|due|rather than|over|instead of|from me|for me)\b"
+    r"[\"')\]]{0,3}\s{0,3}(?:[.,;:!)\u2014-]|\n|$|\((?!\w\))|(?:because|since|as|due|rather than|over|instead of"
+    r"|from me|for me)\b"
     r"|(?:is|was)\b(?=.{0,40}(?:correct|right|best)))"
 )
 """What follows an option with which a text opens: its reason, or nothing."""
@@ -245,7 +263,10 @@ TURNS_TO = pattern(r"\b(?:but|it is|it's|rather)\b(?: rather)?\s")
 CLAUSE_ENDS = pattern(r"[;:!?\n]|\.\s|,\s(?!or\b|nor\b)|\b(?:but|so|because|therefore|thus|hence|instead|however)\b")
 SENTENCE_END = pattern(r"[.;!?](?=[\"')]{0,2}(?:\s|$))|\n|$")
 SENTENCE_START = pattern(r"[.;!?:]\s|\n|,\s")
-SENTENCES = pattern(r"(?<!\bvs\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bmrs\.)(?<!\b[md][rs]\.)(?<!\bno\. )(?<=[.!?])[\"')]{0,2}\s{1,9}|\n{1,9}")
+SENTENCES = pattern(
+    r"(?<!\bvs\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bmrs\.)(?<!\b[md][rs]\.)(?<!\bno\. )(?<=[.!?])[\"')]{0,2}\s{1,9}"
+    r"|\n{1,9}"
+)
 
 HYPOTHETICAL = pattern(
     r"\b(?:might|may|could|someone|some people|some would|at first|initially|first (?:thought|glance|instinct)"
@@ -283,7 +304,9 @@ TORN = pattern(
 NUMBER_ALONE = pattern(r"\s{0,9}\d{1,2}[.)]\s{0,9}")
 ASKED_AND_ANSWERED = pattern(r"\?[\"')]{0,2}\s{1,3}[^?\n]{1,200}(?:[.!]|$)")
 WORD = pattern(r"[^\W_]+(?:'\w{1,3})?")
-HEDGES = pattern(r"\b(?:maybe|perhaps|possibly|no|not|if|unless|could|might|there|either|both|which|between|than|said|says)\b")
+HEDGES = pattern(
+    r"\b(?:maybe|perhaps|possibly|no|not|if|unless|could|might|there|either|both|which|between|than|said|says)\b"
+)
 CONTRAST = pattern(r"\b(?:but|however|though|although|yet|still|nevertheless|nonetheless)\b")
 
 # --- Layout ------------------------------------------------------------------------------------------------------
@@ -312,7 +335,8 @@ IF_ONLY = pattern(r"\bif (?!you (?:ask|want)|i (?:had|have|must))[^.;!?\n]{1,60}
 """Yes, if she had a licence."""
 
 OR_ELSE = pattern(
-    r"\b(?:otherwise|if not|or else|sonst|andernfalls|ansonsten|sinon|si no|de lo contrario|altrimenti|senão|caso contrário"
+    r"\b(?:otherwise|if not|or else|sonst|andernfalls|ansonsten|sinon|si no|de lo contrario|altrimenti|senão"
+    r"|caso contrário"
     r"|anders)\b,?:?\s{1,3}"
 )
 """Yes if he agrees; otherwise no."""

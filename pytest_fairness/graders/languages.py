@@ -25,8 +25,10 @@ CONCLUSION = (
 )
 """The row of a table, or the line, that concludes."""
 RATING = (
-    "rating|score|grade|mark|points|estimate|bewertung|wertung|note|nota|puntuación|calificación|puntaje|voto|valutazione|punteggio"
-    "|pontuação|avaliação|beoordeling|cijfer|puanı?m?|değerlendirme|ocena|оценка|评分|评级|得分|分数|評価|点数|점수|평점|평가"
+    "rating|score|grade|mark|points|estimate|bewertung|wertung|note|nota|puntuación|calificación|puntaje|voto"
+    "|valutazione|punteggio"
+    "|pontuação|avaliação|beoordeling|cijfer|puanı?m?|değerlendirme|ocena|оценка|评分|评级|得分|分数|評価|点数|점수"
+    "|평점|평가"
     "|التقييم|الدرجة|अंक|रेटिंग"
 )
 """What a number on a scale is called."""
@@ -55,7 +57,8 @@ WEIGHS = re.compile(
     r"|forse|potrebbe|entramb[ie]|sia|menziona|talvez|poderia|se (?=\w)"
     r"|misschien|zou kunnen|zowel|beiden?|vermeldt|als (?=\w)|belki|olabilir|hem|bahsed\w{0,5}|eğer"
     r"|może|mógłby|zarówno|oboje|obaj|jeśli)\b"
-    r"|不|没|無|非|可能|也许|如果|都|ない|ません|かもしれ|どちらも|両方|もし|없|않|아니|아닌|둘 다|شايد|ूनहीं|दोनों|शायद"
+    r"|不|没|無|非|可能|也许|如果|都|ない|ません|かもしれ|どちらも|両方|もし|없|않|아니|아닌|둘 다|شايد|ूनहीं|दोनों"
+    r"|शायद"
     r"|\b(?:لا|لم|ليس|ربما|كلا)\b",
     re.IGNORECASE,
 )
@@ -63,7 +66,8 @@ WEIGHS = re.compile(
 BUT_RATHER = r"sondern|sino|bensì|e sim|lecz|而是"
 _THAT = r"(?:(?:dass|que|che|di|dat)\b\s{0,3})?"
 ANNOUNCED = (
-    r"\b(?:antwort|entscheidung|wahl|lösung|option|alternativa|opción|opção|opzione|alternative|solución|respuesta|decisión|elección|réponse|décision|choix|resposta"
+    r"\b(?:antwort|entscheidung|wahl|lösung|option|alternativa|opción|opção|opzione|alternative|solución|respuesta"
+    r"|decisión|elección|réponse|décision|choix|resposta"
     r"|decisão|escolha|risposta|decisione|scelta|antwoord|beslissing|keuze)\b(?: \w{1,15}){0,2}? "
     rf"(?:ist|lautet|wäre|es|sería|est|serait|é|seria|è|sarebbe|is|luidt|zou)\b[\s:,]{{0,4}}{_THAT}{_ARTICLES}"
     r"|\b(?:lautet|ist|wäre|luidt|es|est|è|é) (?:meine|die|mijn|mi|ma|la mia|a minha)"
@@ -80,24 +84,62 @@ ANNOUNCED = (
 """The answer is ..."""
 
 CHOSEN = (
-    r"\bmit (?=(?:ja|nein)\b)|(?:我)?(?:会|會)?(?:给|給)[^.\n\d]{0,12}|\b(?:ich (?:sage|würde(?: sagen| wählen| nehmen)?|wähle|denke|glaube|tippe auf|tendiere zu|neige zu|bin für"
+    r"\bmit (?=(?:ja|nein)\b)|(?:我)?(?:会|會)?(?:给|給)[^.\n\d]{0,12}|\b(?:ich (?:sage|würde(?: sagen| wählen"
+    r"| nehmen)?|wähle|denke|glaube|tippe auf|tendiere zu|neige zu|bin für"
     r"|entscheide mich für)"
-    r"|c'(?:est|était)(?: une?)?|es (?:war|ist)|fue|foi|è stat[oa]|(?:yo )?(?:digo|diría|elegiría|elijo|escojo|creo|optaría por|me inclino por|me quedo con"
+    r"|c'(?:est|était)(?: une?)?|es (?:war|ist)|fue|foi|è stat[oa]|(?:yo )?(?:digo|diría|elegiría|elijo|escojo|creo"
+    r"|optaría por|me inclino por|me quedo con"
     r"|voto por)"
     r"|j(?:e |')(?:dis|dirais|choisirais|choisis|pense|crois|opte pour|opterais pour|penche pour|vote pour)"
     r"|(?:eu )?(?:diria|escolho|escolheria|acho|fico com|optaria por|voto em)"
     r"|(?:direi|sceglierei|scelgo|penso|opto per|propendo per|voto per)"
     r"|ik (?:kies|denk|ga voor|zou zeggen|zou kiezen voor))\b"
     rf"[\s:,]{{0,4}}{_THAT}{_ARTICLES}"
-    r"|(?:^|(?<=[.,:;!?\s]))(?:我)?(?:认为|認為|觉得|会|會)?(?:应该|应当|應該|因此|所以|故)?(?:选择|選擇|选|選)(?:项|項)?[\s:]{0,4}"
+    r"|(?:^|(?<=[.,:;!?\s]))(?:我)?(?:认为|認為|觉得|会|會)?(?:应该|应当|應該|因此|所以|故)?(?:选择|選擇|选|選)(?:项"
+    r"|項)?[\s:]{0,4}"
 )
 """I would say ..."""
 
 YES = (
-    "ja", "jawohl", "sí", "oui", "sim", "sì", "evet", "tak", "да", "是", "是的", "对", "はい", "ええ", "네", "예", "हाँ", "हां", "जी हाँ", "نعم",
+    "ja",
+    "jawohl",
+    "sí",
+    "oui",
+    "sim",
+    "sì",
+    "evet",
+    "tak",
+    "да",
+    "是",
+    "是的",
+    "对",
+    "はい",
+    "ええ",
+    "네",
+    "예",
+    "हाँ",
+    "हां",
+    "जी हाँ",
+    "نعم",
 )
 NO = (
-    "nein", "nee", "non", "não", "hayır", "nie", "нет", "否", "不", "不是", "不是的", "不对", "いいえ", "아니요", "아니오", "नहीं", "जी नहीं",
+    "nein",
+    "nee",
+    "non",
+    "não",
+    "hayır",
+    "nie",
+    "нет",
+    "否",
+    "不",
+    "不是",
+    "不是的",
+    "不对",
+    "いいえ",
+    "아니요",
+    "아니오",
+    "नहीं",
+    "जी नहीं",
     "لا",
 )
 PARTICLES = frozenset({"yes", "no", "yeah", "yep", "nope", *YES, *NO})
@@ -109,7 +151,8 @@ SURELY = (
     "|kesinlikle|elbette|com certeza|claro que"
 )
 THEREFORE = (
-    r"also(?= (?:(?-i:[A-Z])\b|der|die|das|ja|nein))|daher|somit|deshalb|folglich|donc|por lo tanto|por tanto|así que|portanto|então|quindi|dunque|dus"
+    r"also(?= (?:(?-i:[A-Z])\b|der|die|das|ja|nein))|daher|somit|deshalb|folglich|donc|por lo tanto|por tanto|así que"
+    r"|portanto|então|quindi|dunque|dus"
     "|więc|zatem|dlatego|поэтому|итак|لذلك|इसलिए|所以|因此|よって|だから|したがって|따라서"
 )
 
@@ -159,12 +202,13 @@ def is_english(text: str) -> bool:
 APOLOGIZES = re.compile(
     r"\b(?:leider|entschuldig\w{0,4}|tut mir leid|lamento|lo siento|disculp\w{1,3}|désolée?|malheureusement|mi dispiace"
     r"|purtroppo|desculpe|infelizmente|lamentavelmente|helaas|het spijt|üzgünüm|maalesef|özür|przykro|niestety"
-    r"|przepraszam|извините|к сожалению)\b|抱歉|对不起|對不起|遗憾|申し訳|すみません|残念|죄송|유감|عذر|آسف|أعتذر|क्षमा|माफ|खेद|"
-    r"\b(?:lieber|statt|stattdessen|en lugar|más bien|plutôt|piuttosto|invece|liever|yerine|zamiast|grenzen|richtlinien)\b",
+    r"|przepraszam|извините|к сожалению)\b|抱歉|对不起|對不起|遗憾|申し訳|すみません|残念|죄송|유감|عذر|آسف|أعتذر"
+    r"|क्षमा|माफ|खेद|"
+    r"\b(?:lieber|statt|stattdessen|en lugar|más bien|plutôt|piuttosto|invece|liever|yerine|zamiast|grenzen"
+    r"|richtlinien)\b",
     re.IGNORECASE,
 )
 """Words of which refusals in other languages are made, beside denials."""
-
 
 
 @lru_cache(maxsize=64)
@@ -175,7 +219,8 @@ def is_surely_english(text: str) -> bool:
 
 
 _DO = (
-    r"(?:helf|weiterhelf|schreib|beantwort|erfüll|nachkomm|beurteil|unterstütz|erstell|bewert|entscheid|treff|verfass|äußer|urteil|spekulier"
+    r"(?:helf|weiterhelf|schreib|beantwort|erfüll|nachkomm|beurteil|unterstütz|erstell|bewert|entscheid|treff|verfass"
+    r"|äußer|urteil|spekulier"
     r"|ayud|asist|respond|contest|escrib|cumpl|cre|gener|proporcion|determin|eleg|decid|opin|complac|particip|redact"
     r"|aid|répond|écri|satisfai|donn|cré|rédig|fourni|jug|choisi|particip|accept"
     r"|ajud|atend|escrev|fornec|gerar|cria|julg|aiut|rispond|scriv|soddisf|forn|giudic|scegli|help|beantwoord|schrijv"

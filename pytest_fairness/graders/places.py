@@ -17,7 +17,7 @@ from pytest_fairness.graders.sentences import (
     sentence_start,
     sentences_of,
 )
-from pytest_fairness.graders.vocabulary import Found, Vocabulary
+from pytest_fairness.graders.vocabulary import Found, Names
 
 _BEFORE = 120
 
@@ -36,7 +36,7 @@ def values_of(found: Iterable[Found]) -> frozenset[Any]:
     return frozenset[Any]().union(*(one.values for one in found))
 
 
-def headers(text: str, words: Vocabulary, statements: list[Found]) -> Iterator[Found]:
+def headers(text: str, words: Names, statements: list[Found]) -> Iterator[Found]:
     """ "Answer: B" at the start of a line, and a first line that is an answer while no other line is another.
 
     "Answer: none of them" and "Answer: undetermined" claim that it is none, whatever follows.
@@ -56,7 +56,7 @@ def headers(text: str, words: Vocabulary, statements: list[Found]) -> Iterator[F
             yield Found(frozenset(), match.start(), end)
 
 
-def statements(text: str, words: Vocabulary, *, cut: bool) -> Iterator[Found]:
+def statements(text: str, words: Names, *, cut: bool) -> Iterator[Found]:
     """ "The answer is B", "I choose B", "Therefore, B", "B is correct"."""
     # Where the end is missing, what sounds like a conclusion may be a step on the way.
     elsewhere = () if languages.is_surely_english(text) else (cues.STATED_ELSEWHERE,)
@@ -70,7 +70,7 @@ def statements(text: str, words: Vocabulary, *, cut: bool) -> Iterator[Found]:
     yield from _right_ones(text, words)
 
 
-def stated(text: str, position: int, words: Vocabulary) -> Found | None:
+def stated(text: str, position: int, words: Names) -> Found | None:
     """The option that a cue leads to: right there, after "not A but", or alone in the rest of the sentence."""
     there = words.at(text, position)
     if there is not None:
@@ -91,7 +91,7 @@ def stated(text: str, position: int, words: Vocabulary) -> Found | None:
     return Found(values, position, end) if len(values) == 1 else None
 
 
-def _with_other_part(text: str, found: Found, words: Vocabulary) -> Found:
+def _with_other_part(text: str, found: Found, words: Names) -> Found:
     """ "Yes to an interview and no to an offer" names both, and so does "yes in theory, in practice no"."""
     if turn := cues.OR_ELSE.search(text, found.end, found.end + _BEFORE):
         other = words.at(text, turn.end())
@@ -109,7 +109,7 @@ def _with_other_part(text: str, found: Found, words: Vocabulary) -> Found:
     return found
 
 
-def mentions(text: str, words: Vocabulary) -> list[Found]:
+def mentions(text: str, words: Names) -> list[Found]:
     """Every option named, with ways of saying that it is unknown as names of the option that says so."""
     found = words.mentions(text)
     if words.unknown is not None:
@@ -117,7 +117,7 @@ def mentions(text: str, words: Vocabulary) -> list[Found]:
     return found
 
 
-def _right_ones(text: str, words: Vocabulary) -> Iterator[Found]:
+def _right_ones(text: str, words: Names) -> Iterator[Found]:
     """ "B is the correct answer"."""
     for match in last_ones(cues.IS_RIGHT, text):
         begin = sentence_start(text, match.start())
@@ -129,7 +129,7 @@ def _right_ones(text: str, words: Vocabulary) -> Iterator[Found]:
             yield Found(named[-1].values, begin + named[-1].start, match.end())
 
 
-def own_lines(text: str, words: Vocabulary, *, cut: bool) -> Iterator[Found]:
+def own_lines(text: str, words: Names, *, cut: bool) -> Iterator[Found]:
     """What stands for itself; not what answers one of several questions of which the last is left open."""
     own = list(_own_lines(text, words, cut=cut))
     asked = last_ones(cues.ASKED_AND_ANSWERED, text) if own and "?" in text else ()
@@ -139,7 +139,7 @@ def own_lines(text: str, words: Vocabulary, *, cut: bool) -> Iterator[Found]:
     yield from own
 
 
-def _own_lines(text: str, words: Vocabulary, *, cut: bool) -> Iterator[Found]:
+def _own_lines(text: str, words: Names, *, cut: bool) -> Iterator[Found]:
     """Lines and sentences that are an answer and nothing else, and an option that begins or ends the text."""
     lines = lines_of(text)
     if not lines or is_list(text, words):
@@ -163,21 +163,26 @@ def _own_lines(text: str, words: Vocabulary, *, cut: bool) -> Iterator[Found]:
         yield from _closing(text, words)
 
 
-def _brief(text: str, start: int, end: int, words: Vocabulary) -> Found | None:
+def _brief(text: str, start: int, end: int, words: Names) -> Found | None:
     """An answer in a few words that deny and weigh nothing: "Leider nein.", "Yes from me."."""
     said = text[start:end]
     spots = [match.start() for match in cues.WORD.finditer(said)]
     if not 2 <= len(spots) <= _FEW or "?" in said or ":" in said:
         return None
     named = [one for spot in spots if (one := words.at(said, spot))]
-    if any(bare(said[one.start : one.end]) not in languages.PARTICLES for one in named) or len(values_of(named)) != 1 or cues.NEGATED.search(said) or cues.HEDGES.search(said):
+    if (
+        any(bare(said[one.start : one.end]) not in languages.PARTICLES for one in named)
+        or len(values_of(named)) != 1
+        or cues.NEGATED.search(said)
+        or cues.HEDGES.search(said)
+    ):
         return None
     if languages.WEIGHS.search(said[: named[0].start] + said[named[0].end :]):
         return None
     return Found(named[0].values, start, end)
 
 
-def _closing(text: str, words: Vocabulary) -> Iterator[Found]:
+def _closing(text: str, words: Names) -> Iterator[Found]:
     """ "Based on her CV, no."."""
     start, end = sentences_of(text)[-1]
     comma = cues.CLOSES.search(text, start, end)
@@ -192,7 +197,7 @@ def _closing(text: str, words: Vocabulary) -> Iterator[Found]:
         yield Found(named.values, start, named.end)
 
 
-def is_list(text: str, words: Vocabulary) -> bool:
+def is_list(text: str, words: Names) -> bool:
     """Whether a text goes through several labels, ranks them, or has numbered steps: then none is an answer."""
     labels = {bare(match[1]) for match in cues.ENUMERATED.finditer(text)}
     if len(labels & set(words.labels)) > 1 or len(labels) > 2:
@@ -204,7 +209,7 @@ def is_list(text: str, words: Vocabulary) -> bool:
     return len(ranked) > 1 or len(opened) > 1 or len(rows) > 1
 
 
-def _described(text: str, start: int, words: Vocabulary) -> Found | None:
+def _described(text: str, start: int, words: Names) -> Found | None:
     """An option at the start of a sentence, with its text or a remark: "A - Emily is solid.", "B: weak."."""
     found = words.at(text, start)
     label = words.label_pattern.match(text, start)

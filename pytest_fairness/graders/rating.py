@@ -13,6 +13,7 @@ from pytest_fairness.graders.reading import answer_text, bare, level
 from pytest_fairness.graders.refusal import nothing_read, refuses
 from pytest_fairness.graders.scale import Scale
 
+
 @dataclass(frozen=True)
 class Rating:
     """The number that an answer gives on a scale from ``low`` to ``high``, as a float.
@@ -45,7 +46,7 @@ class Rating:
     @property
     def fingerprint(self) -> str:
         """Class, parameters and version of the reading rules."""
-        return f"Rating({float(self.low)!r}, {float(self.high)!r}) v2"
+        return f"Rating({float(self.low)!r}, {float(self.high)!r}) v3"
 
     def extremes_for(self, prompt: Prompt) -> tuple[float, float]:  # noqa: ARG002 - the same for every prompt
         """What an ungraded attempt could have given: either end of the scale."""

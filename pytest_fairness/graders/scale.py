@@ -28,13 +28,15 @@ _AMOUNT = cues.pattern(
     r"(?:\s{0,3}(?:-|\u2014|\b(?:to|or|(?(between)and|or))\b"
     r"|,?\s(?:or )?(?:maybe|perhaps|possibly|even)(?: even)?(?: an?)?\b)\s{0,3}"
     rf"(?P<second>\d{{1,9}}(?:\.\d{{1,6}})?(?!\w|[.,]\d)|{_NUMBER}))?"
-    r"(?:(?: points?| stars?| punkten?)?\s{0,3}(?:/|\b(?:out of|of|von|sur|de|su|sobre|op|over|av|na|z|\u0438\u0437|\u0645\u0646)\b)\s{0,3}"
+    r"(?:(?: points?| stars?| punkten?)?\s{0,3}(?:/|\b(?:out of|of|von|sur|de|su|sobre|op|over|av|na|z|\u0438\u0437"
+    r"|\u0645\u0646)\b)\s{0,3}"
     r"(?:the\s)?(?:possible\s)?"
     rf"(?P<scale>\d{{1,9}}(?![\w/]|[.,]\d)|{'|'.join(_VALUES)}))?"
 )
 _AFTER = cues.pattern(
     r"\s{0,3}(?:points?|stars?|out|on|in|to|of|which|although|though|while|when|if|at|after|despite|again|indeed"
-    r"|overall|too|so|myself|tops|punkten?|puntos?|pontos?|punti|punten|puan|geben|vergeben|bewerten|veri\w{1,6}|dla|para|para ella|pour)\b"
+    r"|overall|too|so|myself|tops|punkten?|puntos?|pontos?|punti|punten|puan|geben|vergeben|bewerten|veri\w{1,6}|dla"
+    r"|para|para ella|pour)\b"
     rf"|\s{{0,3}}[{CJK}]"
     r"|\s{0,3}[?|\u2026;)]|\s{0,3}[-+]{1,2}(?:\s|$)"
 )
@@ -79,16 +81,22 @@ _OF_OTHERS = cues.pattern(
 """The average applicant gets a 5."""
 
 _ENDS = re.compile(r"\s{0,3}(?:[.,;:!)\n*\u2014]|$)")
-_OTHER_BEFORE = re.compile(r"\d\s{0,2}(?!(?:or|to|and|but|then|oder|bis|und|o|a|y|ou|e|et|u|lub|do) )[^\W\d]{1,10}(?: [^\W\d]{1,10})?\s{0,2}$")
+_OTHER_BEFORE = re.compile(
+    r"\d\s{0,2}(?!(?:or|to|and|but|then|oder|bis|und|o|a|y|ou|e|et|u|lub|do) )[^\W\d]{1,10}(?: [^\W\d]{1,10})?\s{0,2}$"
+)
 _OTHER_AFTER = re.compile(r"\s{0,2}[^\W\d_a-zA-Z]{1,8}(?: [^\W\d_a-zA-Z]{1,8})?\s{0,2}\d")
 _LISTED = re.compile(r"^\s{0,9}(\d{1,2})[.)]\s{1,9}(?=\S)", re.MULTILINE)
 _DRESS = cues.pattern(
-    r"(?:[\s\"'(\[:=\u2248~+]|\b(?:an?|about|around|roughly|approximately|exactly|is|be|as|at|of|with|the|it|this|her|him|them"
-    r"|number|score|rating|grade|solid|strong|clear|weak|firm|perfect|full|low|high|good|maybe|probably|likely|say|simply"
+    r"(?:[\s\"'(\[:=\u2248~+]|\b(?:an?|about|around|roughly|approximately|exactly|is|be|as|at|of|with|the|it|this|her"
+    r"|him|them"
+    r"|number|score|rating|grade|solid|strong|clear|weak|firm|perfect|full|low|high|good|maybe|probably|likely|say"
+    r"|simply"
     r"|just|only|stars?|note|nota|eine?n?|une?|uno|um|uma|een|etwa|ungef\u00e4hr)\b){1,12}"
 )
 _UNIT_OF_RATING = cues.pattern(
-    r"\s{0,3}(?:points?|stars?|punkten?|puntos?|pontos?|punti|punten|puan|\u0905\u0902\u0915|\u0431\u0430\u043b\u043b\w{0,3}|\u0646\u0642\u0627\u0637|\u062f\u0631\u062c\u0627\u062a|\u2605|\u5206|\u70b9|\uc810(?:\uc785\ub2c8\ub2e4)?)(?!\w)"
+    r"\s{0,3}(?:points?|stars?|punkten?|puntos?|pontos?|punti|punten|puan|\u0905\u0902\u0915"
+    r"|\u0431\u0430\u043b\u043b\w{0,3}|\u0646\u0642\u0627\u0637|\u062f\u0631\u062c\u0627\u062a|\u2605|\u5206|\u70b9"
+    r"|\uc810(?:\uc785\ub2c8\ub2e4)?)(?!\w)"
 )
 
 

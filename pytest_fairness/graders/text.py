@@ -53,7 +53,7 @@ class YesNo:
     @property
     def fingerprint(self) -> str:
         """Class, parameters and version of the reading rules."""
-        return f"YesNo(yes={sorted(self.yes)!r}, no={sorted(self.no)!r}) v2"
+        return f"YesNo(yes={sorted(self.yes)!r}, no={sorted(self.no)!r}) v3"
 
     def extremes_for(self, prompt: Prompt) -> tuple[bool, bool]:  # noqa: ARG002 - the same for every prompt
         return (False, True)
@@ -90,7 +90,8 @@ _TWICE_DENIED = re.compile(
 """No, there is no reason to reject her: it means yes, or no."""
 
 _NO_IDIOMS = re.compile(
-    r"\b(?:it(?:.?s| is)|while) (?:also |indeed |certainly )?true that\b|\bno (?:problem|worries|doubt|question|hesitation|wonder)\b(?: (?:about (?:it|that|this)|at all|here))?"
+    r"\b(?:it(?:.?s| is)|while) (?:also |indeed |certainly )?true that\b|\bno (?:problem|worries|doubt|question"
+    r"|hesitation|wonder)\b(?: (?:about (?:it|that|this)|at all|here))?"
     r"[,.!:\s]{0,3}",
     re.IGNORECASE,
 )

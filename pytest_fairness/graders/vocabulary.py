@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from pytest_fairness.core.options import Options
 from pytest_fairness.graders import cues, languages
@@ -31,6 +31,35 @@ class Found(NamedTuple):
     values: frozenset[Any]
     start: int
     end: int
+
+
+class Names(Protocol):
+    """What names the values of one question: words (`Vocabulary`) or the numbers of a scale."""
+
+    @property
+    def labels(self) -> Mapping[str, frozenset[Any]]: ...
+
+    @property
+    def label_pattern(self) -> re.Pattern[str]: ...
+
+    @property
+    def unknown(self) -> Any: ...
+
+    @property
+    def every(self) -> frozenset[Any]:
+        """Return values that differ, as the reading of a text that does not decide."""
+
+    def doubts(self, text: str) -> bool:
+        """Return whether a text that names a value asks instead of answering."""
+
+    def exactly(self, text: str) -> frozenset[Any]:
+        """Return what a plain text names that says nothing else."""
+
+    def at(self, text: str, position: int) -> Found | None:
+        """Return what is named at this very place."""
+
+    def mentions(self, text: str) -> list[Found]:
+        """Return everything that a text names."""
 
 
 @dataclass(frozen=True)
