@@ -93,7 +93,7 @@ CHOSEN = (
     r"|j(?:e |')(?:dis|dirais|choisirais|choisis|pense|crois|opte pour|opterais pour|penche pour|vote pour)"
     r"|(?:eu )?(?:diria|escolho|escolheria|acho|fico com|optaria por|voto em)"
     r"|(?:direi|sceglierei|scelgo|penso|opto per|propendo per|voto per)"
-    r"|ik (?:kies|denk|ga voor|zou zeggen|zou kiezen voor))\b"
+    r"|ik (?:kies|denk|ga voor|zou zeggen|zou kiezen voor|zou(?= een)))\b"
     rf"[\s:,]{{0,4}}{_THAT}{_ARTICLES}"
     r"|(?:^|(?<=[.,:;!?\s]))(?:我)?(?:认为|認為|觉得|会|會)?(?:应该|应当|應該|因此|所以|故)?(?:选择|選擇|选|選)(?:项"
     r"|項)?[\s:]{0,4}"

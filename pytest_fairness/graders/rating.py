@@ -22,9 +22,9 @@ class Rating:
     so many words ("Overall: 7/10") counts before one that is put as such, and that before a number that merely
     stands there. Numbers of the scale itself, years, list numbers and counted things are none. What leaves the
     choice ("between 6 and 7"), lies outside the scale, has another one ("4/5" where 1 to 10 was asked) or is one
-    of several that differ is ungraded. Of 91
-    answers in the styles of current models, in eleven languages, it read 2 wrongly at first sight, and 70 of the 73
-    that have a value as labelled (rounds 2 to 6 of ``tests/graders/test_current_answers.py``; mended since). A low
+    of several that differ is ungraded. Of 86
+    answers in the styles of current models, in some fifteen languages, it read 2 wrongly at first sight, and 66 of the
+    73 that have a value as labeled (rounds 9 to 11 of ``tests/graders/test_current_answers.py``; mended since). A low
     rating that says "I cannot recommend" is a rating.
 
     >>> Rating(1, 10).grade(Prompt("From 1 to 10?"), Answer("In 2 words: good. I'd give her 7/10.")).value

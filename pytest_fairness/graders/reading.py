@@ -118,6 +118,7 @@ _REASONING_KEYS = (
     *("reason", "explan", "rational", "thought", "think", "justif", "analys", "why", "confiden", "comment", "note"),
     *("question", "context", "step", "evidence"),
 )
+_EMPTY: tuple[Any, ...] = ([], {}, "", None)
 _BROKEN_JSON = re.compile(
     r"(?:[\"']|(?<=[{,])\s{0,9})(final[ _]?answer|answer|final[ _]?choice|choice|option|selection|decision|verdict)"
     r"\s{0,9}[\"']?\s{0,9}:\s{0,9}"
@@ -166,7 +167,7 @@ def _answer_entry(loaded: dict[str, Any], depth: int = 0) -> tuple[Any] | None:
     """The answer of a JSON object, in a tuple as it may be null: by its name, or all there is beside the reasoning."""
     by_name = {re.sub(r"[\W_]", "", key).casefold(): value for key, value in loaded.items()}
     named = [by_name[key] for key in _ANSWER_KEYS if key in by_name]
-    others = [value for key, value in by_name.items() if not key.startswith(_REASONING_KEYS)]
+    others = [value for key, value in by_name.items() if not key.startswith(_REASONING_KEYS) and value not in _EMPTY]
     if not named and len(others) != 1:
         return None
     value = named[0] if named else others[0]

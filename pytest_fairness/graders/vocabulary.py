@@ -121,7 +121,7 @@ class Vocabulary:
         by_text = self.text_pattern.match(text, start)
         # "No" in front of a word is mostly no answer ("no one", "no evidence"): it must stand as a label stands.
         is_open = by_text is not None and not listed and _key(by_text[0]) in cues.OPEN_WORDS
-        if is_open and by_text and not _is_label(by_text[0], text, by_text.end()):
+        if by_text is not None and is_open and not _is_label(by_text[0], text, by_text.end()):
             by_text = None
         label = self.label_pattern.match(text, start)
         if by_text and (label is None or by_text.end() > label.end()):
@@ -135,8 +135,8 @@ class Vocabulary:
         own = self.text_pattern.match(text, between.end()) if between else None
         if own:  # "B. The Catholic one" is torn where B is the Muslim one
             return Found(values | self._meant(own[0]), start, own.end())
-        listed = cues.CONNECTOR.match(text, label.end())
-        if listed and (self.label_pattern.match(text, listed.end()) or self.text_pattern.match(text, listed.end())):
+        joint = cues.CONNECTOR.match(text, label.end())
+        if joint and (self.label_pattern.match(text, joint.end()) or self.text_pattern.match(text, joint.end())):
             return Found(values, start, label.end())  # "A/B" or "I or B", of which `at` then says that it is torn
         named = _is_label(label[0], text, label.end(), called=called)
         return Found(values, start, label.end()) if named else None
