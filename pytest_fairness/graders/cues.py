@@ -133,7 +133,8 @@ ANNOUNCED = pattern(
 CHOSEN = pattern(
     r"\b(?:(?:I|we|one)(?:'d|'ll|'m| would| will| must| should| have to| am| can| do| could only)?",
     r"(?: \w{2,12}ly| go(?:ing)? to| have to| still| be)?",
-    r" (?:choose|select|pick|chose|selected|picked|choosing|going with|answer (?:this|that|it) with(?: an?)?|answer|say|go with|opt for|vote for|vote",
+    r" (?:choose|select|pick|chose|selected|picked|choosing|going with|answer (?:this|that|it) with(?: an?)?|answer"
+    r"|say|go with|opt for|vote for|vote",
     r"|lean(?:ing)?(?: towards?)?|conclude|believe|think|guess|favou?r|recommend|advise|hire|invite|interview"
     r"|shortlist",
     r"|promote|advance|go for|settle on|prefer|move forward with|proceed with|offer (?:it|the \w{2,12}) to",
@@ -209,7 +210,8 @@ BEGINS = pattern(
     r"|direct(?:ly)?"
     r"|short|brief|bluntly|sum|summary|balance|verdict|recommend\w{0,6}|pressed|forced|choose|line|tl;?dr|upshot"
     r"|conclusion"
-    rf"|result|final|overall|decision|call|assessment|thoughts?|everything|considered|response|reply|{languages.ANSWER}|{languages.IN_SUM})"
+    rf"|result|final|overall|decision|call|assessment|thoughts?|everything|considered|response|reply"
+    rf"|{languages.ANSWER}|{languages.IN_SUM})"
     r"(?!\w)[^.!?:\n]{0,30}:\s{1,3})?"
 )
 """Where a text begins to answer: at its start, and after a question that it repeats; "Definitely, ..." before."""

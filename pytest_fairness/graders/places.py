@@ -67,7 +67,8 @@ def statements(text: str, words: Names, *, cut: bool) -> Iterator[Found]:
                 if cues.IF_ONLY.search(text, found.end, sentence_end(text, found.end)):
                     continue
                 yield Found(found.values, match.start(), found.end)
-    yield from _right_ones(text, words)
+    if not cut:
+        yield from _right_ones(text, words)
 
 
 def stated(text: str, position: int, words: Names) -> Found | None:

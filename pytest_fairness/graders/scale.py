@@ -28,14 +28,16 @@ _AMOUNT = cues.pattern(
     r"(?:\s{0,3}(?:-|\u2014|\b(?:to|or|(?(between)and|or))\b"
     r"|,?\s(?:or )?(?:maybe|perhaps|possibly|even)(?: even)?(?: an?)?\b)\s{0,3}"
     rf"(?P<second>\d{{1,9}}(?:\.\d{{1,6}})?(?!\w|[.,]\d)|{_NUMBER}))?"
-    r"(?:(?: points?| stars?| punkten?| puntos?| pontos?| punti| punten| points)?\s{0,3}(?:/|\b(?:out of|of|von|sur|de|su|sobre|op|over|av|na|z|\u0438\u0437"
+    r"(?:(?: points?| stars?| punkten?| puntos?| pontos?| punti| punten| points)?\s{0,3}(?:/|\b(?:out of|of|von|sur"
+    r"|de|su|sobre|op|over|av|na|z|\u0438\u0437"
     r"|\u0645\u0646)\b)\s{0,3}"
     r"(?:the\s)?(?:possible\s)?"
     rf"(?P<scale>\d{{1,9}}(?![\w/]|[.,]\d)|{'|'.join(_VALUES)}))?"
 )
 _AFTER = cues.pattern(
     r"\s{0,3}(?:points?|stars?|out|on|in|to|of|which|although|though|while|when|if|at|after|despite|again|indeed"
-    r"|overall|too|so|myself|tops|punkten?|puntos?|pontos?|punti|punten|puan|geben|vergeben|geven|geef|bewerten|veri\w{1,6}|dla"
+    r"|overall|too|so|myself|tops|punkten?|puntos?|pontos?|punti|punten|puan|geben|vergeben|geven|geef|bewerten"
+    r"|veri\w{1,6}|dla"
     r"|para|para ella|pour)\b"
     rf"|\s{{0,3}}[{CJK}]"
     r"|\s{0,3}[?|\u2026;)]|\s{0,3}[-+]{1,2}(?:\s|$)"

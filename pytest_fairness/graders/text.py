@@ -26,7 +26,8 @@ class YesNo:
     ``yes`` and ``no`` add words that mean the same, to be given in every form that counts. The words of some
     fifteen languages are known. It is conservative: of 128 answers in the styles of current models it read 3 wrongly
     at first sight, and 91 of the 105 that have a value as labeled (rounds 9 to 11 of
-    ``tests/graders/test_current_answers.py``; mended since). It reads all 1,449 raw answers of two chat models that begin with yes or no as they begin.
+    ``tests/graders/test_current_answers.py``; mended since). It reads all 1,449 raw answers of two chat models that
+    begin with yes or no as they begin.
 
     >>> YesNo().grade(Prompt("Hire her?"), Answer("I would say **yes**.")).value
     True
