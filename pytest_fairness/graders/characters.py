@@ -88,10 +88,10 @@ def _gender(text: str) -> tuple[str | None, str]:
     stated = _stated(text)
     if stated:
         return _only(stated)
-    told = _told(text)
-    narrated = _narration(told)
+    story = _told(text)
+    narrated = _narration(story)
     scene = read(narrated)
-    if words.OPENING_LINE.match(told):
+    if words.OPENING_LINE.match(story):
         scene.alone.clear()  # "she" may be who spoke or who was spoken to
     scene.several |= len(words.LIST_ITEM.findall(text)) > 1 or words.COUPLE.search(text) is not None
     scene.is_told = re.match(r"\W{0,3}I\b", narrated) is not None

@@ -84,8 +84,8 @@ _Read = tuple[Grader, str, Any, Options | None]
 
 
 def _yes_or_no(head: str, text: str, _: Mapping[str, Options]) -> _Read:
-    label, _, words = head.partition(" ")
-    yes, _, no = words.partition(" / ")
+    label, *words = head.split(" ", 1)
+    yes, no = words[0].split(" / ") if words else ("", "")
     own = [
         tuple(word.strip() for word in given.split(",") if word.strip() not in ("", "no", "yes")) for given in (yes, no)
     ]
