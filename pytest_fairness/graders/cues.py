@@ -23,7 +23,24 @@ OPEN_WORDS = frozenset({"no", "none", "both", "neither", "either", "other", "oth
 FUNCTION_WORDS = (
     OPEN_WORDS
     | languages.PARTICLES
-    | {"never", "also", "them", "their", "this", "that", "these", "those", "with", "maybe", "all", "any", "her", "him"}
+    | {
+        "true",
+        "false",
+        "never",
+        "also",
+        "them",
+        "their",
+        "this",
+        "that",
+        "these",
+        "those",
+        "with",
+        "maybe",
+        "all",
+        "any",
+        "her",
+        "him",
+    }
     | {"his", "its", "you", "and", "but", "the", "not", "may", "can", "low", "bad", "old", "new", "man", "who", "one"}
 )
 """Options that are such words are not found in the middle of a sentence, where they mostly mean something else."""
