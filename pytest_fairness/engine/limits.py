@@ -61,7 +61,7 @@ class Limit:
         """Of those in flight, the requests that are to be sent once more."""
         self._again: deque[asyncio.Future[None]] = deque()
         """Those of them that may be sent as soon as there is a place."""
-        self._answers = self._tokens = 0
+        self._answers = self._tokens = self._refusals = 0
         self._refused, self._quiet = -1, 0.0
 
     def free(self, now: float) -> int:
@@ -101,9 +101,8 @@ class Limit:
 
     def refused(self, wait: float, generation: int) -> None:
         """The provider asked for fewer requests, and for ``wait`` seconds of quiet."""
-        self._refused = max(self._refused, generation)
+        self._refused, self._refusals = max(self._refused, generation), self._refusals + 1
         self._quiet = max(self._quiet, wait)
-        self._closed_until = max(self._closed_until, time.monotonic() + wait)
         self._wake()
 
     def wish(self, keys: Sequence[str], now: float) -> Wish | None:
@@ -125,9 +124,10 @@ class Limit:
             self._answers,
             self._tokens,
             self._refused,
+            self._refusals,
             self._quiet,
         )
-        self._answers = self._tokens = 0
+        self._answers = self._tokens = self._refusals = 0
         self._refused, self._quiet = -1, 0.0
         return wish
 

@@ -54,12 +54,14 @@ class Process:
     again: int = 0
     answers: int = 0
     refused: int = -1
+    refusals: int = 0
     closed_until: float = 0.0
 
     def wish(self, ceiling: int) -> Wish:
         keys = ["k"] * min(self.left, ceiling)
         counts = {"under_way": self.out + self.again, "waiting": self.again, "again": self.again}
-        return Wish("e", ceiling, keys=keys, **counts, answers=self.answers, refused=self.refused)  # type: ignore[arg-type]
+        seen = {"answers": self.answers, "refused": self.refused, "refusals": self.refusals}
+        return Wish("e", ceiling, keys=keys, **counts, **seen)  # type: ignore[arg-type]
 
 
 @dataclass
@@ -89,10 +91,11 @@ class Asking:
                 process.out, process.again = process.out - 1, process.again + (not ended)
                 process.answers += ended
                 process.refused = process.refused if ended else max(process.refused, generation)
+                process.refusals += not ended
             if self.now < process.closed_until and process.refused < 0:
                 continue
             grant = pace.take(str(name), process.wish(self.ceiling), self.now)
-            process.answers, process.refused = 0, -1
+            process.answers, process.refusals, process.refused = 0, 0, -1
             process.left, process.again = process.left - grant.keys, process.again - grant.again
             for _ in range(grant.keys + grant.again):
                 process.out, self.requests = process.out + 1, self.requests + 1
@@ -128,11 +131,11 @@ def test_a_refusal_halves_once_for_all_that_was_under_way() -> None:
     for owner in "abcd":
         pace.take(owner, Wish("e", 64, keys=["k"] * 16), 0.0)
     for owner in "abcd":
-        grant = pace.take(owner, Wish("e", 64, under_way=16, refused=0), 1.0)
+        grant = pace.take(owner, Wish("e", 64, under_way=16, refused=0, refusals=16), 1.0)
     assert pace.allowed == 32
     assert grant.generation == 1
     pace.take("a", Wish("e", 64, under_way=16, answers=1), 2.0)
-    pace.take("a", Wish("e", 64, under_way=16, refused=1), 2.0)
+    pace.take("a", Wish("e", 64, under_way=16, refused=1, refusals=1), 2.0)
     assert pace.allowed == pytest.approx(16, abs=0.1)
     for _ in range(2000):
         pace.take("a", Wish("e", 64, under_way=16, answers=1), 3.0)
@@ -144,7 +147,8 @@ def test_after_a_refusal_one_request_of_all_processes_is_sent_until_one_is_answe
     for owner in "ab":
         pace.take(owner, Wish("e", 8, keys=["k"] * 4), 0.0)
     waits = [
-        pace.take(owner, Wish("e", 8, keys=["k"], under_way=4, waiting=4, again=4, refused=0), 0.1) for owner in "ab"
+        pace.take(owner, Wish("e", 8, keys=["k"], under_way=4, waiting=4, again=4, refused=0, refusals=20), 0.1)
+        for owner in "ab"
     ]
     assert [(grant.keys, grant.again) for grant in waits] == [(0, 0)] * 2
     sent = [pace.take(owner, Wish("e", 8, keys=["k"], under_way=4, waiting=4, again=4), 1.0) for owner in "ab"]
@@ -158,14 +162,14 @@ def test_ten_minutes_of_refusals_are_told_and_forgotten_where_nobody_asks() -> N
     pace, now = Pace(8.0, 0.0), 0.0
     for generation in range(60):
         now += 20
-        grant = pace.take("a", Wish("e", 8, under_way=1, waiting=1, again=1, refused=generation), now)
+        grant = pace.take("a", Wish("e", 8, under_way=1, waiting=1, again=1, refused=generation, refusals=20), now)
     assert grant.refused_for == now - 20
     assert pace.take("b", Wish("e", 8, keys=["k"]), now + 3600).refused_for == 0.0
 
 
 def test_nothing_leaves_while_the_provider_asked_to_be_left_alone_even_if_the_clock_is_set_back() -> None:
     pace = Pace(8.0, 1000.0)
-    pace.take("a", Wish("e", 8, keys=["k"], refused=0, quiet=5.0), 1000.0)
+    pace.take("a", Wish("e", 8, keys=["k"], refused=0, refusals=32, quiet=5.0), 1000.0)
     assert pace.take("b", Wish("e", 8, keys=["k"]), 1004.0).keys == 0
     assert pace.take("b", Wish("e", 8, keys=["k"]), 1005.1).keys == 1
     pace.take("a", Wish("e", 8, keys=["k"], refused=1, quiet=5.0), 1006.0)
