@@ -115,7 +115,7 @@ class Asker:
             try:
                 return Attempt(ask.key, ask.repetition, await self._once(ask))
             except FatalError as error:
-                self.limit.let_go()
+                self.limit.end_waits()
                 return self._hopeless(ask, one_line(error, self._secrets))
             except TransientError as error:
                 is_held_back = error.rate_limited and self.limit.is_shared

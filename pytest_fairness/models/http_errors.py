@@ -44,6 +44,8 @@ _LIMITED = (429, 529)
 """The second is Anthropic's word for overloaded."""
 _STATUS = ("status_code", "status", "code")
 _SPENT = {"insufficient_quota", "billing_error", "enforced_spend_limit_reached", "contract_spend_limit_reached"}
+_SPENT_WORDS = "credit balance is too low"
+"""What Anthropic says with status 400."""
 _TOO_LARGE = "request too large"
 """Begins what OpenAI says of a request of more tokens than a minute has: status 429, and waiting does not help."""
 _DURATION = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?")
@@ -91,6 +93,13 @@ def translate(error: Exception, service: Service) -> ModelError:
         return TransientError(
             f"{at} did not answer in time: timeout=SECONDS in the model's name allows more", sent=True, kind="timeout"
         )
+    if "ClientResponseError" in names:  # another version of HTTP, or packed in a way that was not offered
+        return TransientError(
+            f"{at} sent a broken answer: {reason}: check the base URL",
+            sent=True,
+            unreachable=True,
+            kind="broken answer",
+        )
     if "APIConnectionError" in names:
         return TransientError(f"{at} could not be asked: {reason}", kind="no connection")
     if names & {"JSONDecodeError", "UnicodeDecodeError"}:
@@ -130,7 +139,7 @@ def status_error(status: int, body: object, service: Service, headers: Mapping[s
     # A gateway may refuse one prompt by 403: what has answered before knows the key.
     if status == 401 or is_of_key or (status == 403 and not service.has_answered):
         return FatalError(f"{at} refused the key ({status}: {reason}): {service.key_advice}", kind=kind)
-    if status == 402 or codes & _SPENT:
+    if status == 402 or codes & _SPENT or _SPENT_WORDS in message:
         return FatalError(f"{at} has no credit left ({status}: {reason})", kind=kind)
     if 300 <= status < 400:
         return FatalError(
@@ -150,6 +159,17 @@ def status_error(status: int, body: object, service: Service, headers: Mapping[s
         parameter, way = found
         return FatalError(f"{at} takes no such {parameter} ({status}: {reason}): {way}", kind=kind)
     return PermanentError(f"{at} refused the request ({status}: {reason})", kind=kind)
+
+
+def stated_status(error: object) -> int:
+    """Return the HTTP status that an error states itself, where it was sent as an answer.
+
+    >>> stated_status({"code": "429"}), stated_status({"type": "rate_limit_error"}), stated_status("boom")
+    (429, 429, 500)
+    """
+    codes = _code(error)
+    status = next((int(code) for code in sorted(codes) if code.isdigit() and 400 <= int(code) < 600), 500)
+    return 429 if any("rate_limit" in code for code in codes) else status
 
 
 def is_filtered(status: int, body: object) -> bool:

@@ -45,6 +45,17 @@ class Quota:
         return (requests - 1) // self.a_minute * 60
 
 
+class Chance(Quota):
+    """A provider that refuses a share of the requests, whatever their number: one of its servers is busy."""
+
+    def __init__(self, share: float) -> None:
+        super().__init__(1, "chance")
+        self.share, self.draw = share, random.Random(7)
+
+    def answers(self, now: float) -> bool:
+        return self.draw.random() >= self.share
+
+
 @dataclass
 class Process:
     """What one process knows; all of its prompts are wanted at once."""
@@ -117,6 +128,13 @@ def test_a_quota_is_used_up_and_not_hammered(a_minute: int, prompts: int, proces
     assert asking.now <= 1.3 * quota.seconds(prompts) + 1
     assert asking.requests < 9 * prompts
     assert asking.silence < 120
+
+
+@pytest.mark.parametrize("processes", [1, 3])
+def test_a_fifth_of_refusals_costs_at_most_twice_the_time(processes: int) -> None:
+    """Each of them once halved what is under way, and cost ten times the time."""
+    none, fifth = (Asking(Chance(share), 3000, processes).now for share in (0.0, 0.2))
+    assert fifth <= 2 * none
 
 
 @pytest.mark.parametrize("a_minute", [5, 10, 20])
