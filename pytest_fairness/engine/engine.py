@@ -35,8 +35,7 @@ from pytest_fairness.engine.submitting import HANDING_IN, BatchMode, Submitting
 from pytest_fairness.store.pace import Rates, Wish
 from pytest_fairness.store.store import Asked, Store, Turn
 
-GradeRow = tuple[str, str, Grade]
-"""An attempt's key, a grader's fingerprint, and the grade."""
+GradeRow = tuple[str, str, Grade]  # with the attempt's key and the grader's fingerprint
 
 _GATHER = 0.004
 """Seconds for which ended requests are gathered into one exchange with the store."""
@@ -145,7 +144,8 @@ class Engine:
         """
         with self._store.grading():
             self.answers.grades |= self._store.load(keys, self._run)[1]
-            yield (grades := [])
+            grades: list[GradeRow] = []
+            yield grades
             self._store.turn(self._run, grades=grades)
             self.answers.grades |= {(key, fingerprint): grade for key, fingerprint, grade in grades}
 

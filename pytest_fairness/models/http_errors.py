@@ -18,26 +18,30 @@ from pytest_fairness.models import refusals
 _SHOWN = 300
 """Characters of a server's own message that are shown: some send whole pages of HTML."""
 
-_UNREACHABLE = {
-    "ClientConnectorError",
-    "ConnectError",
-    "ConnectTimeout",
-    "ConnectionRefusedError",
-    "ConnectionTimeoutError",
-    "gaierror",
+_CONNECTION_FAILURES = {
+    # First of all: what dropped a connection may be wrapped in an error that says it failed, or timed out.
+    "dropped connection": {
+        "BrokenPipeError",
+        "ChunkedEncodingError",
+        "ClientPayloadError",
+        "ConnectionAbortedError",
+        "ConnectionResetError",
+        "ReadError",
+        "RemoteProtocolError",
+        "ServerDisconnectedError",
+        "WriteError",
+    },
+    "no connection": {
+        "ClientConnectorError",
+        "ConnectError",
+        "ConnectTimeout",
+        "ConnectionRefusedError",
+        "ConnectionTimeoutError",
+        "gaierror",
+    },
+    "timeout": {"TimeoutError", "TimeoutException", "APITimeoutError", "Timeout"},
 }
-_DROPPED = {
-    "BrokenPipeError",
-    "ChunkedEncodingError",
-    "ClientPayloadError",
-    "ConnectionAbortedError",
-    "ConnectionResetError",
-    "ReadError",
-    "RemoteProtocolError",
-    "ServerDisconnectedError",
-    "WriteError",
-}
-_TIMEOUT = {"TimeoutError", "TimeoutException", "APITimeoutError", "Timeout"}
+"""The names of the exceptions of each kind."""
 _BAD_URL = {"UnsupportedProtocol", "InvalidURL"}
 _FILTER_STATUSES = (400, 403, 422, 451)
 _LIMITED = (429, 529)
@@ -82,17 +86,13 @@ def translate(error: Exception, service: Service) -> ModelError:
     at = f"{service.model}: {service.base_url}"
     if names & _BAD_URL:
         return FatalError(f"{at} is no URL that can be asked ({reason}): write http://host:port/path")
-    # First of all: what dropped a connection may be wrapped in an error that says it failed, or timed out.
-    if names & _DROPPED:
-        return TransientError(f"{at} dropped the connection: {reason}", sent=True, kind="dropped connection")
-    if names & _UNREACHABLE:
-        return TransientError(
-            f"{at} cannot be reached: {reason}; is the server running?", unreachable=True, kind="no connection"
-        )
-    if names & _TIMEOUT:
-        return TransientError(
-            f"{at} did not answer in time: timeout=SECONDS in the model's name allows more", sent=True, kind="timeout"
-        )
+    told = {
+        "dropped connection": f"dropped the connection: {reason}",
+        "no connection": f"cannot be reached: {reason}; is the server running?",
+        "timeout": "did not answer in time: timeout=SECONDS in the model's name allows more",
+    }
+    if failure := _connection_failure(names, {kind: f"{at} {said}" for kind, said in told.items()}):
+        return failure
     if "ClientResponseError" in names:  # another version of HTTP, or packed in a way that was not offered
         return TransientError(
             f"{at} sent a broken answer: {reason}: check the base URL",
@@ -122,11 +122,15 @@ def passing(error: BaseException, said: str) -> TransientError | None:
         if status is not None:
             return TransientError(said, kind=str(status)) if _may_pass(status) and status not in _LIMITED else None
     names = {cls.__name__ for link in chain for cls in type(link).__mro__}
-    if names & _DROPPED:
-        return TransientError(said, sent=True, kind="dropped connection")
-    if names & _UNREACHABLE:
-        return TransientError(said, unreachable=True, kind="no connection")
-    return TransientError(said, sent=True, kind="timeout") if names & _TIMEOUT else None
+    return _connection_failure(names, dict.fromkeys(_CONNECTION_FAILURES, said))
+
+
+def _connection_failure(names: set[str], told: Mapping[str, str]) -> TransientError | None:
+    for kind, classes in _CONNECTION_FAILURES.items():
+        if names & classes:
+            is_unreachable = kind == "no connection"
+            return TransientError(told[kind], sent=not is_unreachable, unreachable=is_unreachable, kind=kind)
+    return None
 
 
 def status_error(status: int, body: object, service: Service, headers: Mapping[str, str] | None = None) -> ModelError:

@@ -34,9 +34,13 @@ def ignore_second_interrupt(config: pytest.Config) -> None:
 
 def _replace(config: pytest.Config, number: signal.Signals, default: Any, handler: Callable[..., None]) -> None:
     """Handle a signal until pytest ends, where nobody else does."""
+
+    def restore() -> None:
+        signal.signal(number, default)
+
     if signal.getsignal(number) is default and threading.current_thread() is threading.main_thread():
         signal.signal(number, handler)
-        config.add_cleanup(lambda: signal.signal(number, default))
+        config.add_cleanup(restore)
 
 
 def end_with_controller(config: pytest.Config) -> Callable[[], None]:
