@@ -109,7 +109,7 @@ def test_a_call_that_hangs_is_named_and_ends_with_the_time_of_the_run(
 
 FAILS_ONCE = """\
     flag = ASKED.with_name("failed.txt")
-    if "profile 1 " in text and not flag.exists():
+    if "a woman of profile 1 " in text and not flag.exists():
         flag.write_text("")
         raise ValueError("the provider was down")
 """
@@ -123,9 +123,9 @@ def test_a_repeated_job_of_a_run_asks_again_what_failed(project: Project) -> Non
     first, again = (project.run("--fairness-run=77") for _ in range(2))
     assert (first.parseoutcomes()["failed"], first.parseoutcomes()["passed"]) == (1, 3)
     assert again.parseoutcomes()["passed"] == 4
-    # A failure is no answer: a worker that has seen none may try once more what the other has failed at.
-    assert 9 <= project.asked().total() <= (10 if project.mode.distributed else 9)
-    assert all(count == 1 for text, count in project.asked().items() if "profile 1 " not in text)
+    failed = "Should a woman of profile 1 be hired?"
+    assert {text: count for text, count in project.asked().items() if count > 1} == {failed: 2}
+    assert project.asked().total() == 9
 
 
 def test_a_run_with_an_id_of_its_own_never_gives_a_changed_application_its_old_answers(

@@ -110,6 +110,44 @@ def test_an_async_application_that_blocks_is_interrupted(project: Project, call:
     assert b"Traceback" not in output
 
 
+HANGS = "    import time\n    if 'profile 3 ' in text: time.sleep(600)"
+ENDS = """
+
+def pytest_sessionfinish(session):
+    import os
+    Path(f"ended-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}.txt").write_text("")
+"""
+
+
+@pytest.mark.parametrize(
+    ("arg", "signals"),
+    [
+        ("-pno:xdist", [signal.SIGTERM]),
+        ("-n2", [signal.SIGTERM, signal.SIGTERM]),
+        ("-n2", [signal.SIGINT, signal.SIGINT]),
+    ],
+)
+def test_an_application_that_hangs_is_interrupted(project: Project, arg: str, signals: list[signal.Signals]) -> None:
+    """Workers end with their controller: execnet's own interrupt, after five seconds, is ignored here."""
+    deaf = (
+        "\nimport os, signal\nif 'PYTEST_XDIST_WORKER' in os.environ:\n    signal.signal(signal.SIGINT, signal.SIG_IGN)"
+    )
+    project.write(
+        conftest=sources.application(version="1", body=HANGS) + deaf + ENDS, test_hiring=sources.suite(count=12)
+    )
+    process = start(project, arg)
+    wait_for(project, 7)
+    for number in signals:
+        os.kill(process.pid, number)
+        time.sleep(0.2)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == pytest.ExitCode.INTERRUPTED, output.decode()
+    assert b"Traceback" not in output
+    assert re.search(r"stopped: \d+ answers are in the store, and the same command goes on", output.decode())
+    ended = {file.stem for file in project.path.glob("ended-*")}
+    assert ended == {"ended-alone"} | ({"ended-gw0", "ended-gw1"} if arg == "-n2" else set())
+
+
 def asked_twice(project: Project) -> Counter[str]:
     return Counter({text: count for text, count in project.asked().items() if count > 1})
 
