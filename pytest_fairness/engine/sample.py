@@ -13,7 +13,7 @@ from pytest_fairness.core.protocols import BatchGrader, Grader, ItemGrader, Mode
 from pytest_fairness.engine.asks import Ask, asks_of
 from pytest_fairness.engine.batches import grade_batches
 from pytest_fairness.engine.engine import Engine
-from pytest_fairness.engine.grading import Gradings, Steps, grade_one, grade_together, withheld
+from pytest_fairness.engine.grading import FirstOf, Gradings, Steps, grade_one, grade_together, withheld
 
 
 class Sample:
@@ -26,11 +26,13 @@ class Sample:
         repetitions: int,
         engine: Engine,
         first: int = 0,
+        first_of: FirstOf | None = None,
     ) -> None:
         self.items = items
         self.model = model
         self._repetitions = repetitions
         self._first = first
+        self._first_of = first_of or (lambda *_: first)
         self._engine = engine
         self._asks: dict[int, list[Ask]] = {}
         self._making = Lock()
@@ -131,7 +133,8 @@ class Sample:
         asks = self._asks_at(place)
         attempts = yield asks
         graded = self._grade(self.items[place], asks, attempts)
-        return (yield from grade_together(self.items[place], graded, self._item_graders, self.model, self._first))
+        first = self._first, self._first_of
+        return (yield from grade_together(self.items[place], graded, self._item_graders, self.model, *first))
 
     def _grade(self, item: ProbeItem, asks: Sequence[Ask], attempts: Sequence[Attempt]) -> list[GradedAttempt]:
         new: list[tuple[str, str, Grade]] = []

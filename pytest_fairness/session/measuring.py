@@ -133,8 +133,9 @@ class ItemUnderTest:
 
 
 def counts(attempts: Sequence[GradedAttempt]) -> dict[str, int]:
-    """How many attempts there are, how many came from the store, and how many are ungraded."""
-    return {
+    """How many attempts there are, how many came from the store, the oldest of these, and how many are ungraded."""
+    times = [attempt.attempt.at for attempt in attempts if attempt.attempt.at is not None]
+    return ({"fairness_oldest": int(min(times))} if times else {}) | {
         "fairness_attempts": len(attempts),
         "fairness_from_store": sum(attempt.attempt.from_store for attempt in attempts),
         "fairness_ungraded": sum(any(grade.ungraded for grade in attempt.grades.values()) for attempt in attempts),

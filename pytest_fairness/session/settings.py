@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from pytest_fairness.core.errors import FairnessError, StoreError
+from pytest_fairness.core.numerals import DAY, age
 from pytest_fairness.report.files import PAGE, RESULTS, refuse_others
 from pytest_fairness.session.options import OPTIONS, Option
 from pytest_fairness.session.shards import Shard, ci_run
@@ -44,6 +45,8 @@ class Settings:
     resolve: bool
     looks: int
     fresh: bool
+    max_age: float | None
+    """Seconds; older answers are asked anew."""
     baseline: str | None
     certify: str | None
     verify: Path | None
@@ -111,6 +114,7 @@ class Settings:
             "repetitions": self.repetitions,
             "looks": self.looks if self.resolve and self.looks != _DEFAULTS["looks"] else None,
             "baseline": self.baseline,
+            "max-age": f"{self.max_age / DAY:g}d" if self.max_age else None,
             "sample": self.sample,
             "seed": self.seed if self.sample is not None and self.seed else None,
             "genderbench": ",".join(self.genderbench) or None,
@@ -172,6 +176,7 @@ def read_settings(config: pytest.Config) -> Settings:
         resolve=chosen["resolve"],
         looks=chosen["looks"],
         fresh=chosen["fresh"],
+        max_age=_age(chosen["max-age"]),
         baseline=chosen["baseline"] or None,
         certify=chosen["certify"] or None,
         verify=path("verify"),
@@ -261,6 +266,13 @@ def _refuse_contradictions(chosen: Mapping[str, Any], given: Mapping[str, Any]) 
     for other in ("plan", "certify", "verify"):
         if chosen["shard"] and chosen[other]:
             raise pytest.UsageError(f"--fairness-shard asks a part and --fairness-{other} asks nothing: drop one")
+
+
+def _age(given: str | None) -> float | None:
+    try:
+        return age(given) if given else None
+    except ValueError as error:
+        raise pytest.UsageError(f"--fairness-max-age is {given!r}: {error}") from None
 
 
 def _executor(given: str) -> str | None:

@@ -20,7 +20,7 @@ from pytest_fairness.session.probes import Probe
 from pytest_fairness.session.settings import Settings
 
 if TYPE_CHECKING:
-    from pytest_fairness.core.items import ProbeItem
+    from pytest_fairness.core.items import ProbeItem, Prompt
     from pytest_fairness.core.protocols import Model
     from pytest_fairness.engine.asks import Ask
     from pytest_fairness.engine.budget import Caps
@@ -90,6 +90,7 @@ class FairnessSession:
         self._made_by: dict[int, tuple[object, str, str]] = {}
         self._samples: dict[tuple[Probe, str], Sample] = {}
         self._planned: set[tuple[str | None, object]] = set()
+        self._outdated: dict[str, dict[str, int]] = {}
         self._making = RLock()
         self._store: Store | None = None
         self._engine: Engine | None = None
@@ -266,7 +267,8 @@ class FairnessSession:
         """Any items on one model, asked so often each."""
         from pytest_fairness.engine.sample import Sample
 
-        return Sample(items, model, repetitions, self.engine, self.first_repetition)
+        first = self.first_repetition(model, [prompt for item in items for prompt in item.prompts])
+        return Sample(items, model, repetitions, self.engine, first, self.first_repetition)
 
     def keep_answers(self, sample: StoredSample, model: Model) -> None:
         """Keep a sample's answers where the engine has not: those of a file, which needs no store to be asked again."""
@@ -300,11 +302,28 @@ class FairnessSession:
         probe = measured.sample.probe
         return len(probe.items[measured.place].prompts) * self.repetitions(probe)
 
+    def first_repetition(self, model: Model, prompts: Sequence[Prompt]) -> int:
+        """Return the first repetition that this run may take or ask of a model's answers to these prompts.
+
+        Answers are kept by repetition and never replaced: those of a fresh run, or in the place of answers that are
+        too old, are counted on from the last of these.
+        """
+        if self.settings.fresh:
+            return self._next_repetition
+        if self.settings.max_age is None:
+            return 0
+        from pytest_fairness.core.keys import prompt_digest
+
+        with self._making:
+            if model.key not in self._outdated:
+                outdated = self.store.runs.outdated(self.run, model.key, self.settings.max_age)
+                self._outdated[model.key] = outdated
+        known = self._outdated[model.key]
+        return max((known.get(prompt_digest(prompt.messages), 0) for prompt in prompts if known), default=0)
+
     @cached_property
-    def first_repetition(self) -> int:
-        """Of the attempts of this run."""
-        # Answers are kept by repetition: those of a fresh run are counted on from the last.
-        return self.store.runs.next_repetition(self.run) if self.settings.fresh else 0
+    def _next_repetition(self) -> int:
+        return self.store.runs.next_repetition(self.run)
 
     def _asks(self, model: Model, asks: tuple[str | None, object]) -> Iterator[Ask]:
         for planned in self.plan:

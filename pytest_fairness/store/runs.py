@@ -10,6 +10,7 @@ from typing import Any, Literal
 from sqlalchemy import Connection, bindparam, func, select, update
 
 from pytest_fairness.core.errors import StoreError
+from pytest_fairness.core.numerals import DAY
 from pytest_fairness.store import tables
 from pytest_fairness.store.database import Database
 from pytest_fairness.store.dialects import Now
@@ -130,6 +131,22 @@ class Runs:
         last = select(func.max(attempts.repetition)).where(attempts.at < started, attempts.run != run)
         number: int | None = self._database.scalar(last)
         return 0 if number is None else number + 1
+
+    def outdated(self, run: str, model: str, age: float) -> dict[str, int]:
+        """Return how many repetitions of each prompt count no more: up to the last that is older than so many seconds.
+
+        They are counted back from the start of the run, so that all its processes agree; of a run that began on an
+        earlier day, from today's midnight (UTC). An answer from the future has no age that is known: it is outdated.
+        """
+        attempts = tables.attempts.c
+        ((started, now),) = self._database.rows(select(tables.runs.c.started, Now()).where(tables.runs.c.id == run))
+        start = max(started, now - now % DAY)
+        last = select(attempts.prompt, func.max(attempts.repetition)).where(
+            attempts.model == model,
+            attempts.error.is_(None),
+            (attempts.at < start - age) | (attempts.at > now + DAY),
+        )
+        return {prompt: number + 1 for prompt, number in self._database.rows(last.group_by(attempts.prompt))}
 
     def find(self, text: str, having: Literal["samples", "document"] = "samples") -> str:
         """The id of the run that is meant, of those that have judged a sample, or have told their results.

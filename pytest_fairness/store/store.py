@@ -37,6 +37,7 @@ _select_attempts = select(
     _attempt_columns.error,
     _attempt_columns.run,
     _attempt_columns.session,
+    _attempt_columns.at,
 ).where(_attempt_columns.key.in_(bindparam("keys", expanding=True)))
 _select_grades = select(tables.grades).where(tables.grades.c.key.in_(bindparam("keys", expanding=True)))
 _select_claims = select(tables.claims).where(tables.claims.c.key.in_(bindparam("keys", expanding=True)))
@@ -226,10 +227,11 @@ class Store:
         """The answers under these keys, and what has failed in this session."""
         found: dict[str, Attempt] = {}
         rows = connection.execute(_select_attempts, {"keys": keys})
-        for key, repetition, text, finish, reasoning, usage, latency, served_by, error, asked_by, session in rows:
+        for key, repetition, text, finish, reasoning, usage, latency, served_by, error, asked_by, session, at in rows:
             if error is None:
                 answer = Answer(text, finish, reasoning, json.loads(usage) if usage else {}, latency, served_by)
-                found[key] = Attempt(key, repetition, answer, None, asked_by != run)
+                earlier = asked_by != run
+                found[key] = Attempt(key, repetition, answer, None, earlier, at if earlier else None)
             elif session == self.session:
                 found[key] = Attempt(key, repetition, None, error)
         return found
