@@ -106,6 +106,10 @@ class Sample:
         """What the graders of an item asked, once it was measured."""
         return self._questions.get(place, ())
 
+    def asked_by_graders(self) -> list[str]:
+        """Keys of what the graders of the measured items asked for."""
+        return sorted({attempt.key for asked in self._questions.values() for attempt in asked})
+
     def measure_all(self) -> list[GradedAttempt]:
         """Every item's, in order, with the grades of all graders. All that is missing is asked for at once."""
         if self._whole is None:

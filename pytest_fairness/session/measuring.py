@@ -282,7 +282,7 @@ class LazyMeasured:
                 defer_to_others(self._fairness, self.probe, sample)
             attempts = sample.measure_all()
             self._note_cause(sample, attempts)
-            self._keep(attempts)
+            self._keep(attempts, sample.asked_by_graders())
         except SpentError as error:
             raise SpentError(f"{error}: {sample.answered_items():,} of {len(sample.items):,} items measured") from None
         except StoppedError:
@@ -302,7 +302,7 @@ class LazyMeasured:
                 self.cause = errors[0], errors.count(errors[0])
                 return
 
-    def _keep(self, attempts: Sequence[GradedAttempt]) -> None:
+    def _keep(self, attempts: Sequence[GradedAttempt], questions: Sequence[str]) -> None:
         """Put the sample into the store, so that its verdicts can be made again."""
         from pytest_fairness.store.samples import StoredSample
 
@@ -315,6 +315,7 @@ class LazyMeasured:
             self.fingerprints,
             self._extremes,
             self._fairness.settings.judge,
+            questions,
         )
         if self._fairness.store.runs.keep_sample(self._fairness.run, sample):
             self._fairness.keep_answers(sample, self.subject)

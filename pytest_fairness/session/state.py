@@ -282,7 +282,8 @@ class FairnessSession:
         for (probe, key), sample in self._samples.items():
             if attempts := sample.measured():
                 model = sample.model
-                part = StoredSample(probe.id, model.name, key, attempts, graders=sample.fingerprints)
+                asked = sample.asked_by_graders()
+                part = StoredSample(probe.id, model.name, key, attempts, graders=sample.fingerprints, questions=asked)
                 if self.store.runs.keep_part(self.run, self.store.owner.id, part):
                     self.keep_answers(part, model)
 

@@ -37,26 +37,25 @@ class Database:
         self.dialect: str = self._engine.dialect.name
         self._tries_for = min(_OPENING, self._medium.tries_for)
         try:
-            self._repeated(self._prepare)
+            self.alone(self._prepare)
         except StoreError:
             self.close()
             raise
         self._tries_for = self._medium.tries_for
 
-    def _prepare(self) -> None:
-        with self._medium.preparing() as connection:
-            tables.metadata.create_all(connection)
-            number = connection.execute(select(tables.layout.c.number)).scalar()
-            if number is None:
-                connection.execute(insert(tables.layout).values(number=tables.LAYOUT))
-            elif number > tables.LAYOUT:
-                raise StoreError(
-                    f"the store {self.place} has layout {number} and this version of pytest-fairness reads up to "
-                    f"{tables.LAYOUT}: upgrade pytest-fairness, or name another store with --fairness-store"
-                )
-            elif number < tables.LAYOUT:
-                tables.migrate(connection, number)
-                connection.execute(update(tables.layout).values(number=tables.LAYOUT))
+    def _prepare(self, connection: Connection) -> None:
+        tables.metadata.create_all(connection)
+        number = connection.execute(select(tables.layout.c.number)).scalar()
+        if number is None:
+            connection.execute(insert(tables.layout).values(number=tables.LAYOUT))
+        elif number > tables.LAYOUT:
+            raise StoreError(
+                f"the store {self.place} has layout {number} and this version of pytest-fairness reads up to "
+                f"{tables.LAYOUT}: upgrade pytest-fairness, or name another store with --fairness-store"
+            )
+        elif number < tables.LAYOUT:
+            tables.migrate(connection, number)
+            connection.execute(update(tables.layout).values(number=tables.LAYOUT))
 
     @contextmanager
     def _mended(self) -> Iterator[None]:
@@ -87,6 +86,28 @@ class Database:
                 return work(connection)
 
         return self._repeated(once)
+
+    def alone(self, work: Callable[[Connection], T]) -> T:
+        """Do this in one transaction, in which nobody else can open the store; it may be repeated."""
+
+        def once() -> T:
+            with self._medium.preparing() as connection:
+                return work(connection)
+
+        return self._repeated(once)
+
+    def compact(self) -> None:
+        """Give back the room of what was deleted."""
+
+        def once() -> None:
+            with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+                self._medium.compact(connection)
+
+        self._repeated(once)
+
+    def size(self) -> int:
+        """The bytes that it takes."""
+        return self.read(self._medium.size)
 
     def read(self, work: Callable[[Connection], T]) -> T:
         """Do this without a transaction; it may be repeated."""

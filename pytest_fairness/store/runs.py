@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Collection, Mapping
 from typing import Any, Literal
 
-from sqlalchemy import Connection, bindparam, func, select, update
+from sqlalchemy import Connection, bindparam, func, select, true, update
 
 from pytest_fairness.core.errors import StoreError
 from pytest_fairness.core.numerals import DAY
@@ -148,23 +148,23 @@ class Runs:
         )
         return {prompt: number + 1 for prompt, number in self._database.rows(last.group_by(attempts.prompt))}
 
-    def find(self, text: str, having: Literal["samples", "document"] = "samples") -> str:
-        """The id of the run that is meant, of those that have judged a sample, or have told their results.
+    def find(self, text: str, having: Literal["samples", "document", "anything"] = "samples") -> str:
+        """The id of the run that is meant, of those that have judged a sample, or have told their results, or of all.
 
         ``text`` is ``latest`` or the beginning of an id.
         Raises `StoreError` where none, or more than one, is meant.
         """
         runs = tables.runs.c
         judged = runs.id.in_(select(tables.samples.c.run).distinct())
-        wanted = judged if having == "samples" else runs.document.is_not(None)
+        wanted = {"samples": judged, "document": runs.document.is_not(None), "anything": true()}[having]
         known = self._database.rows(select(runs.id).where(wanted).order_by(runs.started))
         ids: list[str] = [run for (run,) in known if text == LATEST or run.startswith(text)]
         if text == LATEST:
             ids = [next(filter(self._has_attempts, reversed(ids)), "")]
         if not any(ids):
-            kind = "judged" if having == "samples" else "finished"
+            kind = {"samples": "judged run", "document": "finished run", "anything": "run"}[having]
             raise StoreError(
-                f"the store {self._database.place} holds no {kind} run {text!r}: name one by its id, or latest"
+                f"the store {self._database.place} holds no {kind} {text!r}: name one by its id, or latest"
             )
         if len(ids) > 1:
             raise StoreError(f"{len(ids)} runs begin with {text!r}: {', '.join(ids[:3])}: write more of the id")

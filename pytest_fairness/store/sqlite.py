@@ -71,6 +71,18 @@ class File:
         except (Timeout, OSError) as error:
             raise StoreError(f"the store {self._path} cannot be opened: {error}; {_WAY_OUT}") from None
 
+    def compact(self, connection: Connection) -> None:
+        """Write the file anew, without what was deleted."""
+        connection.exec_driver_sql("VACUUM")
+        connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def size(self, connection: Connection) -> int:
+        """The bytes of the file, with what is not yet in it."""
+        pages, size = (
+            connection.exec_driver_sql(f"PRAGMA {name}").scalar_one() for name in ("page_count", "page_size")
+        )
+        return int(pages * size)
+
     def lock(self, name: str) -> AbstractContextManager[object]:
         """One process at a time, of those on this store."""
         return FileLock(f"{self._path}.{name}", thread_local=False)
