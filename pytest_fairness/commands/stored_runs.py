@@ -90,9 +90,11 @@ def _compare(chosen: argparse.Namespace) -> None:
 
 
 def _merge(chosen: argparse.Namespace) -> None:
-    from pytest_fairness.store.merging import merge
+    from pytest_fairness.store.merging import LEFT_BEHIND, merge
 
     merged = merge(chosen.stores, chosen.out)
+    for empty in merged.empty:
+        print(f"there is no run in {empty}: {LEFT_BEHIND}")
     if merged.conflicts:
         plural = "s" * (merged.conflicts != 1)
         print(f"{merged.conflicts:,} attempt{plural} had another answer in an earlier store: the first is kept")

@@ -234,6 +234,8 @@ def _refuse_empty(given: Mapping[str, Any]) -> None:
 
 _MOST = {"repetitions": MOST_REPETITIONS, "sample": 1_000_000, "concurrency": 10_000, "replicas": 10_000}
 """More is a slip, and would fill the memory before anything is sent."""
+_GREATEST = 1e12
+"""Of every number that is no whole one."""
 
 
 def _refuse_out_of_range(chosen: Mapping[str, Any]) -> None:
@@ -245,6 +247,9 @@ def _refuse_out_of_range(chosen: Mapping[str, Any]) -> None:
     for name in ("rate", "rpm", "tpm", "budget", "max-minutes", "timeout"):
         if chosen[name] is not None and not 0 < chosen[name] < math.inf:
             raise pytest.UsageError(f"--fairness-{name} is {chosen[name]:g}: it must be above 0")
+        least = 0.001 if name in ("rate", "rpm", "tpm") else 0
+        if chosen[name] is not None and not least <= chosen[name] <= _GREATEST:
+            raise pytest.UsageError(f"--fairness-{name} is {chosen[name]:g}: write {least:g} to {_GREATEST:g}")
     if not 2 <= chosen["looks"] <= 20:
         raise pytest.UsageError(f"--fairness-looks is {chosen['looks']}: it must be from 2 to 20")
 

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, insert, inspect, select, update
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random_exponential
 
@@ -44,8 +44,17 @@ class Database:
         self._tries_for = self._medium.tries_for
 
     def _prepare(self, connection: Connection) -> None:
-        tables.metadata.create_all(connection)
-        number = connection.execute(select(tables.layout.c.number)).scalar()
+        found = inspect(connection).get_multi_columns()
+        known = {name: {column["name"] for column in columns} for (_, name), columns in found.items()}
+        if known and "layout" not in known:
+            raise StoreError(f"{self.place} holds tables of another program: {self._medium.way_out}")
+        number = connection.execute(select(tables.layout.c.number)).scalar() if known else None
+        if known and (number is None or number < 1):
+            raise StoreError(f"the store {self.place} is damaged, it has no layout: {self._medium.way_out}")
+        if number == tables.LAYOUT and (lost := tables.lacking(known)):
+            raise StoreError(f"the store {self.place} is damaged, it has lost {lost}: {self._medium.way_out}")
+        if number is None or number <= tables.LAYOUT:
+            tables.metadata.create_all(connection)
         if number is None:
             connection.execute(insert(tables.layout).values(number=tables.LAYOUT))
         elif number > tables.LAYOUT:
@@ -63,9 +72,7 @@ class Database:
             yield
         except DBAPIError as error:
             said = " ".join(str(error.orig).split())
-            raise StoreError(
-                f"the store {self.place} failed: {said}; what was answered before is kept: {self._medium.repair}"
-            ) from None
+            raise StoreError(f"the store {self.place} failed: {said}; {self._medium.repair(error.orig)}") from None
 
     def _repeated(self, work: Callable[[], T]) -> T:
         with self._mended():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -32,6 +32,7 @@ _OTHERS = (
     tables.claims,
 )
 """What is joined besides the attempts; of the claims those of batches, since a store at rest has no other owners."""
+LEFT_BEHIND = "was the file beside it left behind, whose name ends in -wal? It holds what was answered last"
 _ANSWER = ("text", "finish_reason", "reasoning")
 
 
@@ -43,13 +44,15 @@ class Merged:
     runs: int = 0
     conflicts: int = 0
     """Attempts that were answered otherwise in an earlier store, whose answer is kept."""
+    empty: list[Place] = field(default_factory=list)
+    """Stores without a run."""
 
 
 def merge(sources: Sequence[Place], out: Path) -> Merged:
     """Join stores into a new file. Of two answers to an attempt, that of the first store is kept, with its grades.
 
     Stores of older layouts are read as well; none is changed.
-    Raises `StoreError`, in one line, for a store that is not there and for a file that is.
+    Raises `StoreError`, in one line, for a store that is not there, for a file that is, and where no store has a run.
     """
     for source in sources:
         if not source.exists():
@@ -64,7 +67,11 @@ def merge(sources: Sequence[Place], out: Path) -> Merged:
             with closing(Database(made)) as target:
                 for number, source in enumerate(sources):
                     with _opened(source, Path(folder) / f"{number}.sqlite") as database:
+                        if not database.scalar(select(func.count()).select_from(tables.runs)):
+                            merged.empty.append(source)
                         merged.conflicts += _join(target, database)
+                if len(merged.empty) == len(sources):
+                    raise StoreError(f"there is no run in {', '.join(map(str, sources))}: {LEFT_BEHIND}")
                 merged.attempts, merged.runs = (
                     target.scalar(select(func.count()).select_from(table)) for table in (tables.attempts, tables.runs)
                 )

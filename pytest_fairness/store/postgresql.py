@@ -23,11 +23,15 @@ class Database:
 
     tries_for = 60.0
     """Seconds for which a server that went away is waited for, and a transaction repeated."""
-    repair = "see to the server and run again, or name another store with --fairness-store"
+    way_out = "name another, or an empty database, with --fairness-store"
 
     def __init__(self, place: Server) -> None:
         # Each process needs one connection for what it writes, one for its tests, and one for its lease.
         self.engine = _connect(place)
+
+    def repair(self, _: object) -> str:
+        """What to do about an error."""
+        return "what was answered before is kept: see to the server and run again, or name another store"
 
     @contextmanager
     def preparing(self) -> Iterator[Connection]:

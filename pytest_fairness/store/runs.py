@@ -154,6 +154,8 @@ class Runs:
         ``text`` is ``latest`` or the beginning of an id.
         Raises `StoreError` where none, or more than one, is meant.
         """
+        if not text.strip():
+            raise StoreError("the run is empty (an unset variable?): name one by its id, or latest")
         runs = tables.runs.c
         judged = runs.id.in_(select(tables.samples.c.run).distinct())
         wanted = {"samples": judged, "document": runs.document.is_not(None), "anything": true()}[having]
