@@ -119,6 +119,6 @@ def _prune(chosen: argparse.Namespace) -> None:
     pruned = prune(chosen.store, what, dry=chosen.dry_run)
     counts = (pruned.runs, "run"), (pruned.attempts, "answer"), (pruned.prompts, "prompt"), (pruned.grades, "grade")
     told = ", ".join(f"{count:,} {name}{'s' * (count != 1)}" for count, name in counts)
-    print(f"{'would go' if chosen.dry_run else 'removed'}: {told} ({pruned.size:,} bytes)")
+    print(f"{'would go' if chosen.dry_run else 'removed'}: {told} ({pruned.size:,} bytes of contents)")
     if not chosen.dry_run:
         print(f"the store {chosen.store}: {pruned.before:,} bytes before, {pruned.after:,} now")

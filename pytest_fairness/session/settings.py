@@ -145,8 +145,26 @@ def _shown(path: Path | str, root: Path) -> str:
 def read_settings(config: pytest.Config) -> Settings:
     """The settings of this run.
 
-    Raises `pytest.UsageError`, in one line, for a value that cannot be meant.
+    Raises `pytest.UsageError`, in one line, for a value that cannot be meant; one of the ini file with file and line.
     """
+    try:
+        return _read(config)
+    except pytest.UsageError as error:
+        raise pytest.UsageError(_place(config, str(error)) + str(error)) from None
+
+
+def _place(config: pytest.Config, problem: str) -> str:
+    """The file and line that a problem is in, as ``pytest.ini:3: ``; empty for one of the command line."""
+    match = re.match(r"(?:--fairness-|fairness_)([\w-]+)", problem)
+    dest = f"fairness_{match[1].replace('-', '_')}" if match else ""
+    if not match or config.inipath is None or config.getoption(dest, None) is not None:
+        return ""
+    lines = config.inipath.read_text(encoding="utf-8", errors="replace").splitlines()
+    places = [number for number, line in enumerate(lines, 1) if re.match(rf"\s*[\"']?{dest}[\"']?\s*[=:]", line)]
+    return f"{config.inipath.name}:{places[0]}: " if places else ""
+
+
+def _read(config: pytest.Config) -> Settings:
     given = {option.name: value for option in OPTIONS if (value := config.getoption(option.dest)) is not None}
     _refuse_empty(given)
     chosen = {option.name: _value(config, option) for option in OPTIONS}
@@ -245,11 +263,10 @@ def _refuse_out_of_range(chosen: Mapping[str, Any]) -> None:
         if name in _MOST and chosen[name] is not None and chosen[name] > _MOST[name]:
             raise pytest.UsageError(f"--fairness-{name} is {chosen[name]:,}: it must be at most {_MOST[name]:,}")
     for name in ("rate", "rpm", "tpm", "budget", "max-minutes", "timeout"):
-        if chosen[name] is not None and not 0 < chosen[name] < math.inf:
-            raise pytest.UsageError(f"--fairness-{name} is {chosen[name]:g}: it must be above 0")
         least = 0.001 if name in ("rate", "rpm", "tpm") else 0
-        if chosen[name] is not None and not least <= chosen[name] <= _GREATEST:
-            raise pytest.UsageError(f"--fairness-{name} is {chosen[name]:g}: write {least:g} to {_GREATEST:g}")
+        if chosen[name] is not None and not least < chosen[name] <= _GREATEST:
+            rule = f"it must be above {least:g} and at most {_GREATEST:g}"
+            raise pytest.UsageError(f"--fairness-{name} is {chosen[name]:g}: {rule}")
     if not 2 <= chosen["looks"] <= 20:
         raise pytest.UsageError(f"--fairness-looks is {chosen['looks']}: it must be from 2 to 20")
 
@@ -311,7 +328,10 @@ def _value(config: pytest.Config, option: Option) -> Any:
     given = config.getoption(option.dest)
     if given is not None:
         return given
-    ini = config.getini(option.dest)
+    try:
+        ini = config.getini(option.dest)
+    except (ValueError, pytest.UsageError):
+        raise pytest.UsageError(f"{option.dest} is no truth value: write true or false") from None
     if ini in ("", None):
         return option.default
     try:

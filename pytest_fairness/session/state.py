@@ -167,11 +167,12 @@ class FairnessSession:
 
         Raises `FairnessError` for a name that means none.
         """
-        from pytest_fairness.models.aliases import follow
+        from pytest_fairness.models.aliases import follow, naming_alias
         from pytest_fairness.models.registry import resolve
 
         if name not in self._models:
-            model = resolve(name, aliases=self._aliases, context=self._context)
+            with naming_alias(self.settings.root, name, self._aliases):
+                model = resolve(name, aliases=self._aliases, context=self._context)
             self._models[name] = self.executor.placed(follow(name.strip(), self._aliases), model)
         return self._models[name]
 

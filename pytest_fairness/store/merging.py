@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from shutil import rmtree
 from typing import Any
 
 from sqlalchemy import Connection, Table, func, select, tuple_
@@ -62,11 +62,11 @@ def merge(sources: Sequence[Place], out: Path) -> Merged:
     merged = Merged()
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(dir=out.parent, prefix=".merge-") as folder:
-            made = Path(folder) / "merged.sqlite"
+        with _workshop(out.with_name(f".{out.name}.merge")) as folder:
+            made = folder / "merged.sqlite"
             with closing(Database(made)) as target:
                 for number, source in enumerate(sources):
-                    with _opened(source, Path(folder) / f"{number}.sqlite") as database:
+                    with _opened(source, folder / f"{number}.sqlite") as database:
                         if not database.scalar(select(func.count()).select_from(tables.runs)):
                             merged.empty.append(source)
                         merged.conflicts += _join(target, database)
@@ -82,6 +82,17 @@ def merge(sources: Sequence[Place], out: Path) -> Merged:
 
 
 @contextmanager
+def _workshop(folder: Path) -> Iterator[Path]:
+    """A folder to work in. What a merge into the same file left there, because it was killed, goes first."""
+    rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    try:
+        yield folder
+    finally:
+        rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
 def _opened(source: Place, copy: Path) -> Iterator[Database]:
     """A store to read; of a file a copy, whose layout may be made new."""
     if isinstance(source, Path):
@@ -89,7 +100,9 @@ def _opened(source: Place, copy: Path) -> Iterator[Database]:
             with closing(sqlite3.connect(source)) as old, closing(sqlite3.connect(copy)) as new:
                 old.backup(new)
         except sqlite3.Error as error:
-            raise StoreError(f"the store {source} cannot be read: {error}") from None
+            if error.sqlite_errorname.startswith("SQLITE_FULL"):
+                raise StoreError(f"there is no room in {copy.parents[1]} for a copy of {source}") from None
+            raise StoreError(f"the store {source} cannot be read where it is: {error}") from None
     with closing(Database(copy if isinstance(source, Path) else source)) as database:
         yield database
     copy.unlink(missing_ok=True)

@@ -89,7 +89,10 @@ def prune(place: Place, chosen: Chosen, *, dry: bool) -> Pruned:
                 database.alone(remove)
             except _Undo:
                 return removing.pruned
-            database.compact()
+            try:
+                database.compact()
+            except StoreError as error:
+                raise StoreError(f"all that was chosen is removed, and its room is not given back: {error}") from None
             removing.pruned.before, removing.pruned.after = before, database.size()
             return removing.pruned
         finally:
@@ -232,7 +235,7 @@ class _Removing:
 
     def _size(self, connection: Connection, table: Table, where: Any) -> int:
         """Return the bytes of texts and data in these rows."""
-        texts = [column for column in table.columns if column.type.python_type in (str, bytes)]
+        texts = [column for column in table.columns if column.type.python_type not in (int, float)]
         sizes = [func.coalesce(func.sum(self._length(column)), 0) for column in texts]
         return sum(map(int, connection.execute(select(*sizes).where(where)).one()))
 

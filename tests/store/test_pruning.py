@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
+import signal
 import sqlite3
+import subprocess
+import sys
 import zlib
 from collections.abc import Sequence
 from contextlib import closing
@@ -116,19 +120,22 @@ def test_what_runs_that_stay_need_is_kept(place: Place, capsys: pytest.CaptureFi
     assert store.runs.document("old") is None
     store.close()
     assert pruned(place, "--older-than=30d") == 0
-    assert capsys.readouterr().out.startswith("removed: 0 runs, 0 answers, 0 prompts, 0 grades (0 bytes)")
+    assert capsys.readouterr().out.startswith("removed: 0 runs, 0 answers, 0 prompts, 0 grades (0 bytes of contents)")
 
 
-def test_a_file_becomes_small_and_a_dry_run_changes_nothing(tmp_path: Path) -> None:
+def test_a_file_becomes_small_and_a_dry_run_changes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place = tmp_path / "store.sqlite"
     measure(place, "one", [f"{number} {LONG}" for number in range(300)])
     measure(place, "two", ["a"])
     before = place.stat().st_size, contents(place)
     assert pruned(place, "--run=one", "--dry-run") == 0
     assert (place.stat().st_size, contents(place)) == before
+    capsys.readouterr()
     assert pruned(place, "--run=one") == 0
     assert answers(place) == {"two": 2}
     assert place.stat().st_size < before[0] / 5
+    told = [int(number.replace(",", "")) for number in re.findall(r"([\d,]+) bytes", capsys.readouterr().out)]
+    assert 300 * 2 * len(LONG) <= told[0] < before[0]
 
 
 def test_models_go_with_the_runs_that_asked_no_other(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -184,3 +191,50 @@ def test_what_graders_of_older_versions_asked_is_kept(tmp_path: Path) -> None:
     store.close()
     assert pruned(place, "--run=old") == 0
     assert answers(place) == {"old": 1, "new": 1}  # of the old run the question, which the newer one may need
+
+
+KILLED = """
+import os, signal, sys
+from sqlalchemy import event, Engine
+from pytest_fairness.cli import main
+
+left = int(sys.argv[1])
+
+@event.listens_for(Engine, "before_cursor_execute")
+def kill(connection, cursor, statement, *_):
+    global left
+    if statement.startswith(sys.argv[2]):
+        left -= 1
+        if not left:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+main(sys.argv[3:])
+"""
+
+
+def killed(number: int, statement: str, *command: object) -> None:
+    """Run a command in a process that is killed before it executes so manyeth statement that begins so."""
+    run = [sys.executable, "-c", KILLED, str(number), statement, *map(str, command)]
+    assert subprocess.run(run, capture_output=True, timeout=120).returncode == -signal.SIGKILL
+
+
+@pytest.mark.parametrize(("number", "statement"), [(2, "DELETE"), (6, "DELETE"), (1, "VACUUM")])
+def test_a_removal_that_is_killed_has_removed_all_or_nothing(number: int, statement: str, tmp_path: Path) -> None:
+    place = tmp_path / "store.sqlite"
+    measure(place, "one", ["a"])
+    measure(place, "two", ["b"])
+    killed(number, statement, "prune", f"--store={place}", "--run=one")
+    assert answers(place) == ({"two": 2} if statement == "VACUUM" else {"one": 2, "two": 2})
+    assert pruned(place, "--run=one") == 0
+    assert answers(place) == {"two": 2}
+
+
+def test_a_merge_that_is_killed_leaves_no_file_and_nothing_for_the_next(tmp_path: Path) -> None:
+    one, two, out = (tmp_path / f"{name}.sqlite" for name in ("one", "two", "new/all"))
+    measure(one, "one", ["a"])
+    measure(two, "two", ["b"])
+    killed(2, "INSERT INTO attempts", "merge", one, two, f"--out={out}")
+    assert not out.exists()
+    assert cli.main(["merge", str(one), str(two), f"--out={out}"]) == 0
+    assert answers(out) == {"one": 2, "two": 2}
+    assert {path.name for path in out.parent.iterdir()} <= {"all.sqlite", "all.sqlite.lock", "all.sqlite.owners"}
