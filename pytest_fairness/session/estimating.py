@@ -75,7 +75,7 @@ def _estimate(fairness: FairnessSession, name: str, model: Model) -> Estimate:
             prompts = [prompt for place in planned.places for prompt in planned.probe.items[place].prompts]
             probe = planned.probe
             if probe.id not in firsts:
-                firsts[probe.id] = fairness.first_repetition(model, [p for item in probe.items for p in item.prompts])
+                firsts[probe.id] = fairness.first_of(probe, model)
             for ask in asks_of(prompts, model, fairness.repetitions(probe), firsts[probe.id]):
                 tokens[ask.key] = expected_input(ask.prompt)
     missing = fairness.store.unanswered(list(tokens))

@@ -276,7 +276,7 @@ class LazyMeasured:
             sample = self._fairness.sample(self._planned, self.subject)
             if self.look.number > 1:
                 items, repetitions = self.look.design(self.probe, self._fairness.repetitions(self.probe))
-                sample = self._fairness.sample_of(items, self.subject, repetitions)
+                sample = self._fairness.sample_of(self.probe, items, self.subject, repetitions)
             sample.grade_with(self._graders)
             if self._fairness.settings.shard is not None and self.look.number == 1:
                 defer_to_others(self._fairness, self.probe, sample)

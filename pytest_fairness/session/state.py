@@ -258,18 +258,25 @@ class FairnessSession:
         key = (probe, model.key)
         with self._making:  # the engine's thread reads the work list while the tests' thread measures
             if key not in self._samples:
-                self._samples[key] = self.sample_of(probe.items, model, self.repetitions(probe))
+                self._samples[key] = self.sample_of(probe, probe.items, model, self.repetitions(probe))
         if planned.asks not in self._planned:
             self._planned.add(planned.asks)
             self.engine.plan(self._asks(model, planned.asks))
         return self._samples[key]
 
-    def sample_of(self, items: Sequence[ProbeItem], model: Model, repetitions: int) -> Sample:
-        """Any items on one model, asked so often each."""
+    def sample_of(self, probe: Probe, items: Sequence[ProbeItem], model: Model, repetitions: int) -> Sample:
+        """Any items of a probe on one model, asked so often each."""
         from pytest_fairness.engine.sample import Sample
 
-        first = self.first_repetition(model, [prompt for item in items for prompt in item.prompts])
-        return Sample(items, model, repetitions, self.engine, first, self.first_repetition)
+        return Sample(items, model, repetitions, self.engine, self.first_of(probe, model), self.first_repetition)
+
+    def first_of(self, probe: Probe, model: Model) -> int:
+        """Return the first repetition of a probe on one model: that of all its items, whatever is chosen of them.
+
+        So a later look at a threshold, which takes more of them, holds the answers of the earlier ones.
+        """
+        items = [*probe.items, *probe.reserve, *probe.filtered] if self.settings.max_age else []
+        return self.first_repetition(model, [prompt for item in items for prompt in item.prompts])
 
     def keep_answers(self, sample: StoredSample, model: Model) -> None:
         """Keep a sample's answers where the engine has not: those of a file, which needs no store to be asked again."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -35,6 +36,8 @@ class Database:
         self._medium = sqlite.File(place) if isinstance(place, Path) else postgresql.Database(place)
         self._engine = self._medium.engine
         self.dialect: str = self._engine.dialect.name
+        self.insert_new = partial(insert_new, self.dialect)
+        self.insert_or_replace = partial(insert_or_replace, self.dialect)
         self._tries_for = min(_OPENING, self._medium.tries_for)
         try:
             self.alone(self._prepare)
@@ -136,14 +139,6 @@ class Database:
     def scalar(self, wanted: Any) -> Any:
         """The first column of the first row, or None."""
         return self.read(lambda connection: connection.execute(wanted).scalar())
-
-    def insert_new(self, table: Any) -> Any:
-        """`dialects.insert_new` for this database."""
-        return insert_new(self.dialect, table)
-
-    def insert_or_replace(self, table: Any, where: Callable[[Any], Any] | None = None) -> Any:
-        """`dialects.insert_or_replace` for this database."""
-        return insert_or_replace(self.dialect, table, where)
 
     @contextmanager
     def lock(self, name: str) -> Iterator[None]:

@@ -13,7 +13,7 @@ from pytest_fairness.core.errors import StoreError
 from pytest_fairness.core.numerals import DAY
 from pytest_fairness.store import tables
 from pytest_fairness.store.database import Database
-from pytest_fairness.store.dialects import Now
+from pytest_fairness.store.dialects import Now, batches
 from pytest_fairness.store.places import LATEST
 from pytest_fairness.store.samples import StoredSample, joined, pack, unpack
 
@@ -251,11 +251,10 @@ class Runs:
 
     def _read(self, row: Any) -> StoredSample:
         packed = unpack(row.data)
-        digests = packed.digests()
         texts: dict[str, str] = {}
-        for start in range(0, len(digests), 1000):
-            batch = select(tables.prompts).where(tables.prompts.c.digest.in_(digests[start : start + 1000]))
-            texts |= {row.digest: row.messages for row in self._database.rows(batch)}
+        for digests in batches(packed.digests()):
+            wanted = select(tables.prompts).where(tables.prompts.c.digest.in_(digests))
+            texts |= {row.digest: row.messages for row in self._database.rows(wanted)}
         return packed.sample(row.probe, row.model, row.model_key, texts)
 
 

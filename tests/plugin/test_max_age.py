@@ -91,6 +91,23 @@ def test_only_probes_with_old_answers_are_asked_anew_also_by_graders(project: Pr
     assert sorted(project.asked().values()) == [1, 1, 1]
 
 
+def test_a_smaller_sample_and_its_looks_take_the_same_repetitions_as_all_items(project: Project) -> None:
+    probe = sources.PROBE.replace("YesNo()}", "YesNo()}, repetitions=2")
+    uneven = sources.application({"woman": 0.6, "man": 0.9}, version="1")
+    project.write(conftest=uneven, test_hiring=sources.suite(count=COUNT, probe=probe))
+    project.run()
+    project.forget_asked()
+    age(project, 40, 'WHERE prompt IN (SELECT digest FROM prompts WHERE messages LIKE "%profile 1%")')
+    project.run("--fairness-max-age=30d", "--fairness-sample=5", "--fairness-resolve")
+    assert set(project.asked().values()) == {2}
+    project.run("--fairness-max-age=30d")
+    assert set(project.asked().values()) == {2}
+    assert len(project.asked()) == 2 * COUNT
+    with closing(sqlite3.connect(project.store)) as store:
+        runs = store.execute("SELECT repetition, count(*) FROM attempts GROUP BY repetition").fetchall()
+    assert runs == [(number, 2 * COUNT) for number in range(4)]
+
+
 @pytest.mark.parametrize("given", ["30", "d", "0d", "-1d", "1e3d", "999999999w", "30 days"])
 def test_lengths_of_time_that_are_none_are_refused(project: Project, given: str) -> None:
     project.write(test_hiring=sources.suite(count=1))

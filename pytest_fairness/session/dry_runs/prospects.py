@@ -146,7 +146,7 @@ class Prospect:
 
         prompts = [prompt for item in self.probe.items for prompt in item.prompts]
         has_store = self._fairness.settings.store.exists()
-        first = self._fairness.first_repetition(self.model, prompts) if has_store else 0
+        first = self._fairness.first_of(self.probe, self.model) if has_store else 0
         return list({ask.key for ask in asks_of(prompts, self.model, self.repetitions, first)})
 
     @cached_property
