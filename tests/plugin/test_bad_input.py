@@ -245,3 +245,11 @@ def test_mistakes_in_tables_of_pyproject_are_named_by_their_own_line(project: Pr
         (told,) = [each for each in result.errlines if each]
         assert f"pyproject.toml:{line}: " in told, text
         assert said in told
+
+
+def test_an_empty_file_of_answers_ends_the_run_in_one_line(project: Project) -> None:
+    project.write(test_hiring=sources.suite(count=6))
+    (project.path / "recorded.jsonl").write_text("\n", encoding="utf-8")
+    assert "recorded.jsonl holds no recorded answer" in usage_error(
+        project.bare_run("--fairness-model=replay:recorded.jsonl")
+    )
