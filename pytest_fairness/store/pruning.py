@@ -24,7 +24,7 @@ _OF_RUNS = (tables.samples, tables.parts, tables.influences, tables.spending, ta
 """What a run that is removed leaves nothing of. Its verdicts stay: each is a look that later runs count."""
 _temporary = MetaData()
 _kept, _held, _gone = (
-    Table(name, _temporary, Column("id", Text, primary_key=True), prefixes=["TEMPORARY"])
+    Table(f"pytest_fairness_{name}", _temporary, Column("id", Text, primary_key=True), prefixes=["TEMPORARY"])
     for name in ("kept", "held", "gone")
 )
 """Keys and digests of prompts that runs hold which stay; keys that samples of any run hold; runs that go."""
