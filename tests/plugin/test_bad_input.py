@@ -253,3 +253,10 @@ def test_an_empty_file_of_answers_ends_the_run_in_one_line(project: Project) -> 
     assert "recorded.jsonl holds no recorded answer" in usage_error(
         project.bare_run("--fairness-model=replay:recorded.jsonl")
     )
+
+
+def test_hidden_characters_of_a_model_name_are_written_out(project: Project) -> None:
+    project.write(test_hiring=sources.suite(count=6))
+    result = project.run("--fairness-model=simulated:a\u202eb")
+    assert "\u202e" not in shown(result)
+    assert "fairness: simulated:a\\u202eb" in shown(result)
