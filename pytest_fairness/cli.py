@@ -7,6 +7,7 @@ import logging
 import os
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 
 from pytest_fairness import __version__
 from pytest_fairness.commands import design, exports, imports, new, pytest_runs, schema, stored_runs, variants
@@ -17,6 +18,9 @@ from pytest_fairness.report.texts import visible
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; 0 where it worked, 2 with one line on stderr where it did not, else pytest's exit code."""
     logging.basicConfig(format="pytest-fairness: %(message)s", level=logging.WARNING)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # a name that the terminal's encoding lacks is shown by its numbers
+            stream.reconfigure(errors="backslashreplace")
     chosen = _parser().parse_args(arguments)
     try:
         return int(chosen.run(chosen) or 0)

@@ -7,6 +7,9 @@ from pathlib import Path
 
 from pytest_fairness.commands.parsing import Commands
 
+_REPLAY = '{"metadata": '
+"""With which every line of a replay file that was imported begins."""
+
 
 def add(commands: Commands) -> None:
     """Declare them."""
@@ -29,14 +32,18 @@ def add(commands: Commands) -> None:
 
 def _bbq_predictions(chosen: argparse.Namespace) -> None:
     from pytest_fairness.imports.bbq import convert
+    from pytest_fairness.report.files import refuse_others
 
+    refuse_others(chosen.out, _REPLAY)
     count = convert(chosen.predictions, chosen.column, chosen.out)
     print(f"{count:,} recorded answers written to {chosen.out}; test them with --fairness-model replay:{chosen.out}")
 
 
 def _bbq_pairs(chosen: argparse.Namespace) -> None:
     from pytest_fairness.imports.bbq_pairs import convert
+    from pytest_fairness.report.files import refuse_others
 
+    refuse_others(chosen.out, _REPLAY)
     imported = convert(chosen.folder, chosen.out)
     for note in imported.notes:
         print(note)
@@ -48,7 +55,9 @@ def _bbq_pairs(chosen: argparse.Namespace) -> None:
 
 def _asymmetry(chosen: argparse.Namespace) -> None:
     from pytest_fairness.imports.asymmetry import convert
+    from pytest_fairness.report.files import refuse_others
 
+    refuse_others(chosen.out, _REPLAY)
     imported = convert(chosen.folder, chosen.out)
     for note in imported.notes:
         print(note)

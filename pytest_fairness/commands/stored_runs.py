@@ -1,4 +1,4 @@
-"""Commands for stored runs: report, compare, merge."""
+"""Commands for stored runs: report, compare, merge, prune."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import argparse
 from pathlib import Path
 
 from pytest_fairness.commands.parsing import Commands, add_run, add_store, hiding_secrets, place, view_of
+from pytest_fairness.core.errors import StoreError
+from pytest_fairness.core.numerals import age
 
 
 def add(commands: Commands) -> None:
@@ -33,6 +35,22 @@ def add(commands: Commands) -> None:
     merge.add_argument("stores", nargs="+", type=place, metavar="STORE", help="a file, or the URL of a server")
     merge.add_argument("--out", type=Path, required=True, metavar="FILE", help="the new store")
     merge.set_defaults(run=_merge)
+    prune = commands.add_parser(
+        "prune",
+        help="remove runs and answers that are no longer needed",
+        description="Remove the runs, and the answers, for which all holds that is given, and compact the store. What "
+        "a run that stays needs stays, as do its baseline, the latest run, and the verdicts of every run: each is a "
+        "look.",
+    )
+    add_store(prune)
+    prune.add_argument("--older-than", type=_age, metavar="90d|12h|4w", help="what began, or was answered, before that")
+    prune.add_argument("--run", dest="runs", action="append", default=[], metavar="RUN", help="this run; repeatable")
+    prune.add_argument(
+        "--model", action="append", default=[], metavar="NAME", help="what asked this model and no other; repeatable"
+    )
+    prune.add_argument("--keep", action="append", default=[], metavar="RUN", help="this run stays; repeatable")
+    prune.add_argument("--dry-run", action="store_true", help="remove nothing: show what would go")
+    prune.set_defaults(run=_prune)
 
 
 def _report(chosen: argparse.Namespace) -> None:
@@ -73,10 +91,35 @@ def _compare(chosen: argparse.Namespace) -> None:
 
 
 def _merge(chosen: argparse.Namespace) -> None:
-    from pytest_fairness.store.merging import merge
+    from pytest_fairness.store.merging import LEFT_BEHIND, merge
 
     merged = merge(chosen.stores, chosen.out)
+    for empty in merged.empty:
+        print(f"there is no run in {empty}: {LEFT_BEHIND}")
     if merged.conflicts:
         plural = "s" * (merged.conflicts != 1)
         print(f"{merged.conflicts:,} attempt{plural} had another answer in an earlier store: the first is kept")
     print(f"written: {chosen.out} ({merged.attempts:,} attempts, {merged.runs:,} runs)")
+
+
+def _age(text: str) -> float:
+    try:
+        return age(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _prune(chosen: argparse.Namespace) -> None:
+    from pytest_fairness.store.pruning import Chosen, prune
+
+    if chosen.older_than is None and not chosen.runs and not chosen.model:
+        raise StoreError("prune what? Give --older-than, --run or --model; --dry-run shows what would go")
+    if not chosen.store.exists():
+        raise StoreError(f"there is no store {chosen.store}: name it with --store")
+    what = Chosen(chosen.older_than, chosen.runs, chosen.model, chosen.keep)
+    pruned = prune(chosen.store, what, dry=chosen.dry_run)
+    counts = (pruned.runs, "run"), (pruned.attempts, "answer"), (pruned.prompts, "prompt"), (pruned.grades, "grade")
+    told = ", ".join(f"{count:,} {name}{'s' * (count != 1)}" for count, name in counts)
+    print(f"{'would go' if chosen.dry_run else 'removed'}: {told} ({pruned.size:,} bytes of contents)")
+    if not chosen.dry_run:
+        print(f"the store {chosen.store}: {pruned.before:,} bytes before, {pruned.after:,} now")

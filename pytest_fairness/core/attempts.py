@@ -40,6 +40,8 @@ class Attempt:
     answer: Answer | None = None
     error: str | None = None
     from_store: bool = False
+    at: float | None = None
+    """When it was answered, in seconds since 1970 on the store's clock; None where this run asked it."""
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from pytest_fairness.core.errors import FairnessError
@@ -13,6 +14,8 @@ from pytest_fairness.core.keys import digest
 Message = Mapping[str, str]
 """One chat message: ``{"role": "system" | "user" | "assistant", "content": text}``."""
 
+MOST_PROMPTS = 100_000
+"""Of an item; a generator may have no end."""
 _ROLES = ("system", "user", "assistant")
 _NOTHING: Mapping[str, Any] = {}
 
@@ -98,7 +101,9 @@ class ProbeItem:
     def __post_init__(self) -> None:
         if not isinstance(self.id, str) or not self.id.strip():
             raise FairnessError(f"the id of a probe item is {self.id!r}: it must be a text, not empty")
-        object.__setattr__(self, "prompts", tuple(self.prompts))
+        object.__setattr__(self, "prompts", tuple(islice(self.prompts, MOST_PROMPTS + 1)))
+        if len(self.prompts) > MOST_PROMPTS:
+            raise FairnessError(f"probe item {self.id!r} has more than {MOST_PROMPTS:,} prompts, or no end of them")
         if not self.prompts:
             raise FairnessError(f"probe item {self.id!r} has no prompts: give it at least one")
         for prompt in self.prompts:

@@ -3,11 +3,33 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pytest_fairness.core.estimates import Estimate
+
+
+DAY = 86_400.0
+"""Seconds."""
+_UNITS = {"h": 3_600.0, "d": DAY, "w": 7 * DAY}
+
+
+def age(text: str) -> float:
+    """Return the seconds of a length of time as a user writes it.
+
+    >>> age("30d"), age("1.5h")
+    (2592000.0, 5400.0)
+
+    Raises:
+        ValueError: It is none, or not above 0 and below 100 years; the message says how to write one.
+    """
+    match = re.fullmatch(r"(\d{1,9}(?:\.\d+)?)([hdw])", text.strip(), re.ASCII)
+    seconds = float(match[1]) * _UNITS[match[2]] if match else 0.0
+    if not 0 < seconds <= 36_525 * DAY:
+        raise ValueError("write days, hours or weeks, as in 30d, 12h or 4w")
+    return seconds
 
 
 def decimals(values: Iterable[float], bounds: Iterable[float], least: int = 3) -> int:

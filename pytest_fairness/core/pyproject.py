@@ -56,11 +56,13 @@ class Pyproject:
         table: Mapping[str, Any] = found
         return table
 
-    def line_of(self, key: str) -> int:
-        """The line of a key, or of the table of that name; else of the first table for this plugin."""
-        quoted = rf"""["']?{re.escape(key)}["']?"""
-        for pattern in (rf"(?m)^\s*{quoted}\s*=", rf"(?m)^\s*\[[^\n]*{quoted}\s*\]", rf"(?m)^\s*\[tool\.{TOOL}"):
-            found = re.search(pattern, self.text)
+    def line_of(self, key: str, table: str = "") -> int:
+        """The line of a key, of a table if that is named, or of the table of that name; else of the first of ours."""
+        header = rf"""(?m)^\s*\[[^\n]*["']?{re.escape(table or key)}["']?\s*\]"""
+        named = rf"""(?m)^\s*["']?{re.escape(key)}["']?\s*="""
+        start = re.search(header, self.text) if table else None
+        inside = re.compile(named).search(self.text, start.end() if start else 0)
+        for found in (inside, re.search(header, self.text), re.search(rf"(?m)^\s*\[tool\.{TOOL}", self.text)):
             if found:
                 return self.text.count("\n", 0, found.end()) + 1
         return 1

@@ -1,13 +1,13 @@
-"""Templates: jinja2, in its sandbox, where a name without a value is a mistake."""
+"""Templates: jinja2, in a sandbox with bounds, where a name without a value is a mistake."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any
 
 from pytest_fairness.core.errors import near
 from pytest_fairness.declared.nodes import DeclarationError, Node
+from pytest_fairness.declared.sandbox import BoundsError, compiled
 
 
 class Template:
@@ -21,15 +21,13 @@ class Template:
         from jinja2 import nodes as syntax
         from jinja2.meta import find_undeclared_variables
 
-        environment = _environment()
         self.node = node
         try:
-            parsed = environment.parse(node.text)
-            self._template = environment.from_string(node.text)
+            parsed, self._render = compiled(node.text)
         except TemplateSyntaxError as error:
             raise self._error(f"it is no template: {error.message}", error.lineno) from None
-        except (TemplateError, RecursionError, MemoryError, OverflowError) as error:
-            raise self._error(f"it is no template: {error}", 1) from None
+        except (TemplateError, RecursionError, MemoryError, OverflowError, ValueError) as error:
+            raise self._error(f"it is no template: {str(error) or type(error).__name__}", 1) from None
         self.names = find_undeclared_variables(parsed)
         """What must be filled in."""
         self._lines = {name.name: name.lineno for name in reversed(list(parsed.find_all(syntax.Name)))}
@@ -37,7 +35,9 @@ class Template:
     def render(self, values: Mapping[str, Any], item: str) -> str:
         """The message with these values. Raises `DeclarationError` where that cannot be made."""
         try:
-            return str(self._template.render(values))
+            return self._render(dict(values))
+        except BoundsError as error:
+            raise self._error(f"item {item!r} cannot be filled in: {error}", 1) from None
         except Exception as error:  # noqa: BLE001 - whatever an expression of the user's raises
             raise self._error(f"item {item!r} cannot be filled in: {type(error).__name__}: {error}", 1) from None
 
@@ -52,11 +52,3 @@ class Template:
             return self.node.error(message)
         place = self.node.first + line - 1
         return self.node.error(message, line=place, column=self.node.column if place == self.node.line else None)
-
-
-@lru_cache(maxsize=1)
-def _environment() -> Any:
-    from jinja2 import StrictUndefined
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
-
-    return ImmutableSandboxedEnvironment(undefined=StrictUndefined, autoescape=False)

@@ -23,6 +23,8 @@ from pytest_fairness.engine.engine import Engine
 from pytest_fairness.engine.errors import GraderError, SpentError
 
 Steps = Generator[list[Ask], list[Attempt], list[GradedAttempt]]
+FirstOf = Callable[[Model, Sequence[Prompt]], int]
+"""Returns the first repetition of a model's answers to prompts that may be taken or asked."""
 """A grading: yields what it waits for, is sent the attempts, returns the graded attempts."""
 
 
@@ -48,18 +50,24 @@ def grade_one(name: str, grader: Grader, item: ProbeItem, prompt: Prompt, answer
 
 
 def grade_together(
-    item: ProbeItem, attempts: Sequence[GradedAttempt], graders: Mapping[str, ItemGrader], model: Model, first: int
+    item: ProbeItem,
+    attempts: Sequence[GradedAttempt],
+    graders: Mapping[str, ItemGrader],
+    model: Model,
+    first: int,
+    first_of: FirstOf,
 ) -> Steps:
     """Have graders grade an item, one after the other: each sees the grades of those before it.
 
-    ``first`` is the run's first repetition. Raises `GraderError` naming the grader and the item.
+    ``first`` is the first repetition of these attempts, ``first_of`` returns that of a question. Raises `GraderError`
+    naming the grader and the item.
     """
     graded = list(attempts)
     for name, grader in graders.items():
         reasons = [withheld(each.attempt, grader) for each in graded]
         shown = [_without_answer(each, reason) for each, reason in zip(graded, reasons, strict=True)]
         try:
-            grades = yield from _grades(grader, item, shown, model, first)
+            grades = yield from _grades(grader, item, shown, model, first, first_of)
         except UngradedError as error:
             grades = [Grade.none(error.reason, str(error))] * len(graded)
         except Exception as error:
@@ -90,7 +98,12 @@ def told(error: Exception) -> str:
 
 
 def _grades(
-    grader: ItemGrader, item: ProbeItem, attempts: list[GradedAttempt], model: Model, first: int
+    grader: ItemGrader,
+    item: ProbeItem,
+    attempts: list[GradedAttempt],
+    model: Model,
+    first: int,
+    first_of: FirstOf,
 ) -> Generator[list[Ask], list[Attempt], Sequence[Grade]]:
     grading = grader.grade_item(item, tuple(attempts))
     if not isinstance(grading, Generator):
@@ -101,10 +114,10 @@ def _grades(
             questions = grading.send(answers)  # type: ignore[arg-type]  # the first is None
         except StopIteration as done:
             return checked(done.value, len(attempts))
-        answers = yield _asks(questions, model, first)
+        answers = yield _asks(questions, model, first, first_of)
 
 
-def _asks(questions: object, model: Model, first: int) -> list[Ask]:
+def _asks(questions: object, model: Model, first: int, first_of: FirstOf) -> list[Ask]:
     if not isinstance(questions, Sequence):
         raise GraderError(f"yielded a {type(questions).__name__}: it must yield a list of Question(...)")
     asks = []
@@ -116,6 +129,7 @@ def _asks(questions: object, model: Model, first: int) -> list[Ask]:
             raise GraderError(f"asks a {type(asked).__name__}: the model of a Question must have answer() and close()")
         # Those of a fresh run are counted on from the last, as those of its attempts are.
         repetition = question.repetition if question.repetition >= first else first + question.repetition
+        repetition += max(0, first_of(asked, [question.prompt]) - first)
         asks += asks_of([question.prompt], asked, 1, repetition, "graders")
     return asks
 

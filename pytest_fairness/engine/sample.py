@@ -13,7 +13,7 @@ from pytest_fairness.core.protocols import BatchGrader, Grader, ItemGrader, Mode
 from pytest_fairness.engine.asks import Ask, asks_of
 from pytest_fairness.engine.batches import grade_batches
 from pytest_fairness.engine.engine import Engine
-from pytest_fairness.engine.grading import Gradings, Steps, grade_one, grade_together, withheld
+from pytest_fairness.engine.grading import FirstOf, Gradings, Steps, grade_one, grade_together, withheld
 
 
 class Sample:
@@ -26,11 +26,13 @@ class Sample:
         repetitions: int,
         engine: Engine,
         first: int = 0,
+        first_of: FirstOf | None = None,
     ) -> None:
         self.items = items
         self.model = model
         self._repetitions = repetitions
         self._first = first
+        self._first_of = first_of or (lambda *_: first)
         self._engine = engine
         self._asks: dict[int, list[Ask]] = {}
         self._making = Lock()
@@ -104,6 +106,10 @@ class Sample:
         """What the graders of an item asked, once it was measured."""
         return self._questions.get(place, ())
 
+    def asked_by_graders(self) -> list[str]:
+        """Keys of what the graders of the measured items asked for."""
+        return sorted({attempt.key for asked in self._questions.values() for attempt in asked})
+
     def measure_all(self) -> list[GradedAttempt]:
         """Every item's, in order, with the grades of all graders. All that is missing is asked for at once."""
         if self._whole is None:
@@ -131,7 +137,8 @@ class Sample:
         asks = self._asks_at(place)
         attempts = yield asks
         graded = self._grade(self.items[place], asks, attempts)
-        return (yield from grade_together(self.items[place], graded, self._item_graders, self.model, self._first))
+        first = self._first, self._first_of
+        return (yield from grade_together(self.items[place], graded, self._item_graders, self.model, *first))
 
     def _grade(self, item: ProbeItem, asks: Sequence[Ask], attempts: Sequence[Attempt]) -> list[GradedAttempt]:
         new: list[tuple[str, str, Grade]] = []

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from pytest_fairness.core.errors import FairnessError, near
@@ -21,6 +22,17 @@ def read_aliases(root: Path) -> dict[str, str]:
     for alias, name in table.items():
         _check(alias, name, file.where(alias))
     return dict(table)
+
+
+@contextmanager
+def naming_alias(root: Path, name: str, aliases: Mapping[str, str]) -> Iterator[None]:
+    """Put file and line of an alias before what is wrong with the model that it means."""
+    try:
+        yield
+    except FairnessError as error:
+        if name not in aliases:
+            raise
+        raise FairnessError(f"{Pyproject.read(root).where(name)}: {error}") from None
 
 
 def follow(text: str, aliases: Mapping[str, str]) -> str:

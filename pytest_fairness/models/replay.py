@@ -103,6 +103,8 @@ def _load(path: Path) -> _Index:
                     _add(index, _parse(raw, number), number)
                 except ValueError as error:
                     raise FatalError(f"{path}:{number}: {error}") from None
+    if not index:
+        raise FatalError(f"{path} holds no recorded answer: write one JSON object a line")
     # The most fields first: the most particular record counts. Whole messages are most particular.
     return dict(sorted(index.items(), key=lambda entry: -len(entry[0]) if entry[0] else -1000))
 

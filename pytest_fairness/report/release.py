@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from pytest_fairness.stats.multiplicity import holm
@@ -53,7 +54,8 @@ def release(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
     Fair where every threshold is: no correction is needed, all must hold. Unfair where one
     is unfair after Holm's correction. Else not decided, or invalid where something could
-    not be measured. A threshold that does not know its model counts for each model.
+    not be measured. A threshold that does not know its model counts for each model. ``oldest`` is the day of the oldest
+    answer that an earlier run asked; None where there is none.
     """
     found = []
     for model in dict.fromkeys(row["model"] for row in rows):
@@ -68,7 +70,9 @@ def release(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         else:
             verdict = "invalid" if counts["invalid"] else "undecided"
         restricted = dict.fromkeys(option for row in of for option in row.get("restricted", ()))
-        line = {"model": model, "verdict": verdict, **counts, "unfair_after_holm": sure}
+        times = [row["sample"]["fairness_oldest"] for row in of if "fairness_oldest" in (row.get("sample") or ())]
+        oldest = datetime.fromtimestamp(min(times), UTC).date().isoformat() if times else None
+        line = {"model": model, "verdict": verdict, **counts, "unfair_after_holm": sure, "oldest": oldest}
         found.append(line | {"not_judged": dict(reasons), "restricted": list(restricted)})
     return found
 
@@ -89,9 +93,10 @@ def is_fair_so_far(line: Mapping[str, Any]) -> bool:
 
 
 def counts(line: Mapping[str, Any]) -> str:
-    """``3 thresholds: 1 fair, 2 unfair (1 after Holm's correction)``, then what was not judged, then what restricts it.
+    """``3 thresholds: 1 fair, 2 unfair (1 after Holm's correction)``, then what was not judged, then what restricts it,
+    then the day of its oldest answer.
 
-    ``line`` may be of an older results file, which tells neither.
+    ``line`` may be of an older results file, which has none of these.
     """
     judged, reasons = sum(line[state] for state in STATES), line.get("not_judged") or {}
     total = judged + sum(reasons.values())
@@ -103,7 +108,8 @@ def counts(line: Mapping[str, Any]) -> str:
     if not judged:
         thresholds = f"nothing was judged of {thresholds.removeprefix('0 of ')}"
     restricted = [f"with {' '.join(line['restricted'])}"] if line.get("restricted") else []
-    return "; ".join([thresholds + told, *left, *restricted])
+    oldest = [f"oldest answer of {line['oldest']}"] if line.get("oldest") else []
+    return "; ".join([thresholds + told, *left, *restricted, *oldest])
 
 
 def _left_out(reasons: Mapping[str, int]) -> str:

@@ -17,11 +17,11 @@ from __future__ import annotations
 import ast
 import difflib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pytest_fairness.core.bounds import ONLY, OwnBounds, Span
 from pytest_fairness.core.errors import FairnessError, near
@@ -30,6 +30,7 @@ from pytest_fairness.core.pyproject import TOOL, Pyproject
 from pytest_fairness.declared.files import suite_in
 from pytest_fairness.session.probes import Probe, checked_confidence, checked_repetitions
 
+T = TypeVar("T")
 TABLE = "thresholds"
 TABLES = ("models", TABLE)
 FIELDS = ("bounds", "scale", "repetitions", "confidence")
@@ -123,19 +124,26 @@ class OwnThresholds:
 
     def _read(self, key: str, table: Mapping[str, Any]) -> Own:
         where = f"{self._file.path.name}:{self._file.line_of(key)}"
+
+        def read(name: str, reader: Callable[[object], T]) -> T | None:
+            try:
+                return reader(table[name]) if name in table else None
+            except FairnessError as error:
+                raise FairnessError(f"{self._place(name, key)}: {error}") from None
+
         for name in table:
             if name not in FIELDS:
-                raise FairnessError(f"{where}: {key!r} has no {name!r}; {near(name, FIELDS)}")
-        try:
-            return Own(
-                where,
-                OwnBounds(_spans(table["bounds"]), where) if "bounds" in table else None,
-                _scale(table["scale"]) if "scale" in table else None,
-                checked_repetitions(table["repetitions"]) if "repetitions" in table else None,
-                checked_confidence(table["confidence"]) if "confidence" in table else None,
-            )
-        except FairnessError as error:
-            raise FairnessError(f"{where}: {error}") from None
+                raise FairnessError(f"{self._place(name, key)}: {key!r} has no {name!r}; {near(name, FIELDS)}")
+        return Own(
+            where,
+            read("bounds", lambda given: OwnBounds(_spans(given), where)),
+            read("scale", _scale),
+            read("repetitions", checked_repetitions),
+            read("confidence", checked_confidence),
+        )
+
+    def _place(self, name: str, table: str) -> str:
+        return f"{self._file.path.name}:{self._file.line_of(name, table)}"
 
     def _named(self, key: str) -> str | None:
         """The threshold of a key; None of one that is there, but not in this run."""

@@ -69,10 +69,14 @@ def _estimate(fairness: FairnessSession, name: str, model: Model) -> Estimate:
     from pytest_fairness.engine.budget import cost, expected_input
 
     tokens: dict[str, float] = {}
+    firsts: dict[str, int] = {}
     for planned in fairness.plan:
         if planned.model_name == name and not planned.probe.error:
             prompts = [prompt for place in planned.places for prompt in planned.probe.items[place].prompts]
-            for ask in asks_of(prompts, model, fairness.repetitions(planned.probe), fairness.first_repetition):
+            probe = planned.probe
+            if probe.id not in firsts:
+                firsts[probe.id] = fairness.first_of(probe, model)
+            for ask in asks_of(prompts, model, fairness.repetitions(probe), firsts[probe.id]):
                 tokens[ask.key] = expected_input(ask.prompt)
     missing = fairness.store.unanswered(list(tokens))
     known = fairness.store.lengths(model.key)

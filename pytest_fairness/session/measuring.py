@@ -133,8 +133,9 @@ class ItemUnderTest:
 
 
 def counts(attempts: Sequence[GradedAttempt]) -> dict[str, int]:
-    """How many attempts there are, how many came from the store, and how many are ungraded."""
-    return {
+    """How many attempts there are, how many came from the store, the oldest of these, and how many are ungraded."""
+    times = [attempt.attempt.at for attempt in attempts if attempt.attempt.at is not None]
+    return ({"fairness_oldest": int(min(times))} if times else {}) | {
         "fairness_attempts": len(attempts),
         "fairness_from_store": sum(attempt.attempt.from_store for attempt in attempts),
         "fairness_ungraded": sum(any(grade.ungraded for grade in attempt.grades.values()) for attempt in attempts),
@@ -275,13 +276,13 @@ class LazyMeasured:
             sample = self._fairness.sample(self._planned, self.subject)
             if self.look.number > 1:
                 items, repetitions = self.look.design(self.probe, self._fairness.repetitions(self.probe))
-                sample = self._fairness.sample_of(items, self.subject, repetitions)
+                sample = self._fairness.sample_of(self.probe, items, self.subject, repetitions)
             sample.grade_with(self._graders)
             if self._fairness.settings.shard is not None and self.look.number == 1:
                 defer_to_others(self._fairness, self.probe, sample)
             attempts = sample.measure_all()
             self._note_cause(sample, attempts)
-            self._keep(attempts)
+            self._keep(attempts, sample.asked_by_graders())
         except SpentError as error:
             raise SpentError(f"{error}: {sample.answered_items():,} of {len(sample.items):,} items measured") from None
         except StoppedError:
@@ -301,7 +302,7 @@ class LazyMeasured:
                 self.cause = errors[0], errors.count(errors[0])
                 return
 
-    def _keep(self, attempts: Sequence[GradedAttempt]) -> None:
+    def _keep(self, attempts: Sequence[GradedAttempt], questions: Sequence[str]) -> None:
         """Put the sample into the store, so that its verdicts can be made again."""
         from pytest_fairness.store.samples import StoredSample
 
@@ -314,6 +315,7 @@ class LazyMeasured:
             self.fingerprints,
             self._extremes,
             self._fairness.settings.judge,
+            questions,
         )
         if self._fairness.store.runs.keep_sample(self._fairness.run, sample):
             self._fairness.keep_answers(sample, self.subject)

@@ -31,6 +31,7 @@ OPTIONS = (
     Option("resolve", "look at undecided thresholds again, with more items or repetitions", flag=True),
     Option("looks", "the most looks of --fairness-resolve; each adds as many attempts as the first", "N", int, 5),
     Option("fresh", "ask everything anew instead of taking answers of earlier runs from the store", flag=True),
+    Option("max-age", "ask anew what was answered longer ago than this, in days, hours or weeks", "30d|12h|4w"),
     Option("baseline", "the run that the `baseline` fixture holds: its id or the beginning of it, or `latest`", "RUN"),
     Option("certify", "ask nothing: show how often the thresholds err on this run's answers, or on `latest`", "RUN"),
     Option("verify", "ask nothing: judge a results file's thresholds again on its run's answers, and compare", "PATH"),

@@ -19,7 +19,7 @@ from pytest_fairness.core.items import ProbeItem
 from pytest_fairness.core.marks import Scale
 from pytest_fairness.session.settings import MOST_REPETITIONS, Folders, Settings
 
-MOST_ITEMS = 2_000_000
+MOST_ITEMS = 1_000_000
 """Of a probe; a machine has no memory for many more, and a generator may have no end."""
 PROBE_ARGUMENTS = ("items", "grade", "repetitions", "harm", "sources", "crossed", "confidence", "calibration", "space")
 THRESHOLD_ARGUMENTS = ("probe", "scale")

@@ -77,7 +77,8 @@ class Searched:
         from pytest_fairness.engine.sample import Sample
 
         items = [ProbeItem("searched", [prompt])]
-        sample = Sample(items, self.model, number, self._fairness.engine, self._fairness.first_repetition + first)
+        first += self._fairness.first_repetition(self.model, [prompt])
+        sample = Sample(items, self.model, number, self._fairness.engine, first, self._fairness.first_repetition)
         sample.grade_with(self._graders)
         return sample
 

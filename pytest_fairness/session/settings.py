@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from pytest_fairness.core.errors import FairnessError, StoreError
+from pytest_fairness.core.numerals import DAY, age
 from pytest_fairness.report.files import PAGE, RESULTS, refuse_others
 from pytest_fairness.session.options import OPTIONS, Option
 from pytest_fairness.session.shards import Shard, ci_run
@@ -44,6 +45,8 @@ class Settings:
     resolve: bool
     looks: int
     fresh: bool
+    max_age: float | None
+    """Seconds; older answers are asked anew."""
     baseline: str | None
     certify: str | None
     verify: Path | None
@@ -111,6 +114,7 @@ class Settings:
             "repetitions": self.repetitions,
             "looks": self.looks if self.resolve and self.looks != _DEFAULTS["looks"] else None,
             "baseline": self.baseline,
+            "max-age": f"{self.max_age / DAY:g}d" if self.max_age else None,
             "sample": self.sample,
             "seed": self.seed if self.sample is not None and self.seed else None,
             "genderbench": ",".join(self.genderbench) or None,
@@ -141,8 +145,26 @@ def _shown(path: Path | str, root: Path) -> str:
 def read_settings(config: pytest.Config) -> Settings:
     """The settings of this run.
 
-    Raises `pytest.UsageError`, in one line, for a value that cannot be meant.
+    Raises `pytest.UsageError`, in one line, for a value that cannot be meant; one of the ini file with file and line.
     """
+    try:
+        return _read(config)
+    except pytest.UsageError as error:
+        raise pytest.UsageError(_place(config, str(error)) + str(error)) from None
+
+
+def _place(config: pytest.Config, problem: str) -> str:
+    """The file and line that a problem is in, as ``pytest.ini:3: ``; empty for one of the command line."""
+    match = re.match(r"(?:--fairness-|fairness_)([\w-]+)", problem)
+    dest = f"fairness_{match[1].replace('-', '_')}" if match else ""
+    if not match or config.inipath is None or config.getoption(dest, None) is not None:
+        return ""
+    lines = config.inipath.read_text(encoding="utf-8", errors="replace").splitlines()
+    places = [number for number, line in enumerate(lines, 1) if re.match(rf"\s*[\"']?{dest}[\"']?\s*[=:]", line)]
+    return f"{config.inipath.name}:{places[0]}: " if places else ""
+
+
+def _read(config: pytest.Config) -> Settings:
     given = {option.name: value for option in OPTIONS if (value := config.getoption(option.dest)) is not None}
     _refuse_empty(given)
     chosen = {option.name: _value(config, option) for option in OPTIONS}
@@ -172,6 +194,7 @@ def read_settings(config: pytest.Config) -> Settings:
         resolve=chosen["resolve"],
         looks=chosen["looks"],
         fresh=chosen["fresh"],
+        max_age=_age(chosen["max-age"]),
         baseline=chosen["baseline"] or None,
         certify=chosen["certify"] or None,
         verify=path("verify"),
@@ -229,6 +252,8 @@ def _refuse_empty(given: Mapping[str, Any]) -> None:
 
 _MOST = {"repetitions": MOST_REPETITIONS, "sample": 1_000_000, "concurrency": 10_000, "replicas": 10_000}
 """More is a slip, and would fill the memory before anything is sent."""
+_GREATEST = 1e12
+"""Of every number that is no whole one."""
 
 
 def _refuse_out_of_range(chosen: Mapping[str, Any]) -> None:
@@ -238,8 +263,10 @@ def _refuse_out_of_range(chosen: Mapping[str, Any]) -> None:
         if name in _MOST and chosen[name] is not None and chosen[name] > _MOST[name]:
             raise pytest.UsageError(f"--fairness-{name} is {chosen[name]:,}: it must be at most {_MOST[name]:,}")
     for name in ("rate", "rpm", "tpm", "budget", "max-minutes", "timeout"):
-        if chosen[name] is not None and not 0 < chosen[name] < math.inf:
-            raise pytest.UsageError(f"--fairness-{name} is {chosen[name]:g}: it must be above 0")
+        least = 0.001 if name in ("rate", "rpm", "tpm") else 0
+        if chosen[name] is not None and not least < chosen[name] <= _GREATEST:
+            rule = f"it must be above {least:g} and at most {_GREATEST:g}"
+            raise pytest.UsageError(f"--fairness-{name} is {chosen[name]:g}: {rule}")
     if not 2 <= chosen["looks"] <= 20:
         raise pytest.UsageError(f"--fairness-looks is {chosen['looks']}: it must be from 2 to 20")
 
@@ -261,6 +288,13 @@ def _refuse_contradictions(chosen: Mapping[str, Any], given: Mapping[str, Any]) 
     for other in ("plan", "certify", "verify"):
         if chosen["shard"] and chosen[other]:
             raise pytest.UsageError(f"--fairness-shard asks a part and --fairness-{other} asks nothing: drop one")
+
+
+def _age(given: str | None) -> float | None:
+    try:
+        return age(given) if given else None
+    except ValueError as error:
+        raise pytest.UsageError(f"--fairness-max-age is {given!r}: {error}") from None
 
 
 def _executor(given: str) -> str | None:
@@ -294,7 +328,10 @@ def _value(config: pytest.Config, option: Option) -> Any:
     given = config.getoption(option.dest)
     if given is not None:
         return given
-    ini = config.getini(option.dest)
+    try:
+        ini = config.getini(option.dest)
+    except (ValueError, pytest.UsageError):
+        raise pytest.UsageError(f"{option.dest} is no truth value: write true or false") from None
     if ini in ("", None):
         return option.default
     try:

@@ -31,7 +31,7 @@ def defer_to_others(fairness: FairnessSession, probe: Probe, sample: Sample) -> 
     if not getattr(sample.model, "stored", True):  # recorded answers are here, whoever else reads them
         return
     # Another sample: this one's graders would begin with the others' items.
-    whole = fairness.sample_of(probe.items, sample.model, fairness.repetitions(probe))
+    whole = fairness.sample_of(probe, probe.items, sample.model, fairness.repetitions(probe))
     keys = list({ask.key for ask in whole.asks(range(len(probe.items)))})
     missing = fairness.store.unanswered(keys)
     if missing:

@@ -15,7 +15,7 @@ import pytest
 from pytest_fairness.core.keys import digest
 
 _RUNS_OF_CI = (
-    ("GITHUB_RUN_ID", "GITHUB_RUN_ATTEMPT"),
+    ("GITHUB_RUN_ID",),
     ("CI_PIPELINE_ID",),
     ("BUILDKITE_BUILD_ID",),
     ("CIRCLE_WORKFLOW_ID",),

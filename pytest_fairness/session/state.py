@@ -20,7 +20,7 @@ from pytest_fairness.session.probes import Probe
 from pytest_fairness.session.settings import Settings
 
 if TYPE_CHECKING:
-    from pytest_fairness.core.items import ProbeItem
+    from pytest_fairness.core.items import ProbeItem, Prompt
     from pytest_fairness.core.protocols import Model
     from pytest_fairness.engine.asks import Ask
     from pytest_fairness.engine.budget import Caps
@@ -90,6 +90,7 @@ class FairnessSession:
         self._made_by: dict[int, tuple[object, str, str]] = {}
         self._samples: dict[tuple[Probe, str], Sample] = {}
         self._planned: set[tuple[str | None, object]] = set()
+        self._outdated: dict[str, dict[str, int]] = {}
         self._making = RLock()
         self._store: Store | None = None
         self._engine: Engine | None = None
@@ -166,11 +167,12 @@ class FairnessSession:
 
         Raises `FairnessError` for a name that means none.
         """
-        from pytest_fairness.models.aliases import follow
+        from pytest_fairness.models.aliases import follow, naming_alias
         from pytest_fairness.models.registry import resolve
 
         if name not in self._models:
-            model = resolve(name, aliases=self._aliases, context=self._context)
+            with naming_alias(self.settings.root, name, self._aliases):
+                model = resolve(name, aliases=self._aliases, context=self._context)
             self._models[name] = self.executor.placed(follow(name.strip(), self._aliases), model)
         return self._models[name]
 
@@ -256,17 +258,25 @@ class FairnessSession:
         key = (probe, model.key)
         with self._making:  # the engine's thread reads the work list while the tests' thread measures
             if key not in self._samples:
-                self._samples[key] = self.sample_of(probe.items, model, self.repetitions(probe))
+                self._samples[key] = self.sample_of(probe, probe.items, model, self.repetitions(probe))
         if planned.asks not in self._planned:
             self._planned.add(planned.asks)
             self.engine.plan(self._asks(model, planned.asks))
         return self._samples[key]
 
-    def sample_of(self, items: Sequence[ProbeItem], model: Model, repetitions: int) -> Sample:
-        """Any items on one model, asked so often each."""
+    def sample_of(self, probe: Probe, items: Sequence[ProbeItem], model: Model, repetitions: int) -> Sample:
+        """Any items of a probe on one model, asked so often each."""
         from pytest_fairness.engine.sample import Sample
 
-        return Sample(items, model, repetitions, self.engine, self.first_repetition)
+        return Sample(items, model, repetitions, self.engine, self.first_of(probe, model), self.first_repetition)
+
+    def first_of(self, probe: Probe, model: Model) -> int:
+        """Return the first repetition of a probe on one model: that of all its items, whatever is chosen of them.
+
+        So a later look at a threshold, which takes more of them, holds the answers of the earlier ones.
+        """
+        items = [*probe.items, *probe.reserve, *probe.filtered] if self.settings.max_age else []
+        return self.first_repetition(model, [prompt for item in items for prompt in item.prompts])
 
     def keep_answers(self, sample: StoredSample, model: Model) -> None:
         """Keep a sample's answers where the engine has not: those of a file, which needs no store to be asked again."""
@@ -280,7 +290,8 @@ class FairnessSession:
         for (probe, key), sample in self._samples.items():
             if attempts := sample.measured():
                 model = sample.model
-                part = StoredSample(probe.id, model.name, key, attempts, graders=sample.fingerprints)
+                asked = sample.asked_by_graders()
+                part = StoredSample(probe.id, model.name, key, attempts, graders=sample.fingerprints, questions=asked)
                 if self.store.runs.keep_part(self.run, self.store.owner.id, part):
                     self.keep_answers(part, model)
 
@@ -300,11 +311,28 @@ class FairnessSession:
         probe = measured.sample.probe
         return len(probe.items[measured.place].prompts) * self.repetitions(probe)
 
+    def first_repetition(self, model: Model, prompts: Sequence[Prompt]) -> int:
+        """Return the first repetition that this run may take or ask of a model's answers to these prompts.
+
+        Answers are kept by repetition and never replaced: those of a fresh run, or in the place of answers that are
+        too old, are counted on from the last of these.
+        """
+        if self.settings.fresh:
+            return self._next_repetition
+        if self.settings.max_age is None:
+            return 0
+        from pytest_fairness.core.keys import prompt_digest
+
+        with self._making:
+            if model.key not in self._outdated:
+                outdated = self.store.runs.outdated(self.run, model.key, self.settings.max_age)
+                self._outdated[model.key] = outdated
+        known = self._outdated[model.key]
+        return max((known.get(prompt_digest(prompt.messages), 0) for prompt in prompts if known), default=0)
+
     @cached_property
-    def first_repetition(self) -> int:
-        """Of the attempts of this run."""
-        # Answers are kept by repetition: those of a fresh run are counted on from the last.
-        return self.store.runs.next_repetition(self.run) if self.settings.fresh else 0
+    def _next_repetition(self) -> int:
+        return self.store.runs.next_repetition(self.run)
 
     def _asks(self, model: Model, asks: tuple[str | None, object]) -> Iterator[Ask]:
         for planned in self.plan:

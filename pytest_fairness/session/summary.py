@@ -36,7 +36,7 @@ def tell(
         reporter.write_sep("=", "fairness")
     releases = {line["model"]: line for line in results["release"]}
     for model, of_model in by_model(results["thresholds"]).items():
-        reporter.write_sep("=", f"fairness: {model}")
+        reporter.write_sep("=", visible(f"fairness: {model}"))
         for line, row in table(of_model, width):
             reporter.write_line(line, **({"bold": True} if row is None else COLOURS[row["verdict"]]))
         for line in notes(of_model, width, causes):

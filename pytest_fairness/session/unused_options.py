@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_fairness.core.errors import FairnessError, near
+from pytest_fairness.core.protocols import Model
 from pytest_fairness.session.collection import is_marked, selected_probes
 from pytest_fairness.session.probes import Probe
 from pytest_fairness.session.searching import is_search
@@ -27,7 +28,7 @@ def check_options(fairness: FairnessSession, items: Sequence[pytest.Item]) -> li
     """
     probes = selected_probes(items)
     _refuse_unknown_attributes(fairness.settings.where, probes)
-    return list(_unused_options(fairness.settings, items, probes))
+    return [*_unused_options(fairness.settings, items, probes), *_unused_prices(fairness, probes)]
 
 
 def _refuse_unknown_attributes(where: Mapping[str, Sequence[str]], probes: Sequence[Probe]) -> None:
@@ -55,6 +56,28 @@ def _unused_options(settings: Settings, items: Sequence[pytest.Item], probes: Se
         yield "--fairness-judge: not used, no grader of the selected probes asks the `judge` fixture"
     if "seed" in given and not any(getattr(settings, name) for name in _SEEDED):
         yield "--fairness-seed: not used, nothing is drawn without --fairness-sample"
+
+
+def _unused_prices(fairness: FairnessSession, probes: Sequence[Probe]) -> Iterator[str]:
+    """Yield a line for each price of the command line that is of no model which the run names."""
+    settings = fairness.settings
+    if "price" not in settings.given or not probes:
+        return
+    judges = [model for probe in probes for model in _named_by_graders(probe)]
+    named = [*settings.models, *([settings.judge] if settings.judge else []), *judges]
+    known = {(fairness.named_model(each) if isinstance(each, str) else each).name for each in named}
+    for name in filter(None, settings.prices):
+        if fairness.named_model(name).name not in known:
+            yield f"--fairness-price {name}: not used, the run names no such model; {near(name, known)}"
+
+
+def _named_by_graders(probe: Probe) -> Iterator[Model | str]:
+    from pytest_fairness.graders.judge import Judge
+
+    graders = probe.arguments.get("grade")
+    for grader in graders.values() if isinstance(graders, Mapping) else ():
+        if isinstance(grader, Judge):
+            yield from grader.models or ()
 
 
 def _unused_folders(settings: Settings) -> Iterator[str]:

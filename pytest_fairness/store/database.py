@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, insert, inspect, select, update
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random_exponential
 
@@ -35,28 +36,38 @@ class Database:
         self._medium = sqlite.File(place) if isinstance(place, Path) else postgresql.Database(place)
         self._engine = self._medium.engine
         self.dialect: str = self._engine.dialect.name
+        self.insert_new = partial(insert_new, self.dialect)
+        self.insert_or_replace = partial(insert_or_replace, self.dialect)
         self._tries_for = min(_OPENING, self._medium.tries_for)
         try:
-            self._repeated(self._prepare)
+            self.alone(self._prepare)
         except StoreError:
             self.close()
             raise
         self._tries_for = self._medium.tries_for
 
-    def _prepare(self) -> None:
-        with self._medium.preparing() as connection:
+    def _prepare(self, connection: Connection) -> None:
+        found = inspect(connection).get_multi_columns()
+        known = {name: {column["name"] for column in columns} for (_, name), columns in found.items()}
+        if known and "layout" not in known:
+            raise StoreError(f"{self.place} holds tables of another program: {self._medium.way_out}")
+        number = connection.execute(select(tables.layout.c.number)).scalar() if known else None
+        if known and (number is None or number < 1):
+            raise StoreError(f"the store {self.place} is damaged, it has no layout: {self._medium.way_out}")
+        if number == tables.LAYOUT and (lost := tables.lacking(known)):
+            raise StoreError(f"the store {self.place} is damaged, it has lost {lost}: {self._medium.way_out}")
+        if number is None or number <= tables.LAYOUT:
             tables.metadata.create_all(connection)
-            number = connection.execute(select(tables.layout.c.number)).scalar()
-            if number is None:
-                connection.execute(insert(tables.layout).values(number=tables.LAYOUT))
-            elif number > tables.LAYOUT:
-                raise StoreError(
-                    f"the store {self.place} has layout {number} and this version of pytest-fairness reads up to "
-                    f"{tables.LAYOUT}: upgrade pytest-fairness, or name another store with --fairness-store"
-                )
-            elif number < tables.LAYOUT:
-                tables.migrate(connection, number)
-                connection.execute(update(tables.layout).values(number=tables.LAYOUT))
+        if number is None:
+            connection.execute(insert(tables.layout).values(number=tables.LAYOUT))
+        elif number > tables.LAYOUT:
+            raise StoreError(
+                f"the store {self.place} has layout {number} and this version of pytest-fairness reads up to "
+                f"{tables.LAYOUT}: upgrade pytest-fairness, or name another store with --fairness-store"
+            )
+        elif number < tables.LAYOUT:
+            tables.migrate(connection, number)
+            connection.execute(update(tables.layout).values(number=tables.LAYOUT))
 
     @contextmanager
     def _mended(self) -> Iterator[None]:
@@ -64,9 +75,7 @@ class Database:
             yield
         except DBAPIError as error:
             said = " ".join(str(error.orig).split())
-            raise StoreError(
-                f"the store {self.place} failed: {said}; what was answered before is kept: {self._medium.repair}"
-            ) from None
+            raise StoreError(f"the store {self.place} failed: {said}; {self._medium.repair(error.orig)}") from None
 
     def _repeated(self, work: Callable[[], T]) -> T:
         with self._mended():
@@ -88,6 +97,28 @@ class Database:
 
         return self._repeated(once)
 
+    def alone(self, work: Callable[[Connection], T]) -> T:
+        """Do this in one transaction, in which nobody else can open the store; it may be repeated."""
+
+        def once() -> T:
+            with self._medium.preparing() as connection:
+                return work(connection)
+
+        return self._repeated(once)
+
+    def compact(self) -> None:
+        """Give back the room of what was deleted."""
+
+        def once() -> None:
+            with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+                self._medium.compact(connection)
+
+        self._repeated(once)
+
+    def size(self) -> int:
+        """The bytes that it takes."""
+        return self.read(self._medium.size)
+
     def read(self, work: Callable[[Connection], T]) -> T:
         """Do this without a transaction; it may be repeated."""
 
@@ -108,14 +139,6 @@ class Database:
     def scalar(self, wanted: Any) -> Any:
         """The first column of the first row, or None."""
         return self.read(lambda connection: connection.execute(wanted).scalar())
-
-    def insert_new(self, table: Any) -> Any:
-        """`dialects.insert_new` for this database."""
-        return insert_new(self.dialect, table)
-
-    def insert_or_replace(self, table: Any, where: Callable[[Any], Any] | None = None) -> Any:
-        """`dialects.insert_or_replace` for this database."""
-        return insert_or_replace(self.dialect, table, where)
 
     @contextmanager
     def lock(self, name: str) -> Iterator[None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -31,6 +31,11 @@ def insert_or_replace(dialect: str, table: Table, where: Callable[[Any], Any] | 
 def _insert(dialect: str, table: Table) -> Any:
     # PostgreSQL's part of SQLAlchemy takes long to import, and most stores are SQLite.
     return import_module(f"sqlalchemy.dialects.{dialect}").insert(table)
+
+
+def batches(keys: Sequence[str]) -> Iterator[Sequence[str]]:
+    """As many at a time as a statement takes; SQLite before 3.32 takes 999 parameters."""
+    return (keys[start : start + 900] for start in range(0, len(keys), 900))
 
 
 class Now(FunctionElement[float]):

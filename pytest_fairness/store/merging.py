@@ -5,9 +5,9 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from shutil import rmtree
 from typing import Any
 
 from sqlalchemy import Connection, Table, func, select, tuple_
@@ -32,6 +32,7 @@ _OTHERS = (
     tables.claims,
 )
 """What is joined besides the attempts; of the claims those of batches, since a store at rest has no other owners."""
+LEFT_BEHIND = "was the file beside it left behind, whose name ends in -wal? It holds what was answered last"
 _ANSWER = ("text", "finish_reason", "reasoning")
 
 
@@ -43,13 +44,15 @@ class Merged:
     runs: int = 0
     conflicts: int = 0
     """Attempts that were answered otherwise in an earlier store, whose answer is kept."""
+    empty: list[Place] = field(default_factory=list)
+    """Stores without a run."""
 
 
 def merge(sources: Sequence[Place], out: Path) -> Merged:
     """Join stores into a new file. Of two answers to an attempt, that of the first store is kept, with its grades.
 
     Stores of older layouts are read as well; none is changed.
-    Raises `StoreError`, in one line, for a store that is not there and for a file that is.
+    Raises `StoreError`, in one line, for a store that is not there, for a file that is, and where no store has a run.
     """
     for source in sources:
         if not source.exists():
@@ -59,12 +62,16 @@ def merge(sources: Sequence[Place], out: Path) -> Merged:
     merged = Merged()
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(dir=out.parent, prefix=".merge-") as folder:
-            made = Path(folder) / "merged.sqlite"
+        with _workshop(out.with_name(f".{out.name}.merge")) as folder:
+            made = folder / "merged.sqlite"
             with closing(Database(made)) as target:
                 for number, source in enumerate(sources):
-                    with _opened(source, Path(folder) / f"{number}.sqlite") as database:
+                    with _opened(source, folder / f"{number}.sqlite") as database:
+                        if not database.scalar(select(func.count()).select_from(tables.runs)):
+                            merged.empty.append(source)
                         merged.conflicts += _join(target, database)
+                if len(merged.empty) == len(sources):
+                    raise StoreError(f"there is no run in {', '.join(map(str, sources))}: {LEFT_BEHIND}")
                 merged.attempts, merged.runs = (
                     target.scalar(select(func.count()).select_from(table)) for table in (tables.attempts, tables.runs)
                 )
@@ -75,6 +82,17 @@ def merge(sources: Sequence[Place], out: Path) -> Merged:
 
 
 @contextmanager
+def _workshop(folder: Path) -> Iterator[Path]:
+    """A folder to work in. What a merge into the same file left there, because it was killed, goes first."""
+    rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    try:
+        yield folder
+    finally:
+        rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
 def _opened(source: Place, copy: Path) -> Iterator[Database]:
     """A store to read; of a file a copy, whose layout may be made new."""
     if isinstance(source, Path):
@@ -82,7 +100,9 @@ def _opened(source: Place, copy: Path) -> Iterator[Database]:
             with closing(sqlite3.connect(source)) as old, closing(sqlite3.connect(copy)) as new:
                 old.backup(new)
         except sqlite3.Error as error:
-            raise StoreError(f"the store {source} cannot be read: {error}") from None
+            if error.sqlite_errorname.startswith("SQLITE_FULL"):
+                raise StoreError(f"there is no room in {copy.parents[1]} for a copy of {source}") from None
+            raise StoreError(f"the store {source} cannot be read where it is: {error}") from None
     with closing(Database(copy if isinstance(source, Path) else source)) as database:
         yield database
     copy.unlink(missing_ok=True)

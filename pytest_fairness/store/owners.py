@@ -37,6 +37,9 @@ class Owner(Protocol):
     def bury(self, owners: Iterable[str]) -> bool:
         """Free the claims of those owners that are gone; whether it is known already that there were any."""
 
+    def has_company(self, connection: Connection, /) -> bool:
+        """Whether another process that is alive has the store open."""
+
     def release(self) -> None:
         """Give up all claims: what is still claimed is free for others."""
 
@@ -102,6 +105,9 @@ class LockedOwner:
             self._database.execute(delete(tables.claims).where(claims.owner.in_(dead), claims.owner.not_in(_handed_in)))
         return bool(dead)
 
+    def has_company(self, _: Connection, /) -> bool:
+        return any(not self._is_dead(path.stem) for path in self._folder.glob("*.lock") if path.stem != self.id)
+
     def release(self) -> None:
         try:
             self._database.execute(delete(tables.claims).where(tables.claims.c.owner == self.id))
@@ -129,6 +135,11 @@ class LeasedOwner:
         # With the next sign of life: who asks may be in a loop that must not wait for a server.
         self._suspects = self._suspects | set(owners)
         return False
+
+    def has_company(self, connection: Connection, /) -> bool:
+        owners = tables.owners.c
+        alive = select(owners.id).where(owners.id != self.id, owners.seen >= Now() - LEASE)
+        return connection.execute(alive).first() is not None
 
     def release(self) -> None:
         self._released.set()

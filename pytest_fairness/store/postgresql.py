@@ -11,6 +11,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, func, make_url, s
 from sqlalchemy.exc import ArgumentError
 
 from pytest_fairness.core.errors import StoreError
+from pytest_fairness.store import tables
 from pytest_fairness.store.places import Server
 
 _CONNECTING = {"connect_timeout": "10", "tcp_user_timeout": "20000", "application_name": "pytest-fairness"}
@@ -22,11 +23,15 @@ class Database:
 
     tries_for = 60.0
     """Seconds for which a server that went away is waited for, and a transaction repeated."""
-    repair = "see to the server and run again, or name another store with --fairness-store"
+    way_out = "name another, or an empty database, with --fairness-store"
 
     def __init__(self, place: Server) -> None:
         # Each process needs one connection for what it writes, one for its tests, and one for its lease.
         self.engine = _connect(place)
+
+    def repair(self, _: object) -> str:
+        """What to do about an error."""
+        return "what was answered before is kept: see to the server and run again, or name another store"
 
     @contextmanager
     def preparing(self) -> Iterator[Connection]:
@@ -34,6 +39,15 @@ class Database:
         with self.engine.begin() as connection:
             connection.execute(select(func.pg_advisory_xact_lock(_number("layout"))))
             yield connection
+
+    def compact(self, connection: Connection) -> None:
+        """Write the tables anew, without what was deleted."""
+        connection.exec_driver_sql(f"VACUUM (FULL, ANALYZE) {', '.join(tables.metadata.tables)}")
+
+    def size(self, connection: Connection) -> int:
+        """The bytes of the tables."""
+        sizes = [func.pg_total_relation_size(name) for name in tables.metadata.tables]
+        return int(sum(connection.execute(select(*sizes)).one()))
 
     @contextmanager
     def lock(self, name: str) -> Iterator[None]:

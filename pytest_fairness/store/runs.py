@@ -7,12 +7,13 @@ import zlib
 from collections.abc import Collection, Mapping
 from typing import Any, Literal
 
-from sqlalchemy import Connection, bindparam, func, select, update
+from sqlalchemy import Connection, bindparam, func, select, true, update
 
 from pytest_fairness.core.errors import StoreError
+from pytest_fairness.core.numerals import DAY
 from pytest_fairness.store import tables
 from pytest_fairness.store.database import Database
-from pytest_fairness.store.dialects import Now
+from pytest_fairness.store.dialects import Now, batches
 from pytest_fairness.store.places import LATEST
 from pytest_fairness.store.samples import StoredSample, joined, pack, unpack
 
@@ -131,23 +132,41 @@ class Runs:
         number: int | None = self._database.scalar(last)
         return 0 if number is None else number + 1
 
-    def find(self, text: str, having: Literal["samples", "document"] = "samples") -> str:
-        """The id of the run that is meant, of those that have judged a sample, or have told their results.
+    def outdated(self, run: str, model: str, age: float) -> dict[str, int]:
+        """Return how many repetitions of each prompt count no more: up to the last that is older than so many seconds.
+
+        They are counted back from the start of the run, so that all its processes agree; of a run that began on an
+        earlier day, from today's midnight (UTC). An answer from the future has no age that is known: it is outdated.
+        """
+        attempts = tables.attempts.c
+        ((started, now),) = self._database.rows(select(tables.runs.c.started, Now()).where(tables.runs.c.id == run))
+        start = max(started, now - now % DAY)
+        last = select(attempts.prompt, func.max(attempts.repetition)).where(
+            attempts.model == model,
+            attempts.error.is_(None),
+            (attempts.at < start - age) | (attempts.at > now + DAY),
+        )
+        return {prompt: number + 1 for prompt, number in self._database.rows(last.group_by(attempts.prompt))}
+
+    def find(self, text: str, having: Literal["samples", "document", "anything"] = "samples") -> str:
+        """The id of the run that is meant, of those that have judged a sample, or have told their results, or of all.
 
         ``text`` is ``latest`` or the beginning of an id.
         Raises `StoreError` where none, or more than one, is meant.
         """
+        if not text.strip():
+            raise StoreError("the run is empty (an unset variable?): name one by its id, or latest")
         runs = tables.runs.c
         judged = runs.id.in_(select(tables.samples.c.run).distinct())
-        wanted = judged if having == "samples" else runs.document.is_not(None)
+        wanted = {"samples": judged, "document": runs.document.is_not(None), "anything": true()}[having]
         known = self._database.rows(select(runs.id).where(wanted).order_by(runs.started))
         ids: list[str] = [run for (run,) in known if text == LATEST or run.startswith(text)]
         if text == LATEST:
             ids = [next(filter(self._has_attempts, reversed(ids)), "")]
         if not any(ids):
-            kind = "judged" if having == "samples" else "finished"
+            kind = {"samples": "judged run", "document": "finished run", "anything": "run"}[having]
             raise StoreError(
-                f"the store {self._database.place} holds no {kind} run {text!r}: name one by its id, or latest"
+                f"the store {self._database.place} holds no {kind} {text!r}: name one by its id, or latest"
             )
         if len(ids) > 1:
             raise StoreError(f"{len(ids)} runs begin with {text!r}: {', '.join(ids[:3])}: write more of the id")
@@ -232,11 +251,10 @@ class Runs:
 
     def _read(self, row: Any) -> StoredSample:
         packed = unpack(row.data)
-        digests = packed.digests()
         texts: dict[str, str] = {}
-        for start in range(0, len(digests), 1000):
-            batch = select(tables.prompts).where(tables.prompts.c.digest.in_(digests[start : start + 1000]))
-            texts |= {row.digest: row.messages for row in self._database.rows(batch)}
+        for digests in batches(packed.digests()):
+            wanted = select(tables.prompts).where(tables.prompts.c.digest.in_(digests))
+            texts |= {row.digest: row.messages for row in self._database.rows(wanted)}
         return packed.sample(row.probe, row.model, row.model_key, texts)
 
 

@@ -32,6 +32,8 @@ class StoredSample:
     extremes: Mapping[str, Callable[[Prompt], Sequence[Any]]] = field(default_factory=dict)
     """By grade: from a prompt to the values that an ungraded answer could have had."""
     judge: str | None = None
+    questions: Sequence[str] = ()
+    """Keys of what its graders asked for."""
 
     @property
     def repetitions(self) -> range:
@@ -54,6 +56,17 @@ class Packed:
     def digests(self) -> list[str]:
         """Of all its prompts."""
         return sorted({prompt[0] for item in self.content["items"] for prompt in item[3]})
+
+    def keys(self, model_key: str) -> list[str]:
+        """Of all its attempts."""
+        repetitions = range(*self.content["repetitions"])
+        return [attempt_key(model_key, sent, number) for sent in self.digests() for number in repetitions]
+
+    @property
+    def questions(self) -> Sequence[str] | None:
+        """Keys of what its graders asked for; None where an older version did not note them."""
+        found: Sequence[str] | None = self.content.get("questions")
+        return found
 
     def sample(self, probe: str, model: str, model_key: str, texts: Mapping[str, str]) -> StoredSample:
         """The sample, given its prompts' messages as JSON by digest."""
@@ -84,6 +97,7 @@ class Packed:
             content["graders"],
             {name: _Known(known) for name, known in extremes.items()},
             content["judge"],
+            self.questions or (),
         )
 
 
@@ -126,6 +140,7 @@ def pack(sample: StoredSample) -> bytes:
         "graders": sample.graders,
         "extremes": list(sample.extremes),
         "judge": sample.judge,
+        "questions": list(sample.questions),
     }
     return zlib.compress(json.dumps(content, default=_plain, separators=(",", ":")).encode(), 6)
 

@@ -16,6 +16,13 @@ _OURS = ".fairness"
 _WAY_OUT = "name another with --fairness-store"
 _OPENING, _WRITING = 10_000, 60_000
 """Milliseconds for which a lock of others is waited for, while the file is opened and later."""
+_KEPT = "what was answered before is kept: mend it (free space, permissions) and run again"
+_REPAIRS = {
+    "NOTADB": "it is no SQLite file, or one no longer: remove it",
+    "CORRUPT": "the file is damaged: put a copy back or try the command .recover of sqlite3",
+    "BUSY": "another program holds it: end that",
+}
+"""By the kind of an error of SQLite, what to do about it."""
 
 
 class File:
@@ -23,10 +30,12 @@ class File:
 
     tries_for = 0.0
     """Seconds: an error of a file does not pass."""
-    repair = f"mend it (free space, permissions) and run again, or {_WAY_OUT}"
+    way_out = _WAY_OUT
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        if path.exists() and not path.is_file():
+            raise StoreError(f"the store {path} is {'a folder' if path.is_dir() else 'no file'}: {_WAY_OUT}")
         try:
             is_new = not path.parent.exists()
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -55,6 +64,11 @@ class File:
 
         return engine
 
+    def repair(self, error: BaseException | None) -> str:
+        """What to do about an error."""
+        kind = getattr(error, "sqlite_errorname", "").split("_")[1:2]
+        return f"{_REPAIRS.get(kind[0] if kind else '', _KEPT)}, or {_WAY_OUT}"
+
     @contextmanager
     def preparing(self) -> Iterator[Connection]:
         """The transaction in which tables are made: one process at a time."""
@@ -70,6 +84,18 @@ class File:
                     connection.exec_driver_sql(f"PRAGMA busy_timeout = {_WRITING}")
         except (Timeout, OSError) as error:
             raise StoreError(f"the store {self._path} cannot be opened: {error}; {_WAY_OUT}") from None
+
+    def compact(self, connection: Connection) -> None:
+        """Write the file anew, without what was deleted."""
+        connection.exec_driver_sql("VACUUM")
+        connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def size(self, connection: Connection) -> int:
+        """The bytes of the file, with what is not yet in it."""
+        pages, size = (
+            connection.exec_driver_sql(f"PRAGMA {name}").scalar_one() for name in ("page_count", "page_size")
+        )
+        return int(pages * size)
 
     def lock(self, name: str) -> AbstractContextManager[object]:
         """One process at a time, of those on this store."""

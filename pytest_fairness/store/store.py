@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -15,15 +15,13 @@ from pytest_fairness.core.attempts import Answer, Attempt, Grade, value_or_none
 from pytest_fairness.core.keys import prompt_digest
 from pytest_fairness.store import ledger, pace, tables
 from pytest_fairness.store.database import Database
-from pytest_fairness.store.dialects import Now
+from pytest_fairness.store.dialects import Now, batches
 from pytest_fairness.store.owners import owner_of
 from pytest_fairness.store.places import Place
 from pytest_fairness.store.runs import Runs
 from pytest_fairness.store.samples import StoredSample
 from pytest_fairness.store.submissions import Submission, Submissions, submissions_of
 
-_BATCH = 900
-"""Keys of one statement; SQLite before 3.32 takes 999 parameters."""
 _attempt_columns = tables.attempts.c
 _select_attempts = select(
     _attempt_columns.key,
@@ -37,6 +35,7 @@ _select_attempts = select(
     _attempt_columns.error,
     _attempt_columns.run,
     _attempt_columns.session,
+    _attempt_columns.at,
 ).where(_attempt_columns.key.in_(bindparam("keys", expanding=True)))
 _select_grades = select(tables.grades).where(tables.grades.c.key.in_(bindparam("keys", expanding=True)))
 _select_claims = select(tables.claims).where(tables.claims.c.key.in_(bindparam("keys", expanding=True)))
@@ -102,7 +101,7 @@ class Store:
         """The attempts that are stored under these keys, and their grades by grader's fingerprint."""
         attempts: dict[str, Attempt] = {}
         grades: dict[tuple[str, str], Grade] = {}
-        for batch in _batches(keys):
+        for batch in batches(keys):
             attempts |= self._database.read(lambda connection, keys=batch: self._attempts(connection, keys, run))  # type: ignore[misc]
             for key, grader, value, ungraded, detail in self._database.rows(_select_grades.params(keys=batch)):
                 grades[key, grader] = Grade(json.loads(value), ungraded, detail)
@@ -114,7 +113,7 @@ class Store:
         owners: dict[str, str] = {}
 
         def look(connection: Connection) -> None:
-            for batch in _batches(keys):
+            for batch in batches(keys):
                 owners.update((key, owner) for key, owner in connection.execute(_select_claims, {"keys": batch}))
                 attempts.update(self._attempts(connection, batch, run))
 
@@ -124,7 +123,7 @@ class Store:
     def unanswered(self, keys: Sequence[str]) -> int:
         """How many of these attempts this session would still have to ask for."""
         answered = _select_answered.where(_attempt_columns.error.is_(None) | (_attempt_columns.session == self.session))
-        known: int = sum(self._database.scalar(answered.params(keys=batch)) for batch in _batches(keys))
+        known: int = sum(self._database.scalar(answered.params(keys=batch)) for batch in batches(keys))
         return len(keys) - known
 
     def turn(
@@ -208,7 +207,7 @@ class Store:
         if not turn.stopped:
             claims = [{"key": key, "owner": self.owner.id} for key in sorted(wanted)]
             connection.execute(self._insert_claims, claims)
-        for batch in _batches(wanted):
+        for batch in batches(wanted):
             turn.answered |= self._attempts(connection, batch, run)
             for key, owner in connection.execute(_select_claims, {"keys": batch}):
                 if owner != self.owner.id:
@@ -226,17 +225,18 @@ class Store:
         """Delete the claims of this process and of batches on these keys, not what another process asks by now."""
         owner = tables.claims.c.owner
         own = (owner == self.owner.id) | owner.in_(select(tables.submissions.c.id))
-        for batch in _batches(keys):
+        for batch in batches(keys):
             connection.execute(_delete_claims.where(own), {"keys": batch})
 
     def _attempts(self, connection: Connection, keys: Sequence[str], run: str) -> dict[str, Attempt]:
         """The answers under these keys, and what has failed in this session."""
         found: dict[str, Attempt] = {}
         rows = connection.execute(_select_attempts, {"keys": keys})
-        for key, repetition, text, finish, reasoning, usage, latency, served_by, error, asked_by, session in rows:
+        for key, repetition, text, finish, reasoning, usage, latency, served_by, error, asked_by, session, at in rows:
             if error is None:
                 answer = Answer(text, finish, reasoning, json.loads(usage) if usage else {}, latency, served_by)
-                found[key] = Attempt(key, repetition, answer, None, asked_by != run)
+                earlier = asked_by != run
+                found[key] = Attempt(key, repetition, answer, None, earlier, at if earlier else None)
             elif session == self.session:
                 found[key] = Attempt(key, repetition, None, error)
         return found
@@ -269,7 +269,7 @@ class Store:
         if done.rowcount == len(rows):
             return {}
         found: dict[str, Attempt] = {}
-        for batch in _batches([one.attempt.key for one in asked]):
+        for batch in batches([one.attempt.key for one in asked]):
             found |= self._attempts(connection, batch, run)
         return found
 
@@ -297,7 +297,7 @@ class Store:
         grouped = wanted.where(_attempt_columns.key.in_(bindparam("keys", expanding=True))).group_by(
             _attempt_columns.served_by
         )
-        for batch in _batches(keys):
+        for batch in batches(keys):
             for served_by, first, last in self._database.rows(grouped.params(keys=batch)):
                 times += [first, last]
                 served |= {served_by} - {None}
@@ -325,11 +325,6 @@ class Store:
             self.owner.release()
         finally:
             self._database.close()
-
-
-def _batches(keys: Sequence[str]) -> Iterator[Sequence[str]]:
-    """As many at a time as a statement takes."""
-    return (keys[start : start + _BATCH] for start in range(0, len(keys), _BATCH))
 
 
 def _by_key(row: Mapping[str, Any]) -> tuple[str, str]:

@@ -6,7 +6,7 @@ or fetches its results, claims it first, under its id: one process at a time, an
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from uuid import uuid4
 
@@ -14,9 +14,8 @@ from sqlalchemy import Connection, delete, func, select, update
 
 from pytest_fairness.store import tables
 from pytest_fairness.store.database import Database
-from pytest_fairness.store.dialects import Now
+from pytest_fairness.store.dialects import Now, batches
 
-_PAGE = 1000
 _rows = tables.submissions.c
 _claims = tables.claims.c
 
@@ -49,7 +48,7 @@ class Submissions:
         new = uuid4().hex
 
         def give(connection: Connection) -> set[str]:
-            for page in _pages(keys):
+            for page in batches(keys):
                 own = _claims.key.in_(page), _claims.owner == self._owner
                 connection.execute(update(tables.claims).where(*own).values(owner=new))
             given = set(connection.execute(select(_claims.key).where(_claims.owner == new)).scalars())
@@ -94,7 +93,7 @@ class Submissions:
         """Give it back, and the claims of these; it is forgotten once nothing in it is left to be fetched."""
 
         def write(connection: Connection) -> None:
-            for page in _pages(free):
+            for page in batches(free):
                 connection.execute(delete(tables.claims).where(_claims.key.in_(page), _claims.owner == id))
             if not connection.execute(select(func.count()).where(_claims.owner == id)).scalar():
                 connection.execute(delete(tables.submissions).where(_rows.id == id))
@@ -119,7 +118,3 @@ def submissions_of(connection: Connection, owners: Collection[str]) -> dict[str,
     wanted = select(_rows.id, _rows.name, _rows.requests, _rows.at, (Now() - _rows.at).label("age"))
     found = connection.execute(wanted.where(_rows.id.in_(sorted(owners))))
     return {row.id: Submission(row.id, row.name, row.requests, row.at, row.age) for row in found}
-
-
-def _pages(keys: Sequence[str]) -> Iterator[Sequence[str]]:
-    return (keys[start : start + _PAGE] for start in range(0, len(keys), _PAGE))

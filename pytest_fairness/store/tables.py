@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from sqlalchemy import Column, Connection, Float, Index, Integer, LargeBinary, MetaData, String, Table, Text, inspect
@@ -177,6 +178,17 @@ MIGRATIONS: dict[int, tuple[Column[Any] | Index, ...]] = {
     4: (attempts.c.session,),
 }
 """What each older layout lacks of the next besides whole tables, which are made first."""
+
+
+def lacking(known: Mapping[str, Collection[str]]) -> str:
+    """Return the first table or column that is not among these; empty where none is missing."""
+    for table in metadata.tables.values():
+        if table.name not in known:
+            return f"the table {table.name}"
+        for column in table.columns:
+            if column.name not in known[table.name]:
+                return f"the column {column.name} of {table.name}"
+    return ""
 
 
 def migrate(connection: Connection, number: int) -> None:

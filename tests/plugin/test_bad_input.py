@@ -205,3 +205,58 @@ def test_malformed_aliases_are_named_by_file_and_line(project: Project) -> None:
     (project.path / "pyproject.toml").write_text("[tool.pytest-fairness.models]\nmine = 7\n", encoding="utf-8")
     line = usage_error(project.bare_run("--fairness-model=mine"))
     assert "pyproject.toml:2" in line
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('fairness_budget = "x"', "fairness_budget is 'x' in the ini file: it must be a number"),
+        ('fairness_sample = "0"', "--fairness-sample is 0: it must be at least 1"),
+        ('fairness_max_age = "20"', "--fairness-max-age is '20': write days, hours or weeks"),
+        ('fairness_fresh = "maybe"', "fairness_fresh is no truth value: write true or false"),
+        ('fairness_tpm = "1e-300"', "--fairness-tpm is 1e-300: it must be above 0.001"),
+        ('fairness_timeout = "1e300"', "--fairness-timeout is 1e+300: it must be above 0 and at most 1e+12"),
+    ],
+)
+def test_ini_mistakes_are_named_by_file_and_line(project: Project, line: str, said: str) -> None:
+    project.write(test_hiring=sources.suite(count=1))
+    text = f'[tool.other]\nfairness_fresh_too = 1\n\n[tool.pytest.ini_options]\nfairness_seed = "1"\n{line}\n'
+    (project.path / "pyproject.toml").write_text(text, encoding="utf-8")
+    result = project.bare_run()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert f"ERROR: pyproject.toml:6: {said}" in shown(result)
+
+
+def test_mistakes_in_tables_of_pyproject_are_named_by_their_own_line(project: Project) -> None:
+    project.write(test_hiring=sources.suite(count=6))
+    head = '[tool.other]\nbounds = 1\n[tool.pytest-fairness.models]\nfine = "simulated:x"\n'
+    table = f'{head}[tool.pytest-fairness.thresholds."test_hiring.py::test_women_and_men_alike"]\n'
+    for text, line, said in (
+        (f'{head}bad = "simulated:x?zz=1"\n', 5, "knows no parameter 'zz'"),
+        (f'{head}bad = "nope"\n', 5, "'nope' is no alias"),
+        (f'{head}bad = "other"\nother = "bad"\n', 5, "lead in a circle"),
+        (f"{table}repetitions = 2\nbounds = [1.5, 1.2]\n", 7, "the first must be at most the second"),
+        (f"{table}bounds = [0, 1]\nbound = [0, 1]\n", 7, "has no 'bound'"),
+        (f"{table}bounds = [0, 1]\n\nconfidence = 2\n", 8, "confidence is 2"),
+    ):
+        (project.path / "pyproject.toml").write_text(text, encoding="utf-8")
+        result = project.bare_run(f"--fairness-model={'bad' if 'bad =' in text else 'fine'}")
+        assert result.ret == pytest.ExitCode.USAGE_ERROR
+        (told,) = [each for each in result.errlines if each]
+        assert f"pyproject.toml:{line}: " in told, text
+        assert said in told
+
+
+def test_an_empty_file_of_answers_ends_the_run_in_one_line(project: Project) -> None:
+    project.write(test_hiring=sources.suite(count=6))
+    (project.path / "recorded.jsonl").write_text("\n", encoding="utf-8")
+    assert "recorded.jsonl holds no recorded answer" in usage_error(
+        project.bare_run("--fairness-model=replay:recorded.jsonl")
+    )
+
+
+def test_hidden_characters_of_a_model_name_are_written_out(project: Project) -> None:
+    project.write(test_hiring=sources.suite(count=6))
+    result = project.run("--fairness-model=simulated:a\u202eb")
+    assert "\u202e" not in shown(result)
+    assert "fairness: simulated:a\\u202eb" in shown(result)

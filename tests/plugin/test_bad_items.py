@@ -67,6 +67,14 @@ def test_items_without_end_are_told(project: Project, monkeypatch: pytest.Monkey
     assert "probe test_hiring: its items are more than 50, or have no end: give fewer" in shown(result)
 
 
+def test_prompts_without_end_are_told(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pytest_fairness.core.items.MOST_PROMPTS", 50)
+    write(project, "import itertools\n    yield ProbeItem('a', (Prompt(f'{n}?') for n in itertools.count()))")
+    result = project.run()
+    result.assert_outcomes(passed=1, errors=2)
+    assert "probe item 'a' has more than 50 prompts, or no end of them" in shown(result)
+
+
 def test_collecting_a_probe_that_cannot_be_built_is_no_error(project: Project) -> None:
     write(project, "raise OSError('the list is gone')")
     result = project.bare_run("--collect-only", "-q")

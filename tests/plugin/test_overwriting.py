@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,41 @@ def test_commands_refuse_files_that_are_not_ours(
     for command in commands:
         for _ in range(2):
             assert main([*command, f"out-{len(command)}-{command[1]}"]) == 0
+
+
+def test_imports_refuse_files_that_are_not_ours(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    recorded = {"category": "Age", "example_id": 1, "question_index": "1", "question_polarity": "neg", "label": 0}
+    recorded |= {"context_condition": "ambig", "context": "A, B.", "question": "Who?", "mine": "A"}
+    recorded |= {"ans0": "A", "ans1": "B", "ans2": "C", "answer_info": {}, "additional_metadata": {}}
+    source, out, store = tmp_path / "p.jsonl", tmp_path / "out.jsonl", tmp_path / "store.sqlite"
+    source.write_text(json.dumps(recorded) + "\n", encoding="utf-8")
+    store.write_bytes(b"SQLite format 3\0" + b"x" * 5000)
+    before = store.read_bytes(), source.read_bytes()
+    for wrong in (store, source, tmp_path):
+        for command in (
+            ["bbq-predictions", str(source), "--column=mine"],
+            ["bbq-pairs", str(tmp_path)],
+            ["asymmetry", str(tmp_path)],
+        ):
+            assert main(["import", *command, f"--out={wrong}"]) == 2
+            (line,) = capsys.readouterr().err.splitlines()
+            assert str(wrong) in line
+    assert (store.read_bytes(), source.read_bytes()) == before
+    for _ in range(2):
+        assert main(["import", "bbq-predictions", str(source), "--column=mine", f"--out={out}"]) == 0
+
+
+def test_empty_names_mean_nothing(
+    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project.run()
+    monkeypatch.chdir(project.path)
+    for command in (["report", ""], ["report", " "], ["new", ""], ["prune", "--run="], ["export", "model-card", ""]):
+        command += ["--out=card.md"] * (command[0] == "export")
+        assert main(command) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert "(an unset variable?)" in line
+    assert not (project.path / "suites").exists()
 
 
 @pytest.mark.parametrize("text", ["## Fairness\n\n- **a**", '{\n "schema": 1,\n "run": {}}\n', "a,b\n1,2\n", ""])

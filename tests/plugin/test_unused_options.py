@@ -47,3 +47,12 @@ def test_options_in_use_are_not_named(project: Project) -> None:
     result = project.run(*options, "--fairness-sample=3", "--fairness-seed=7")
     assert "test_hiring.py" in shown(result)
     assert "not used" not in text(result)
+
+
+def test_prices_of_models_that_the_run_does_not_name_are_told(project: Project) -> None:
+    project.write(test_hiring=sources.suite(count=6))
+    run = ("--fairness-model=simulated:one", "--fairness-price=simulated:one=1/2", "--fairness-price=3/4")
+    result = project.run(*run, "--fairness-price=simulated:other=1/2")
+    told = " ".join(shown(result).split())
+    assert told.count("--fairness-price") == 1
+    assert "--fairness-price simulated:other: not used, the run names no such model" in told

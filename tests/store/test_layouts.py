@@ -137,3 +137,50 @@ def test_a_newer_layout_on_a_server_is_refused(postgresql: PostgreSQL) -> None:
         connection.execute(update(tables.layout).values(number=tables.LAYOUT + 1))
     with pytest.raises(StoreError, match=f"layout {tables.LAYOUT + 1} .* upgrade pytest-fairness"):
         Store(place)
+
+
+DAMAGES = {
+    "other-program": ("CREATE TABLE notes (a)", "holds tables of another program"),
+    "no-layout": ("DELETE FROM layout", "is damaged, it has no layout"),
+    "unknown-layout": ("UPDATE layout SET number = -3", "is damaged, it has no layout"),
+    "newer-layout": ("UPDATE layout SET number = 99", "has layout 99 and this version of pytest-fairness reads up to"),
+    "lost-table": ("DROP TABLE attempts", "is damaged, it has lost the table attempts"),
+    "lost-column": ("ALTER TABLE grades DROP COLUMN detail", "is damaged, it has lost the column detail of grades"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_a_store_that_is_none_is_refused_and_left_as_it_is(
+    damage: str, kind: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    place = request.getfixturevalue("postgresql").place() if kind == "postgresql" else tmp_path / "store.sqlite"
+    statement, said = DAMAGES[damage]
+    if damage == "other-program":
+        statement = statement.replace("(a)", "(a INTEGER)")
+    else:
+        Store(place).close()
+    with engine_of(place) as engine, engine.begin() as connection:
+        connection.execute(text(statement))
+    before = shape(place)
+    with pytest.raises(StoreError, match=re.escape(said)):
+        Store(place)
+    assert shape(place) == before
+
+
+def test_what_is_no_database_is_named_with_its_way_out(tmp_path: Path) -> None:
+    text_file, half = tmp_path / "notes.txt", tmp_path / "half.sqlite"
+    text_file.write_text("hello " * 500, encoding="utf-8")
+    Store(half).close()
+    content = half.read_bytes()
+    half.write_bytes(content[: len(content) // 2])
+    for place, said in (
+        (text_file, "it is no SQLite file, or one no longer: remove it"),
+        (half, "the file is damaged: put a copy back"),
+        (tmp_path, "is a folder"),
+        (Path("/dev/null"), "is no file"),
+    ):
+        with pytest.raises(StoreError, match=said) as refused:
+            Store(place)
+        assert str(refused.value).endswith("name another with --fairness-store")
+        assert "is kept" not in str(refused.value)

@@ -127,3 +127,15 @@ def test_what_is_in_a_batch_stays_there(tmp_path: Path) -> None:
     found = turn.submissions[batch]
     assert (found.name, found.requests) == ("batch_1", 2)
     store.close()
+
+
+def test_stores_without_a_run_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one, empty, out = (tmp_path / f"{name}.sqlite" for name in ("one", "empty", "all"))
+    fill(Store(one), asked("a"))
+    Store(empty).close()
+    assert merged(empty, out=out) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f"there is no run in {empty}: was the file beside it left behind" in line
+    assert not out.exists()
+    assert merged(one, empty, out=out) == 0
+    assert f"there is no run in {empty}: was the file beside it" in capsys.readouterr().out

@@ -1,27 +1,32 @@
-"""The workflow files of docs/ci: what the providers' schemas say of them, and that their commands do what they say."""
+"""The workflow files of docs/ci: they hold to the providers' schemas, and their jobs lose and repeat nothing."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
-import sqlite3
 import subprocess
 import sys
-from contextlib import closing
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from .conftest import Newcomer
-
-CI = Path(__file__).parents[2] / "docs" / "ci"
+ROOT = Path(__file__).parents[2]
+CI = ROOT / "docs" / "ci"
 SCHEMAS = {
     "github.yml": ["vendor.github-workflows"],
     "gitlab.yml": ["vendor.gitlab-ci", "--data-transform", "gitlab-ci"],
 }
+FILES = list(SCHEMAS)
+COUNT = 40
+KILLED = 137
+"""The exit code of a process that was killed."""
 
 
 def validated(file: Path, schema: list[str]) -> int:
@@ -29,7 +34,7 @@ def validated(file: Path, schema: list[str]) -> int:
     return subprocess.run(command, capture_output=True, timeout=240).returncode
 
 
-@pytest.mark.parametrize("name", SCHEMAS)
+@pytest.mark.parametrize("name", FILES)
 def test_the_providers_schema_holds(name: str, tmp_path: Path) -> None:
     assert validated(CI / name, SCHEMAS[name]) == 0
     broken = tmp_path / name
@@ -38,52 +43,226 @@ def test_the_providers_schema_holds(name: str, tmp_path: Path) -> None:
     assert validated(broken, SCHEMAS[name]) == 1
 
 
-def commands(name: str, job: str) -> list[str]:
-    """What a job runs, but for installing, as a shell has it."""
-    jobs = yaml.safe_load((CI / name).read_text(encoding="utf-8"))
-    found: dict[str, Any] = jobs.get("jobs", jobs)[job]
-    lines = [step["run"] for step in found["steps"] if "run" in step] if "steps" in found else found["script"]
-    return [line for line in [*lines, *found.get("after_script", [])] if not line.startswith("pip install")]
+CONFTEST = """
+import os, signal
+from pathlib import Path
+import pytest
+
+ASKED = Path(os.environ["ASKED"])
+
+def application(text):
+    with ASKED.open("a") as file:
+        file.write(text + "\\n")
+    if os.environ.get("KILLED_AT") and len(ASKED.read_text().splitlines()) > int(os.environ["KILLED_AT"]):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return "no" if int(text.split()[-1]) % 4 == 0 else "yes"
+
+@pytest.fixture(scope="session")
+def model(model_name):
+    return application
+"""
+SUITE = f"""
+import pytest
+from pytest_fairness import ProbeItem, Prompt, YesNo
+
+def people():
+    for number in range({COUNT}):
+        prompts = [Prompt(f"Hire a {{g}} {{number}}", groups={{"g": g}}) for g in ("woman", "man")]
+        yield ProbeItem(f"p-{{number}}", prompts)
+
+@pytest.mark.probe(items=people, grade={{"hired": YesNo()}})
+def test_hiring(probe_item, model):
+    probe_item.measure(model)
+
+@pytest.mark.threshold(probe=test_hiring)
+def test_alike(measured):
+    assert 0.5 <= measured.ratio("hired", by="g", of="woman", to="man") <= 2.0
+
+@pytest.mark.threshold(probe=test_hiring)
+def test_few(measured):
+    assert measured.rate("hired") <= 0.3
+"""
 
 
-def answers(store: Path) -> int:
-    """How many a store holds."""
-    with closing(sqlite3.connect(store)) as connection:
-        (count,) = connection.execute("SELECT count(*) FROM attempts").fetchone()
-    return int(count)
+@dataclass
+class Provider:
+    """Runs the jobs of a workflow file as its provider does: each in its own checkout, with caches and artifacts."""
+
+    file: Path
+    folder: Path
+    attempt: int = 1
+    written: str = ""
+    caches: dict[str, Path] = field(default_factory=dict)
+    artifacts: dict[str, Path] = field(default_factory=dict)
+    """Newest last."""
+
+    def __post_init__(self) -> None:
+        self.content: dict[str, Any] = yaml.safe_load(self.file.read_text(encoding="utf-8"))
+        self.project = self.folder / "project"
+        (self.project / "suites").mkdir(parents=True)
+        (self.project / "conftest.py").write_text(CONFTEST, encoding="utf-8")
+        (self.project / "suites" / "test_hiring.py").write_text(SUITE, encoding="utf-8")
+        aliases = '[tool.pytest-fairness.models]\nprod = "simulated:x"\n'
+        (self.project / "pyproject.toml").write_text(aliases, encoding="utf-8")
+        (self.project / "pytest-fairness").symlink_to(ROOT)
+
+    def run(self, job: str, shard: int = 0, **environment: str) -> tuple[int, Path]:
+        """Run a job; its exit code and the folder that it ran in."""
+        self._number = len(list(self.folder.iterdir()))
+        checkout = self.folder / f"{self._number}-{job}-{shard}"
+        shutil.copytree(self.project, checkout, symlinks=True)
+        run = self._github if self.file.name == "github.yml" else self._gitlab
+        return run(job, shard, checkout, environment), checkout
+
+    def asked(self) -> Counter[str]:
+        """How often each text was asked, in all jobs."""
+        found: Counter[str] = Counter()
+        for file in self.folder.glob("*.asked"):
+            found.update(file.read_text(encoding="utf-8").splitlines())
+        return found
+
+    def _shell(self, command: str, checkout: Path, environment: dict[str, str]) -> int:
+        names = ("HOME", "LANG", "TMPDIR", "PYTHONPATH")
+        known = {name: os.environ[name] for name in names if name in os.environ}
+        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+        given = {"PATH": path, "SUITES": "suites", "ASKED": f"{checkout}.asked", "COLUMNS": "100"}
+        # The folder that is installed must be there; the environment of the tests has what is in it.
+        command = re.sub(r"\bpip install \"?(\./[\w-]+)(\[[\w,]+\])?\"?", r"test -f \1/pyproject.toml", command)
+        assert "pip install" not in command
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", command],
+            cwd=checkout,
+            env=known | given | environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        self.written += f"$ {command}\n{done.stdout}{done.stderr}"
+        return done.returncode if done.returncode >= 0 else 128 - done.returncode
+
+    def _github(self, job: str, shard: int, checkout: Path, environment: dict[str, str]) -> int:
+        code = 0
+        known = {"matrix.shard": shard, "github.run_id": 7, "github.run_attempt": self.attempt}
+        environment = {"GITHUB_RUN_ID": "7", "GITHUB_RUN_ATTEMPT": str(self.attempt), **environment}
+        for step in self.content["jobs"][job]["steps"]:
+            when = step.get("if", "success()")
+            assert when in ("success()", "always()", "failure() || cancelled()")
+            if (when == "success()" and code) or (when.startswith("failure") and not code):
+                continue
+            values = {name: _filled(str(value), known) for name, value in step.get("with", {}).items()}
+            action = step.get("uses", "").partition("@")[0]
+            if "run" in step:
+                code = code or self._shell(_filled(step["run"], known), checkout, environment)
+            elif action == "actions/cache/restore":
+                self._restore([values["key"], *values["restore-keys"].split()], values["path"], checkout)
+            elif action == "actions/cache/save":
+                self._save(values["key"], values["path"], checkout)
+            elif action == "actions/upload-artifact":
+                assert values["overwrite"] == "True"
+                self._keep(values["name"], sorted(checkout.glob(values["path"])))
+            elif action == "actions/download-artifact":
+                for name, kept in self.artifacts.items():
+                    if Path(name).match(values["pattern"]):
+                        shutil.copytree(kept, checkout / values["path"] / name)
+            else:
+                assert action in ("actions/checkout", "actions/setup-python")
+        return code
+
+    def _gitlab(self, job: str, shard: int, checkout: Path, environment: dict[str, str]) -> int:
+        known = self.content[job]
+        environment = {"CI_PIPELINE_ID": "7", "CI_NODE_INDEX": str(shard), "CI_NODE_TOTAL": "4", **environment}
+        cache = known["cache"]
+        keys = [_expanded(key, environment) for key in (cache["key"], *cache.get("fallback_keys", []))]
+        (path,) = cache["paths"]
+        self._restore(keys, path, checkout)
+        for name, kept in self.artifacts.items() if job == "gate" else ():
+            shutil.copytree(kept, checkout, dirs_exist_ok=True, ignore=shutil.ignore_patterns(".*", name))
+        code = 0
+        for line in [*self.content["default"]["before_script"], *known["script"]]:
+            code = code or self._shell(line, checkout, environment)
+        for line in known.get("after_script", ()):
+            assert self._shell(line, checkout, environment) == 0
+        if cache["when"] == "always" or (cache["when"] == "on_failure") == bool(code):
+            self._save(keys[0], path, checkout)
+        assert known["artifacts"]["when"] == "always"
+        self._keep(f"{job}-{shard}", [checkout / path for path in known["artifacts"]["paths"]])
+        return code
+
+    def _restore(self, keys: list[str], path: str, checkout: Path) -> None:
+        for key in keys:
+            alike = [known for known in self.caches if known == key or known.startswith(key)]
+            if alike:
+                shutil.copytree(self.caches[alike[-1]], checkout / path)
+                return
+
+    def _save(self, key: str, path: str, checkout: Path) -> None:
+        if not (checkout / path).exists():
+            return
+        self.caches.pop(key, None)
+        self.caches[key] = shutil.copytree(checkout / path, self.folder / f"{self._number}.cache")
+
+    def _keep(self, name: str, paths: list[Path]) -> None:
+        kept = self.artifacts[name] = self.folder / f"{self._number}-{name}.artifact"
+        shutil.rmtree(kept, ignore_errors=True)
+        kept.mkdir()
+        for path in paths:
+            if path.is_dir():
+                shutil.copytree(path, kept / path.name)
+            elif path.exists():
+                shutil.copy2(path, kept / path.name)
 
 
-def job(newcomer: Newcomer, name: str) -> Newcomer:
-    """Another machine, with the project checked out."""
-    return Newcomer(newcomer.commands, shutil.copytree(newcomer.folder / "project", newcomer.folder / name))
+def _filled(text: str, known: dict[str, Any]) -> str:
+    return re.sub(r"\$\{\{ ([\w.]+) \}\}", lambda match: str(known[match[1]]), text)
+
+
+def _expanded(text: str, environment: dict[str, str]) -> str:
+    return re.sub(r"\$(\w+)", lambda match: environment[match[1]], text)
+
+
+def _judged(results: Path) -> Iterator[object]:
+    content = json.loads(results.read_text(encoding="utf-8"))
+    for row in content["thresholds"]:
+        yield [row[name] for name in ("id", "verdict", "estimate", "low", "high", "attempts", "ungraded")]
+    yield content["release"]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "stored", "measured"),
-    # The file of GitHub has four shards, of which two have died here: the gate asks for what they have left.
-    [("github.yml", "shards/store-{}/store.sqlite", 600), ("gitlab.yml", "shards/{}.sqlite", 1200)],
-)
-def test_shards_measure_and_the_gate_judges(newcomer: Newcomer, name: str, stored: str, measured: int) -> None:
-    newcomer.write("project/pyproject.toml", '[tool.pytest-fairness.models]\nprod = "simulated:x"\n')
-    newcomer.run("cd project && pytest-fairness new letting")
-    run = {"SUITES": "suites", "GITHUB_RUN_ID": "7", "GITHUB_RUN_ATTEMPT": "1", "CI_NODE_TOTAL": "2"}
-    gate = job(newcomer, "gate")
-    for shard in ("1", "2"):
-        machine = job(newcomer, f"job-{shard}")
-        for line in commands(name, "measure"):
-            done = machine.run(re.sub(r"\$\{\{ matrix\.shard \}\}", shard, line), CI_NODE_INDEX=shard, **run)
-            assert done.returncode == 0, done.stdout + done.stderr
-        target = gate.folder / stored.format(shard)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        (machine.folder / ".fairness" / "store.sqlite").rename(target)
-    merge, judge = commands(name, "gate")
-    done = gate.run(merge, **run)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert answers(gate.folder / ".fairness" / "store.sqlite") == measured
-    done = gate.run(judge, **run)
-    assert done.returncode == 0, done.stdout + done.stderr
-    results = json.loads((gate.folder / "reports" / "fairness.json").read_text(encoding="utf-8"))
-    assert results["run"]["attempts"] == answers(gate.folder / ".fairness" / "store.sqlite") == 1200
-    assert {row["verdict"] for row in results["thresholds"]} == {"fair"}
-    assert (gate.folder / "reports" / "junit.xml").exists()
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("name", FILES)
+def test_a_killed_shard_loses_nothing_and_nothing_is_asked_twice(name: str, tmp_path: Path) -> None:
+    undisturbed = Provider(CI / name, tmp_path / "undisturbed")
+    judge = next(line for line in _commands(undisturbed.content, "gate") if line.startswith("pytest "))
+    alone = undisturbed._shell(judge, undisturbed.project, {"CI_PIPELINE_ID": "1"})
+    assert alone == 1, undisturbed.written  # of the thresholds one is unfair
+    provider = Provider(CI / name, tmp_path / "disturbed")
+    code, _ = provider.run("measure", 1)
+    assert code == 0, provider.written
+    code, killed = provider.run("measure", 2, KILLED_AT="7")
+    assert code == KILLED, provider.written
+    answered = killed.with_name(f"{killed.name}.asked").read_text(encoding="utf-8").splitlines()
+    assert len(answered) == 8  # the last of them was never answered
+    provider.attempt = 2
+    code, again = provider.run("measure", 2)
+    assert code == 0, provider.written
+    retried = again.with_name(f"{again.name}.asked").read_text(encoding="utf-8").splitlines()
+    assert set(answered) & set(retried) == {answered[-1]}
+    code, killed = provider.run("measure", 3, KILLED_AT="5")
+    assert code == KILLED, provider.written
+    lost = [answered[-1], killed.with_name(f"{killed.name}.asked").read_text(encoding="utf-8").splitlines()[-1]]
+    code, gate = provider.run("gate")  # the third shard is not run again, the fourth has never begun
+    assert code == 1, provider.written
+    assert provider.asked() - Counter(lost) == Counter(provider.asked().keys())
+    assert len(provider.asked()) == 2 * COUNT
+    results = gate / "reports" / "fairness.json"
+    assert list(_judged(results)) == list(_judged(undisturbed.project / "reports" / "fairness.json"))
+    assert (gate / "reports" / "junit.xml").exists()
+    provider.attempt = 3
+    before = provider.asked()
+    assert provider.run("gate")[0] == 1  # a gate that is run again has all that it asked
+    assert provider.asked() == before
+
+
+def _commands(content: dict[str, Any], job: str) -> list[str]:
+    known = content.get("jobs", content)[job]
+    return known["script"] if "script" in known else [step["run"] for step in known["steps"] if "run" in step]

@@ -144,8 +144,10 @@ class Prospect:
         """Of this run's calls; a prompt that several items share is asked once."""
         from pytest_fairness.engine.asks import asks_of
 
-        items = self.probe.items
-        return list({ask.key for item in items for ask in asks_of(item.prompts, self.model, self.repetitions)})
+        prompts = [prompt for item in self.probe.items for prompt in item.prompts]
+        has_store = self._fairness.settings.store.exists()
+        first = self._fairness.first_of(self.probe, self.model) if has_store else 0
+        return list({ask.key for ask in asks_of(prompts, self.model, self.repetitions, first)})
 
     @cached_property
     def _answers(self) -> dict[str, Answer]:

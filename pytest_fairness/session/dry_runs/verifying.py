@@ -229,11 +229,12 @@ def _judged(item: pytest.Function, measured: StoredMeasured) -> Judgement:
 
 
 def _without_source(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Without how many attempts came from the store: here all do."""
+    """Without how many attempts came from the store, and from when: here all do."""
     sample = row.get("sample")
     if not isinstance(sample, Mapping):
         return dict(row)
-    return {**row, "sample": {name: count for name, count in sample.items() if name != "fairness_from_store"}}
+    of_store = ("fairness_from_store", "fairness_oldest")
+    return {**row, "sample": {name: count for name, count in sample.items() if name not in of_store}}
 
 
 def _unverified(test: str, known: Mapping[str, Any], reason: str) -> dict[str, Any]:

@@ -1,0 +1,51 @@
+"""How old answers are, by the store's clock."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from sqlalchemy import update
+
+from pytest_fairness.core.attempts import Answer, Attempt
+from pytest_fairness.core.numerals import DAY
+from pytest_fairness.store import tables
+from pytest_fairness.store.dialects import Now
+from pytest_fairness.store.store import Asked, Store
+
+MESSAGES = [{"role": "user", "content": "Who?"}]
+
+
+def attempt(prompt: str, repetition: int, model: str = "m", error: str | None = None) -> Asked:
+    key = f"{model}{prompt}{repetition}"
+    answer = None if error else Answer("yes")
+    return Asked(Attempt(key, repetition, answer, error), model, prompt, MESSAGES)
+
+
+@pytest.mark.parametrize("kind", ["file", "server"])
+def test_outdated_repetitions_end_with_the_last_old_answer(
+    kind: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    store = Store(tmp_path / "s.sqlite" if kind == "file" else request.getfixturevalue("postgresql").place())
+    days = {"ma0": 40, "ma1": 31, "ma2": 29, "mb0": 5, "mc0": -2, "md0": 50, "na4": 40}
+    asked = [attempt(prompt, number) for prompt, number in (("a", 0), ("a", 1), ("a", 2), ("b", 0), ("c", 0))]
+    asked += [attempt("d", 0, error="HTTP 500"), attempt("a", 4, model="n")]
+    store.runs.start("old")
+    store.turn("old", asked=asked)
+    for key, age in days.items():
+        attempts = tables.attempts
+        store._database.execute(update(attempts).where(attempts.c.key == key).values(at=Now() - age * DAY))
+    store.runs.start("new")
+    assert store.runs.outdated("new", "m", 30 * DAY) == {"a": 2, "c": 1}
+    assert store.runs.outdated("new", "n", 30 * DAY) == {"a": 5}
+    # A run of a fixed id that began long ago counts from today.
+    runs = tables.runs
+    store._database.execute(update(runs).where(runs.c.id == "new").values(started=Now() - 100 * DAY))
+    assert store.runs.outdated("new", "m", 30 * DAY) == {"a": 2, "c": 1}
+    found, _ = store.load(["ma2", "mb0"], "new")
+    times = [found[key].at for key in ("ma2", "mb0")]
+    assert times[0] is not None
+    assert times[1] is not None
+    assert times[1] - times[0] == pytest.approx(24 * DAY, abs=600)
+    assert store.load(["ma2"], "old")[0]["ma2"].at is None  # its own are not of an earlier run
+    store.close()
