@@ -177,6 +177,8 @@ def _judged(evaluator: Evaluator, first: Evaluation, passing: Evaluation, known:
     asserted = _asserted(conditions.values())
     needed = {key: condition.as_needed(known.needs[key], asserted) for key, condition in conditions.items()}
     comparisons = [comparison for condition in needed.values() for comparison in condition.comparisons]
+    if problem := _contradiction(comparisons):
+        return replace(_invalid(first, problem, known), mistake=problem)
 
     def those(decision: Decision) -> list[Comparison]:
         return [comparison for comparison in comparisons if comparison.decision is decision]
@@ -213,8 +215,29 @@ def _invalid(first: Evaluation, reason: str, known: Dependence | None = None) ->
 def _asserted(conditions: Iterable[Condition]) -> int:
     """How many metrics a test asserts; the members of a family, whose claims are corrected together, are one."""
     estimates = [comparison.estimate for condition in conditions for comparison in condition.comparisons]
-    names = {key_of(each, None if each.strict_at is None else family_of(each.metric)) for each in estimates}
-    return len(names)
+    return len({_metric_key(each) for each in estimates})
+
+
+def _metric_key(estimate: Estimate) -> str:
+    """Return a key of a metric and its slice; members of a family share it."""
+    return key_of(estimate, None if estimate.strict_at is None else family_of(estimate.metric))
+
+
+def _contradiction(comparisons: Iterable[Comparison]) -> str:
+    """Return why no value could satisfy all comparisons of one metric; empty where one could."""
+    least: dict[str, float] = {}
+    most: dict[str, float] = {}
+    for each in comparisons:
+        # Two metrics of one name (of two lambdas, say) are told apart by their values.
+        key = _metric_key(each.estimate) + ("" if each.estimate.strict_at else f" {each.estimate.value!r}")
+        if each.op in (">", ">="):
+            least[key] = max(each.bound, least.get(key, -math.inf))
+        else:
+            most[key] = min(each.bound, most.get(key, math.inf))
+        if least.get(key, -math.inf) > most.get(key, math.inf):
+            bounds = f"at least {least[key]:g} and at most {most[key]:g}"
+            return f"no value is {bounds}: {each.estimate.metric} can never be fair"
+    return ""
 
 
 def _reached(broken: Sequence[Comparison], needed: Mapping[str, Condition], first: Evaluation) -> Comparison:

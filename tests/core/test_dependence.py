@@ -274,3 +274,17 @@ def test_a_bound_is_finite() -> None:
     for bound in (math.inf, -math.inf, math.nan):
         with pytest.raises(TypeError, match="compared with a finite number"):
             assert bound >= LOW
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"), [(1.5, 1.2, "invalid"), (0.5, 1.2, "fair"), (0.9, 0.9, "undecided")]
+)
+def test_bounds_that_no_value_satisfies_are_invalid(low: float, high: float, verdict: str) -> None:
+    rho = Estimate("ratio", "ratio", value=0.9, low=0.8, high=1.0)
+
+    def body() -> None:
+        assert low <= rho <= high
+
+    judgement = judge(body)
+    assert judgement.verdict.value == verdict
+    assert ("no value is at least 1.5 and at most 1.2" in judgement.mistake) == (verdict == "invalid")
