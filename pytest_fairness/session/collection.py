@@ -47,6 +47,7 @@ def parametrize(metafunc: pytest.Metafunc, fairness: FairnessSession) -> None:
     is_probe, is_threshold = (mark_of(function, mark) is not None for mark in ("probe", "threshold"))
     if not (is_probe or is_threshold or "flips" in metafunc.fixturenames):
         return
+    fairness.use()
     if is_probe:
         _parametrize_items(metafunc, fairness, both=is_threshold)
     if is_threshold and "measured" in metafunc.fixturenames:
@@ -118,8 +119,8 @@ def name_of(item: pytest.Function) -> str | None:
 
 def takes_named_model(item: pytest.Function) -> bool:
     """Whether a test takes the plugin's own `model` fixture, rather than one of the user's."""
-    fixtures = item._fixtureinfo.name2fixturedefs.get("model", ())
-    return bool(fixtures) and getattr(fixtures[-1].func, "__module__", "") == "pytest_fairness.session.fixtures"
+    fixture = visible_fixtures(item, ["model"]).get("model") if "model" in item.fixturenames else None
+    return fixture is not None and getattr(fixture.func, "__module__", "") == "pytest_fairness.session.fixtures"
 
 
 def missing_fixture(item: pytest.Function) -> str | None:

