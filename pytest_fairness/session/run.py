@@ -18,6 +18,7 @@ from pytest_fairness.session.baseline import choose_latest
 from pytest_fairness.session.collection import (
     all_unnamed,
     belongs_elsewhere,
+    hide_parameters,
     is_marked,
     item_of,
     lists_only,
@@ -86,6 +87,8 @@ class Run:
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Lay out the work of the selected tests, in their order, before the first of them runs."""
         if self._lists_only:
+            if self._config.option.collectonly:
+                hide_parameters(session.items)
             return
         expected: dict[str, dict[str, Any]] = {}
         ours = [item for item in session.items if is_marked(item)]
