@@ -37,7 +37,7 @@ from pytest_fairness.session.progress import Progress
 from pytest_fairness.session.searching import begin, is_search
 from pytest_fairness.session.selection import Selection, unjudged_lines
 from pytest_fairness.session.state import FairnessSession, Planned
-from pytest_fairness.session.unused_options import check_options
+from pytest_fairness.session.unused_options import check_options, refuse_unknown_tests
 from pytest_fairness.session.work_list import WorkList
 
 
@@ -50,7 +50,7 @@ class Run:
         self._is_worker = hasattr(config, "workerinput")
         self._started = time.time()
         self._outcomes = outcomes.Outcomes()
-        self._selection = Selection()
+        self._selection = Selection(config.getoption("fairness_test") or ())
         config.pluginmanager.register(self._selection)  # without a name, by which it could be blocked
         self._results: dict[str, Any] | None = None
         self._written: list[str] = []
@@ -128,6 +128,7 @@ class Run:
         if fairness.fault:
             return fairness.fault
         try:
+            refuse_unknown_tests(fairness, items)
             fairness.own.settle()
             self._work.notes += check_options(fairness, items)
             no_model = None if fairness.settings.verify else all_unnamed(ours)  # a verification needs none
@@ -164,9 +165,11 @@ class Run:
                 self._fairness.plan.append(Planned(name, sample, self._fairness.places(sample.probe)))
 
     def pytest_report_collectionfinish(self) -> list[str]:
-        if self._fairness.is_used and self._lists_only and self._fairness.fault:
+        if not self._fairness.is_used or (self._lists_only and self._config.get_verbosity() < 0):
+            return []  # programs read the ids of ``--collect-only -q``
+        if self._lists_only and self._fairness.fault:
             return [f"fairness: {self._fairness.fault}"]  # which a run refuses
-        return self._work.lines() if self._fairness.is_used else []
+        return self._work.lines()
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:

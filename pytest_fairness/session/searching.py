@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,6 +14,7 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import ProbeItem
 from pytest_fairness.core.keys import fingerprint_of
 from pytest_fairness.engine.errors import StoppedError
+from pytest_fairness.report.repeating import command_of_test
 from pytest_fairness.report.texts import visible
 from pytest_fairness.session.compat import hypothesis_settings, set_hypothesis_settings
 from pytest_fairness.session.judges import with_judges
@@ -115,7 +116,8 @@ def _flip_row(flip: Flip) -> dict[str, Any]:
 
 def command(item: pytest.Item, fairness: FairnessSession) -> str:
     """A line for a shell that runs one test as this run has: hypothesis begins with what it has found before."""
-    return shlex.join(["pytest", item.nodeid, *fairness.settings.arguments])
+    settings = fairness.settings
+    return command_of_test(item.nodeid, item.location[0], {"command": settings.arguments, **asdict(settings.call)})
 
 
 class Flips:

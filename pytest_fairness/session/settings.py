@@ -13,6 +13,7 @@ import pytest
 
 from pytest_fairness.core.errors import FairnessError, StoreError
 from pytest_fairness.report.files import PAGE, RESULTS, refuse_others
+from pytest_fairness.session.call import Call
 from pytest_fairness.session.ini_file import IniFile
 from pytest_fairness.session.options import OPTIONS, Option
 from pytest_fairness.session.shards import Shard, ci_run
@@ -95,6 +96,9 @@ class Settings:
     report_is_asked_for: bool
     """Whether the user has named the file: one that cannot be written is a problem only then."""
     env_file: Path | None
+    call: Call
+    tests: tuple[str, ...]
+    """Ids of tests, all others of which are left out; empty for none."""
     given: frozenset[str]
     """The options that stand on the command line, by name; all others are of the ini file, or defaults."""
 
@@ -106,7 +110,8 @@ class Settings:
     @property
     def arguments(self) -> list[str]:
         """What makes pytest ask the same again, from the rootdir: models, samples and data, not files to write."""
-        store = _shown(self.store, self.root) if isinstance(self.store, Path) else str(self.store)
+        base = self.root if self.call.folder == "" else None
+        store = _shown(self.store, base) if isinstance(self.store, Path) else str(self.store)
         given = {
             "judge": self.judge,
             "repetitions": self.repetitions,
@@ -118,7 +123,7 @@ class Settings:
             "store": store if self.store != self.home / _DEFAULTS["store"] else None,
         }
         models = [f"--fairness-model={name}" for name in self.models]
-        folders = [f"--fairness-data={suite}={_shown(folder, self.root)}" for suite, folder in self.data.items()]
+        folders = [f"--fairness-data={suite}={_shown(folder, base)}" for suite, folder in self.data.items()]
         flags = ["--fairness-resolve"] if self.resolve else []
         named = [f"--fairness-{name}={value}" for name, value in given.items() if value is not None]
         return [*models, *self.chosen, *named, *flags, *folders]
@@ -132,11 +137,11 @@ class Settings:
 _DEFAULTS = {option.name: [] if option.many else False if option.flag else option.default for option in OPTIONS}
 
 
-def _shown(path: Path | str, root: Path) -> str:
-    """A path as it is written in the rootdir; a text as it is."""
+def _shown(path: Path | str, folder: Path | None) -> str:
+    """A path as it is written in a folder, if it lies there; a text as it is."""
     if isinstance(path, str):
         return path
-    return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
+    return path.relative_to(folder).as_posix() if folder and path.is_relative_to(folder) else path.as_posix()
 
 
 def given_options(config: pytest.Config) -> dict[str, Any]:
@@ -221,6 +226,8 @@ def _settings(config: pytest.Config, given: Mapping[str, Any], chosen: Mapping[s
         report=None if chosen["report"] == "none" else path("report") if asked else home / chosen["report"],
         report_is_asked_for=asked,
         env_file=path("env-file"),
+        call=Call.of(config),
+        tests=tuple(chosen["test"]),
         given=frozenset(given),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,9 +39,10 @@ def facts(fairness: FairnessSession, started: float, *, has_run: bool = True) ->
         fairness.store.runs.tokens(fairness.run) if has_run else {},
         [_asked(entry) for entry in fairness.store.spent(fairness.run)] if has_run else [],
         settings.arguments,
-        settings.judge,
-        settings.seed,
-        settings.sample,
+        judge=settings.judge,
+        seed=settings.seed,
+        sample=settings.sample,
+        **asdict(settings.call),
     )
 
 

@@ -30,6 +30,16 @@ def check_options(fairness: FairnessSession, items: Sequence[pytest.Item]) -> li
     return list(_unused_options(fairness.settings, items, probes))
 
 
+def refuse_unknown_tests(fairness: FairnessSession, items: Sequence[pytest.Item]) -> None:
+    """Raise `FairnessError` for a test of ``--fairness-test`` that was not collected."""
+    known = {item.nodeid for item in items}
+    for test in fairness.settings.tests:
+        if test not in known:
+            raise FairnessError(
+                f"--fairness-test: no test {test!r} was collected: give the other arguments of the run as well"
+            )
+
+
 def _refuse_unknown_attributes(where: Mapping[str, Sequence[str]], probes: Sequence[Probe]) -> None:
     known = {name for probe in probes for name in probe.attributes}
     for name in where:

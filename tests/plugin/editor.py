@@ -31,6 +31,7 @@ def listing(project: Project, *args: str) -> dict[str, str]:
     project.pytester.syspathinsert()
     result = project.bare_run("-p", "editor", "--collect-only", "-q", *args)
     assert "INTERNALERROR" not in shown(result), shown(result)
+    assert not [line for line in result.outlines if line.startswith("fairness")]
     status, tests = json.loads((project.path / "tree.json").read_text(encoding="utf-8"))
     assert status == 0
     return {test.removeprefix(f"{project.path}{os.sep}"): name for test, name in tests.items()}
