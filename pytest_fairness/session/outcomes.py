@@ -18,6 +18,8 @@ from pytest_fairness.session.thresholds import FLAKY, METRICS, is_threshold
 
 _LONGEST = 500
 """Characters of the reason why a threshold has no verdict."""
+UNJUDGED = "it could not be judged: "
+"""Begins the reason of a threshold whose test failed before it was called, or in it."""
 
 SUBJECT = PREFIX + "subject"
 """The property of a report that names the model that its test was given, whatever became of the test."""
@@ -184,16 +186,16 @@ def unheard(report: pytest.TestReport | pytest.CollectReport) -> dict[str, str]:
     if report.skipped:
         reason = getattr(report, "wasxfail", None)
         if reason is not None:
-            return not_judged(f"skipped: {_in_line(f'expected to fail: {reason}')}", "skipped")
+            return not_judged(f"skipped: {in_line(f'expected to fail: {reason}')}", "skipped")
         _, _, reason = report.longrepr if isinstance(report.longrepr, tuple) else ("", 0, "")
-        reason = _in_line(reason.removeprefix("Skipped: "))
+        reason = in_line(reason.removeprefix("Skipped: "))
         return not_judged(STOPPED, "not run") if reason == STOPPED else not_judged(f"skipped: {reason}", "skipped")
     if getattr(report, "when", "") == "???":
         reason = "its worker crashed while it ran"
     else:
         crash = getattr(report.longrepr, "reprcrash", None)
         text = crash.message if crash else _told(report.longreprtext)
-        reason = f"it could not be judged: {_in_line(text.removeprefix('Failed: '))}"
+        reason = f"{UNJUDGED}{in_line(text.removeprefix('Failed: '))}"
     return {"verdict": "invalid", "message": f"invalid: {reason}", "outcome": "failed"}
 
 
@@ -203,6 +205,7 @@ def _told(text: str) -> str:
     return " ".join(marked) or text
 
 
-def _in_line(text: str) -> str:
+def in_line(text: str) -> str:
+    """Return a reason on one line, cut where it is too long."""
     line = " ".join(text.split()) or "no reason given"
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 3]}..."

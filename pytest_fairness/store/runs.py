@@ -137,6 +137,8 @@ class Runs:
         ``text`` is ``latest`` or the beginning of an id.
         Raises `StoreError` where none, or more than one, is meant.
         """
+        if not text.strip():
+            raise StoreError("the name of the run is empty (an unset variable?): name one by its id, or latest")
         runs = tables.runs.c
         judged = runs.id.in_(select(tables.samples.c.run).distinct())
         wanted = judged if having == "samples" else runs.document.is_not(None)
