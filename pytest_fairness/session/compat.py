@@ -7,7 +7,6 @@ pytest-xdist only hooks and `workerinput` are used, which it documents. A test r
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -81,7 +80,7 @@ def hypothesis_settings(function: object) -> settings | None:
     return chosen
 
 
-def set_hypothesis_settings(function: Callable[..., object], chosen: settings) -> None:
+def set_hypothesis_settings(function: object, chosen: settings) -> None:
     """Set them again: the decorator refuses a test that has some."""
     setattr(function, _SETTINGS, chosen)
 

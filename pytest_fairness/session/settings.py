@@ -134,7 +134,9 @@ class Settings:
         return [f"--fairness-where={name}={value}" for name, values in self.where.items() for value in values]
 
 
-_DEFAULTS = {option.name: [] if option.many else False if option.flag else option.default for option in OPTIONS}
+_DEFAULTS: dict[str, Any] = {
+    option.name: [] if option.many else False if option.flag else option.default for option in OPTIONS
+}
 
 
 def _shown(path: Path | str, folder: Path | None) -> str:

@@ -60,7 +60,7 @@ def foreign(tree: ast.Module, own: set[str]) -> Iterator[str]:
         elif isinstance(node, ast.Attribute) and node.attr not in (own if is_self(node.value) else near):
             names = [node.attr]
         elif isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("getattr", "setattr", "hasattr"):
-            texts = [part.value for part in node.args[1:2] if isinstance(part, ast.Constant)]
+            texts = [str(part.value) for part in node.args[1:2] if isinstance(part, ast.Constant)]
             names = [text for text in texts if text not in own]
         yield from (name for name in names if is_private(name) and name not in DOCUMENTED)
 
