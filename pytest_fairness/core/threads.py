@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from threading import Thread
 from typing import Any
 
@@ -18,14 +19,18 @@ class DaemonExecutor(ThreadPoolExecutor):
     def submit(self, function: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
         """Call the function with these; the future holds what comes of it."""
         future: Future[Any] = Future()
-
-        def call() -> None:
-            if not future.set_running_or_notify_cancel():
-                return
-            try:
-                future.set_result(function(*arguments, **named))
-            except BaseException as error:  # noqa: BLE001 - for whoever awaits it
-                future.set_exception(error)
-
-        Thread(target=call, name="fairness-to-thread", daemon=True).start()
+        call = partial(function, *arguments, **named)
+        Thread(target=fulfil, args=(future, call), name="fairness-to-thread", daemon=True).start()
         return future
+
+
+def fulfil(future: Future[Any], call: Callable[[], Any]) -> None:
+    """Call a function unless its future was canceled, and set what comes of it."""
+    if not future.set_running_or_notify_cancel():
+        return
+    try:
+        future.set_result(call())
+    except StopIteration as error:  # which no future of asyncio takes
+        future.set_exception(RuntimeError(f"{type(error).__name__}: {error}".rstrip(": ")))
+    except BaseException as error:  # noqa: BLE001 - for whoever awaits it
+        future.set_exception(error)

@@ -111,6 +111,7 @@ def judge(
     bounds: OwnBounds | None = None,
     known: Dependence | None = None,
     endings: tuple[type[BaseException], ...] = (),
+    failures: tuple[type[BaseException], ...] = (AssertionError,),
 ) -> Judgement:
     """Run a threshold test and return what its comparisons, decided by their intervals, come to.
 
@@ -126,6 +127,7 @@ def judge(
         bounds: What the project sets in place of the numbers that it compares with.
         known: What it depends on, as a judgement of the same test on other data found it.
         endings: Exceptions that end the test without failing it, as those of a skip.
+        failures: Exceptions by which the test fails once it has compared something.
 
     Returns:
         The judgement. A `FairnessError` (an unknown group, say) makes it invalid.
@@ -143,7 +145,7 @@ def judge(
     >>> judge(unasserted).verdict.value
     'invalid'
     """
-    evaluator = Evaluator(test, scale, endings=endings)
+    evaluator = Evaluator(test, scale, endings=endings, failures=failures)
     first = evaluator.judged()
     if isinstance(first.failure, FairnessError) or not first.given:
         reason = str(first.failure) if isinstance(first.failure, FairnessError) else NOTHING_COMPARED

@@ -24,6 +24,8 @@ from pytest_fairness.store.pace import LONGEST_QUIET
 T = TypeVar("T")
 _LONGEST_DOUBLED = 30.0
 """Seconds between two requests, where the provider asks for no longer wait."""
+_FIRST_PACED, _LONGEST_PACED = 0.1, 1.0
+"""The first and the longest for a request that was refused for the rate, and has the pace to wait for as well."""
 _TRIES_UNREACHABLE = 3
 _TRIES_TIMEOUT = 2
 """A request that was not answered in time may have been paid for, and mostly is not answered the next time either."""
@@ -43,16 +45,24 @@ class Retries:
     tries: int = 6
     first_wait: float = 0.5
 
-    def wait(self, tried: int, error: TransientError) -> float:
-        """Seconds until the next request, after so many: what the provider asks for, or twice the last; and some."""
-        doubled = min(self.first_wait * (1 << tried - 1), _LONGEST_DOUBLED)
-        return max(requested_wait(error), doubled) * (1 + random.random() / 4)
+    def wait(self, failures: int, error: TransientError, *, is_paced: bool = False) -> float:
+        """Return the seconds until the next request: what the provider asks for, or twice the last wait.
+
+        A request ``is_paced`` where the pace of all holds it back as well.
+        """
+        first, longest = (_FIRST_PACED, _LONGEST_PACED) if is_paced else (self.first_wait, _LONGEST_DOUBLED)
+        return spread(max(requested_wait(error), min(first * (1 << min(failures, 20) - 1), longest)))
 
 
 def requested_wait(error: TransientError) -> float:
     """Seconds that a provider asks for; 0 where it does not, or what it says is no time."""
     wait = error.retry_after
     return float(wait) if isinstance(wait, int | float) and 0 < wait < math.inf else 0.0
+
+
+def spread(wait: float) -> float:
+    """Return a wait made longer by chance, so that those that were refused together do not return together."""
+    return wait + random.random() * min(wait / 4, 1.0)
 
 
 async def repeated(retries: Retries, call: Callable[[], Awaitable[T]]) -> T:
@@ -105,7 +115,7 @@ class Asker:
             try:
                 return Attempt(ask.key, ask.repetition, await self._once(ask))
             except FatalError as error:
-                self.limit.let_go()
+                self.limit.end_waits()
                 return self._hopeless(ask, one_line(error, self._secrets))
             except TransientError as error:
                 is_held_back = error.rate_limited and self.limit.is_shared
@@ -117,7 +127,7 @@ class Asker:
                     if error.unreachable and not self._answered:
                         return self._hopeless(ask, said)
                     return Attempt(ask.key, ask.repetition, error=said)
-                wait = 0.0 if is_held_back else self._retries.wait(tried, error)
+                wait = self._retries.wait(refused if is_held_back else tried, error, is_paced=is_held_back)
             except ModelError as error:
                 return Attempt(ask.key, ask.repetition, error=one_line(error, self._secrets))
             self._budget.check(max(wait, self.limit.closed(time.monotonic())))
@@ -166,7 +176,7 @@ class Asker:
                 kind=error.kind,
             )
         if error.rate_limited:
-            self.limit.refused(wait * (1 + random.random() / 4), generation)
+            self.limit.refused(spread(wait), generation)
             if self.limit.refused_for >= LONGEST_QUIET:
                 raise FatalError(
                     f"{one_line(error)}: it has answered nothing for {self.limit.refused_for / 60:.0f} minutes: "

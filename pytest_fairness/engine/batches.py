@@ -49,10 +49,10 @@ def _kept(name: str, grader: BatchGrader, attempts: Sequence[GradedAttempt], eng
     if len(keys) < len(attempts):  # something has no stable form: nothing of this batch is stored
         return _asked(name, grader, attempts)
     if any(key not in engine.answers.grades for key in keys):
-        with engine.grading([attempt for attempt, _ in keys]):
+        with engine.grading([attempt for attempt, _ in keys]) as graded:
             missing = {key: each for key, each in zip(keys, attempts, strict=True) if key not in engine.answers.grades}
             grades = _asked(name, grader, list(missing.values()))
-            engine.keep_now([(*key, grade) for key, grade in zip(missing, grades, strict=True)])
+            graded += [(*key, grade) for key, grade in zip(missing, grades, strict=True)]
     return [engine.answers.grades[key] for key in keys]
 
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import TypeVar
+from typing import Any
 
 from pytest_fairness.core.attempts import Attempt, Grade
 from pytest_fairness.core.errors import FairnessError, StoreError, TransientError
@@ -35,7 +35,7 @@ from pytest_fairness.engine.submitting import HANDING_IN, BatchMode, Submitting
 from pytest_fairness.store.pace import Rates, Wish
 from pytest_fairness.store.store import Asked, Store, Turn
 
-T = TypeVar("T")
+GradeRow = tuple[str, str, Grade]  # with the attempt's key and the grader's fingerprint
 
 _GATHER = 0.004
 """Seconds for which ended requests are gathered into one exchange with the store."""
@@ -44,7 +44,9 @@ _TELL_EVERY = 64
 CLOSING = 10.0
 """Seconds for which the thread is waited for at the end: a model may block its loop for as long as it likes."""
 GRACE = 30.0
-"""Seconds for which what is under way may go on once the time of the run is over."""
+"""Seconds for which what is under way may go on once the time of the run is over, or its session was stopped."""
+STOP_INTERVAL = 1.0
+"""Seconds between two looks at the store for a stop by another process, while requests are under way."""
 
 
 class Engine:
@@ -69,9 +71,7 @@ class Engine:
         batch: BatchMode | None = None,
         secrets: Sequence[str] = (),
     ) -> None:
-        self._store = store
-        self._run = run
-        self._concurrency = concurrency
+        self._store, self._run = store, run
         self._retries = retries or Retries()
         self._offline, self._secrets = offline, secrets
         self._budget = budget or Budget()
@@ -80,10 +80,9 @@ class Engine:
         """Called when the engine closes: graders free what they hold."""
         self._unclosed: list[FairnessError] = []
         self._patience = CLOSING + (HANDING_IN if batch else 0.0)
-        self._stopped = False
-        self._paused = False
+        self._stopped = self._paused = False
+        self._next_stop_look, self._stop_deadline = 0.0, math.inf
         self._reached = 0
-        self._told = 0
         self.ask_ahead = sys.maxsize if batch else max(256, 8 * concurrency)
         # The loop's own, from here on.
         self._queues = Queues(self.ask_ahead)
@@ -92,7 +91,7 @@ class Engine:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._asked: list[Asked] = []
         self._freed: list[str] = []
-        self._graded: deque[tuple[str, str, Grade]] = deque()  # filled by the tests' thread, emptied by the loop
+        self._graded: deque[GradeRow] = deque()  # filled by the tests' thread, emptied by the loop
         self._store_thread = ThreadPoolExecutor(1, "fairness-store")  # which no slow function of a model keeps waiting
         self._loop = asyncio.new_event_loop()
         self._loop.set_default_executor(DaemonExecutor())
@@ -121,8 +120,7 @@ class Engine:
         if missing:
             self._tell(partial(self._queues.demand, tuple(missing)))
             self.answers.until(lambda: self.answers.have(missing))
-        elif self._reached - self._told >= _TELL_EVERY:
-            self._told = self._reached
+        elif self._reached - self._queues.reached >= _TELL_EVERY:
             self._tell(lambda: None)
         return [answered[ask.key] for ask in asks]
 
@@ -134,30 +132,29 @@ class Engine:
         """Whether it is within the reach of the tests: no further ahead of them than requests are sent."""
         return ask.place <= self._reached + self.ask_ahead
 
-    def keep(self, grades: Sequence[tuple[str, str, Grade]]) -> None:
-        """Write grades (attempt key, grader's fingerprint, grade) beside their attempts, with the next that is written.
-
-        The loop is not woken for it: a test may grade as often as it is answered.
-        """
+    def keep(self, grades: Sequence[GradeRow]) -> None:
+        """Write grades beside their attempts, with what is written next: the loop is not woken for them."""
         self._graded.extend(grades)
 
     @contextmanager
-    def grading(self, keys: Sequence[str]) -> Iterator[None]:
-        """Meanwhile no other process grades a batch; what others have graded of these attempts is known."""
+    def grading(self, keys: Sequence[str]) -> Iterator[list[GradeRow]]:
+        """Let no other process grade a batch, once the grades that others gave these attempts are loaded.
+
+        Yields a list for the grades that are missing. They are written at the end, for those who wait to grade them.
+        """
         with self._store.grading():
             self.answers.grades |= self._store.load(keys, self._run)[1]
-            yield
-
-    def keep_now(self, grades: Sequence[tuple[str, str, Grade]]) -> None:
-        """Write grades at once, for those who wait to grade the same."""
-        self._store.turn(self._run, grades=grades)
-        self.answers.grades |= {(key, fingerprint): grade for key, fingerprint, grade in grades}
+            grades: list[GradeRow] = []
+            yield grades
+            self._store.turn(self._run, grades=grades)
+            self.answers.grades |= {(key, fingerprint): grade for key, fingerprint, grade in grades}
 
     def pause(self) -> None:
         """Send nothing new until `resume`: somebody is in a debugger."""
         self._paused = True
 
     def resume(self) -> None:
+        """Send again."""
         self._paused = False
         self._tell(lambda: None)
 
@@ -167,7 +164,7 @@ class Engine:
         self._store.stop()
 
     def close(self) -> None:
-        """Cancel what is under way and write what has come. A model that holds up the loop is not waited for long."""
+        """Cancel what is under way and write what has come. A model that blocks the loop is not waited for long."""
         self.answers.closed = True
         self._tell(lambda: None)
         self._thread.join(self._patience)
@@ -186,7 +183,6 @@ class Engine:
             self._loop.call_soon_threadsafe(self._wake.set)
 
     def _live(self) -> None:
-        asyncio.set_event_loop(self._loop)
         for step in (self._work, self._end, self._loop.shutdown_asyncgens):
             try:
                 self._loop.run_until_complete(step())
@@ -203,18 +199,30 @@ class Engine:
             await self._look_up()
             await self._look_elsewhere()
             await self._exchange()
-            self.answers.closed = self.answers.closed or (self._stopped and len(self._tasks) <= self._limits.waiting)
+            await self._heed_stop()
             await self._rest()
+
+    async def _heed_stop(self) -> None:
+        """End the engine once its session was stopped, here or elsewhere: requests under way have a grace."""
+        now = time.monotonic()
+        if self._tasks and not self._stopped and now >= self._next_stop_look:
+            self._next_stop_look = now + STOP_INTERVAL
+            self._stopped = await self._in_store(self._store.is_stopped)
+        if self._stopped:
+            self._stop_deadline = min(self._stop_deadline, now + GRACE)
+            if len(self._tasks) <= self._limits.waiting or now >= self._stop_deadline:
+                self.answers.closed = True
 
     async def _rest(self) -> None:
         """Sleep until something happens, then a moment more, so that things happen together."""
         waits_for_time = self._elsewhere or self._queues or self._limits.waiting
+        longest = self._limits.nap(AGAIN) if waits_for_time else STOP_INTERVAL if self._tasks else None
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._wake.wait(), self._limits.nap(AGAIN) if waits_for_time else None)
+            await asyncio.wait_for(self._wake.wait(), longest)
         if self._tasks and not self.answers.closed:
             await asyncio.sleep(_GATHER)
 
-    async def _in_store(self, call: Callable[[], T]) -> T:
+    async def _in_store(self, call: Callable[[], Any]) -> Any:
         return await self._loop.run_in_executor(self._store_thread, call)
 
     async def _look_up(self) -> None:
@@ -223,7 +231,7 @@ class Engine:
         while batch := self._queues.to_look_up():
             asks, rank = batch
             keys = [ask.key for ask in asks if ask.is_stored]
-            attempts, grades = await self._in_store(lambda k=keys: self._store.load(k, self._run))  # type: ignore[misc]
+            attempts, grades = await self._in_store(partial(self._store.load, keys, self._run))
             self.answers.grades |= grades
             self.answers.attempts |= attempts
             self._queues.add([ask for ask in asks if self._may_ask(ask)], rank)
@@ -264,7 +272,7 @@ class Engine:
             graded = [self._graded.popleft() for _ in range(len(self._graded))]
             self._budget.wanted = wanted
             try:
-                turn = await self._in_store(lambda a=asked, g=graded, w=wanted, p=wishes: self._turn(a, g, w, p))  # type: ignore[misc]
+                turn = await self._in_store(partial(self._turn, asked, graded, wanted, wishes))
             except BaseException:
                 self._asked = asked + self._asked  # one more try is made at the end
                 raise
@@ -284,11 +292,7 @@ class Engine:
                     self._elsewhere.add(ask, owner)
 
     def _turn(
-        self,
-        asked: Sequence[Asked],
-        graded: Sequence[tuple[str, str, Grade]],
-        wanted: dict[str, Ask],
-        wishes: Sequence[Wish] = (),
+        self, asked: Sequence[Asked], graded: Sequence[GradeRow], wanted: dict[str, Ask], wishes: Sequence[Wish] = ()
     ) -> Turn:
         keys = [key for key, ask in wanted.items() if ask.is_stored]
         while self._freed:
@@ -308,8 +312,8 @@ class Engine:
     def _wanted(self) -> dict[str, Ask]:
         if self._stopped or self._paused or self.answers.closed or self._budget.waits:
             return {}
-        spent = self._budget.is_spent  # then the store refuses, but for what is answered or being asked elsewhere
-        free = self._limits.free(time.monotonic(), LOAD if spent else None)
+        # Once a cap was reached the store refuses all but what is answered or being asked elsewhere.
+        free = self._limits.free(time.monotonic(), LOAD if self._budget.is_spent else None)
         ended = {one.attempt.key for one in self._asked}  # written with this exchange; until then still claimed
         known = (self.answers.attempts, self._tasks, self._elsewhere, ended, self._submitting)
         return self._queues.take(free, lambda key: any(key in those for those in known))
@@ -338,7 +342,11 @@ class Engine:
         except (SpentError, TimeoutError) as over:
             if isinstance(over, TimeoutError):
                 self._budget.failed(ask, TransientError("the time of the run is over", sent=True, kind="time over"))
-            self._give_up(ask)
+            self._budget.drop(ask)
+            if ask.is_stored:
+                self._freed.append(ask.key)
+            self.answers.refused[ask.key] = self._budget.reason if self._budget.is_spent else ""
+            self.answers.publish()
             return
         except asyncio.CancelledError:
             if self.answers.closed:
@@ -372,13 +380,6 @@ class Engine:
         elif not await self._in_store(lambda: self._store.may_retry(self._run, ask.key, self._budget)):
             raise SpentError(self._budget.reason)
 
-    def _give_up(self, ask: Ask) -> None:
-        self._budget.drop(ask)
-        if ask.is_stored:
-            self._freed.append(ask.key)
-        self.answers.refused[ask.key] = self._budget.reason if self._budget.is_spent else ""
-        self.answers.publish()
-
     def _asker(self, model: Model) -> Asker:
         asker = self._askers.get(model.key)
         if asker is None:
@@ -395,5 +396,5 @@ class Engine:
         await asyncio.gather(*tasks, return_exceptions=True)
         if self._askers or self._graded:
             with suppress(StoreError):
-                await self._in_store(lambda: self._turn(self._asked, list(self._graded), {}))
+                await self._in_store(partial(self._turn, self._asked, list(self._graded), {}))
         self._unclosed += [error for asker in self._askers.values() if (error := await asker.close()) is not None]

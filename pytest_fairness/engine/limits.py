@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -61,7 +60,7 @@ class Limit:
         """Of those in flight, the requests that are to be sent once more."""
         self._again: deque[asyncio.Future[None]] = deque()
         """Those of them that may be sent as soon as there is a place."""
-        self._answers = self._tokens = 0
+        self._answers = self._tokens = self._refusals = 0
         self._refused, self._quiet = -1, 0.0
 
     def free(self, now: float) -> int:
@@ -82,16 +81,19 @@ class Limit:
 
     async def permit(self, wait: float) -> None:
         """Wait so long, and until a request may be sent once more: in line with those of the other processes."""
-        turn = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        turn = loop.create_future()
         self._waiting.add(turn)
+        timer = loop.call_later(wait, self._queue if self.is_shared else _end, turn)
         try:
-            await asyncio.sleep(wait)
-            if self.is_shared:
-                self._again.append(turn)
-                self._wake()
-                await turn
+            await turn
         finally:
+            timer.cancel()
             self._waiting.discard(turn)
+
+    def _queue(self, turn: asyncio.Future[None]) -> None:
+        self._again.append(turn)
+        self._wake()
 
     def answered(self, prompt: Prompt, answer: Answer) -> None:
         """An answer came."""
@@ -101,9 +103,8 @@ class Limit:
 
     def refused(self, wait: float, generation: int) -> None:
         """The provider asked for fewer requests, and for ``wait`` seconds of quiet."""
-        self._refused = max(self._refused, generation)
+        self._refused, self._refusals = max(self._refused, generation), self._refusals + 1
         self._quiet = max(self._quiet, wait)
-        self._closed_until = max(self._closed_until, time.monotonic() + wait)
         self._wake()
 
     def wish(self, keys: Sequence[str], now: float) -> Wish | None:
@@ -125,9 +126,10 @@ class Limit:
             self._answers,
             self._tokens,
             self._refused,
+            self._refusals,
             self._quiet,
         )
-        self._answers = self._tokens = 0
+        self._answers = self._tokens = self._refusals = 0
         self._refused, self._quiet = -1, 0.0
         return wish
 
@@ -138,16 +140,22 @@ class Limit:
         self.generation, self.refused_for = grant.generation, grant.refused_for
         if grant.wait:
             self._closed_until = max(self._closed_until, time.monotonic() + grant.wait)
-        self.let_go(grant.again)
-
-    def let_go(self, permits: float = math.inf) -> None:
-        """Let so many of those that wait be sent once more; all, where nothing is going to be sent any more."""
+        permits = grant.again
         while permits and self._again:
             turn = self._again.popleft()
-            if not turn.done():
-                self._waiting.discard(turn)
-                turn.set_result(None)
-                permits -= 1
+            permits -= not turn.done()
+            self._waiting.discard(turn)
+            _end(turn)
+
+    def end_waits(self) -> None:
+        """Let all that wait go on at once: nothing is going to be sent any more."""
+        for turn in self._waiting:
+            _end(turn)
+
+
+def _end(turn: asyncio.Future[None]) -> None:
+    if not turn.done():
+        turn.set_result(None)
 
 
 class Limits:

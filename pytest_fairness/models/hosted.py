@@ -19,7 +19,7 @@ from pytest_fairness.core.submissions import BatchInterface
 from pytest_fairness.models import credentials, parameters
 from pytest_fairness.models.connection import CONNECT, LARGEST, Connection, Reply, TooLargeError, basic
 from pytest_fairness.models.context import ModelContext
-from pytest_fairness.models.http_errors import Service, is_filtered, status_error, translate
+from pytest_fairness.models.http_errors import Service, is_filtered, stated_status, status_error, translate
 from pytest_fairness.models.names import ModelName, Scalar
 
 _TIMEOUT = 300.0
@@ -204,8 +204,7 @@ class HostedModel(ABC):
         if 200 <= status < 300:
             if not isinstance(body, Mapping) or not (error := body.get("error")):
                 return self._checked(body, latency)
-            code = error.get("code") if isinstance(error, Mapping) else None  # some gateways send errors as HTTP 200
-            status = code if isinstance(code, int) else 500
+            status = stated_status(error)  # some gateways send errors as HTTP 200
         if is_filtered(status, body):
             return Answer("", "content_filter", latency=latency)
         said = body.decode(errors="replace") if isinstance(body, bytes) else body
@@ -214,8 +213,10 @@ class HostedModel(ABC):
     def _checked(self, reply: object, latency: float) -> Answer | ModelError:
         if isinstance(reply, bytes):
             start = reply[:200].decode(errors="replace").strip()
-            if not start or start.startswith("<"):
-                return self._unreadable("with HTML, not JSON" if start else "with an empty body, not JSON")
+            forms = {"": "an empty body", "<": "HTML", "data:": "a stream of events", "event:": "a stream of events"}
+            form = next((form for mark, form in forms.items() if (start.startswith(mark) if mark else not start)), None)
+            if form is not None:
+                return self._unreadable(f"with {form}, not JSON")
             return TransientError(
                 f"{self.name}: {self._shown_url} sent a broken answer: {start!r}", sent=True, kind="broken answer"
             )

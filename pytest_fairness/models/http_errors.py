@@ -18,32 +18,38 @@ from pytest_fairness.models import refusals
 _SHOWN = 300
 """Characters of a server's own message that are shown: some send whole pages of HTML."""
 
-_UNREACHABLE = {
-    "ClientConnectorError",
-    "ConnectError",
-    "ConnectTimeout",
-    "ConnectionRefusedError",
-    "ConnectionTimeoutError",
-    "gaierror",
+_CONNECTION_FAILURES = {
+    # First of all: what dropped a connection may be wrapped in an error that says it failed, or timed out.
+    "dropped connection": {
+        "BrokenPipeError",
+        "ChunkedEncodingError",
+        "ClientPayloadError",
+        "ConnectionAbortedError",
+        "ConnectionResetError",
+        "ReadError",
+        "RemoteProtocolError",
+        "ServerDisconnectedError",
+        "WriteError",
+    },
+    "no connection": {
+        "ClientConnectorError",
+        "ConnectError",
+        "ConnectTimeout",
+        "ConnectionRefusedError",
+        "ConnectionTimeoutError",
+        "gaierror",
+    },
+    "timeout": {"TimeoutError", "TimeoutException", "APITimeoutError", "Timeout"},
 }
-_DROPPED = {
-    "BrokenPipeError",
-    "ChunkedEncodingError",
-    "ClientPayloadError",
-    "ConnectionAbortedError",
-    "ConnectionResetError",
-    "ReadError",
-    "RemoteProtocolError",
-    "ServerDisconnectedError",
-    "WriteError",
-}
-_TIMEOUT = {"TimeoutError", "TimeoutException", "APITimeoutError", "Timeout"}
+"""The names of the exceptions of each kind."""
 _BAD_URL = {"UnsupportedProtocol", "InvalidURL"}
 _FILTER_STATUSES = (400, 403, 422, 451)
 _LIMITED = (429, 529)
 """The second is Anthropic's word for overloaded."""
 _STATUS = ("status_code", "status", "code")
 _SPENT = {"insufficient_quota", "billing_error", "enforced_spend_limit_reached", "contract_spend_limit_reached"}
+_SPENT_WORDS = "credit balance is too low"
+"""What Anthropic says with status 400."""
 _TOO_LARGE = "request too large"
 """Begins what OpenAI says of a request of more tokens than a minute has: status 429, and waiting does not help."""
 _DURATION = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?")
@@ -80,16 +86,19 @@ def translate(error: Exception, service: Service) -> ModelError:
     at = f"{service.model}: {service.base_url}"
     if names & _BAD_URL:
         return FatalError(f"{at} is no URL that can be asked ({reason}): write http://host:port/path")
-    # First of all: what dropped a connection may be wrapped in an error that says it failed, or timed out.
-    if names & _DROPPED:
-        return TransientError(f"{at} dropped the connection: {reason}", sent=True, kind="dropped connection")
-    if names & _UNREACHABLE:
+    told = {
+        "dropped connection": f"dropped the connection: {reason}",
+        "no connection": f"cannot be reached: {reason}; is the server running?",
+        "timeout": "did not answer in time: timeout=SECONDS in the model's name allows more",
+    }
+    if failure := _connection_failure(names, {kind: f"{at} {said}" for kind, said in told.items()}):
+        return failure
+    if "ClientResponseError" in names:  # another version of HTTP, or packed in a way that was not offered
         return TransientError(
-            f"{at} cannot be reached: {reason}; is the server running?", unreachable=True, kind="no connection"
-        )
-    if names & _TIMEOUT:
-        return TransientError(
-            f"{at} did not answer in time: timeout=SECONDS in the model's name allows more", sent=True, kind="timeout"
+            f"{at} sent a broken answer: {reason}: check the base URL",
+            sent=True,
+            unreachable=True,
+            kind="broken answer",
         )
     if "APIConnectionError" in names:
         return TransientError(f"{at} could not be asked: {reason}", kind="no connection")
@@ -113,11 +122,15 @@ def passing(error: BaseException, said: str) -> TransientError | None:
         if status is not None:
             return TransientError(said, kind=str(status)) if _may_pass(status) and status not in _LIMITED else None
     names = {cls.__name__ for link in chain for cls in type(link).__mro__}
-    if names & _DROPPED:
-        return TransientError(said, sent=True, kind="dropped connection")
-    if names & _UNREACHABLE:
-        return TransientError(said, unreachable=True, kind="no connection")
-    return TransientError(said, sent=True, kind="timeout") if names & _TIMEOUT else None
+    return _connection_failure(names, dict.fromkeys(_CONNECTION_FAILURES, said))
+
+
+def _connection_failure(names: set[str], told: Mapping[str, str]) -> TransientError | None:
+    for kind, classes in _CONNECTION_FAILURES.items():
+        if names & classes:
+            is_unreachable = kind == "no connection"
+            return TransientError(told[kind], sent=not is_unreachable, unreachable=is_unreachable, kind=kind)
+    return None
 
 
 def status_error(status: int, body: object, service: Service, headers: Mapping[str, str] | None = None) -> ModelError:
@@ -130,7 +143,7 @@ def status_error(status: int, body: object, service: Service, headers: Mapping[s
     # A gateway may refuse one prompt by 403: what has answered before knows the key.
     if status == 401 or is_of_key or (status == 403 and not service.has_answered):
         return FatalError(f"{at} refused the key ({status}: {reason}): {service.key_advice}", kind=kind)
-    if status == 402 or codes & _SPENT:
+    if status == 402 or codes & _SPENT or _SPENT_WORDS in message:
         return FatalError(f"{at} has no credit left ({status}: {reason})", kind=kind)
     if 300 <= status < 400:
         return FatalError(
@@ -150,6 +163,17 @@ def status_error(status: int, body: object, service: Service, headers: Mapping[s
         parameter, way = found
         return FatalError(f"{at} takes no such {parameter} ({status}: {reason}): {way}", kind=kind)
     return PermanentError(f"{at} refused the request ({status}: {reason})", kind=kind)
+
+
+def stated_status(error: object) -> int:
+    """Return the HTTP status that an error states itself, where it was sent as an answer.
+
+    >>> stated_status({"code": "429"}), stated_status({"type": "rate_limit_error"}), stated_status("boom")
+    (429, 429, 500)
+    """
+    codes = _code(error)
+    status = next((int(code) for code in sorted(codes) if code.isdigit() and 400 <= int(code) < 600), 500)
+    return 429 if any("rate_limit" in code for code in codes) else status
 
 
 def is_filtered(status: int, body: object) -> bool:

@@ -66,7 +66,7 @@ class OpenAIModel(HostedModel):
         return {"response_format": form, **body}
 
     def _read(self, reply: Mapping[str, Any], latency: float) -> Answer:
-        usage, served_by = _usage(reply.get("usage") or {}), reply.get("model")
+        usage, served_by = _usage(_mapping(reply.get("usage"))), _optional(reply.get("model"))
         choices = reply["choices"]
         if not choices and ("id" in reply or usage):  # a prompt that was blocked
             return Answer("", FILTER, None, usage, latency, served_by)
@@ -79,13 +79,13 @@ class OpenAIModel(HostedModel):
         text, thoughts = split_thinking(_text(message.get("content")))
         refusal = message.get("refusal")
         if refusal:
-            text, finish = refusal, REFUSAL
+            text, finish = _optional(refusal) or "", REFUSAL
         elif message.get("content") is None and finish == STOP:
             finish = "no_content"
         return Answer(
             text,
             finish,
-            message.get("reasoning_content") or message.get("reasoning") or thoughts,
+            _optional(message.get("reasoning_content")) or _optional(message.get("reasoning")) or thoughts,
             usage,
             latency,
             served_by,
@@ -127,15 +127,25 @@ def _text(content: object) -> str:
     if content is None:
         return ""
     if isinstance(content, list):
-        return "".join(part.get("text", "") for part in content if part.get("type", "text") == "text")
+        parts = ({"text": part} if isinstance(part, str) else part for part in content)
+        return "".join(part.get("text") or "" for part in parts if part.get("type", "text") in ("text", "output_text"))
     if not isinstance(content, str):
         raise TypeError
     return content
 
 
+def _optional(value: object) -> str | None:
+    """A text; what stands in its place is dropped, as the answer is paid for."""
+    return value if isinstance(value, str) and value else None
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
 def _usage(counted: Mapping[str, Any]) -> dict[str, int]:
     """The tokens. Some providers leave the reasoning out of the completion, and count it in the total alone."""
-    details = counted.get("completion_tokens_details") or {}
+    details = _mapping(counted.get("completion_tokens_details"))
     given = {
         "input": counted.get("prompt_tokens"),
         "output": counted.get("completion_tokens"),

@@ -8,12 +8,13 @@ import contextvars
 import queue
 import threading
 from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from functools import partial
 from typing import Any
 
-from pytest_fairness.core.threads import DaemonExecutor
+from pytest_fairness.core.threads import DaemonExecutor, fulfil
 
-_Outcome = tuple[Any, BaseException | None]
-_Job = tuple[Callable[[], Any], asyncio.AbstractEventLoop, "asyncio.Future[_Outcome]"]
+_Job = tuple["Future[Any]", Callable[[], Any]]
 
 
 class DaemonThreads:
@@ -29,23 +30,18 @@ class DaemonThreads:
         self._started = self._busy = 0
 
     async def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """The function's value, or its exception. Call it from one event loop."""
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[_Outcome] = loop.create_future()
-        context = contextvars.copy_context()
+        """Return the function's value, or raise its exception. Call it from one event loop."""
         self._busy += 1
         if self._busy > self._started and self._started < self._size:
             self._started += 1
             name = f"{self._name}-{self._started}"
             threading.Thread(target=_work, args=(self._jobs,), name=name, daemon=True).start()
-        self._jobs.put((lambda: context.run(function, *arguments), loop, future))
+        future: Future[Any] = Future()
+        self._jobs.put((future, partial(contextvars.copy_context().run, function, *arguments)))
         try:
-            value, error = await future
+            return await asyncio.wrap_future(future)
         finally:
             self._busy -= 1
-        if error is not None:
-            raise error
-        return value
 
     def close(self) -> None:
         """Let the threads end once their present calls have."""
@@ -95,24 +91,4 @@ async def _end(loop: asyncio.AbstractEventLoop) -> None:
 
 def _work(jobs: queue.SimpleQueue[_Job | None]) -> None:
     while (job := jobs.get()) is not None:
-        call, loop, future = job
-        if not future.cancelled():
-            _deliver(loop, future, _outcome(call))
-
-
-def _outcome(call: Callable[[], Any]) -> _Outcome:
-    # Every exception: the thread has to live on, and a future takes no StopIteration.
-    try:
-        return call(), None
-    except BaseException as error:  # noqa: BLE001
-        return None, error
-
-
-def _deliver(loop: asyncio.AbstractEventLoop, future: asyncio.Future[_Outcome], outcome: _Outcome) -> None:
-    def settle() -> None:
-        if not future.cancelled():
-            future.set_result(outcome)
-
-    # A loop that was closed meanwhile waits for nothing.
-    with contextlib.suppress(RuntimeError):
-        loop.call_soon_threadsafe(settle)
+        fulfil(*job)

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _ENDINGS = (pytest.skip.Exception, pytest.xfail.Exception, pytest.exit.Exception, SkipTest)
 """What ends a test without failing it."""
 
+_FAILURES = (AssertionError, pytest.fail.Exception)
+
 
 def rehearse(item: pytest.Function, measured: Measured, known: Dependence | None = None) -> Judgement:
     """What a threshold's test says of another sample than its own: resampled, permuted or simulated.
@@ -51,6 +53,7 @@ def _judged(item: pytest.Function, arguments: Mapping[str, Any], known: Dependen
         bounds=own.bounds,
         known=known,
         endings=_ENDINGS,
+        failures=_FAILURES,
     )
 
 

@@ -32,6 +32,7 @@ from pytest_fairness.session.collection import (
 )
 from pytest_fairness.session.declared import BROKEN, Broken
 from pytest_fairness.session.identity import ItemOf, sample_of
+from pytest_fairness.session.interrupts import end_with_controller, ignore_second_interrupt, interrupt_on_sigterm
 from pytest_fairness.session.probes import mark_of
 from pytest_fairness.session.progress import Progress
 from pytest_fairness.session.searching import begin, is_search
@@ -138,8 +139,8 @@ class Run:
                 choose_latest(fairness, items)
                 names = {name_of(item) for item in ours if takes_named_model(item)}
                 calls = self._work.lay_out(sorted(filter(None, names)))
-                if not self._is_worker:
-                    fairness.on_wait = self._follow(calls).tick
+                interrupt_on_sigterm(self._config)
+                fairness.on_wait = end_with_controller(self._config) if self._is_worker else self._follow(calls).tick
         except FairnessError as error:
             return str(error)
         return None
@@ -204,6 +205,7 @@ class Run:
                 writer.line()
             for line in work["lines"]:
                 reporter.write_line(line)
+        interrupt_on_sigterm(self._config)
         self._follow(work["calls"]).watch()
 
     def _follow(self, calls: int | None) -> Progress:
@@ -297,7 +299,9 @@ class Run:
 
     # The end.
 
+    @pytest.hookimpl(tryfirst=True)
     def pytest_keyboard_interrupt(self) -> None:
+        ignore_second_interrupt(self._config)
         self._fairness.close_engine()
 
     @pytest.hookimpl(tryfirst=True)

@@ -1,9 +1,10 @@
 """How fast a run asks an endpoint: one row for all its processes, read and written with their claims.
 
-The number under way rises by one with each round of answers and is halved when the provider refuses (Chiu and Jain
-1989). After a refusal nothing leaves for a while, then one request at a time, until one is answered: so a quota that
-is used up is found open again soon, and is not spent on requests that are refused. Requests and tokens a minute flow
-into buckets that hold a moment's worth.
+The number under way rises by one with each round of answers and is halved when the provider refuses many (Chiu and Jain
+1989). Then nothing leaves for a while, and one request at a time after that, until one is answered: so a quota that
+is used up is found open again soon, and is not spent on requests that are refused. Where only few are refused, by one
+server of many, say, those few wait, and nothing else does. Requests and tokens a minute flow into buckets that hold a
+moment's worth.
 """
 
 from __future__ import annotations
@@ -28,6 +29,11 @@ _SHORTEST, _LONGEST = 0.1, 15.0
 """Seconds of quiet after a refusal that names none, at least and at most."""
 _SHARE = 0.2
 """Between them, the quiet as a share of how long nobody was answered, this time or the last: what is waited in vain."""
+_MANY_REFUSED, _LATEST = 0.4, 32
+"""The share of about so many of the latest requests above which refusals slow down all others.
+
+A quota that is used up comes to it within a moment. Of a fifth that is refused by chance it is four standard deviations
+away, where halving for each refusal would leave three requests under way."""
 _FALL = 0.5
 """What is left of the number under way after a refusal."""
 _HEARD = 1.0
@@ -79,6 +85,8 @@ class Wish:
     """Of these answers and their prompts."""
     refused: int = -1
     """The latest generation of a request that was refused for the rate; -1 for none."""
+    refusals: int = 0
+    """How many requests were."""
     quiet: float = 0.0
     """Seconds for which the provider asked to be left alone."""
 
@@ -124,6 +132,8 @@ class Pace:
     """The time of the first of them."""
     silence: float = 0.0
     """Seconds from the first of them to an answer, the last time."""
+    refused_share: float = 0.0
+    """Of the latest requests."""
     holders: dict[str, tuple[int, int, float]] = field(default_factory=dict)
     """By process: its requests under way, those of them that wait to be sent again, and until when it is known to
     wait for more."""
@@ -167,6 +177,10 @@ class Pace:
             self.tokens -= wish.tokens - wish.answers * self._cost
             self.answers += wish.answers
             self.spent += wish.tokens
+        ended = wish.answers + wish.refusals
+        self.refused_share += (wish.refusals - self.refused_share * ended) / max(_LATEST, ended)
+        if self.refused_share < _MANY_REFUSED:
+            return
         quiet = wish.quiet
         if wish.refused >= self.generation:
             self.generation += 1

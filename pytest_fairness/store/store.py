@@ -153,7 +153,7 @@ class Store:
             turn.grants = {endpoint: grant for endpoint, (_, grant) in taken.items()}
             turn.held = {key for wish in wishes for key in wish.keys[turn.grants[wish.endpoint].keys :]}
             if wanted:
-                turn.stopped = bool(connection.execute(select(tables.stops).filter_by(session=self.session)).first())
+                turn.stopped = self._is_stopped(connection)
                 if granted := [key for key in wanted if key not in turn.held]:
                     self._claim(connection, granted, run, turn)
             if asked:
@@ -183,6 +183,13 @@ class Store:
     def release(self, key: str) -> None:
         """Give back a claim of this process: others may ask it."""
         self._database.write(lambda connection: self._free(connection, [key]))
+
+    def is_stopped(self) -> bool:
+        """Return whether a process of this session has stopped it."""
+        return self._database.read(self._is_stopped)
+
+    def _is_stopped(self, connection: Connection) -> bool:
+        return connection.execute(select(tables.stops).filter_by(session=self.session)).first() is not None
 
     def stop(self) -> None:
         """Let no process of this session send anything more."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -21,7 +22,7 @@ from pytest_fairness.engine.asking import Retries
 from pytest_fairness.engine.asks import asks_of
 from pytest_fairness.engine.budget import Budget, Caps
 from pytest_fairness.engine.engine import Engine
-from pytest_fairness.engine.errors import SpentError
+from pytest_fairness.engine.errors import SpentError, StoppedError
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.function import as_model
 from pytest_fairness.store.store import Store
@@ -264,3 +265,21 @@ def test_a_blocked_async_application_blocks_itself_only(make_engine: MakeEngine)
     assert engine.attempts(asks_of([Prompt("What?")], CountingModel(), 1))[0].answer
     released.set()
     assert engine.attempts(blocked)[0].answer
+
+
+def test_requests_under_way_end_a_grace_after_a_stop_elsewhere(
+    make_engine: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A hung request asks the store for nothing: it once learned of no stop."""
+    monkeypatch.setattr(engine_module, "GRACE", 0.1)
+    monkeypatch.setattr(engine_module, "STOP_INTERVAL", 0.05)
+    model = CountingModel(latency=600)
+    engine, other = (make_engine("run", "session") for _ in range(2))
+    engine.plan(asks := asks_of([Prompt("Who?")], model, 1))
+    while not model.requests:
+        time.sleep(0.01)
+    other.stop()
+    with pytest.raises(StoppedError, match="the run was stopped"):
+        engine.attempts(asks)
+    engine.close()
+    assert (model.requests, model.under_way) == (1, 0)

@@ -86,7 +86,8 @@ def test_stored_grades_of_unfinished_answers_do_not_count(make_engine: MakeEngin
     sample = sample_of(engine, {"plain": Seen("Seen v1")}, Prompt("0:length"), model=EndingModel())
     (ask,) = sample.asks([0])
     keys = sample._fingerprints_for(Prompt("0:length"))
-    engine.keep_now([(ask.key, str(keys["plain"]), Grade(value=True))])
+    with engine.grading([ask.key]) as grades:
+        grades.append((ask.key, str(keys["plain"]), Grade(value=True)))
     assert sample.measure(0)[0].grades["plain"].ungraded == "truncated"
 
 

@@ -45,6 +45,17 @@ class Quota:
         return (requests - 1) // self.a_minute * 60
 
 
+class Chance(Quota):
+    """A provider that refuses a share of the requests, whatever their number: one of its servers is busy."""
+
+    def __init__(self, share: float) -> None:
+        super().__init__(1, "chance")
+        self.share, self.draw = share, random.Random(7)
+
+    def answers(self, now: float) -> bool:
+        return self.draw.random() >= self.share
+
+
 @dataclass
 class Process:
     """What one process knows; all of its prompts are wanted at once."""
@@ -54,12 +65,14 @@ class Process:
     again: int = 0
     answers: int = 0
     refused: int = -1
+    refusals: int = 0
     closed_until: float = 0.0
 
     def wish(self, ceiling: int) -> Wish:
         keys = ["k"] * min(self.left, ceiling)
         counts = {"under_way": self.out + self.again, "waiting": self.again, "again": self.again}
-        return Wish("e", ceiling, keys=keys, **counts, answers=self.answers, refused=self.refused)  # type: ignore[arg-type]
+        seen = {"answers": self.answers, "refused": self.refused, "refusals": self.refusals}
+        return Wish("e", ceiling, keys=keys, **counts, **seen)  # type: ignore[arg-type]
 
 
 @dataclass
@@ -89,10 +102,11 @@ class Asking:
                 process.out, process.again = process.out - 1, process.again + (not ended)
                 process.answers += ended
                 process.refused = process.refused if ended else max(process.refused, generation)
+                process.refusals += not ended
             if self.now < process.closed_until and process.refused < 0:
                 continue
             grant = pace.take(str(name), process.wish(self.ceiling), self.now)
-            process.answers, process.refused = 0, -1
+            process.answers, process.refusals, process.refused = 0, 0, -1
             process.left, process.again = process.left - grant.keys, process.again - grant.again
             for _ in range(grant.keys + grant.again):
                 process.out, self.requests = process.out + 1, self.requests + 1
@@ -116,6 +130,13 @@ def test_a_quota_is_used_up_and_not_hammered(a_minute: int, prompts: int, proces
     assert asking.silence < 120
 
 
+@pytest.mark.parametrize("processes", [1, 3])
+def test_a_fifth_of_refusals_costs_at_most_twice_the_time(processes: int) -> None:
+    """Each of them once halved what is under way, and cost ten times the time."""
+    none, fifth = (Asking(Chance(share), 3000, processes).now for share in (0.0, 0.2))
+    assert fifth <= 2 * none
+
+
 @pytest.mark.parametrize("a_minute", [5, 10, 20])
 def test_a_provider_that_counts_what_it_refuses_is_left_alone_for_long_enough(a_minute: int) -> None:
     asking = Asking(Quota(a_minute, "counting"), 5 * a_minute)
@@ -128,11 +149,11 @@ def test_a_refusal_halves_once_for_all_that_was_under_way() -> None:
     for owner in "abcd":
         pace.take(owner, Wish("e", 64, keys=["k"] * 16), 0.0)
     for owner in "abcd":
-        grant = pace.take(owner, Wish("e", 64, under_way=16, refused=0), 1.0)
+        grant = pace.take(owner, Wish("e", 64, under_way=16, refused=0, refusals=16), 1.0)
     assert pace.allowed == 32
     assert grant.generation == 1
     pace.take("a", Wish("e", 64, under_way=16, answers=1), 2.0)
-    pace.take("a", Wish("e", 64, under_way=16, refused=1), 2.0)
+    pace.take("a", Wish("e", 64, under_way=16, refused=1, refusals=1), 2.0)
     assert pace.allowed == pytest.approx(16, abs=0.1)
     for _ in range(2000):
         pace.take("a", Wish("e", 64, under_way=16, answers=1), 3.0)
@@ -144,7 +165,8 @@ def test_after_a_refusal_one_request_of_all_processes_is_sent_until_one_is_answe
     for owner in "ab":
         pace.take(owner, Wish("e", 8, keys=["k"] * 4), 0.0)
     waits = [
-        pace.take(owner, Wish("e", 8, keys=["k"], under_way=4, waiting=4, again=4, refused=0), 0.1) for owner in "ab"
+        pace.take(owner, Wish("e", 8, keys=["k"], under_way=4, waiting=4, again=4, refused=0, refusals=20), 0.1)
+        for owner in "ab"
     ]
     assert [(grant.keys, grant.again) for grant in waits] == [(0, 0)] * 2
     sent = [pace.take(owner, Wish("e", 8, keys=["k"], under_way=4, waiting=4, again=4), 1.0) for owner in "ab"]
@@ -158,14 +180,14 @@ def test_ten_minutes_of_refusals_are_told_and_forgotten_where_nobody_asks() -> N
     pace, now = Pace(8.0, 0.0), 0.0
     for generation in range(60):
         now += 20
-        grant = pace.take("a", Wish("e", 8, under_way=1, waiting=1, again=1, refused=generation), now)
+        grant = pace.take("a", Wish("e", 8, under_way=1, waiting=1, again=1, refused=generation, refusals=20), now)
     assert grant.refused_for == now - 20
     assert pace.take("b", Wish("e", 8, keys=["k"]), now + 3600).refused_for == 0.0
 
 
 def test_nothing_leaves_while_the_provider_asked_to_be_left_alone_even_if_the_clock_is_set_back() -> None:
     pace = Pace(8.0, 1000.0)
-    pace.take("a", Wish("e", 8, keys=["k"], refused=0, quiet=5.0), 1000.0)
+    pace.take("a", Wish("e", 8, keys=["k"], refused=0, refusals=32, quiet=5.0), 1000.0)
     assert pace.take("b", Wish("e", 8, keys=["k"]), 1004.0).keys == 0
     assert pace.take("b", Wish("e", 8, keys=["k"]), 1005.1).keys == 1
     pace.take("a", Wish("e", 8, keys=["k"], refused=1, quiet=5.0), 1006.0)

@@ -222,8 +222,8 @@ def test_an_answer_that_a_gateway_broke_off_is_asked_again(server: Any, ask: Ask
     "sent",
     [
         *({"ok": True}, [], "<html>", {"choices": []}, {"content": [3]}),
-        completion(reasoning=["Hm."]) | {"content": [{"type": "text", "text": 3}]},
-        completion() | {"model": {"name": "m"}, "content": [], "stop_reason": 7},
+        completion(content=3) | {"content": [{"type": "text", "text": 3}]},
+        completion(content={"text": "Yes."}) | {"model": {"name": "m"}, "content": [], "stop_reason": 7},
     ],
 )
 def test_a_reply_in_another_form_is_told(server: Any, ask: Ask, name: Name, provider: str, sent: object) -> None:

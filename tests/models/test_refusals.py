@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import socket
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -204,6 +206,7 @@ def body(text: bytes, kind: str = "text/html", **headers: str) -> Callable[[web.
     [
         (b"<!doctype html><title>Welcome</title>", "answered with HTML, not JSON: check the base URL"),
         (b"  \n", "answered with an empty body, not JSON: check the base URL"),
+        (b'data: {"choices": [{"delta": {}}]}\n\n', "answered with a stream of events, not JSON: check the base URL"),
     ],
 )
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
@@ -239,6 +242,52 @@ def test_a_request_ends_after_its_total_time(server: Any, ask: Ask, name: Name) 
     server.handler = blanks
     with pytest.raises(TransientError, match="did not answer in time"):
         ask(name("openai", "timeout=5&timeout_total=0.3"))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nContent-Length: 4\r\n\r\n\x0b\x02\x80Y",
+        b"\x00\x00\x12\x04\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x64",
+    ],
+    ids=["brotli", "http2"],
+)
+def test_a_server_of_another_form_of_http_is_told_at_once(ask: Ask, answer: bytes) -> None:
+    """Each prompt would be paid for, and none be read."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def serve() -> None:
+            connection, _ = listening.accept()
+            with connection:
+                connection.recv(65536)
+                connection.sendall(answer)
+
+        with ThreadPoolExecutor(1) as thread:
+            thread.submit(serve)
+            with pytest.raises(TransientError, match=r"sent a broken answer: .*: check the base URL") as caught:
+                ask(f"openai:m?base_url=http://127.0.0.1:{listening.getsockname()[1]}/v1&timeout=5")
+    assert caught.value.unreachable
+
+
+# oddities beside an answer, which is paid for
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"usage": "9"},
+        {"usage": [], "model": {"id": "m"}},
+        {"usage": {"prompt_tokens": 1, "completion_tokens_details": [1]}},
+        {"message": {"content": "Yes.", "reasoning": {"steps": []}}},
+        {"message": {"content": ["Yes."]}},
+        {"message": {"content": [{"type": "output_text", "text": "Yes."}, {"type": "text", "text": None}]}},
+    ],
+)
+def test_an_answer_is_read_whatever_stands_beside_it(server: Any, ask: Ask, name: Name, odd: dict[str, Any]) -> None:
+    choice = {"finish_reason": "stop", "message": odd.get("message", {"content": "Yes."})}
+    server.says({"choices": [choice], **odd})
+    answer = ask(name("openai"))
+    assert (answer.text, answer.finish_reason, answer.reasoning, answer.served_by) == ("Yes.", "stop", None, None)
 
 
 # tokens
