@@ -47,9 +47,8 @@ def test_commands_of_a_call_in_a_folder_below(project: Project, monkeypatch: pyt
     below.mkdir()
     (below / "test_hiring.py").write_text(PROBE, encoding="utf-8")
     monkeypatch.chdir(below)
-    inner = Project(project.pytester, project.mode)
-    monkeypatch.setattr(type(inner), "path", below)
-    found = repeated(inner, MODELS[0])
+    monkeypatch.setattr(type(project), "path", below)
+    found = repeated(project, MODELS[0])
     assert {test.partition("::")[0] for test in found} == {"suites/test_hiring.py"}
 
 
