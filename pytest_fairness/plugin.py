@@ -15,12 +15,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Bring in the fixtures and the hooks of a run."""
     from pytest_fairness.session import fixtures
+    from pytest_fairness.session.compat import let_others_override
     from pytest_fairness.session.startup import start
 
     config.pluginmanager.register(fixtures, "fairness-fixtures")
-    # Of plugins' fixtures of one name pytest takes those registered last; ours are meant to be overridden, so they go
-    # first. pytest has no public way; checked with pluggy 1.7.
-    history = getattr(config.pluginmanager.hook.pytest_plugin_registered, "_call_history", None)
-    if history:
-        history.insert(0, history.pop())
+    let_others_override(config.pluginmanager)
     config.pluginmanager.register(start(config), "fairness-run")

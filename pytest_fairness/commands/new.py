@@ -26,7 +26,7 @@ def add(commands: Commands) -> None:
 
 def _new(chosen: argparse.Namespace) -> None:
     if not chosen.suite.name:
-        raise FairnessError("the suite has no name (an unset variable?): write one, as in letting")
+        raise FairnessError("this names no suite (an unset variable?): give a name, as in letting")
     folder = chosen.suite if len(chosen.suite.parts) > 1 else _HOME / chosen.suite
     for file in write_suite(folder):
         print(f"written: {file}")

@@ -110,6 +110,9 @@ class ProbeItem:
             if not isinstance(prompt, Prompt):
                 raise FairnessError(f"probe item {self.id!r} holds {prompt!r}: its prompts must be Prompt(...)")
 
+    def __repr__(self) -> str:
+        return f"<ProbeItem {self.id!r}: {len(self.prompts)} prompts>"
+
     @property
     def test_id(self) -> str:
         """A short ASCII id for the item's test, without what breaks selection or scheduling.

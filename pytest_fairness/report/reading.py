@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt, value_or_none
 from pytest_fairness.core.errors import StoreError
 from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.report.repeating import command_of_test
 from pytest_fairness.report.results import redacted
 from pytest_fairness.report.view import ExampleView, Moments, Row, SideView, ThresholdView, View
 from pytest_fairness.store.samples import StoredSample
@@ -51,7 +51,7 @@ def _threshold(store: Store, row: Row, results: Row, by_key: Mapping[str, Graded
         [past for past in earlier if _same_question(past, row)],
         list(_slices(row, results["metrics"])),
         _example(row, results, by_key),
-        _command(row["id"], row, results),
+        command_of_test(row["id"], row["location"][0], results["run"], _named(row)),
     )
 
 
@@ -82,7 +82,8 @@ def _example(row: Row, results: Row, by_key: Mapping[str, GradedAttempt]) -> Exa
             return None
         sides.append(SideView(side["group"], attempts[0].prompt, attempts, side))
     item = sides[0].attempts[0].item
-    return ExampleView(item.id, sides, _command(_item_test(row, item), row, results))
+    test = found.get("test") or _item_test(row, item)
+    return ExampleView(item.id, sides, command_of_test(test, row["location"][0], results["run"], _named(row)))
 
 
 def _item_test(row: Row, item: ProbeItem) -> str:
@@ -94,13 +95,9 @@ def _item_test(row: Row, item: ProbeItem) -> str:
     return f"{place}::{name.replace('.', '::')}[{item.test_id}{'-' if model else ''}{model}]"
 
 
-def _command(test: str, row: Row, results: Row) -> str:
-    """A line for a shell that runs one test as the run has."""
-    models = "--fairness-model="
-    others = [argument for argument in results["run"]["command"] if not argument.startswith(models)]
-    named = row["model"].partition(_FUNCTION)[0].removesuffix(" through ")
-    own = [f"{models}{named}"] if named else []
-    return shlex.join(["pytest", test, *own, *others])
+def _named(row: Row) -> str:
+    """The model of a row as an option names it."""
+    return str(row["model"]).partition(_FUNCTION)[0].removesuffix(" through ")
 
 
 def _redacted(sample: StoredSample, redact: Callable[[str], str]) -> StoredSample:

@@ -47,7 +47,13 @@ class Facts:
     calls: Sequence[Mapping[str, Any]] = ()
     """What was asked of each model on behalf of probes and of graders."""
     command: Sequence[str] = ()
-    """Arguments of pytest that make it ask the same again."""
+    """Options of pytest that make it ask the same again."""
+    tests: Sequence[str] = ()
+    """Arguments that name the tests, as they were typed."""
+    selection: Sequence[str] = ()
+    """Options that chose among them."""
+    folder: str | None = ""
+    """Where pytest was called, from the root; None outside of it."""
     judge: str | None = None
     seed: int = 0
     sample: int | None = None
@@ -76,6 +82,9 @@ def compile_results(
             "models": sorted({row["model"] for row in (*rows, *searches) if row["model"]}),
             "judge": facts.judge,
             "command": list(facts.command),
+            "tests": list(facts.tests),
+            "selection": list(facts.selection),
+            "folder": facts.folder,
             "seed": facts.seed,
             "sample": facts.sample,
             "git": _commit(facts.root),

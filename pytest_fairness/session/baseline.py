@@ -129,6 +129,9 @@ class LazyBaseline:
             raise AttributeError(name)
         return getattr(self.load(), name)
 
+    def __repr__(self) -> str:
+        return f"<baseline of {self._of.probe.id}: run {self._fairness.settings.baseline}>"
+
     def load(self) -> Measured:
         """The metrics. Raises `FairnessError` where the run has no such sample."""
         __tracebackhide__ = True

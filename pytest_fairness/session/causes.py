@@ -11,7 +11,7 @@ from typing import NoReturn
 import pytest
 
 from pytest_fairness.report.texts import visible
-from pytest_fairness.session.identity import sample_of
+from pytest_fairness.session.identity import ItemOf, sample_of
 from pytest_fairness.session.probes import mark_of
 
 CAUSE = "fairness_cause"
@@ -28,7 +28,7 @@ class Causes:
         """Fail the first test of a cause with it, and skip another; a threshold always fails."""
         sample = sample_of(item)
         probe = sample.probe.id if sample else item.nodeid
-        item.user_properties.append(cause_property(cause, attempts, probe, is_whole=False))
+        item.user_properties.append(cause_property(cause, attempts, probe, of=_measured_by(item)))
         is_probe = isinstance(item, pytest.Function) and mark_of(item.function, "probe") is not None
         if is_probe and not item.get_closest_marker("xfail"):
             first = self._first.setdefault(cause, item.nodeid)
@@ -37,15 +37,24 @@ class Causes:
         pytest.fail(visible(cause), pytrace=False)
 
 
-def cause_property(cause: str, attempts: int, probe: str, *, is_whole: bool) -> tuple[str, str]:
-    """Return what the report of a test of this probe carries: of one item, or of the whole sample."""
-    return CAUSE, json.dumps([cause, attempts, probe, is_whole])
+def _measured_by(item: pytest.Item) -> str:
+    """Return what a test measures, the same for two classes that inherit it."""
+    parameters = item.callspec.params if hasattr(item, "callspec") else {}
+    measured = parameters.get("probe_item")
+    if not isinstance(measured, ItemOf):
+        return item.nodeid
+    return f"{measured.sample.probe.items[measured.place].id} {parameters.get('model_name') or ''}"
+
+
+def cause_property(cause: str, attempts: int, probe: str, *, of: str = "") -> tuple[str, str]:
+    """Return what the report of a test of this probe carries, ``of`` one item or else of the whole sample."""
+    return CAUSE, json.dumps([cause, attempts, probe, of])
 
 
 @dataclass(slots=True)
 class _Counted:
     items: dict[str, int] = field(default_factory=dict)
-    """By test; a test that runs again counts once."""
+    """By item and model; a test that runs again, or that two classes inherit, counts once."""
     samples: int = 0
 
     @property
@@ -63,12 +72,12 @@ class CauseCounts:
         """Take in a report. The attempts of a threshold are its probe's whole sample."""
         if report.when == "teardown" or CAUSE not in (told := dict(report.user_properties)):
             return
-        cause, attempts, probe, is_whole = json.loads(str(told[CAUSE]))
+        cause, attempts, probe, of = json.loads(str(told[CAUSE]))
         counted = self._counts[cause][probe]
-        if is_whole:
-            counted.samples = max(counted.samples, attempts)
+        if of:
+            counted.items[of] = attempts
         else:
-            counted.items[report.nodeid] = attempts
+            counted.samples = max(counted.samples, attempts)
 
     def __iter__(self) -> Iterator[tuple[str, int]]:
         """The causes, each with the number of attempts that were not made for it."""

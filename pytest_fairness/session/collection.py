@@ -35,6 +35,19 @@ LONE_CALLABLE = (
 )
 
 
+def hide_parameters(items: Sequence[pytest.Item]) -> None:
+    """Let editors list our tests that have parameters without brackets, or stand in no Python file.
+
+    VS Code's plugin cuts the name of every test with a `callspec` at its bracket, and its id behind ``.py``: one test
+    without either empties its whole tree. No test of a listing is called, so none needs its parameters.
+    """
+    for item in items:
+        if isinstance(item, pytest.Function) and (is_marked(item) or "flips" in item.fixturenames):
+            file = item.nodeid.removesuffix(item.name)
+            if hasattr(item, "callspec") and not ("[" in item.name and ".py" in file):
+                del item.callspec
+
+
 def lists_only(config: pytest.Config) -> bool:
     """Return whether this run of pytest calls no test: it leaves no trace."""
     names = ("collectonly", "setuponly", "setupplan", "showfixtures", "show_fixtures_per_test")
@@ -47,6 +60,7 @@ def parametrize(metafunc: pytest.Metafunc, fairness: FairnessSession) -> None:
     is_probe, is_threshold = (mark_of(function, mark) is not None for mark in ("probe", "threshold"))
     if not (is_probe or is_threshold or "flips" in metafunc.fixturenames):
         return
+    fairness.use()
     if is_probe:
         _parametrize_items(metafunc, fairness, both=is_threshold)
     if is_threshold and "measured" in metafunc.fixturenames:
@@ -118,8 +132,8 @@ def name_of(item: pytest.Function) -> str | None:
 
 def takes_named_model(item: pytest.Function) -> bool:
     """Whether a test takes the plugin's own `model` fixture, rather than one of the user's."""
-    fixtures = item._fixtureinfo.name2fixturedefs.get("model", ())
-    return bool(fixtures) and getattr(fixtures[-1].func, "__module__", "") == "pytest_fairness.session.fixtures"
+    fixture = visible_fixtures(item, ["model"]).get("model") if "model" in item.fixturenames else None
+    return fixture is not None and getattr(fixture.func, "__module__", "") == "pytest_fairness.session.fixtures"
 
 
 def missing_fixture(item: pytest.Function) -> str | None:

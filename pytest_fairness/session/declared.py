@@ -17,6 +17,7 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.declared.files import suite_in
 from pytest_fairness.report.texts import visible
 from pytest_fairness.session.collection import item_of
+from pytest_fairness.session.compat import MadeModule
 from pytest_fairness.session.probes import DataFolders
 from pytest_fairness.session.state import SESSION, Unbuilt
 
@@ -44,21 +45,16 @@ class DeclaredFiles:
             items[:0] = broken
 
 
-class DeclaredFile(pytest.Module):
+class DeclaredFile(MadeModule):
     """A file that declares probes."""
 
-    _made: ModuleType | None = None
-
-    def _getobj(self) -> ModuleType:
-        if self._made is None:
-            self._made = self._module()
-        return self._made
-
-    def _module(self) -> ModuleType:
+    def make(self) -> ModuleType:
         from pytest_fairness.declared.probe import read_probes
 
         module = ModuleType(self.path.name)
-        allowed = DataFolders(self.config.stash[SESSION].settings.data).folder(suite_in(self.path) or "")
+        fairness = self.config.stash[SESSION]
+        fairness.use()
+        allowed = DataFolders(fairness.settings.data).folder(suite_in(self.path) or "")
         for declared in read_probes(self.path, self.nodeid, allowed):
             test = _probe_test(declared, self.path)
             setattr(module, test.__name__, test)
@@ -70,7 +66,7 @@ class DeclaredFile(pytest.Module):
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
         """The tests, or one that fails with what is wrong with the file: other files run all the same."""
         try:
-            self._getobj()
+            self.obj  # noqa: B018 - which makes it
         except FairnessError as error:
             yield Broken.from_parent(self, name="declaration", reason=str(error))
             return

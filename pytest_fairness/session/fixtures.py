@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="session")
 def fairness_session(pytestconfig: pytest.Config) -> FairnessSession:
     """The fairness run of this process; for the plugin's own fixtures."""
-    return pytestconfig.stash[SESSION]
+    fairness = pytestconfig.stash[SESSION]
+    fairness.use()
+    if fairness.fault:
+        pytest.fail(fairness.fault, pytrace=False)
+    return fairness
 
 
 @pytest.fixture(scope="session")

@@ -15,6 +15,7 @@ from pytest_fairness.genderbench.marks import BothMarks
 from pytest_fairness.genderbench.package import probe_classes
 from pytest_fairness.genderbench.probe import GenderBenchProbe
 from pytest_fairness.genderbench.tests import SUITE, probe_test, threshold_tests
+from pytest_fairness.session.compat import MadeModule
 from pytest_fairness.session.rows import PREFIX
 
 MARKS = PREFIX + "genderbench"
@@ -34,12 +35,12 @@ def chosen_probes(names: Iterable[str]) -> list[GenderBenchProbe]:
     return [GenderBenchProbe.as_in_harness(name) for name in chosen]
 
 
-class GenderBenchModule(pytest.Module):
+class GenderBenchModule(MadeModule):
     """A test module that is made, not read."""
 
     probes: list[GenderBenchProbe]
 
-    def _getobj(self) -> ModuleType:
+    def make(self) -> ModuleType:
         module = ModuleType(SUITE)
         for probe in self.probes:
             test = pytest.mark.probe(**probe.arguments)(probe_test(probe))

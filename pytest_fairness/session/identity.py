@@ -40,6 +40,9 @@ class SampleOf:
     model: pytest.FixtureDef[Any] | None
     """The fixture that makes the model: a module or a class may have its own."""
 
+    def __repr__(self) -> str:
+        return f"<sample of {self.probe.id}>"
+
 
 @dataclass(frozen=True, slots=True)
 class ItemOf:
@@ -47,6 +50,9 @@ class ItemOf:
 
     sample: SampleOf
     place: int
+
+    def __repr__(self) -> str:
+        return f"<item {self.sample.probe.items[self.place].id} of {self.sample.probe.id}>"
 
 
 class Probes:

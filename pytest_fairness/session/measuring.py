@@ -184,6 +184,9 @@ class LazyMeasured:
             raise AttributeError(name)
         return getattr(self.load(), name)
 
+    def __repr__(self) -> str:
+        return f"<measured: {len(self.probe.items):,} items, {self.first_attempts:,} attempts of {self.probe.id}>"
+
     @property
     def tail(self) -> float:
         """The probability to err on either side that the probe allows: 0.025 for a confidence of 95%."""

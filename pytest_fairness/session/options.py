@@ -47,6 +47,8 @@ OPTIONS = (
     Option("rate", "calls per second, for --fairness-plan; default: as in the store", "N", float),
     Option("sample", "measure at most N items of each probe, drawn with the seed; an item function that takes `count` "
            "is asked for more than it makes by default", "N", int),
+    Option("test", "run only the test of this id, as a report names it; repeatable; for tests that no argument of "
+           "pytest can name", "ID", many=True),
     Option("where", "measure only items with this value of an attribute, as in context=ambig; repeatable",
            "NAME=VALUE", many=True),
     Option("seed", "seed of what is drawn: samples and simulations", "N", int, 0),

@@ -18,6 +18,8 @@ from pytest_fairness.session.thresholds import FLAKY, METRICS, is_threshold
 
 _LONGEST = 500
 """Characters of the reason why a threshold has no verdict."""
+UNJUDGED = "it could not be judged: "
+"""Begins the reason of a threshold whose test failed before it was called, or in it."""
 
 SUBJECT = PREFIX + "subject"
 """The property of a report that names the model that its test was given, whatever became of the test."""
@@ -120,6 +122,10 @@ class Outcomes:
     def rows(self, expected: dict[str, dict[str, Any]], *, stopped: bool) -> list[dict[str, Any]]:
         """A row for every threshold that was collected; ``stopped`` says why one may be lacking."""
         silent = not_judged(STOPPED if stopped else "its test gave no result", "not run")
+        tests = {(of.get("probe"), of.get("item"), of.get("model")): test for test, of in self._measured.items()}
+        for row in self._rows.values():
+            if example := row.get("example"):  # its own test, where that has run
+                example["test"] = tests.get((row["probe"], example["item"], row["model"]))
         return [
             self._rows.get(test) or silent | known | self._excuses.get(test, {})
             for test, known in self._with_subjects(expected).items()
@@ -180,17 +186,17 @@ def unheard(report: pytest.TestReport | pytest.CollectReport) -> dict[str, str]:
     if report.skipped:
         reason = getattr(report, "wasxfail", None)
         if reason is not None:
-            named = f": {_in_line(reason)}" if reason else ""
+            named = f": {in_line(reason)}" if reason else ""
             return not_judged(f"skipped: expected to fail{named}", "skipped")
         _, _, reason = report.longrepr if isinstance(report.longrepr, tuple) else ("", 0, "")
-        reason = _in_line(reason.removeprefix("Skipped: "))
+        reason = in_line(reason.removeprefix("Skipped: "))
         return not_judged(STOPPED, "not run") if reason == STOPPED else not_judged(f"skipped: {reason}", "skipped")
     if getattr(report, "when", "") == "???":
         reason = "its worker crashed while it ran"
     else:
         crash = getattr(report.longrepr, "reprcrash", None)
         text = crash.message if crash else _told(report.longreprtext)
-        reason = f"it could not be judged: {_in_line(text.removeprefix('Failed: '))}"
+        reason = f"{UNJUDGED}{in_line(text.removeprefix('Failed: '))}"
     return {"verdict": "invalid", "message": f"invalid: {reason}", "outcome": "failed"}
 
 
@@ -200,6 +206,7 @@ def _told(text: str) -> str:
     return " ".join(marked) or text
 
 
-def _in_line(text: str) -> str:
+def in_line(text: str) -> str:
+    """Return a reason on one line, cut where it is too long."""
     line = " ".join(text.split()) or "no reason given"
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 3]}..."

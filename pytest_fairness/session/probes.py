@@ -120,6 +120,9 @@ class Probe:
     def harm(self) -> str:
         return str(self.arguments.get("harm", ""))
 
+    def __repr__(self) -> str:
+        return f"<probe {self.id}: {len(self.items):,} items>"
+
     def build(self, settings: Settings) -> None:
         """Make the items, or note why they cannot be made. Never raises for the user's mistakes."""
         try:
@@ -166,7 +169,7 @@ class Probe:
             raise FairnessError(f"its items are more than {MOST_ITEMS:,}, or have no end: give fewer")
         for item in items:
             if not isinstance(item, ProbeItem):
-                raise FairnessError(f"one of its items is {item!r}: each must be a ProbeItem")
+                raise FairnessError(f"one of its items is {item!r:.200}: each must be a ProbeItem")
         return items
 
     def _read_labels(self) -> Sequence[Mapping[str, Any]]:

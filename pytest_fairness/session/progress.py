@@ -17,6 +17,7 @@ import pytest
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.report.sentences import money
+from pytest_fairness.session.compat import terminal_file
 
 if TYPE_CHECKING:
     from pytest_fairness.store.ledger import Entry
@@ -48,8 +49,8 @@ class Progress:
         # What a test prints itself would move the cursor: then there is no line that stands.
         self._is_live = is_terminal and config.getoption("capture", default="no") != "no"
         if self._reporter is not None:
-            self._terminal = config.get_terminal_writer()
-            self._is_live = self._is_live and self._terminal.hasmarkup
+            self._terminal, self._file = config.get_terminal_writer(), terminal_file(config)
+            self._is_live = self._is_live and self._terminal.hasmarkup and self._file is not None
         self._interval = _LIVE if self._is_live else _ON_A_TERMINAL if is_terminal else _IN_A_LOG
         self._told = time.monotonic()
         self._seen = deque([(self._told, 0)])
@@ -179,9 +180,9 @@ class Progress:
 
     def _raw(self, text: str) -> None:
         # Past the writer's own count of what stands on the line: the cursor comes back.
-        file = self._terminal._file
-        file.write(text)
-        file.flush()
+        if self._file is not None:
+            self._file.write(text)
+            self._file.flush()
 
 
 def _duration(seconds: float) -> str:

@@ -15,6 +15,7 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.verdicts import Judgement, judge
 from pytest_fairness.session.baseline import NO_BASELINE
 from pytest_fairness.session.bounds import Own
+from pytest_fairness.session.compat import has_hypothesis_seed
 from pytest_fairness.session.probes import threshold_scale
 from pytest_fairness.session.state import SESSION
 
@@ -60,7 +61,7 @@ def _seed(item: pytest.Function) -> None:
     """Let a test of hypothesis draw the same examples at each of its evaluations."""
     function = getattr(item.obj, "__func__", item.obj)
     drawn = getattr(function, "is_hypothesis_test", False)
-    if drawn and getattr(function, "_hypothesis_internal_use_seed", None) is None:
+    if drawn and not has_hypothesis_seed(function):
         from hypothesis import seed
 
         seed(randrange(2**32))(function)

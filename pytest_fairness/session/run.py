@@ -18,6 +18,7 @@ from pytest_fairness.session.baseline import choose_latest
 from pytest_fairness.session.collection import (
     all_unnamed,
     belongs_elsewhere,
+    hide_parameters,
     is_marked,
     item_of,
     lists_only,
@@ -37,7 +38,7 @@ from pytest_fairness.session.progress import Progress
 from pytest_fairness.session.searching import begin, is_search
 from pytest_fairness.session.selection import Selection, unjudged_lines
 from pytest_fairness.session.state import FairnessSession, Planned
-from pytest_fairness.session.unused_options import check_options
+from pytest_fairness.session.unused_options import check_options, refuse_unknown_tests
 from pytest_fairness.session.work_list import WorkList
 
 
@@ -50,7 +51,7 @@ class Run:
         self._is_worker = hasattr(config, "workerinput")
         self._started = time.time()
         self._outcomes = outcomes.Outcomes()
-        self._selection = Selection()
+        self._selection = Selection(config.getoption("fairness_test") or ())
         config.pluginmanager.register(self._selection)  # without a name, by which it could be blocked
         self._results: dict[str, Any] | None = None
         self._written: list[str] = []
@@ -87,16 +88,23 @@ class Run:
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Lay out the work of the selected tests, in their order, before the first of them runs."""
         if self._lists_only:
+            if self._config.option.collectonly:
+                hide_parameters(session.items)
             return
         expected: dict[str, dict[str, Any]] = {}
         ours = [item for item in session.items if is_marked(item)]
         for item in ours:
             self._select(item, expected)
         selects = bool(self._fairness.plan or expected)
+        if not self._fairness.is_used:
+            return
         if self._must_write or ours:
             self._expect_left_out(session.items, expected)
         self._refusal = self._lay_out(session.items, ours, selects=selects)
-        if self._refusal and len(ours) in (0, len(session.items)):  # others' tests run nevertheless
+        ending = [item for item in session.items if is_marked(item) or is_search(item)]
+        if self._fairness.fault and not ending:
+            self._refusal = None
+        if self._refusal and len(ending) in (0, len(session.items)):  # others' tests run nevertheless
             self._refuse(visible(self._refusal))
         elif expected:
             self._quietly(lambda: self._fairness.store.runs.expect_thresholds(self._fairness.run, expected))
@@ -118,7 +126,10 @@ class Run:
     def _lay_out(self, items: Sequence[pytest.Item], ours: Sequence[pytest.Function], *, selects: bool) -> str | None:
         """Lay out the work of our tests among these, and tell it; return why they cannot run."""
         fairness = self._fairness
+        if fairness.fault:
+            return fairness.fault
         try:
+            refuse_unknown_tests(fairness, items)
             fairness.own.settle()
             self._work.notes += check_options(fairness, items)
             no_model = None if fairness.settings.verify else all_unnamed(ours)  # a verification needs none
@@ -155,6 +166,10 @@ class Run:
                 self._fairness.plan.append(Planned(name, sample, self._fairness.places(sample.probe)))
 
     def pytest_report_collectionfinish(self) -> list[str]:
+        if not self._fairness.is_used or (self._lists_only and self._config.get_verbosity() < 0):
+            return []  # programs read the ids of ``--collect-only -q``
+        if self._lists_only and self._fairness.fault:
+            return [f"fairness: {self._fairness.fault}"]  # which a run refuses
         return self._work.lines()
 
     @pytest.hookimpl(optionalhook=True)
@@ -214,6 +229,8 @@ class Run:
         self._fairness.test = item
         if is_search(item):
             self._in_ours = True
+            if self._refusal:
+                pytest.fail(visible(self._refusal), pytrace=False)
             begin(item)
         if is_marked(item):
             self._in_ours = True

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,7 +14,9 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import ProbeItem
 from pytest_fairness.core.keys import fingerprint_of
 from pytest_fairness.engine.errors import StoppedError
+from pytest_fairness.report.repeating import command_of_test
 from pytest_fairness.report.texts import visible
+from pytest_fairness.session.compat import hypothesis_settings, set_hypothesis_settings
 from pytest_fairness.session.judges import with_judges
 from pytest_fairness.session.measuring import counts
 from pytest_fairness.session.state import SESSION, FairnessSession
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
 
 SEARCHES: pytest.StashKey[dict[tuple[object, ...], Searched]] = pytest.StashKey()
 """What a test has searched since it was set up."""
-_SETTINGS = "_hypothesis_internal_use_settings"
 
 
 def is_search(item: pytest.Item) -> bool:
@@ -41,11 +42,11 @@ def begin(item: pytest.Item) -> None:
     """Before the test runs, or runs again. Hypothesis' deadline is lifted: it counts the model's time as the test's."""
     item.stash[SEARCHES] = {}
     function = getattr(item, "obj", None)
-    chosen = getattr(function, _SETTINGS, None)
+    chosen = hypothesis_settings(function)
     if chosen is not None and chosen.deadline is not None:
         from hypothesis import settings
 
-        setattr(getattr(function, "__func__", function), _SETTINGS, settings(chosen, deadline=None))
+        set_hypothesis_settings(getattr(function, "__func__", function), settings(chosen, deadline=None))
 
 
 class Searched:
@@ -116,7 +117,8 @@ def _flip_row(flip: Flip) -> dict[str, Any]:
 
 def command(item: pytest.Item, fairness: FairnessSession) -> str:
     """A line for a shell that runs one test as this run has: hypothesis begins with what it has found before."""
-    return shlex.join(["pytest", item.nodeid, *fairness.settings.arguments])
+    settings = fairness.settings
+    return command_of_test(item.nodeid, item.location[0], {"command": settings.arguments, **asdict(settings.call)})
 
 
 class Flips:

@@ -27,7 +27,9 @@ class Selection:
     Noted where their module or class makes them: of what is named by its node id, pytest keeps the rest to itself.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, tests: Collection[str]) -> None:
+        self._tests = frozenset(tests)
+        """The ids of the only tests to run; empty for all."""
         self._thresholds: dict[str, pytest.Function] = {}
         self._probes: set[object] = set()
         """The functions of probes whose items were collected."""
@@ -53,6 +55,14 @@ class Selection:
                     self._thresholds[node.nodeid] = node
                 else:
                     self._probes.add(_probe_of(node))
+
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        """Keep the tests that ``--fairness-test`` names, if it names some."""
+        if not self._tests:
+            return
+        gone = [item for item in items if item.nodeid not in self._tests]
+        items[:] = [item for item in items if item.nodeid in self._tests]
+        config.hook.pytest_deselected(items=gone)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Note a file that was skipped, or could not be imported."""

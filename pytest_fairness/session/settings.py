@@ -14,6 +14,8 @@ import pytest
 from pytest_fairness.core.errors import FairnessError, StoreError
 from pytest_fairness.core.numerals import DAY, age
 from pytest_fairness.report.files import PAGE, RESULTS, refuse_others
+from pytest_fairness.session.call import Call
+from pytest_fairness.session.ini_file import IniFile
 from pytest_fairness.session.options import OPTIONS, Option
 from pytest_fairness.session.shards import Shard, ci_run
 from pytest_fairness.store.places import Place, place_of
@@ -97,6 +99,9 @@ class Settings:
     report_is_asked_for: bool
     """Whether the user has named the file: one that cannot be written is a problem only then."""
     env_file: Path | None
+    call: Call
+    tests: tuple[str, ...]
+    """Ids of tests, all others of which are left out; empty for none."""
     given: frozenset[str]
     """The options that stand on the command line, by name; all others are of the ini file, or defaults."""
 
@@ -108,7 +113,8 @@ class Settings:
     @property
     def arguments(self) -> list[str]:
         """What makes pytest ask the same again, from the rootdir: models, samples and data, not files to write."""
-        store = _shown(self.store, self.root) if isinstance(self.store, Path) else str(self.store)
+        base = self.root if self.call.folder == "" else None
+        store = _shown(self.store, base) if isinstance(self.store, Path) else str(self.store)
         given = {
             "judge": self.judge,
             "repetitions": self.repetitions,
@@ -121,7 +127,7 @@ class Settings:
             "store": store if self.store != self.home / _DEFAULTS["store"] else None,
         }
         models = [f"--fairness-model={name}" for name in self.models]
-        folders = [f"--fairness-data={suite}={_shown(folder, self.root)}" for suite, folder in self.data.items()]
+        folders = [f"--fairness-data={suite}={_shown(folder, base)}" for suite, folder in self.data.items()]
         flags = ["--fairness-resolve"] if self.resolve else []
         named = [f"--fairness-{name}={value}" for name, value in given.items() if value is not None]
         return [*models, *self.chosen, *named, *flags, *folders]
@@ -132,42 +138,41 @@ class Settings:
         return [f"--fairness-where={name}={value}" for name, values in self.where.items() for value in values]
 
 
-_DEFAULTS = {option.name: option.default for option in OPTIONS}
+_DEFAULTS: dict[str, Any] = {
+    option.name: [] if option.many else False if option.flag else option.default for option in OPTIONS
+}
 
 
-def _shown(path: Path | str, root: Path) -> str:
-    """A path as it is written in the rootdir; a text as it is."""
+def _shown(path: Path | str, folder: Path | None) -> str:
+    """A path as it is written in a folder, if it lies there; a text as it is."""
     if isinstance(path, str):
         return path
-    return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
+    return path.relative_to(folder).as_posix() if folder and path.is_relative_to(folder) else path.as_posix()
 
 
-def read_settings(config: pytest.Config) -> Settings:
-    """The settings of this run.
+def given_options(config: pytest.Config) -> dict[str, Any]:
+    """Return the options of the command line, by name, each with its value."""
+    return {option.name: value for option in OPTIONS if (value := config.getoption(option.dest)) is not None}
+
+
+def default_settings(config: pytest.Config) -> Settings:
+    """Return the settings of a run whose user chose nothing."""
+    return _settings(config, {}, dict(_DEFAULTS))
+
+
+def read_settings(config: pytest.Config, file: IniFile) -> Settings:
+    """Return the settings of this run, from the command line or else from the ini file.
 
     Raises `pytest.UsageError`, in one line, for a value that cannot be meant; one of the ini file with file and line.
     """
-    try:
-        return _read(config)
-    except pytest.UsageError as error:
-        raise pytest.UsageError(_place(config, str(error)) + str(error)) from None
+    with file.blamed():
+        file.check_keys()
+        given = given_options(config)
+        _refuse_empty(given)
+        return _settings(config, given, {option.name: _value(given, file, option) for option in OPTIONS})
 
 
-def _place(config: pytest.Config, problem: str) -> str:
-    """The file and line that a problem is in, as ``pytest.ini:3: ``; empty for one of the command line."""
-    match = re.match(r"(?:--fairness-|fairness_)([\w-]+)", problem)
-    dest = f"fairness_{match[1].replace('-', '_')}" if match else ""
-    if not match or config.inipath is None or config.getoption(dest, None) is not None:
-        return ""
-    lines = config.inipath.read_text(encoding="utf-8", errors="replace").splitlines()
-    places = [number for number, line in enumerate(lines, 1) if re.match(rf"\s*[\"']?{dest}[\"']?\s*[=:]", line)]
-    return f"{config.inipath.name}:{places[0]}: " if places else ""
-
-
-def _read(config: pytest.Config) -> Settings:
-    given = {option.name: value for option in OPTIONS if (value := config.getoption(option.dest)) is not None}
-    _refuse_empty(given)
-    chosen = {option.name: _value(config, option) for option in OPTIONS}
+def _settings(config: pytest.Config, given: Mapping[str, Any], chosen: Mapping[str, Any]) -> Settings:
     _refuse_out_of_range(chosen)
     _refuse_contradictions(chosen, given)
     here = config.invocation_params.dir
@@ -223,11 +228,13 @@ def _read(config: pytest.Config) -> Settings:
         home=home,
         offline=chosen["offline"],
         data=Folders(data_folders(chosen["data"], here)),
-        genderbench=tuple(filter(None, (name.strip() for name in (chosen["genderbench"] or "").split(",")))),
+        genderbench=names_of(chosen["genderbench"] or ""),
         json=path("json"),
         report=None if chosen["report"] == "none" else path("report") if asked else home / chosen["report"],
         report_is_asked_for=asked,
         env_file=path("env-file"),
+        call=Call.of(config),
+        tests=tuple(chosen["test"]),
         given=frozenset(given),
     )
 
@@ -324,21 +331,9 @@ def _run(given: str) -> str | None:
     return run or None
 
 
-def _value(config: pytest.Config, option: Option) -> Any:
-    given = config.getoption(option.dest)
-    if given is not None:
-        return given
-    try:
-        ini = config.getini(option.dest)
-    except (ValueError, pytest.UsageError):
-        raise pytest.UsageError(f"{option.dest} is no truth value: write true or false") from None
-    if ini in ("", None):
-        return option.default
-    try:
-        return option.type(ini) if not (option.many or option.flag) else ini
-    except ValueError:
-        kind = "a whole number" if option.type is int else "a number"
-        raise pytest.UsageError(f"{option.dest} is {ini!r} in the ini file: it must be {kind}") from None
+def _value(given: Mapping[str, Any], file: IniFile, option: Option) -> Any:
+    value = given[option.name] if option.name in given else file.value(option)
+    return _DEFAULTS[option.name] if value is None else value
 
 
 def _batch_mode(given: str | None) -> BatchMode | None:
@@ -376,6 +371,11 @@ def _price(given: str) -> tuple[str, tuple[float, float]]:
             f"--fairness-price is {given!r}: write IN/OUT in USD per million tokens, as in 1.25/10, or NAME=IN/OUT"
         )
     return model, (prices[0], prices[1])
+
+
+def names_of(given: str) -> tuple[str, ...]:
+    """Return the names of a list with commas."""
+    return tuple(filter(None, (name.strip() for name in given.split(","))))
 
 
 def where_of(given: Sequence[str]) -> dict[str, tuple[str, ...]]:

@@ -1,4 +1,4 @@
-"""Startup: what the user chose is read and checked, and the process is given its part in the run."""
+"""Startup: each process is given its part in the run."""
 
 from __future__ import annotations
 
@@ -8,47 +8,65 @@ import pytest
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.report.texts import visible
-from pytest_fairness.session.baseline import with_named_runs
+from pytest_fairness.session.choices import Choices
 from pytest_fairness.session.crashes import Crashes
 from pytest_fairness.session.declared import DeclaredFiles
 from pytest_fairness.session.probes import MARKS
 from pytest_fairness.session.run import Run
-from pytest_fairness.session.settings import read_settings
+from pytest_fairness.session.settings import given_options, names_of
 from pytest_fairness.session.state import SESSION, FairnessSession
 from pytest_fairness.session.unused_options import UnusedFolders
 
+_DRY = ("verify", "certify", "plan")
+"""Options that make another kind of run."""
+
 
 def start(config: pytest.Config) -> Run:
-    """The run of this process, from what the user chose.
+    """Return the run of this process.
+
+    The options are read when something of ours is first met, at once where one is typed. What changes how pytest
+    collects is looked up before.
 
     Raises `pytest.UsageError`, in one line, for what cannot be meant.
     """
     for mark in MARKS:
         config.addinivalue_line("markers", mark)
     worker_input: dict[str, Any] = getattr(config, "workerinput", {})
-    settings = read_settings(config)
-    try:
-        if settings.verify:
-            from pytest_fairness.session.dry_runs.verifying import as_verified
-
-            settings = as_verified(settings, config)
-        known = [worker_input.get(f"fairness_{name}") for name in ("run", "session", "cluster")]
-        fairness = FairnessSession(with_named_runs(settings, worker_input), *known)
-        fairness.check_models()
-        if settings.genderbench:
-            from pytest_fairness.session.genderbench import GenderBenchTests
-
-            config.pluginmanager.register(GenderBenchTests(settings.genderbench), "fairness-genderbench")
-    except FairnessError as error:
-        raise pytest.UsageError(visible(str(error))) from None
+    choices = Choices(config, worker_input)
+    fairness = FairnessSession(
+        choices, *(worker_input.get(f"fairness_{name}") for name in ("run", "session", "cluster"))
+    )
+    if choices.are_typed or any(map(choices.peek, _DRY)):
+        fairness.use()
+    if fairness.fault:
+        raise pytest.UsageError(fairness.fault)
     config.stash[SESSION] = fairness
     config.pluginmanager.register(DeclaredFiles(), "fairness-declared")
-    if "data" in settings.given:
-        config.pluginmanager.register(UnusedFolders(config, settings), "fairness-data")
-    if settings.shard:
+    _register_others(config, fairness, choices)
+    if fairness.is_used and (dry := _dry_run(config, fairness)):
+        return dry
+    if not worker_input:
+        config.pluginmanager.register(Crashes(fairness), "fairness-crashes")
+    return Run(config, fairness)
+
+
+def _register_others(config: pytest.Config, fairness: FairnessSession, choices: Choices) -> None:
+    if names := choices.peek("genderbench"):
+        from pytest_fairness.session.genderbench import GenderBenchTests
+
+        try:
+            config.pluginmanager.register(GenderBenchTests(names_of(names)), "fairness-genderbench")
+        except FairnessError as error:
+            raise pytest.UsageError(visible(str(error))) from None
+    if "data" in given_options(config):
+        config.pluginmanager.register(UnusedFolders(config, fairness), "fairness-data")
+    if choices.peek("shard"):
         from pytest_fairness.session.shard_tests import ShardTests
 
         config.pluginmanager.register(ShardTests(fairness), "fairness-shard")
+
+
+def _dry_run(config: pytest.Config, fairness: FairnessSession) -> Run | None:
     if fairness.settings.verify:
         from pytest_fairness.session.dry_runs.verifying import Verification
 
@@ -61,6 +79,4 @@ def start(config: pytest.Config) -> Run:
         from pytest_fairness.session.dry_runs.planning import Plan
 
         return Plan(config, fairness)
-    if not worker_input:
-        config.pluginmanager.register(Crashes(fairness), "fairness-crashes")
-    return Run(config, fairness)
+    return None

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from pytest_fairness.engine.sample import Sample
     from pytest_fairness.models.context import ModelContext
     from pytest_fairness.models.names import ModelName
+    from pytest_fairness.session.choices import Choices
+    from pytest_fairness.session.ini_file import IniFile
     from pytest_fairness.store.samples import StoredSample
     from pytest_fairness.store.store import Store
 
@@ -70,21 +72,19 @@ class FairnessSession:
     """The probes, models, samples, store and engine of one process; each made when first needed."""
 
     def __init__(
-        self, settings: Settings, run: str | None, session: str | None = None, cluster: Sequence[Any] | None = None
+        self, choices: Choices, run: str | None, session: str | None = None, cluster: Sequence[Any] | None = None
     ) -> None:
-        self.settings = settings
+        self._choices = choices
         self.id = session or uuid4().hex
         """Of this call of pytest, with all its workers."""
-        self.run = run or settings.run or self.id
-        self.own = OwnThresholds(settings.root)
-        self.executor = Executor(settings, cluster)
+        self._named_run, self._joined = run, cluster
         self.causes = Causes()
         self.plan: list[Planned] = []
         self.on_wait: Callable[[], None] | None = None
         """Told while a test waits for answers."""
         self.test: pytest.Item | None = None
         """The test that runs, for fixtures that outlive it."""
-        self.probes = Probes(settings)
+        self._is_checked = False
         self._models: dict[str, Model] = {}
         self._wrapped: dict[int, tuple[object, Model]] = {}
         self._made_by: dict[int, tuple[object, str, str]] = {}
@@ -94,6 +94,52 @@ class FairnessSession:
         self._making = RLock()
         self._store: Store | None = None
         self._engine: Engine | None = None
+
+    # What the user chose.
+
+    @property
+    def settings(self) -> Settings:
+        return self._choices.settings
+
+    @settings.setter
+    def settings(self, settings: Settings) -> None:
+        self._choices.settings = settings
+
+    @property
+    def fault(self) -> str:
+        """Why nothing of ours can run, as far as that was looked for; empty where it can."""
+        return self._choices.fault
+
+    @property
+    def is_used(self) -> bool:
+        """Whether this process has anything of ours: a test, or an option that was typed."""
+        return self._is_checked
+
+    def use(self) -> None:
+        """Note that something of ours is there: now the ini file is read, and the models it names are looked up.
+
+        A project that only has the plugin installed is never refused for its ini file.
+        """
+        if not self._is_checked:
+            self._is_checked = True
+            if not self._choices.read().fault:
+                self._choices.check(self.check_models)
+
+    @cached_property
+    def run(self) -> str:
+        return self._named_run or self.settings.run or self.id
+
+    @cached_property
+    def own(self) -> OwnThresholds:
+        return OwnThresholds(self.settings.root)
+
+    @cached_property
+    def probes(self) -> Probes:
+        return Probes(self.settings)
+
+    @cached_property
+    def executor(self) -> Executor:
+        return Executor(self.settings, self._joined)
 
     # Models.
 
@@ -124,11 +170,15 @@ class FairnessSession:
         names = [ModelName.parse(follow(text, self._aliases)) for text in self.settings.models]
         return list({str(name): name for name in names}.values())
 
-    def check_models(self) -> None:
-        """Refuse, before anything is collected, a name that no provider answers to."""
-        names = [*self.settings.models, *([self.settings.judge] if self.settings.judge else [])]
-        models = [self.named_model(name) for name in names]
-        self._check(*models)
+    def check_models(self, file: IniFile) -> None:
+        """Refuse, before anything is asked, a name that no provider answers to."""
+        judges = (self.settings.judge,) if self.settings.judge else ()
+        models = []
+        for option, names in (("model", self.settings.models), ("judge", judges)):
+            with file.blamed(option):
+                models += [self.named_model(name) for name in names]
+        with file.blamed():
+            self._check(*models)
 
     def _check(self, *models: Model) -> None:
         """Refuse a model whose price is not known where a budget needs it, or that has no batches."""
@@ -351,7 +401,7 @@ class FairnessSession:
         """Let no process of the session send anything more."""
         if self._engine is not None:
             self._engine.stop()
-        elif self._store is not None or self.settings.store.exists():
+        elif self._store is not None or (self._choices.are_read and self.settings.store.exists()):
             self.store.stop()
 
     def close_engine(self) -> None:
@@ -363,22 +413,8 @@ class FairnessSession:
         """End what was started. Safe to call more than once."""
         self.close_engine()
         self._engine = None
-        self.executor.close()
+        if "executor" in self.__dict__:
+            self.executor.close()
         if self._store is not None:
             self._store.close()
             self._store = None
-
-    def counts(self) -> dict[str, Any]:
-        """What the selected tests are going to ask, for the line before the first call."""
-        items: set[tuple[str, int]] = set()
-        attempts = 0
-        seen: set[tuple[object, str, int]] = set()
-        for planned in self.plan:
-            for place in planned.places:
-                key = (planned.asks, planned.probe.id, place)
-                if key in seen:
-                    continue
-                seen.add(key)
-                items.add((planned.probe.id, place))
-                attempts += len(planned.probe.items[place].prompts) * self.repetitions(planned.probe)
-        return {"probes": len({probe for probe, _ in items}), "items": len(items), "attempts": attempts}

@@ -15,6 +15,7 @@ from pytest_fairness.report.release import NOT_JUDGED, NOT_SELECTED, reason_of, 
 from pytest_fairness.report.texts import visible
 from pytest_fairness.report.view import Row
 from pytest_fairness.session.causes import CauseCounts
+from pytest_fairness.session.outcomes import UNJUDGED, in_line
 
 COLOURS = {
     "fair": {"green": True},
@@ -23,6 +24,8 @@ COLOURS = {
     "invalid": {"red": True},
     NOT_JUDGED: {"yellow": True},
 }
+_LONG_CAUSE = 400
+"""Characters that tell a cause from others; a row may hold no more of it."""
 _MOST_NAMES = 3
 """Of thresholds that were not selected."""
 
@@ -102,7 +105,8 @@ def notes(rows: Sequence[Row], width: int, causes: CauseCounts) -> Iterator[str]
     """What more there is to say of a model's thresholds: looks, what is the project's own, what would decide them, why
     none could, who judged. What a section of its own says is left out.
     """
-    told = tuple(f"{verdict}: {cause}" for cause, _ in causes for verdict in ("invalid", "undecided"))
+    begins = ("invalid: ", "undecided: ", f"invalid: {UNJUDGED}")
+    told = tuple(begin + in_line(cause)[:_LONG_CAUSE] for cause, _ in causes for begin in begins)
     for row in rows:
         looks = row["looks"]
         if looks and looks["of"] > 1 and row["estimate"] is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.declared.files import suite_in
 from pytest_fairness.report.ci.junit import suite_properties
 from pytest_fairness.report.results import Facts, write_results
+from pytest_fairness.session.compat import junit_file
 from pytest_fairness.session.settings import Settings
 from pytest_fairness.session.state import FairnessSession
 
@@ -37,9 +39,10 @@ def facts(fairness: FairnessSession, started: float, *, has_run: bool = True) ->
         fairness.store.runs.tokens(fairness.run) if has_run else {},
         [_asked(entry) for entry in fairness.store.spent(fairness.run)] if has_run else [],
         settings.arguments,
-        settings.judge,
-        settings.seed,
-        settings.sample,
+        judge=settings.judge,
+        seed=settings.seed,
+        sample=settings.sample,
+        **asdict(settings.call),
     )
 
 
@@ -60,9 +63,7 @@ def keep(fairness: FairnessSession, results: Mapping[str, Any]) -> None:
 
 def add_to_junit(config: pytest.Config, results: Mapping[str, Any]) -> None:
     """Let the JUnit file, if one is written, say what the release came to."""
-    from _pytest.junitxml import xml_key  # the fixture that adds such properties is for tests only
-
-    file = config.stash.get(xml_key, None)
+    file = junit_file(config)
     if file is not None:
         for name, value in suite_properties(results):
             file.add_global_property(name, value)

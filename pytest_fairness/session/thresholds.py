@@ -147,7 +147,7 @@ def conclude(
     item.stash[METRICS] = row.pop("metrics")
     item.user_properties[:] = to_properties(row)
     if measured.cause is not None:
-        item.user_properties.append(cause_property(*measured.cause, measured.probe.id, is_whole=True))
+        item.user_properties.append(cause_property(*measured.cause, measured.probe.id))
     if judgement.verdict is Verdict.FAIR or not broken:
         return
     # On CI pytest prints a message whole, and a line of it that begins with :: is a command to the runner.

@@ -31,6 +31,16 @@ def check_options(fairness: FairnessSession, items: Sequence[pytest.Item]) -> li
     return [*_unused_options(fairness.settings, items, probes), *_unused_prices(fairness, probes)]
 
 
+def refuse_unknown_tests(fairness: FairnessSession, items: Sequence[pytest.Item]) -> None:
+    """Raise `FairnessError` for a test of ``--fairness-test`` that was not collected."""
+    known = {item.nodeid for item in items}
+    for test in fairness.settings.tests:
+        if test not in known:
+            raise FairnessError(
+                f"--fairness-test: no test {test!r} was collected: give the other arguments of the run as well"
+            )
+
+
 def _refuse_unknown_attributes(where: Mapping[str, Sequence[str]], probes: Sequence[Probe]) -> None:
     known = {name for probe in probes for name in probe.attributes}
     for name in where:
@@ -91,23 +101,23 @@ def _unused_folders(settings: Settings) -> Iterator[str]:
 class UnusedFolders:
     """Reports, at the end of a run, the data folders that no process of it has looked for."""
 
-    def __init__(self, config: pytest.Config, settings: Settings) -> None:
+    def __init__(self, config: pytest.Config, fairness: FairnessSession) -> None:
         self._config = config
-        self._settings = settings
+        self._fairness = fairness
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         """Take in what a worker has looked for."""
-        self._settings.data.looked_up.update(getattr(node, "workeroutput", {}).get("fairness_data", ()))
+        self._fairness.settings.data.looked_up.update(getattr(node, "workeroutput", {}).get("fairness_data", ()))
 
     def pytest_sessionfinish(self) -> None:
         """Let a worker report what it has looked for."""
         output = getattr(self._config, "workeroutput", {})
-        output["fairness_data"] = sorted(self._settings.data.looked_up)
+        output["fairness_data"] = sorted(self._fairness.settings.data.looked_up)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Write a line for each folder."""
-        for line in _unused_folders(self._settings):
+        for line in _unused_folders(self._fairness.settings):
             terminalreporter.write_line(f"fairness: {line}", yellow=True)
 
 

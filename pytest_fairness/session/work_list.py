@@ -28,7 +28,7 @@ class WorkList:
         """
         fairness = self._fairness
         fairness.executor.join()
-        counts, found = fairness.counts(), estimates(fairness)
+        counts, found = self._counts(), estimates(fairness)
         if reason := unaskable(fairness, names, found):
             raise FairnessError(reason)
         self._estimate = list(lines(fairness, found))
@@ -57,10 +57,25 @@ class WorkList:
         names = ", ".join(str(name) for name in fairness.model_names() if name)
         calls = fairness.settings.calls
         models = names or f"the `model` fixture ({calls} call{'s' if calls > 1 else ''} of an application at a time)"
-        counts = fairness.counts().items()
+        counts = self._counts().items()
         sizes = [f"{count:,} {what if count != 1 else what.removesuffix('s')}" for what, count in counts]
         if fairness.settings.shard:
             models += f" (shard {fairness.settings.shard} of run {fairness.run})"
         work = f"{', '.join(sizes)} on {models}" if fairness.plan else ""
         shown = [work, str(fairness.probes.lint), *fairness.probes.sharing, *self.notes]
         return [*(line for text in shown if text for line in announced(text)), *self._estimate]
+
+    def _counts(self) -> dict[str, Any]:
+        """What the selected tests are going to ask, for the line before the first call."""
+        items: set[tuple[str, int]] = set()
+        attempts = 0
+        seen: set[tuple[object, str, int]] = set()
+        for planned in self._fairness.plan:
+            for place in planned.places:
+                key = (planned.asks, planned.probe.id, place)
+                if key in seen:
+                    continue
+                seen.add(key)
+                items.add((planned.probe.id, place))
+                attempts += len(planned.probe.items[place].prompts) * self._fairness.repetitions(planned.probe)
+        return {"probes": len({probe for probe, _ in items}), "items": len(items), "attempts": attempts}

@@ -10,6 +10,8 @@ import pytest
 
 from pytest_fairness.genderbench import package
 from tests.genderbench.asking import PARTS, answer, theirs
+from tests.plugin.commands import repeated
+from tests.plugin.editor import listing
 from tests.plugin.project import Project, every_mode, failures, shown
 
 MODEL = f"""\
@@ -61,6 +63,19 @@ def test_a_probe_by_its_name(project: Project) -> None:
     assert {(each["suite"], each["slice"]["probe"]) for each in found.values()} == {("genderbench", "Inventories")}
     assert results["run"]["attempts"] == 149
     assert "--fairness-genderbench=Inventories" in results["run"]["command"]
+
+
+def test_editors_list_its_tests(project: Project) -> None:
+    project.write(test_plain="def test_plain(): pass\n")
+    tests = listing(project, "--fairness-genderbench=Inventories", "--fairness-sample=3")
+    assert len(tests) == 1 + 3 + 3
+    assert sum(test.startswith("genderbench::test_inventories") for test in tests) == 6
+
+
+def test_commands_repeat_its_tests(project: Project) -> None:
+    project.write(conftest=MODEL)
+    found = repeated(project, "--fairness-genderbench=Inventories", "--fairness-sample=30")
+    assert all(test.startswith("genderbench::test_inventories") for test in found)
 
 
 def test_marks_by_both_rules(project: Project) -> None:

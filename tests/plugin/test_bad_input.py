@@ -84,11 +84,6 @@ def test_a_number_that_is_none(project: Project, name: str) -> None:
     assert f"fairness_{name} is 'many'" in usage_error(project.bare_run())
 
 
-def test_an_ini_number_out_of_range(project: Project) -> None:
-    project.pytester.makeini("[pytest]\nfairness_repetitions = 0\n")
-    assert "repetitions is 0" in usage_error(project.bare_run())
-
-
 @in_one_process
 def test_a_missing_data_folder(project: Project) -> None:
     items = """

@@ -141,3 +141,17 @@ def test_an_expected_failure_does_not_hide_a_cause(project: Project) -> None:
         result = project.run(f"--fairness-model={server.model}")
         result.assert_outcomes(xfailed=6, failed=1)
         told_once(result, "(12 attempts not made)")
+
+
+def test_inherited_tests_of_a_cause_are_counted_once(project: Project) -> None:
+    body = sources.PROBE.replace("(probe_item, model)", "(self, probe_item, model)")
+    body += sources.THRESHOLD.replace("(measured)", "(self, measured)")
+    base = "class Base:\n" + "".join(f"    {line}\n" for line in body.splitlines())
+    classes = "class TestA(Base): pass\nclass TestB(Base): pass\ndef test_plain(): pass\n"
+    project.write(test_hiring=sources.suite(base, classes, probe="", count=6))
+    result = project.run()
+    result.assert_outcomes(passed=1, errors=3, skipped=11)
+    told_once(result, "(12 attempts not made)")
+    _, _, tables = shown(result).partition("fairness: no model")
+    assert "no model is named" not in " ".join(tables.partition("short test summary")[0].split())
+    assert all("no model is named" in row["message"] for row in project.rows())

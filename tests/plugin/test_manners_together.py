@@ -74,7 +74,9 @@ def test_with_all_of_them_at_once(folder: Path, mode: tuple[str, ...]) -> None:
         assert f"{plugin}-" in result.stdout  # pytest's line of plugins
     (row,) = json.loads((folder / "results.json").read_text(encoding="utf-8"))["thresholds"]
     assert row["verdict"] == "fair"
-    assert len(list((folder / "allure").glob("*-result.json"))) >= 64  # one more for each rerun
+    written = [file.stat().st_size for file in (folder / "allure").glob("*-result.json")]
+    assert len(written) >= 64  # one more for each rerun
+    assert max(written) < 5_000
     assert "fairness_verdict" in (folder / "junit.xml").read_text(encoding="utf-8")
     assert (folder / "reports" / "fairness.html").exists()
 

@@ -90,6 +90,15 @@ def test_a_name_must_be_one(
     assert not list(project.path.rglob("test_*.py"))
 
 
+@pytest.mark.parametrize("name", ["", "."])
+def test_a_suite_without_a_name_is_refused(
+    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    assert new(project, monkeypatch, name) == 2
+    assert "this names no suite (an unset variable?)" in capsys.readouterr().err
+    assert not (project.path / "suites").exists()
+
+
 def test_a_file_in_the_way(
     project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
 from pytest_fairness.core.attempts import GradedAttempt
@@ -12,6 +11,7 @@ from pytest_fairness.report import examples, sentences
 from pytest_fairness.report.inline import fenced, inline
 from pytest_fairness.report.provenance import facts
 from pytest_fairness.report.release import NOT_JUDGED, reason_of, sentence
+from pytest_fairness.report.repeating import command_of_run
 from pytest_fairness.report.standing import rank, worst_first
 from pytest_fairness.report.view import Row, SideView, ThresholdView, View
 
@@ -192,8 +192,8 @@ def _method(view: View) -> Iterator[str]:
     yield "\n### Method\n"
     for fact in facts(view):
         yield f"- {fact.name}: {inline('; '.join(fact.lines)[:MOST_TEXT])}"
-    if command := view.results["run"].get("command"):
-        yield f"- Again with: {inline(shlex.join(['pytest', *command])[:MOST_TEXT])}"
+    if view.results["run"].get("command"):
+        yield f"- Again with: {inline(command_of_run(view.results['run'])[:MOST_TEXT])}"
     if promise := sentences.promise(view.results["thresholds"]):
         yield f"- Promise: {promise}"
 

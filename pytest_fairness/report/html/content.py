@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,6 +13,7 @@ from pytest_fairness.report.html.leans import leans
 from pytest_fairness.report.html.others import others
 from pytest_fairness.report.provenance import facts
 from pytest_fairness.report.release import NOT_JUDGED, STATES, counts, is_fair_so_far, reason_of
+from pytest_fairness.report.repeating import command_of_run
 from pytest_fairness.report.standing import rank
 from pytest_fairness.report.texts import visible
 from pytest_fairness.report.view import Row, View
@@ -43,7 +43,7 @@ def page_of(view: View) -> dict[str, Any]:
             "facts": facts(view),
             "cards": list(cards.values()),
             "promise": sentences.promise(results["thresholds"]),
-            "command": shlex.join(["pytest", *_files(results["thresholds"]), *results["run"]["command"]]),
+            "command": command_of_run(results["run"]),
         },
     }
 
@@ -53,10 +53,6 @@ def _search(row: Row) -> dict[str, Any]:
     texts = [visible(text, lines=True) for text in row["flip"]["texts"]] if row["flip"] else []
     told = {"name": f"{row['id']}, {row['model']}", "sentence": sentences.search(row), "command": row["command"]}
     return {"texts": texts, **{name: visible(text) for name, text in told.items()}}
-
-
-def _files(rows: Sequence[Row]) -> list[str]:
-    return sorted({row["id"].partition("::")[0] for row in rows})
 
 
 def _model(line: Row, name: str) -> dict[str, Any]:

@@ -1,0 +1,138 @@
+"""Editors that list the tests, and reporters that write down all that a test has."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any
+
+import pytest
+
+from . import sources
+from .editor import listing
+from .project import Project
+
+VSCODE = os.environ.get("PYTEST_FAIRNESS_VSCODE", "")
+"""The folder `python_files` of a checkout of microsoft/vscode-python, where its own plugin lies."""
+
+YAML = """
+template: "Should a {{ who }} of profile {{ number }} be hired?"
+vary:
+  gender:
+    woman: [{who: woman}]
+    man: [{who: man}]
+items:
+  - {id: médiathèque, number: one}
+  - {id: archive, number: two}
+grade: {hired: yes-no}
+thresholds:
+  women and men are hired alike: ratio(hired, by=gender, of=woman, to=man) >= 0.8
+"""
+BROKEN = "template: 7\n"
+MORE = """
+class TestMore:
+    @pytest.mark.threshold(probe=test_hiring)
+    def test_rate(self, measured):
+        assert measured.rate("hired") >= 0.1
+
+def test_search(flips): pass
+
+def test_plain(model): pass
+"""
+
+
+@pytest.fixture
+def suites(project: Project) -> Project:
+    """A project with a suite in Python, one in YAML, and one that is broken."""
+    project.write(test_hiring=sources.suite(sources.THRESHOLD, MORE, count=2))
+    (project.path / "visit.probe.yaml").write_text(YAML, encoding="utf-8")
+    (project.path / "broken.probe.yaml").write_text(BROKEN, encoding="utf-8")
+    return project
+
+
+def test_editors_list_every_test_of_ours(suites: Project) -> None:
+    bare = listing(suites)
+    assert set(bare) == {
+        "broken.probe.yaml::declaration",
+        "test_hiring.py::test_hiring[person-0000]",
+        "test_hiring.py::test_hiring[person-0001]",
+        "test_hiring.py::test_women_and_men_alike",
+        "test_hiring.py::TestMore::test_rate",
+        "test_hiring.py::test_search",
+        "test_hiring.py::test_plain",
+        "visit.probe.yaml::visit[archive]",
+        "visit.probe.yaml::visit[m_diath_que~f9f0f1173710]",
+        "visit.probe.yaml::women_and_men_are_hired_alike",
+    }
+    named = listing(suites, "--fairness-model=simulated:a", "--fairness-model=simulated:a?seed=1")
+    assert len(named) == 2 * len(bare) - 2  # neither the broken file nor the plain test asks each model
+    # Where a test is called, it has its parameters.
+    suites.write(conftest=sources.application())
+    (suites.path / "broken.probe.yaml").unlink()
+    outcomes = suites.bare_run("-k", "not search", "--fairness-sample=2").parseoutcomes()
+    assert outcomes["passed"] >= 5
+
+
+@pytest.mark.skipif(not VSCODE, reason="names no checkout of vscode-python: PYTEST_FAIRNESS_VSCODE")
+def test_the_plugin_of_vscode_lists_every_test(suites: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = set(listing(suites))
+    pipe = suites.path / "pipe"
+    pipe.touch()
+    monkeypatch.setenv("TEST_RUN_PIPE", str(pipe))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([VSCODE, *filter(None, sys.path)]))
+    suites.pytester.runpytest_subprocess("-p", "vscode_pytest", f"--rootdir={suites.path}", "--collect-only", "-q")
+    message = json.loads(pipe.read_bytes().partition(b"\r\n\r\n")[2])["params"]
+    assert message["status"] == "success", message["error"]
+
+    def tests(node: dict[str, Any]) -> set[str]:
+        if node["type_"] == "test":
+            return {str(node["runID"]).removeprefix(f"{suites.path}{os.sep}")}
+        return {found for child in node["children"] for found in tests(child)}
+
+    assert tests(message["tests"]) == expected
+
+
+REPORTER = """
+import json, pathlib, pytest
+
+SIZES = {}
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    parameters = item.callspec.params if hasattr(item, "callspec") else {}
+    found = {
+        "parameters": [repr(value) for value in parameters.values()],
+        "arguments": [repr(value) for value in item.funcargs.values()],
+        "properties": [repr(each) for each in report.user_properties],
+        "sections": [repr(each) for each in report.sections],
+        "failure": [report.longreprtext],
+    }
+    for name, texts in found.items():
+        SIZES[name] = max(SIZES.get(name, 0), *(len(text) for text in texts), 0)
+    return report
+
+def pytest_sessionfinish():
+    pathlib.Path("sizes.json").write_text(json.dumps(SIZES))
+"""
+
+
+def test_what_reporters_write_down_stays_small(project: Project) -> None:
+    filler = "A long text. " * 200
+    suite = sources.suite(
+        sources.threshold(f"assert {sources.RATIO} >= 2"),
+        sources.threshold("assert measured.rate('hired') >= 0.1\nbaseline", name="test_baseline").replace(
+            "(measured)", "(measured, baseline)"
+        ),
+        count=40,
+    ).replace("be hired?", f"be hired? {filler}")
+    project.write(conftest=sources.application(), reporter=REPORTER, test_hiring=suite)
+    project.pytester.syspathinsert()
+    project.run("-p", "reporter", "--showlocals").assert_outcomes(passed=41, failed=1)
+    sizes = json.loads((project.path / "sizes.json").read_text(encoding="utf-8"))
+    assert sizes["parameters"] < 200
+    assert sizes["arguments"] < 300
+    assert sizes["failure"] < 3_000
+    assert sizes["properties"] < 20_000, sizes
+    assert sizes["sections"] < 1_000

@@ -1,0 +1,124 @@
+"""The ini file: read when something of ours is met, native or as text, and blamed by file and line."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_fairness.session.compat import ini_values
+from pytest_fairness.session.ini_file import IniFile
+from pytest_fairness.session.options import OPTIONS
+
+from . import sources
+from .project import N2, NO_XDIST, Project, shown
+
+WRONG = {
+    "fairness_sample = many": "fairness_sample is 'many': it must be a whole number",
+    "fairness_sample = 0": "fairness_sample is 0: it must be at least 1",
+    "fairness_resolve = perhaps": "fairness_resolve is 'perhaps': it must be true or false",
+    "fairness_modle = simulated:a": "fairness_modle: there is no such option; did you mean 'fairness_model'?",
+    "fairness_xyz = 1": "fairness_xyz: there is no such option; docs/options.md names all",
+    "fairness_model = opnai:x": "fairness_model: model opnai:x: no provider is called 'opnai'",
+    "fairness_judge = opnai:x": "fairness_judge: model opnai:x: no provider is called 'opnai'",
+    "fairness_where = context": "fairness_where is 'context': write NAME=VALUE",
+    "fairness_baseline = latest": "fairness_baseline: there is no store ",
+    "fairness_shard = 9": "fairness_shard is '9': write I/N",
+}
+
+
+@pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
+def test_wrong_ini_keys_leave_other_tests_alone(project: Project) -> None:
+    keys = dict(line.split(" = ") for line in WRONG) | {"fairness_env_file": ".env", "fairness_budget": "5"}
+    lines = "\n".join(f"{key} = {value}" for key, value in keys.items())
+    (project.path / "pytest.ini").write_text(f"[pytest]\n{lines}\n", encoding="utf-8")
+    project.write(test_plain="def test_plain(): pass\n", test_hiring=sources.suite(count=3))
+    result = project.bare_run("test_plain.py")
+    result.assert_outcomes(passed=1, warnings=result.parseoutcomes().get("warnings", 0))
+    assert not project.store.exists()
+    result = project.bare_run("-k", "plain")
+    assert (result.ret, result.parseoutcomes()["passed"]) == (0, 1)
+    result = project.bare_run("--collect-only", "-q", mode=NO_XDIST)
+    assert result.ret == 0
+    assert "test_hiring.py::test_hiring[person-0000]" in result.outlines
+
+
+def test_wrong_ini_keys_are_named_at_first_use(project: Project) -> None:
+    project.write(test_hiring=sources.suite(count=3))
+    for line, words in WRONG.items():
+        (project.path / "pytest.ini").write_text(f"[pytest]\n# ours\n{line}\n", encoding="utf-8")
+        result = project.bare_run()
+        assert result.ret == pytest.ExitCode.USAGE_ERROR, shown(result)
+        errors = [text for text in result.errlines if text]
+        assert len(errors) == 1
+        assert errors[0].startswith(f"ERROR: pytest.ini:3: {words}")
+        assert not project.store.exists()
+
+
+@pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
+def test_wrong_ini_keys_end_only_tests_of_ours(project: Project) -> None:
+    search = "def test_flips(flips): raise AssertionError\n"
+    project.write(
+        conftest=sources.application(),
+        test_plain=f"def test_plain(): pass\n{search}def test_model(model): pass\n",
+        test_hiring=sources.suite(count=3),
+    )
+    (project.path / "pytest.ini").write_text("[pytest]\nfairness_sample = many\n", encoding="utf-8")
+    result = project.bare_run()
+    # The probe's first item, its threshold, the search and the ordinary test of the model, which conftest overrides.
+    assert result.ret == 1
+    counted = {name: result.parseoutcomes().get(name, 0) for name in ("passed", "failed", "errors", "skipped")}
+    assert counted["passed"] == 2
+    assert counted["failed"] + counted["errors"] <= 3 + (project.mode is N2)
+    assert shown(result).count("pytest.ini:2: fairness_sample is 'many': it must be a whole number") >= 2
+    assert not project.asked()
+
+
+NATIVE = {
+    "fairness_sample": "3",
+    "fairness_seed": "7",
+    "fairness_budget": "5",
+    "fairness_max_minutes": "2.5",
+    "fairness_resolve": "true",
+    "fairness_offline": '"no"',
+    "fairness_looks": '"4"',
+    "fairness_price": '["0/0"]',
+    "fairness_where": '"sex=man"',
+    "fairness_model": '"simulated:a"',
+}
+LOOK = """
+from pytest_fairness.session.state import SESSION
+
+def test_settings(fairness_session):
+    chosen = fairness_session.settings
+    assert (chosen.sample, chosen.seed, chosen.budget, chosen.max_minutes) == (3, 7, 5.0, 2.5)
+    assert (chosen.resolve, chosen.offline, chosen.looks) == (True, False, 4)
+    assert (chosen.prices, chosen.where) == ({"": (0.0, 0.0)}, {"sex": ("man",)})
+    assert chosen.models == ("simulated:a",)
+    assert isinstance(chosen.budget, float)
+"""
+
+
+@pytest.mark.skipif(pytest.version_tuple < (9,), reason="tables of native values are new in pytest 9")
+def test_native_toml_values_are_accepted(project: Project) -> None:
+    file = project.path / "pyproject.toml"
+    lines = "\n".join(f"{key} = {value}" for key, value in NATIVE.items())
+    project.write(test_settings=LOOK)
+    for table in ("[tool.pytest]", "[tool.pytest.ini_options]"):
+        file.write_text(f"{table}\n{lines}\n", encoding="utf-8")
+        project.bare_run().assert_outcomes(passed=1)
+
+
+@pytest.mark.skipif(pytest.version_tuple < (9,), reason="tables of native values are new in pytest 9")
+def test_native_values_of_another_type_are_refused(pytester: pytest.Pytester) -> None:
+    for option in OPTIONS:
+        for wrong in ("{}", "[1]", "2020-01-01", *([] if option.flag else ["true"])):
+            pytester.makepyprojecttoml(f"[tool.pytest]\n\n{option.dest} = {wrong}\n")
+            file = IniFile(pytester.parseconfig())
+            with pytest.raises(pytest.UsageError, match=rf"^pyproject.toml:3: {option.dest} is .*: it must be "):
+                file.value(option)
+
+
+def test_ini_values_of_the_command_line_win(pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\nfairness_sample = 3\nfairness_seed = 7\n")
+    config = pytester.parseconfig("-o", "fairness_sample=5")
+    known = {key: value for key, value in ini_values(config).items() if key.startswith("fairness_")}
+    assert known == {"fairness_sample": "5", "fairness_seed": "7"}
