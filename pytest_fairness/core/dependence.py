@@ -60,6 +60,8 @@ class Evaluator:
     negated: Collection[tuple[str, str, float]] = ()
     endings: tuple[type[BaseException], ...] = ()
     """Exceptions that end a test without failing it: those of a skip."""
+    strict_tail: float | None = None
+    """The probability to err on either side of a claim of unfairness; None: that of the intervals."""
 
     def judged(self) -> Evaluation:
         """The test as its intervals answer it; open conditions hold.
@@ -85,7 +87,7 @@ class Evaluator:
         return Evaluation(record, failure)
 
     def _record(self, answers: Answers, default: bool | None) -> Record:  # noqa: FBT001 - an answer
-        return Record(answers, default, self.scale, self.bounds, self.negated)
+        return Record(answers, default, self.scale, self.bounds, self.negated, self.strict_tail)
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,6 +123,8 @@ class Estimate(_Comparable):
     """``low`` and ``high`` at any probability to err on either side; None where they are known at one only."""
     strict_at: Ends | None = None
     """The same of ``strict_low`` and ``strict_high``; None: ``ends_at``."""
+    strict_tail: float | None = None
+    """The probability to err on either side of a claim of unfairness, at a look; None: that of the interval."""
     scale: Scale | None = None
     """What its mark is taken from; None: it is not marked."""
     breakdown: LazyBreakdown | None = None
@@ -156,10 +158,40 @@ class Estimate(_Comparable):
         By Bonferroni: the test is unfair where one of them lies outside its bounds. Unchanged where its ends are
         known at one confidence only.
         """
+        if self.strict_tail is None:
+            return self._with_strict((1 - self.confidence) / 2 / asserted)
+        return replace(self._with_strict(self.strict_tail / asserted), strict_tail=self.strict_tail / asserted)
+
+    def at_look(self, strict_tail: float) -> Estimate:
+        """The estimate at one of several looks, which claims of fairness and of unfairness spend the error of apart.
+
+        Args:
+            strict_tail: The probability to err on either side of a claim of unfairness. That of a claim of fairness
+                is the interval's own.
+
+        Where its ends are known at one confidence only, and that is lower, it supports no claim of unfairness.
+        """
+        known = self.ends_at is not None or (1 - self.confidence) / 2 <= strict_tail
+        found = self._with_strict(strict_tail) if known else replace(self, strict_low=-math.inf, strict_high=math.inf)
+        return replace(found, strict_tail=strict_tail)
+
+    def as_claimed(self) -> Estimate:
+        """The estimate with the interval by which a look calls it unfair, where that is the narrower one."""
+        if self.strict_tail is None or 2 * self.strict_tail <= 1 - self.confidence or self.strict_low is None:
+            return self
+        confidence = round(1 - 2 * self.strict_tail, 12)
+        return replace(
+            self,
+            low=self.strict_low,
+            high=self.high if self.strict_high is None else self.strict_high,
+            confidence=confidence,
+        )
+
+    def _with_strict(self, tail: float) -> Estimate:
         at = self.strict_at or self.ends_at
         if at is None:
             return self
-        low, high = at((1 - self.confidence) / 2 / asserted)
+        low, high = at(tail)
         return replace(self, strict_low=low, strict_high=high)
 
     def watched(self) -> Estimate:

@@ -111,6 +111,7 @@ def judge(
     bounds: OwnBounds | None = None,
     known: Dependence | None = None,
     endings: tuple[type[BaseException], ...] = (),
+    strict_tail: float | None = None,
 ) -> Judgement:
     """Run a threshold test and return what its comparisons, decided by their intervals, come to.
 
@@ -126,6 +127,7 @@ def judge(
         bounds: What the project sets in place of the numbers that it compares with.
         known: What it depends on, as a judgement of the same test on other data found it.
         endings: Exceptions that end the test without failing it, as those of a skip.
+        strict_tail: The probability to err on either side of a claim of unfairness; without, that of the intervals.
 
     Returns:
         The judgement. A `FairnessError` (an unknown group, say) makes it invalid.
@@ -143,7 +145,7 @@ def judge(
     >>> judge(unasserted).verdict.value
     'invalid'
     """
-    evaluator = Evaluator(test, scale, endings=endings)
+    evaluator = Evaluator(test, scale, endings=endings, strict_tail=strict_tail)
     first = evaluator.judged()
     if isinstance(first.failure, FairnessError) or not first.given:
         reason = str(first.failure) if isinstance(first.failure, FairnessError) else NOTHING_COMPARED
@@ -182,6 +184,7 @@ def _judged(evaluator: Evaluator, first: Evaluation, passing: Evaluation, known:
     broken, invalid, still_open = map(those, (Decision.FALSE, Decision.INVALID, Decision.UNDECIDED))
     if broken:
         verdict, deciding = Verdict.UNFAIR, _reached(broken, needed, first)
+        deciding = replace(deciding, estimate=deciding.estimate.as_claimed())
     elif invalid:
         verdict, deciding = Verdict.INVALID, invalid[0]
     elif still_open:

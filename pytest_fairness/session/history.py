@@ -76,7 +76,13 @@ class JudgedRuns:
     def of(cls, test: str, measured: LazyMeasured, judgement: Judgement) -> JudgedRuns:
         """Count the runs of a threshold that has been judged on the sample of its first look."""
         model = digest(measured.lifetime)
-        question = [asked(judgement), sorted(measured.fingerprints.items()), measured.tail, measured.look.of]
+        question = [
+            asked(judgement),
+            sorted(measured.fingerprints.items()),
+            measured.tail,
+            measured.look.plan,
+            measured.look.anytime,
+        ]
         identity = digest(json.dumps([measured.answers, *question]))
         earlier: dict[str, dict[str, Any]] = {}
         for row in measured.judgments(test):

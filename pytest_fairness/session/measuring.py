@@ -14,7 +14,7 @@ from pytest_fairness.engine.errors import SpentError, StoppedError
 from pytest_fairness.report.texts import visible
 from pytest_fairness.session.conditions import conditions
 from pytest_fairness.session.judges import judged_by, with_judges
-from pytest_fairness.session.looks import Look
+from pytest_fairness.session.looks import Look, declared_clusters, planned
 from pytest_fairness.session.shard_tests import defer_to_others
 from pytest_fairness.session.state import SESSION, Planned, Unbuilt
 
@@ -162,7 +162,7 @@ class LazyMeasured:
             Unbuilt(self.probe.error, self.probe.is_skipped).end()
         self._model_name = model_name
         self._graders = graders_of(self.probe, request)
-        self.look = Look(1, 1, self.tail)
+        self.look = self.first_look(1)
         self._attempts_at: dict[int, Sequence[GradedAttempt]] = {}
         self._measured_at: dict[int, Measured] = {}
         """By the number of the look."""
@@ -199,6 +199,12 @@ class LazyMeasured:
         """How many attempts the sample of the first look has."""
         prompts = sum(len(item.prompts) for item in self.probe.items)
         return prompts * self._fairness.repetitions(self.probe)
+
+    def first_look(self, looks: int) -> Look:
+        """The first of at most so many looks."""
+        anytime = self._fairness.settings.anytime
+        sizes = planned(self.probe, self._fairness.repetitions(self.probe), looks, items_only=anytime)
+        return Look(1, sizes, self.tail, anytime=declared_clusters(self.probe) if anytime else None)
 
     def take(self, look: Look) -> None:
         """From now on, be the sample of this look, at its confidence."""
@@ -274,7 +280,7 @@ class LazyMeasured:
         try:
             sample = self._fairness.sample(self._planned, self.subject)
             if self.look.number > 1:
-                items, repetitions = self.look.design(self.probe, self._fairness.repetitions(self.probe))
+                items, repetitions = self.look.design(self.probe)
                 sample = self._fairness.sample_of(items, self.subject, repetitions)
             sample.grade_with(self._graders)
             if self._fairness.settings.shard is not None and self.look.number == 1:
@@ -358,7 +364,7 @@ class LazyMeasured:
     def _left_out(self) -> LeftOut:
         """What describes the prompts of the probe that options of the run left out of this look's sample."""
         if self.look not in self._described:
-            items, _ = self.look.design(self.probe, 1)
+            items, _ = self.look.design(self.probe)
             measured = {item.id for item in items}
             reserve = [item for item in self.probe.reserve if item.id not in measured]
             settings = self._fairness.settings

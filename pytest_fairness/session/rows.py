@@ -55,6 +55,8 @@ def threshold_row(item: pytest.Function, judgement: Judgement, measured: LazyMea
             "of": measured.look.of,
             "first": measured.first_attempts,
             "run": measured.look.run,
+            "plan": [list(size) for size in measured.look.plan],
+            "anytime": measured.look.anytime,
         },
         "metrics": [metric_row(estimate) for estimate in judgement.estimates],
         "read": [subject_text(estimate) for estimate in judgement.read],
@@ -66,15 +68,15 @@ def threshold_row(item: pytest.Function, judgement: Judgement, measured: LazyMea
     flip = flip_probability(estimate, [comparison.bound for comparison in bounds])
     look = measured.look
     # A look's share of the error is smaller than the whole: its p-values count for that much more.
-    share = look.tail / look.own_tail
+    shares = {name: look.tail / tail for name, tail in (("fair", look.own_tail), ("unfair", look.strict_tail))}
     return row | {
         "comparisons": [{"op": c.op, "bound": c.bound, "decision": c.decision.value} for c in bounds],
         "bounds": list(judgement.bounds),
         "flip_probability": flip,
         "outside_probability": outside_probability(bounds),
         "advice": advice(judgement) if judgement.verdict is Verdict.UNDECIDED else "",
-        "p_value": _scaled(p_unfair(judgement.comparisons, judgement.asserted), share),
-        "p_fair": _scaled(p_fair(judgement.comparisons), share),
+        "p_value": _scaled(p_unfair(judgement.comparisons, judgement.asserted), shares["unfair"]),
+        "p_fair": _scaled(p_fair(judgement.comparisons), shares["fair"]),
         **metric_row(estimate),
         **_breakdown_row(judgement, estimate),
     }

@@ -43,6 +43,8 @@ class Settings:
     repetitions: int | None
     resolve: bool
     looks: int
+    anytime: bool
+    """Whether intervals hold however often a sample is extended."""
     fresh: bool
     baseline: str | None
     certify: str | None
@@ -118,7 +120,7 @@ class Settings:
         }
         models = [f"--fairness-model={name}" for name in self.models]
         folders = [f"--fairness-data={suite}={_shown(folder, self.root)}" for suite, folder in self.data.items()]
-        flags = ["--fairness-resolve"] if self.resolve else []
+        flags = [f"--fairness-{name}" for name in ("resolve", "anytime") if getattr(self, name)]
         named = [f"--fairness-{name}={value}" for name, value in given.items() if value is not None]
         return [*models, *self.chosen, *named, *flags, *folders]
 
@@ -171,6 +173,7 @@ def read_settings(config: pytest.Config) -> Settings:
         repetitions=chosen["repetitions"],
         resolve=chosen["resolve"],
         looks=chosen["looks"],
+        anytime=chosen["anytime"],
         fresh=chosen["fresh"],
         baseline=chosen["baseline"] or None,
         certify=chosen["certify"] or None,

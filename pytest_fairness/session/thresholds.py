@@ -79,7 +79,7 @@ def run_threshold(item: pytest.Function) -> None:
     else:
         runs = None
         judgement = Judgement(Verdict.UNDECIDED)
-        for look in looks(item, settings, measured.tail):
+        for look in looks(item, settings, measured):
             before = measured.look
             measured.take(replace(look, run=runs.number if runs else 1))
             try:
