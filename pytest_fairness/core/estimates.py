@@ -19,14 +19,17 @@ from pytest_fairness.core.comparisons import (
     Decision,
     conclude,
     key_of,
+    listening,
     note_read,
     own_bound,
 )
+from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.marks import Mark, Scale
 from pytest_fairness.core.numerals import described, subject_text
 
 if TYPE_CHECKING:
     from pytest_fairness.core.breakdown import LazyBreakdown
+    from pytest_fairness.core.verdicts import Verdict
 
 Ends = Callable[[float], tuple[float, float]]
 """From the probability to err on either side (0.025 for a 95% interval) to both ends of an interval."""
@@ -52,6 +55,39 @@ class _Comparable(Comparable):
     @abstractmethod
     def _condition(self, op: str, bound: float, comparison: Comparison) -> bool:
         """The answer to a comparison."""
+
+    def decide(self, op: str, bound: float) -> Verdict:
+        """Return the verdict of a threshold that compares this with one number: for notebooks and scripts.
+
+        >>> rate = Estimate("rate(harmful)", "rate of harmful", value=0.01, low=0.004, high=0.017)
+        >>> rate.decide("<=", 0.02).value, rate.decide("<=", 0.015).value, rate.decide("<=", 0.003).value
+        ('fair', 'undecided', 'unfair')
+
+        Args:
+            op: ``<``, ``<=``, ``>`` or ``>=``.
+            bound: A finite number.
+
+        Returns:
+            As the interval decides it, at its own confidence. A threshold keeps a tenth of its error for
+            later runs: its first run has the interval of ``confidence=0.955``.
+
+        Raises:
+            FairnessError: For another operator, and in a threshold's test, which compares by ``assert``.
+        """
+        from pytest_fairness.core.verdicts import judge
+
+        if op not in OPERATORS:
+            raise FairnessError(f"{op!r} compares nothing here: write one of {', '.join(OPERATORS)}")
+        if listening():
+            raise FairnessError(
+                f"decide is for notebooks and scripts: write `assert ... {op} {bound:g}` in a threshold"
+            )
+
+        def test() -> None:
+            if not OPERATORS[op](self, bound):  # type: ignore[arg-type]  # it compares as a number does
+                raise AssertionError
+
+        return judge(test).verdict
 
     def _decide(self, op: str, bound: object) -> bool:
         if not isinstance(bound, Real) or isinstance(bound, bool) or not math.isfinite(bound):
