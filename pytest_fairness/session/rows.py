@@ -60,6 +60,7 @@ def threshold_row(item: pytest.Function, judgement: Judgement, measured: LazyMea
         },
         "metrics": [metric_row(estimate) for estimate in judgement.estimates],
         "read": [subject_text(estimate) for estimate in judgement.read],
+        "clustering": [],
     }
     if deciding is None:
         return _EMPTY_ROW | row | {"advice": advice(judgement) if judgement.verdict is Verdict.UNDECIDED else ""}
@@ -89,7 +90,7 @@ _EMPTY_ROW: dict[str, Any] = {
     "slice": {}, "estimate": None, "count": None, "low": None, "high": None, "confidence": None,
     "items": 0, "sources": 0,
     "attempts": 0, "ungraded": {}, "groups": {}, "invalid": "", "risk": None, "looks": {}, "history": {}, "graders": {},
-    "judges": [], "own": {}, "read": [], "restricted": [],
+    "judges": [], "own": {}, "read": [], "restricted": [], "clustering": [],
     "attribute": None, "reference": None, "by_group": {}, "example": None,
 }  # fmt: skip
 

@@ -70,6 +70,15 @@ class Selected:
         measured._restrict(np.flatnonzero(kept), Setting(confidence, {}))
         return measured
 
+    def clustered(self, clustering: Clustering) -> Self:
+        """Return the whole sample with other clusters, and no crossed factor."""
+        measured = copy(self)
+        measured._columns = copy(self._columns)
+        measured._columns.sources, measured._columns.crossed = clustering, None
+        measured._clusterings = [clustering]
+        measured._restrict(np.arange(self._columns.count), Setting(self._setting.confidence, {}))
+        return measured
+
     @property
     def items(self) -> int:
         """How many items were measured."""
