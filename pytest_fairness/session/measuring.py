@@ -240,6 +240,14 @@ class LazyMeasured:
             "\n".join(sorted(f"{each.item.id} {digests[id(each.prompt)]} {_answer(each)}" for each in attempts))
         )
 
+    def extends(self, run: str) -> bool:
+        """Whether the sample of the first look holds all answers of an earlier run, as that run was given them."""
+        sample = self._fairness.store.runs.sample(run, self.probe.id, self.subject.key)
+        if sample is None or run == self._fairness.run:
+            return False
+        stored = {graded.attempt.key for graded in self._attempts_at[1] if graded.attempt.from_store}
+        return {graded.attempt.key for graded in sample.attempts} <= stored
+
     @property
     def lifetime(self) -> str:
         """Over what the judged runs of a threshold are counted: the model, whichever run an application belongs to."""
@@ -252,11 +260,12 @@ class LazyMeasured:
 
     @property
     def is_tryout(self) -> bool:
-        """Whether this sample is under a quarter of the one that the probe declares, and no look was declared."""
+        """Whether this sample is under a quarter of the one that the probe declares, and may not grow."""
         items = len({graded.item.id for graded in self._attempts_at[self.look.number]})
         attempts = len(self._attempts_at[self.look.number])
         declared_items, declared_attempts = self.probe.declared
-        return self.look.of == 1 and min(items / declared_items, attempts / declared_attempts) < SMALLEST_SHARE
+        may_grow = self.look.of > 1 or self.look.anytime is not None
+        return not may_grow and min(items / declared_items, attempts / declared_attempts) < SMALLEST_SHARE
 
     def keep_influences(self, test: str, influences: Mapping[str, Any]) -> None:
         """Put into the store what each item adds to a threshold's estimate: other runs are compared by it."""
