@@ -22,6 +22,7 @@ from pytest_fairness.session.probes import Probe
 from pytest_fairness.session.settings import Settings
 
 if TYPE_CHECKING:
+    from pytest_fairness.session.baseline import LazyBaseline
     from pytest_fairness.session.measuring import LazyMeasured
     from pytest_fairness.stats.sequential import Spending
 
@@ -155,16 +156,25 @@ def looks(item: pytest.Function, settings: Settings, measured: LazyMeasured) -> 
     With ``--fairness-resolve`` all of them, as far as the caller goes on. Under
     pytest-rerunfailures one: each rerun of an undecided threshold is the next look.
     """
-    held = "baseline" in item.fixturenames  # another sample than the baseline's cannot be compared with it
-    if settings.resolve and not held:
-        first = measured.first_look(settings.looks)
+    most = settings.looks if settings.resolve else 1 + _reruns(item)
+    first = measured.first_look(most)
+    if "baseline" in item.fixturenames and most > 1:
+        first = _within(item.funcargs["baseline"], first) or measured.first_look(1)
+    if settings.resolve:
         yield from (_take(item, replace(first, number=number)) for number in range(1, first.of + 1))
         return
-    first = measured.first_look(1 if held else 1 + _reruns(item))
     last, decided = item.stash.get(_TAKEN, (None, False))
     taken = 0 if last is None else last.number
     number = taken if decided else min(taken + 1, first.of)
     yield _take(item, replace(first, number=number))
+
+
+def _within(baseline: LazyBaseline, first: Look) -> Look | None:
+    """The first of those looks that a baseline's sample holds; None where it holds none, or one alone."""
+    reached = [
+        size for number, size in enumerate(first.plan, start=1) if baseline.reaches(replace(first, number=number))
+    ]
+    return replace(first, plan=tuple(reached)) if len(reached) > 1 else None
 
 
 def note_decided(item: pytest.Function) -> None:
