@@ -36,7 +36,10 @@ class StoredMeasured(LazyMeasured):
         """
         looks = said.get("looks")
         self._said = said
-        self.take(_look_of(looks if isinstance(looks, Mapping) else {}, self.tail))
+        told = dict(looks) if isinstance(looks, Mapping) else {}
+        if "plan" not in told and told.get("of") == 1:  # of version 0.1
+            told["plan"] = [list(size) for size in self.first_look(1).plan]
+        self.take(_look_of(told, self.tail))
         if self.counts and self.counts.get("fairness_attempts") != self._size:
             self._attempts_at, self._measured_at, self._views = {}, {}, {}
         self._stored  # noqa: B018 - whether it is there
