@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import NormalDist
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
@@ -159,7 +159,8 @@ def looks(item: pytest.Function, settings: Settings, measured: LazyMeasured) -> 
     most = settings.looks if settings.resolve else 1 + _reruns(item)
     first = measured.first_look(most)
     if "baseline" in item.fixturenames and most > 1:
-        first = _within(item.funcargs["baseline"], first) or measured.first_look(1)
+        baseline: Any = item.funcargs["baseline"]
+        first = _within(baseline, first) or measured.first_look(1)
     if settings.resolve:
         yield from (_take(item, replace(first, number=number)) for number in range(1, first.of + 1))
         return

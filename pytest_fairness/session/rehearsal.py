@@ -15,6 +15,7 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.verdicts import Judgement, judge
 from pytest_fairness.session.baseline import NO_BASELINE
 from pytest_fairness.session.bounds import Own
+from pytest_fairness.session.measuring import LazyMeasured
 from pytest_fairness.session.probes import threshold_scale
 from pytest_fairness.session.state import SESSION
 
@@ -40,7 +41,9 @@ def rehearse(
 
 def judged(item: pytest.Function) -> Judgement:
     """The verdict of a threshold's test on its own sample."""
-    look = item.funcargs["measured"].look
+    measured = item.funcargs["measured"]
+    assert isinstance(measured, LazyMeasured)  # noqa: S101 - the fixture's, or the test would have errored
+    look = measured.look
     return _judged(item, arguments_of(item), strict_tail=None if look.of == 1 else look.strict_tail)
 
 

@@ -41,8 +41,10 @@ class Tilt:
         """
         clusters = supply.columns.sources
         graded = ~np.isnan(values)
-        sums = np.bincount(clusters.codes[graded], values[graded], minlength=clusters.size)
-        counts = np.bincount(clusters.codes[graded], minlength=clusters.size).astype(np.float64)
+        sums, counts = (
+            np.bincount(clusters.codes[graded], weights=weights[graded], minlength=clusters.size)
+            for weights in (values, np.ones(len(values)))
+        )
         self._supply = supply
         self._chances = tilted_chances(sums, counts, mean)
         effective = 1 / np.square(self._chances).sum()
@@ -86,4 +88,5 @@ def tilted_chances(sums: Floats, counts: Floats, mean: float) -> Floats:
 def _chances(scaled: Floats, tilt: float) -> Floats:
     exponents = tilt * scaled
     weights: Floats = np.exp(exponents - exponents.max())
-    return weights / weights.sum()
+    chances: Floats = weights / weights.sum()
+    return chances

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_fairness import Measured
@@ -35,6 +35,7 @@ def test_all_members_of_a_family_must_hold() -> None:
     assert ratios.decide(">=", 0.8) is Verdict.UNFAIR
 
 
+@settings(deadline=None, derandomize=True, database=None)
 @given(
     rates=st.tuples(st.floats(0.02, 0.98), st.floats(0.02, 0.98)),
     op=st.sampled_from(sorted(OPERATORS)),

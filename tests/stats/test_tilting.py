@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
@@ -25,6 +25,7 @@ def supply(values: list[float], each: int = 2) -> tuple[Supply, np.ndarray]:
     return Supply(attempts, each, {}, {}), np.repeat(values, each)
 
 
+@settings(deadline=None, derandomize=True, database=None)
 @given(
     values=st.lists(st.floats(0, 1), min_size=3, max_size=30).filter(lambda v: max(v) - min(v) > 0.05),
     place=st.floats(0.1, 0.9),

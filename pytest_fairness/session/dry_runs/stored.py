@@ -103,8 +103,15 @@ def _look_of(told: Mapping[str, Any], tail: float) -> Look:
     if isinstance(plan, list) and 1 <= len(plan) <= MOST_LOOKS and all(map(_is_size, plan)):
         sizes = tuple(Size(*size) for size in plan)
         rising = all(one.attempts < other.attempts for one, other in pairwise(sizes))
-        whole = all(isinstance(count, int) and count >= 1 for count in (number, run, 1 if anytime is None else anytime))
-        if rising and whole and number <= len(sizes):
+        tuned = anytime is None or (isinstance(anytime, int) and anytime >= 1)
+        if (
+            rising
+            and tuned
+            and isinstance(number, int)
+            and isinstance(run, int)
+            and 1 <= number <= len(sizes)
+            and run >= 1
+        ):
             return Look(number, sizes, tail, run, anytime)
     raise FairnessError(f"its looks are {shown(told)} in the file")
 
