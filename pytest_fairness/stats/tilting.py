@@ -41,10 +41,9 @@ class Tilt:
         """
         clusters = supply.columns.sources
         graded = ~np.isnan(values)
-        sums, counts = (
-            np.bincount(clusters.codes[graded], weights=weights[graded], minlength=clusters.size)
-            for weights in (values, np.ones(len(values)))
-        )
+        of, size = clusters.codes[graded], clusters.size
+        sums: Floats = np.bincount(of, weights=values[graded], minlength=size).astype(np.float64)
+        counts: Floats = np.bincount(of, minlength=size).astype(np.float64)
         self._supply = supply
         self._chances = tilted_chances(sums, counts, mean)
         effective = 1 / np.square(self._chances).sum()
