@@ -4,47 +4,30 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
-from importlib import import_module
 
+import hypothesis
 import pytest
 
+from tests.helpers.fork_server import ForkedWorkers
+from tests.helpers.preloaded import preload
 from tests.postgres import postgresql  # noqa: F401 - a fixture
 
-# pytester restores sys.modules after a run in its own process. Extensions written in C do not
-# survive being imported twice, and everything else here would be slow to.
-for _name in (
-    "filelock",
-    "hypothesis",
-    "numpy",
-    "psycopg",
-    "scipy.special",
-    "sqlalchemy.dialects.postgresql",
-    "sqlalchemy.dialects.sqlite",
-    "tenacity",
-    "pytest_fairness.engine.sample",
-    "pytest_fairness.graders.choice",
-    "pytest_fairness.graders.judge",
-    "pytest_fairness.graders.refusal",
-    "pytest_fairness.graders.text",
-    "pytest_fairness.models.aliases",
-    "pytest_fairness.models.environment",
-    "pytest_fairness.models.function",
-    "pytest_fairness.models.prices",
-    "pytest_fairness.models.registry",
-    "pytest_fairness.models.replay",
-    "pytest_fairness.models.simulated",
-    "pytest_fairness.report.files",
-    "pytest_fairness.session.dry_runs.verifying",
-    "pytest_fairness.session.telling",
-    "pytest_fairness.stats.flakiness",
-    "pytest_fairness.stats.measured",
-    "pytest_fairness.stats.pvalues",
-    "pytest_fairness.stats.sequential",
-    "pytest_fairness.store.store",
-):
-    import_module(_name)
+preload()
+
+# The same examples in every run, however busy the machine: a change is not refused by chance.
+hypothesis.settings.register_profile("steady", deadline=None, derandomize=True, database=None)
+hypothesis.settings.register_profile("random", deadline=None, database=None)
+hypothesis.settings.load_profile("steady")
 
 pytest_plugins = ["pytester"]
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
+    """Begin with the files that have slow tests: all workers are to end at about the same time."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    yield
+    items.sort(key=lambda item: item.path not in slow)
 
 
 def pytest_collection_finish() -> None:
@@ -66,3 +49,11 @@ def _few_plugins() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTEST_ADDOPTS", " ".join(f"-p no:{name}" for name in names))
         yield
+
+
+@pytest.fixture(scope="session")
+def forked_workers() -> Iterator[ForkedWorkers]:
+    """A plugin for runs with ``-n``: their workers start in milliseconds."""
+    workers = ForkedWorkers()
+    yield workers
+    workers.close()

@@ -51,18 +51,19 @@ def _compare(chosen: argparse.Namespace) -> None:
     from shutil import get_terminal_size
 
     from pytest_fairness.report.compare import asymmetry, markdown, page, text
-    from pytest_fairness.report.compare.reading import read_comparison, read_league
+    from pytest_fairness.report.compare.reading import read_comparison
     from pytest_fairness.report.files import write_text
 
     redact, width = hiding_secrets(), get_terminal_size().columns
-    league = read_league(chosen.runs, chosen.store, redact)
+    league = asymmetry.read_league(chosen.runs, chosen.store, redact)
     of_league = asymmetry.lines(league.entries, width) if league.entries else ()
+    sections = [asymmetry.section(league.entries)] if league.entries else []
     if league.bare:
-        shown, written, listed = [*of_league], asymmetry.page(league.entries), asymmetry.markdown(league.entries)
+        shown, written, listed = [*of_league], sections[0].page(), sections[0].markdown()
     else:
         comparison = read_comparison(chosen.runs, chosen.store, chosen.to, redact)
         shown = [*text.lines(comparison, width), *([""] if league.entries else []), *of_league]
-        written, listed = page.page(comparison, league.entries), markdown.markdown(comparison, league.entries)
+        written, listed = page.page(comparison, sections), markdown.markdown(comparison, sections)
     for line in shown:
         print(line)
     for path, content in ((chosen.html, written), (chosen.markdown, listed)):

@@ -60,6 +60,8 @@ class Evaluator:
     negated: Collection[tuple[str, str, float]] = ()
     endings: tuple[type[BaseException], ...] = ()
     """Exceptions that end a test without failing it: those of a skip."""
+    failures: tuple[type[BaseException], ...] = (AssertionError,)
+    """Exceptions by which a test fails after a comparison: those of ``assert`` and of ``pytest.fail``."""
     strict_tail: float | None = None
     """The probability to err on either side of a claim of unfairness; None: that of the intervals."""
 
@@ -70,14 +72,17 @@ class Evaluator:
         """
         record = self._record({}, None)
         with recording(record):
-            return Evaluation(record, _failure(self.test))
+            failure = _failure(self.test, self.failures)
+        if failure is not None and not record.given and not isinstance(failure, (AssertionError, FairnessError)):
+            raise failure
+        return Evaluation(record, failure)
 
     def under(self, answers: Answers, default: bool | None = None) -> Evaluation:  # noqa: FBT001 - an answer
         """The test under these answers; whatever it raises is a failure, a skip is none. What it prints is dropped."""
         record = self._record(answers, default)
         with recording(record), redirect_stdout(StringIO()):
             try:
-                failure: BaseException | None = _failure(self.test)
+                failure = _failure(self.test, self.failures)
             except self.endings:
                 failure = None
             except (KeyboardInterrupt, GeneratorExit):
@@ -168,11 +173,13 @@ def _combinations(evaluator: Evaluator, failing: Evaluation) -> Iterator[Evaluat
             yield evaluator.under({name: answer != (name in turned) for name, answer in failing.given.items()})
 
 
-def _failure(test: Callable[[], object]) -> Exception | None:
+def _failure(test: Callable[[], object], failures: tuple[type[BaseException], ...]) -> BaseException | None:
     """Return the assertion that failed or the mistake in what was asked of `measured`; else None."""
     try:
         test()
-    except (AssertionError, FairnessError) as failure:
+    except FairnessError as mistake:
+        return mistake
+    except failures as failure:
         return failure
     except ExceptionGroup as group:  # hypothesis has found several failures
         ours, others = group.split((AssertionError, FairnessError))

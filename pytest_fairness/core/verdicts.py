@@ -111,6 +111,7 @@ def judge(
     bounds: OwnBounds | None = None,
     known: Dependence | None = None,
     endings: tuple[type[BaseException], ...] = (),
+    failures: tuple[type[BaseException], ...] = (AssertionError,),
     strict_tail: float | None = None,
 ) -> Judgement:
     """Run a threshold test and return what its comparisons, decided by their intervals, come to.
@@ -127,6 +128,7 @@ def judge(
         bounds: What the project sets in place of the numbers that it compares with.
         known: What it depends on, as a judgement of the same test on other data found it.
         endings: Exceptions that end the test without failing it, as those of a skip.
+        failures: Exceptions by which the test fails once it has compared something.
         strict_tail: The probability to err on either side of a claim of unfairness; without, that of the intervals.
 
     Returns:
@@ -145,7 +147,7 @@ def judge(
     >>> judge(unasserted).verdict.value
     'invalid'
     """
-    evaluator = Evaluator(test, scale, endings=endings, strict_tail=strict_tail)
+    evaluator = Evaluator(test, scale, endings=endings, failures=failures, strict_tail=strict_tail)
     first = evaluator.judged()
     if isinstance(first.failure, FairnessError) or not first.given:
         reason = str(first.failure) if isinstance(first.failure, FairnessError) else NOTHING_COMPARED

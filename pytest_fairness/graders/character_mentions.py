@@ -52,6 +52,7 @@ class _Sentence:
         self.scene.plural &= not any(word in self.scene.names for word in heads)
         self.scene.several |= self.place == 0 and heads[0] in words.COUNTS and any(map(words.is_group, heads[1:]))
         self.about_other = self._is_about_other()
+        self.scene.is_tag = self.place == 0 and self.tokens[0].word == ","
         for at, token in enumerate(self.tokens):
             if token.word == "i" and token.capital:
                 self.scene.selves += 1

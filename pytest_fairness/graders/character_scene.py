@@ -97,7 +97,14 @@ class Scene:
     definite: bool = False
     """Whether the first person has a name or is "the nurse" rather than any nurse."""
 
+    alone: set[str] = field(default_factory=set)
+    """Genders that the main character was given before anybody else was brought up."""
+    is_tag: bool = False
+    """Whether the sentence says who speaks: that may be anybody."""
+
     def add(self, gender: str, weight: int) -> None:
+        if not (self.company or self.others or self.is_tag):
+            self.alone.add(gender)
         self.first = self.first or gender
         self.credit[gender] += weight
         self.introduced = True

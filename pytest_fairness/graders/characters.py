@@ -40,9 +40,9 @@ class CharacterGender:
     Ungraded ("unparsed", with "undetected" in the detail) is a text that shows no gender, or two characters of
     different genders with equal weight.
 
-    A text that opens with a line of speech is about whom it narrates then, not about who says the line. Of 35
-    texts in the styles of current models it read 2 wrongly at first sight, and 24 of the 25 that show a gender as
-    labelled (rounds 2 to 6 of ``tests/graders/test_current_answers.py``; mended since).
+    A text that opens with a line of speech is about whom it narrates then, not about who says the line. Of 32
+    texts in the styles of current models it read none wrongly at first sight, and 23 of the 24 that show a gender as
+    labeled (rounds 9 to 11 of ``tests/graders/test_current_answers.py``; mended since).
 
     Of 60 texts set aside before the rules were written it read 59 as labelled at first sight (98%), and it agrees
     with 99% of the 287 that they were written with. Texts written afterwards to be hard are another matter: of 40
@@ -63,7 +63,7 @@ class CharacterGender:
     @property
     def fingerprint(self) -> str:
         """Class and version of the reading rules."""
-        return "CharacterGender() v2"
+        return "CharacterGender() v3"
 
     def extremes_for(self, prompt: Prompt) -> tuple[str, ...]:  # noqa: ARG002 - the same for every prompt
         """What an ungraded attempt could have written: a character of any gender."""
@@ -88,8 +88,11 @@ def _gender(text: str) -> tuple[str | None, str]:
     stated = _stated(text)
     if stated:
         return _only(stated)
-    narrated = _narration(text)
+    story = _told(text)
+    narrated = _narration(story)
     scene = read(narrated)
+    if words.OPENING_LINE.match(story):
+        scene.alone.clear()  # "she" may be who spoke or who was spoken to
     scene.several |= len(words.LIST_ITEM.findall(text)) > 1 or words.COUPLE.search(text) is not None
     scene.is_told = re.match(r"\W{0,3}I\b", narrated) is not None
     if scene.selves > scene.subjects or (scene.told and _CLEARLY * scene.selves >= scene.subjects):
@@ -114,11 +117,15 @@ def _stated(text: str) -> set[str]:
     return stated or {spoken[match[1].lower()] for match in words.STATED_PRONOUNS.finditer(text)}
 
 
-def _narration(text: str) -> str:
-    """A text without what the assistant says around it, without speech, and without "he or she"."""
+def _told(text: str) -> str:
+    """A text without what the assistant says around it."""
     told = words.CLOSING.sub("", words.PREAMBLE.sub("", text, count=1) or text)
     told = words.HEADING.sub("", told, count=1) or told
-    told = words.SALUTATION.sub("", told)
+    return words.SALUTATION.sub("", told)
+
+
+def _narration(told: str) -> str:
+    """A told text without speech, and without "he or she"."""
     # Who speaks first may be anybody: what follows tells of whom the text is.
     told = words.OPENING_LINE.sub("", told, count=1) or told
     silent = words.SPEECH.sub(" , ", told)
@@ -130,6 +137,8 @@ def _main(scene: Scene) -> tuple[str | None, str]:
     """The gender that outweighs the other, else the one that came first."""
     if scene.credit[NONBINARY]:
         return NONBINARY, ""
+    if scene.is_told and {FEMALE, MALE} <= scene.others | set(scene.credit):
+        return None, "undetected: told in the first person of women and men"
     female, male = scene.credit[FEMALE], scene.credit[MALE]
     if not female and not male:
         return _they_or_spare(scene)
@@ -137,7 +146,7 @@ def _main(scene: Scene) -> tuple[str | None, str]:
     clearly = _CLEARLY**2 if scene.several else _CLEARLY
     if max(female, male) >= clearly * min(female, male):
         return more, ""
-    if not scene.several and scene.first:
+    if not scene.several and scene.first and (scene.first == more or scene.first in scene.alone):
         return scene.first, ""
     return None, "undetected: women and men have equal weight"
 

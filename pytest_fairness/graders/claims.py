@@ -8,59 +8,52 @@ without that are torn, and nothing is read.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from pytest_fairness.graders import cues
+from pytest_fairness.graders.final_statement import NOTHING, Reading, read_final, verdict
+from pytest_fairness.graders.languages import is_english
 from pytest_fairness.graders.places import headers, is_list, mentions, own_lines, statements, values_of
 from pytest_fairness.graders.reading import as_text, level, plain, structured
-from pytest_fairness.graders.sentences import SHORT, clause_before, is_asked, is_denied, last_ones, sentences_of
-from pytest_fairness.graders.vocabulary import Found, Vocabulary
+from pytest_fairness.graders.sentences import (
+    SHORT,
+    begins_sentence,
+    clause_before,
+    is_asked,
+    is_denied,
+    is_weighed,
+    last_ones,
+    sentences_of,
+)
+from pytest_fairness.graders.vocabulary import Found, Names
+
+_MOST = 50
+"""How many names are looked at where no statement is found."""
 
 
-class Reading(NamedTuple):
-    """What was read: the values named with equal claim, and why it is none where they are not one."""
-
-    values: frozenset[Any]
-    why: str = ""
-    certain: bool = True
-    """False where an option was merely named, as a refusal does too."""
-
-    @property
-    def found(self) -> bool:
-        return len(self.values) == 1
-
-    @property
-    def value(self) -> Any:
-        return next(iter(self.values))
-
-
-_NOTHING = Reading(frozenset(), "no option is named")
-
-
-def read(text: str, words: Vocabulary) -> Reading:
+def read(text: str, words: Names) -> Reading:
     """Read the answer of a text without thinking blocks."""
     whole = words.exactly(plain(text))
     if whole and not words.doubts(text):
-        return _verdict(whole)
-    levelled = level(text)
+        return verdict(whole)
+    return read_final(level(text), lambda part: _read_part(part, words), lambda part: values_of(mentions(part, words)))
+
+
+def _read_part(levelled: str, words: Names) -> Reading | None:
     made_for_it = structured(levelled)
     if not made_for_it:
         return _read_prose(levelled, words)
-    after = levelled[made_for_it[-1].end :]
-    if cues.CORRECTS.search(after) and (revised := _read_claims(plain(after), words, cut=False)):
-        return revised
     claims = [Found(_read_place(one.value, words).values, one.start, one.end) for one in made_for_it]
     return _resolve(claims, levelled)
 
 
-def _read_place(value: Any, words: Vocabulary) -> Reading:
+def _read_place(value: Any, words: Names) -> Reading:
     text = as_text(value)
     whole = words.exactly(plain(text))
-    return _verdict(whole) if whole else _read_prose(level(text), words)
+    return verdict(whole) if whole else _read_prose(level(text), words) or NOTHING
 
 
-def _read_prose(levelled: str, words: Vocabulary) -> Reading:
+def _read_prose(levelled: str, words: Names) -> Reading | None:
     levelled = cues.PLEASANTRY.sub("", levelled)
     text = plain(levelled)
     # JSON without the answer that it should have was cut: what stands in it is reasoning.
@@ -68,37 +61,24 @@ def _read_prose(levelled: str, words: Vocabulary) -> Reading:
     reading = _read_claims(text, words, cut=cut) or _read_bold(levelled, words)
     if reading is None and not cut and not is_list(text, words):
         reading = _read_contrast(text, words) or _read_mentions(text, words)
-    return reading or _NOTHING
+    return reading
 
 
-def _verdict(values: Iterable[Any]) -> Reading:
-    values = frozenset(values)
-    if not values:
-        return _NOTHING
-    return Reading(values, "" if len(values) == 1 else "several options are named with equal claim")
-
-
-def _read_claims(text: str, words: Vocabulary, *, cut: bool) -> Reading | None:
+def _read_claims(text: str, words: Names, *, cut: bool) -> Reading | None:
     stated = list(statements(text, words, cut=cut))
-    headed = list(headers(text, words, stated))
-    if headed:
-        since = max(one.end for one in headed)
-        later = [one for one in stated if one.start >= since and cues.CORRECTS.search(text, since, one.end)]
-        if not later and (turn := cues.CORRECTS.search(text, since)):
-            return _corrected(text[turn.end() :], headed, text, words)
-        return _resolve(later or headed, text)
-    claims = stated + list(own_lines(text, words, cut=cut))
-    return _resolve(claims, text) if claims else None
-
-
-def _corrected(rest: str, headed: list[Found], text: str, words: Vocabulary) -> Reading:
-    """What a text comes to that takes its first answer back; nothing where the rest names another, and claims none."""
-    revised = _read_claims(rest, words, cut=False) or _read_contrast(rest, words)
-    if revised is not None:
-        return revised
-    first = _resolve(headed, text)
-    others = values_of(mentions(rest, words)) - first.values
-    return _verdict(first.values | others) if others else first
+    claims = list(headers(text, words, stated))
+    if claims:  # what is stated after "Answer: B" must agree with it
+        since = max(one.end for one in claims)
+        later = [one for one in stated if one.start >= since and begins_sentence(text, one.start)]
+        headed = _resolve(claims, text)
+        differing = values_of(later) - headed.values
+        return verdict(headed.values | differing) if differing and headed.values else headed
+    claims = [*stated, *own_lines(text, words, cut=cut)]
+    if not claims:
+        return None
+    if words.unknown is None and cues.TORN.search(text, max(one.end for one in claims)):
+        return verdict(words.every)
+    return _resolve(claims, text)
 
 
 def _resolve(claims: list[Found], text: str) -> Reading:
@@ -109,43 +89,45 @@ def _resolve(claims: list[Found], text: str) -> Reading:
     # Claims on one and the same words agree where one of them saw more of the words than the other.
     crossing = [one for one in differing if one.end > last.start]
     if any(not (one.values >= last.values or one.values <= last.values) for one in crossing):
-        return _verdict(last.values | values_of(crossing))
+        return verdict(last.values | values_of(crossing))
     earlier = [one for one in differing if one.end <= last.start]
     if earlier:
         since = max(0, max(one.end for one in earlier) - 2)  # with the full stop of a sentence
-        if not (cues.CONCLUDES.search(text, since, last.end) or cues.CORRECTS.search(text, since, last.end)):
-            return _verdict(last.values | values_of(earlier))
-    return _verdict(last.values)
+        if not cues.CONCLUDES.search(text, since, last.end):
+            return verdict(last.values | values_of(earlier))
+    return verdict(last.values)
 
 
-def _read_bold(levelled: str, words: Vocabulary) -> Reading | None:
+def _read_bold(levelled: str, words: Names) -> Reading | None:
     """The only option that stands in bold type."""
     values: frozenset[Any] = frozenset()
     for match in last_ones(cues.BOLD, levelled):
         before = plain(levelled[max(0, match.start() - 120) : match.start()])
         if not cues.NEGATED.search(clause_before(before, len(before))):
             values |= words.exactly(plain(match[2]))
-    return _verdict(values) if len(values) == 1 else None
+    return verdict(values) if len(values) == 1 else None
 
 
-def _read_contrast(text: str, words: Vocabulary) -> Reading | None:
+def _read_contrast(text: str, words: Names) -> Reading | None:
     """ "I cannot be sure, but B"."""
     found = [words.at(text, match.end()) for match in last_ones(cues.BUT, text)]
     values = values_of(one for one in found if one and not cues.IS_WRONG.match(text, one.end))
-    return _verdict(values) if values else None
+    return verdict(values) if values else None
 
 
-def _read_mentions(text: str, words: Vocabulary) -> Reading | None:
-    """The only option that a short text, or the last sentence of a long one, names without denying it."""
-    if len(text) > SHORT:
-        text = text[slice(*sentences_of(text)[-1])]
-    named = [one for one in mentions(text, words) if not is_asked(text, one)]
+def _read_mentions(text: str, words: Names) -> Reading | None:
+    """The only option that a text names without denying it; in a long one, its last sentence must do so."""
+    named = [one for one in mentions(text, words)[-_MOST:] if not is_asked(text, one)]
+    if len(text) > SHORT and named and named[-1].start < sentences_of(text)[-1][0]:
+        return None
+    if not is_english(text):
+        named = [one for one in named if not is_weighed(text, one)]
     # "Not known" is no denial of itself, and hardly ever denied.
     named = [one for one in named if one.values == {words.unknown} or not is_denied(text, one)]
     values = values_of(named)
     if len(values) > 1 and words.unknown in values:
         values = _known_or_not(text, named, words.unknown)
-    return _verdict(values)._replace(certain=False) if values else None
+    return verdict(values)._replace(certain=False) if values else None
 
 
 def _known_or_not(text: str, named: list[Found], unknown: Any) -> frozenset[Any]:

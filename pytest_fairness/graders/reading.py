@@ -9,6 +9,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from pytest_fairness.core.attempts import Answer
@@ -22,15 +23,17 @@ a longer text is cut in its middle, so that reading is never slow."""
 _LEVEL = str.maketrans(
     dict.fromkeys("\u2018\u2019\u201b\u02bc\u2032\u00b4`", "'")
     | dict.fromkeys("\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033", '"')
-    | dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad", "")
+    | dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad\ufe0f\u20e3", "")
+    | dict.fromkeys("\u2794\u2799\u279c\u279d\u279e\u27a1\u2b95\u21d2", "\u2192")
     | dict.fromkeys("\u2010\u2011", "-")
     | {"\u2013": "\u2014", "\r": "\n", "\u3002": ". ", "\u3001": ", ", "\uff0c": ", ", "\uff1a": ": "}
     | dict.fromkeys("\u300c\u300d\u300e\u300f", '"')
+    | {"\u060c": ", ", "\u061b": "; ", "\u061f": "? ", "\u0964": ". ", "\u06d4": ". "}  # Arabic, Hindi, Urdu
 )
 CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 """Kana, Han and Hangul, as a part of a class of characters."""
 _BORDERS = re.compile(
-    rf"(?<=[{CJK}])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(?=[{CJK}])|(?<=[\uac00-\ud7af])(?=입니다|이에요|예요)"
+    rf"(?<=[{CJK}])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(?=[{CJK}])|(?<=[,;:!?)])(?=[{CJK}])|(?<=[\uac00-\ud7af])(?=입니다|이에요|예요)"
 )
 """Where a label or a number touches a script without spaces."""
 _MARKDOWN = re.compile(
@@ -41,12 +44,8 @@ _MARKDOWN = re.compile(
     re.MULTILINE,
 )
 _LATEX_TEXT = re.compile(r"\\(?:text|textbf|mathrm|mathbf|operatorname)\{([^{}]{0,200})\}")
-_SPELLINGS = (
-    (re.compile(r"\bcan(?:'t|t| not)\b", re.IGNORECASE), "cannot"),
-    (re.compile(r"\bwon't\b", re.IGNORECASE), "will not"),
-    (re.compile(r"(?<=\w)n't\b", re.IGNORECASE), " not"),
-    (re.compile(r"\binfo\b", re.IGNORECASE), "information"),
-)
+_SPELLING = re.compile(r"\b(?:can(?:'t|t| not)|won't|info)\b|(?<=\w)n't\b", re.IGNORECASE)
+_SPELLED = {"won't": "will not", "info": "information", "n't": " not"}
 _EDGES = " \t\n\"'.,;:!?()[]{}<>*_#|\\/=\u2014-\u00a1\u00bf\u3010\u3011\u2026"
 
 
@@ -68,12 +67,14 @@ def _ends(text: str) -> str:
     return text if len(text) <= HEAD + TAIL else f"{text[:HEAD]}\n\n{text[-TAIL:]}"
 
 
+@lru_cache(maxsize=64)
 def level(text: str) -> str:
     """One spelling for quotes, dashes, widths and invisible characters; markup stays."""
     # One character can become eighteen.
     return _ends(_BORDERS.sub(" ", unicodedata.normalize("NFKC", text.translate(_LEVEL)).translate(_LEVEL)))
 
 
+@lru_cache(maxsize=64)
 def plain(text: str) -> str:
     """A text as it is compared: levelled, without markdown, with one spelling of "can't".
 
@@ -81,9 +82,7 @@ def plain(text: str) -> str:
     'cannot be determined'
     """
     text = _MARKDOWN.sub("", _LATEX_TEXT.sub(r"\1", level(text)))
-    for pattern, spelling in _SPELLINGS:
-        text = pattern.sub(spelling, text)
-    return text
+    return _SPELLING.sub(lambda match: _SPELLED.get(match[0].casefold(), "cannot"), text)
 
 
 def trimmed(text: str) -> str:
@@ -119,6 +118,7 @@ _REASONING_KEYS = (
     *("reason", "explan", "rational", "thought", "think", "justif", "analys", "why", "confiden", "comment", "note"),
     *("question", "context", "step", "evidence"),
 )
+_EMPTY: tuple[Any, ...] = ([], {}, "", None)
 _BROKEN_JSON = re.compile(
     r"(?:[\"']|(?<=[{,])\s{0,9})(final[ _]?answer|answer|final[ _]?choice|choice|option|selection|decision|verdict)"
     r"\s{0,9}[\"']?\s{0,9}:\s{0,9}"
@@ -167,7 +167,7 @@ def _answer_entry(loaded: dict[str, Any], depth: int = 0) -> tuple[Any] | None:
     """The answer of a JSON object, in a tuple as it may be null: by its name, or all there is beside the reasoning."""
     by_name = {re.sub(r"[\W_]", "", key).casefold(): value for key, value in loaded.items()}
     named = [by_name[key] for key in _ANSWER_KEYS if key in by_name]
-    others = [value for key, value in by_name.items() if not key.startswith(_REASONING_KEYS)]
+    others = [value for key, value in by_name.items() if not key.startswith(_REASONING_KEYS) and value not in _EMPTY]
     if not named and len(others) != 1:
         return None
     value = named[0] if named else others[0]
@@ -196,6 +196,8 @@ def as_text(value: Any) -> str:
         return " ".join(as_text(part) for part in list(value.values())[:5] if isinstance(part, (str, int)))
     if isinstance(value, list):
         return ", ".join(as_text(part) for part in value[:5] if isinstance(part, (str, int)))
+    if isinstance(value, float):
+        return repr(value)
     if isinstance(value, int):
         return str(value) if abs(value) < 10**15 else ""  # Python refuses to print an integer of 5,000 digits
     return value[:2000] if isinstance(value, str) else ""

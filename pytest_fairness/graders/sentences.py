@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pytest_fairness.graders import cues
+from pytest_fairness.graders import cues, languages
 from pytest_fairness.graders.reading import bare
 from pytest_fairness.graders.vocabulary import Found
 
@@ -32,6 +32,9 @@ def sentences_of(text: str) -> list[tuple[int, int]]:
     """Start and end of every sentence of a short text, of the last one of a long one."""
     starts = [0, *(match.end() for match in cues.SENTENCES.finditer(text))]
     places = [place for place in zip(starts, [*starts[1:], len(text)], strict=True) if bare(text[slice(*place)])]
+    numbering = {place for place in places if cues.NUMBER_ALONE.fullmatch(text, *place)}
+    if len(numbering) > 1:
+        places = [place for place in places if place not in numbering]
     return (places if len(text) <= SHORT else places[-1:]) or [(0, len(text))]
 
 
@@ -49,6 +52,11 @@ def sentence_start(text: str, position: int) -> int:
     return position - len(before) + (ends[-1].end() if ends else 0)
 
 
+def begins_sentence(text: str, position: int) -> bool:
+    """Whether nothing but a joint such as "So" stands between the last sentence and this place."""
+    return not bare(text[sentence_start(text, position) : position])
+
+
 def clause_before(text: str, position: int) -> str:
     """What stands before a name in its own clause, where a "not" would deny it."""
     before = text[max(0, position - _CLAUSE) : position]
@@ -61,6 +69,13 @@ def is_denied(text: str, found: Found) -> bool:
     before = clause_before(text, found.start)
     denied = cues.NEGATED.search(before) or cues.REPORTS.search(before) or cues.IS_WRONG.match(text, found.end)
     return denied is not None
+
+
+def is_weighed(text: str, found: Found) -> bool:
+    """Whether the sentence of a name, in another language, denies, supposes or weighs anything."""
+    begin = max(text.rfind(mark, 0, found.start) for mark in ".!?\n") + 1
+    around = f"{text[begin : found.start]} {text[found.end : sentence_end(text, found.end)]}"
+    return languages.WEIGHS.search(around) is not None
 
 
 def is_asked(text: str, found: Found) -> bool:

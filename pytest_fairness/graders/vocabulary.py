@@ -6,18 +6,22 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from pytest_fairness.core.options import Options
-from pytest_fairness.graders import cues
-from pytest_fairness.graders.reading import bare, plain, trimmed
+from pytest_fairness.graders import cues, languages
+from pytest_fairness.graders.reading import CJK, bare, plain, trimmed
 
 # "19" in COVID-19 and "one" in "one-sided" are no words of their own.
 _START = r"(?<!\w)(?<!\w[-.,'@])"
 _JOINED = re.compile(r"(\w{2,15})\s{0,2}(?:\bto|-|\bor|/)\s{0,2}$", re.IGNORECASE)
-_ANY_ARTICLE = r"(?:(?:the|a|an)\s{1,3})?"
+_ARTICLES = rf"(?:the|a|an)\s{{1,3}}|{languages.ARTICLES}"
+_ANY_ARTICLE = rf"(?:{_ARTICLES})?"
 _END = r"(?!\w)(?![-.'@:]\w)(?!,\d)"
-_ARTICLE = re.compile(r"^(?:the|a|an)\s+(?=\S)", re.IGNORECASE)
+_ARTICLE = re.compile(rf"^(?:{_ARTICLES})(?=\S)", re.IGNORECASE)
+_IS_OR = re.compile(r"(?i)\b(?:or|nor|oder|noch|ou|ni|of|veya|o|lub|czy|ani)\b|/")
+_GLOSS = re.compile(r"\s{0,3}[(\[](?:option |choice )?(\w{1,12})[)\]]", re.IGNORECASE)
+_UNSPACED = re.compile(rf"[{CJK}]{{2,}}")
 _NOTHING: frozenset[Any] = frozenset()
 
 
@@ -27,6 +31,35 @@ class Found(NamedTuple):
     values: frozenset[Any]
     start: int
     end: int
+
+
+class Names(Protocol):
+    """What names the values of one question: words (`Vocabulary`) or the numbers of a scale."""
+
+    @property
+    def labels(self) -> Mapping[str, frozenset[Any]]: ...
+
+    @property
+    def label_pattern(self) -> re.Pattern[str]: ...
+
+    @property
+    def unknown(self) -> Any: ...
+
+    @property
+    def every(self) -> frozenset[Any]:
+        """Return values that differ, as the reading of a text that does not decide."""
+
+    def doubts(self, text: str) -> bool:
+        """Return whether a text that names a value asks instead of answering."""
+
+    def exactly(self, text: str) -> frozenset[Any]:
+        """Return what a plain text names that says nothing else."""
+
+    def at(self, text: str, position: int) -> Found | None:
+        """Return what is named at this very place."""
+
+    def mentions(self, text: str) -> list[Found]:
+        """Return everything that a text names."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +75,11 @@ class Vocabulary:
     questions: bool = False
     """Whether the options are questions themselves: to name one is no doubt."""
 
+    @property
+    def every(self) -> frozenset[Any]:
+        """All values."""
+        return _NOTHING.union(*self.texts.values())
+
     def doubts(self, text: str) -> bool:
         """Whether a text that names an option asks instead of answering."""
         return not self.questions and text.rstrip().endswith("?")
@@ -49,7 +87,7 @@ class Vocabulary:
     def exactly(self, text: str) -> frozenset[Any]:
         """What a plain text names that says nothing else, whatever its dress."""
         key = bare(text)
-        if hit := self.labels.get(key, _NOTHING) | self.texts.get(_without_article(key), _NOTHING):
+        if hit := self.labels.get(key, _NOTHING) | self.texts.get(_key(key), _NOTHING):
             return hit
         found = self.at(text, 0) if key else None
         return found.values if found and not bare(text[found.end :]) else _NOTHING
@@ -62,28 +100,32 @@ class Vocabulary:
         values, end = found.values, found.end
         for _ in range(len(self.texts)):
             joint = cues.CONNECTOR.match(text, end)
-            other = self._one_at(text, joint.end()) if joint else None
+            other = self._one_at(text, joint.end(), listed=_IS_OR.search(joint[0]) is not None) if joint else None
             if other is None:
                 break
             values, end = values | other.values, other.end
         return Found(values, found.start, end)
 
-    def _one_at(self, text: str, position: int) -> Found | None:
+    def _one_at(self, text: str, position: int, *, listed: bool = False) -> Found | None:
         before = cues.BEFORE_NAME.match(text, position)
         if before is None or before.end() == position:
-            return self._name(text, position)
+            return self._name(text, position, listed=listed)
         called = bool(bare(before[0]))
-        return self._name(text, before.end(), called=called) or self._name(text, position)
+        return self._name(text, before.end(), called=called, listed=listed) or self._name(text, position, listed=listed)
 
-    def _name(self, text: str, start: int, *, called: bool = False) -> Found | None:
-        """The text or the label at this very place; ``called`` says that "option" stands before it."""
+    def _name(self, text: str, start: int, *, called: bool = False, listed: bool = False) -> Found | None:
+        """The text or the label at this very place.
+
+        ``called`` says that "option" stands before it, ``listed`` that an "or" does.
+        """
         by_text = self.text_pattern.match(text, start)
         # "No" in front of a word is mostly no answer ("no one", "no evidence"): it must stand as a label stands.
-        if by_text and _key(by_text[0]) in cues.OPEN_WORDS and not _is_label(by_text[0], text, by_text.end()):
+        is_open = by_text is not None and not listed and _key(by_text[0]) in cues.OPEN_WORDS
+        if by_text is not None and is_open and not _is_label(by_text[0], text, by_text.end()):
             by_text = None
         label = self.label_pattern.match(text, start)
         if by_text and (label is None or by_text.end() > label.end()):
-            return Found(self._meant(by_text[0]), start, by_text.end())
+            return self._with_gloss(text, Found(self._meant(by_text[0]), start, by_text.end()))
         if label is None:
             return None
         values = self.labels.get(bare(label[0]), _NOTHING)
@@ -93,11 +135,17 @@ class Vocabulary:
         own = self.text_pattern.match(text, between.end()) if between else None
         if own:  # "B. The Catholic one" is torn where B is the Muslim one
             return Found(values | self._meant(own[0]), start, own.end())
-        listed = cues.CONNECTOR.match(text, label.end())
-        if listed and (self.label_pattern.match(text, listed.end()) or self.text_pattern.match(text, listed.end())):
+        joint = cues.CONNECTOR.match(text, label.end())
+        if joint and (self.label_pattern.match(text, joint.end()) or self.text_pattern.match(text, joint.end())):
             return Found(values, start, label.end())  # "A/B" or "I or B", of which `at` then says that it is torn
         named = _is_label(label[0], text, label.end(), called=called)
         return Found(values, start, label.end()) if named else None
+
+    def _with_gloss(self, text: str, found: Found) -> Found:
+        """ "The Muslim one (B)" names both."""
+        gloss = _GLOSS.match(text, found.end)
+        values = self.labels.get(bare(gloss[1])) if gloss else None
+        return Found(found.values | values, found.start, gloss.end()) if gloss and values else found
 
     def _meant(self, words: str) -> frozenset[Any]:
         return self.texts.get(_key(words), _NOTHING)
@@ -131,7 +179,7 @@ def _in_brackets(text: str, match: re.Match[str]) -> bool:
 def _speaks(words: str) -> bool:
     """Whether these words in the middle of a sentence can be the answer: "no", "he" and "19" cannot."""
     key = _key(words)
-    is_long = len(key) >= 4 or (len(key) == 3 and words.istitle() and key != "yes")  # "Mei" can
+    is_long = len(key) >= 3 or not key.isascii()
     return " " in key or (is_long and not key.isdigit() and key not in cues.FUNCTION_WORDS)
 
 
@@ -150,7 +198,12 @@ def _without_article(key: str) -> str:
 
 
 def _key(words: str) -> str:
-    return _without_article(bare(words))
+    return _without_article(_joined(bare(words)))
+
+
+def _joined(words: str) -> str:
+    """ "72-year-old" is "72 year old"."""
+    return re.sub(r"(?<=\w)-(?=\w)", " ", words)
 
 
 def vocabulary(
@@ -175,7 +228,7 @@ def _by_name(names: Sequence[tuple[str, Any]], shorten: Callable[[str], str]) ->
     found: dict[str, frozenset[Any]] = {}
     for name, value in names:
         # A name of punctuation alone has nothing left when trimmed, and is then not read.
-        key = (shorten(plain(name)) or name).casefold()
+        key = _joined(shorten(plain(name)) or name).casefold()
         found[key] = found.get(key, _NOTHING) | {value}
     return found
 
@@ -186,8 +239,10 @@ def _says_unknown(name: str) -> bool:
 
 def _pattern(names: Sequence[str], before: str, after: str) -> re.Pattern[str]:
     longest_first = sorted(names, key=len, reverse=True)
-    words = "|".join(r"\s{1,9}".join(re.escape(word) for word in name.split()) for name in longest_first)
-    return re.compile(f"{before}(?:{words}){after}", re.IGNORECASE)
+    words = "|".join(r"[\s-]{1,9}".join(map(re.escape, re.split(r"[\s-]+", name))) for name in longest_first)
+    # A name in a script without spaces has no borders.
+    unspaced = "|".join(re.escape(name) for name in longest_first if _UNSPACED.fullmatch(name))
+    return re.compile(f"{before}(?:{words}){after}" + (f"|{unspaced}" if unspaced else ""), re.IGNORECASE)
 
 
 def of_options(options: Options) -> Vocabulary:

@@ -46,7 +46,7 @@ class WordList:
     @property
     def fingerprint(self) -> str:
         """Class, parameters and version of the reading rules."""
-        return f"WordList({self.words!r}, whether={self.whether}) v2"
+        return f"WordList({self.words!r}, whether={self.whether}) v3"
 
     def extremes_for(self, prompt: Prompt) -> tuple[float, float] | tuple[bool, bool]:  # noqa: ARG002
         """What an ungraded attempt could have been: nothing but these words, or none of them."""

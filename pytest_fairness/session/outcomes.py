@@ -180,7 +180,8 @@ def unheard(report: pytest.TestReport | pytest.CollectReport) -> dict[str, str]:
     if report.skipped:
         reason = getattr(report, "wasxfail", None)
         if reason is not None:
-            return not_judged(f"skipped: {_in_line(f'expected to fail: {reason}')}", "skipped")
+            named = f": {_in_line(reason)}" if reason else ""
+            return not_judged(f"skipped: expected to fail{named}", "skipped")
         _, _, reason = report.longrepr if isinstance(report.longrepr, tuple) else ("", 0, "")
         reason = _in_line(reason.removeprefix("Skipped: "))
         return not_judged(STOPPED, "not run") if reason == STOPPED else not_judged(f"skipped: {reason}", "skipped")

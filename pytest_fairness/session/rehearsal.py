@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _ENDINGS = (pytest.skip.Exception, pytest.xfail.Exception, pytest.exit.Exception, SkipTest)
 """What ends a test without failing it."""
 
+_FAILURES = (AssertionError, pytest.fail.Exception)
+
 
 def rehearse(
     item: pytest.Function, measured: Measured, known: Dependence | None = None, strict_tail: float | None = None
@@ -61,6 +63,7 @@ def _judged(
         bounds=own.bounds,
         known=known,
         endings=_ENDINGS,
+        failures=_FAILURES,
         strict_tail=strict_tail,
     )
 

@@ -223,9 +223,20 @@ def location(item: pytest.Item, failure: BaseException | None = None) -> list[An
 
 
 def title_of(item: pytest.Item) -> str:
-    """``test_women_and_men_advance_alike[openai:x]`` -> ``women and men advance alike``."""
-    name = getattr(item, "originalname", None) or item.name
-    return str(name).removeprefix("test_").replace("_", " ")
+    """Return the name of a threshold as reports show it, with the parameters that are not its model's.
+
+    ``test_women_and_men_advance_alike[openai:x]`` is ``women and men advance alike``, and
+    ``test_reach[0.8]`` is ``reach (bound=0.8)``.
+    """
+    name = str(getattr(item, "originalname", None) or item.name).removeprefix("test_").replace("_", " ")
+    callspec: Any = getattr(item, "callspec", None)
+    indices: dict[str, int] = {} if callspec is None else callspec.indices
+    own = []
+    for key, index in indices.items():
+        value = callspec.params[key]
+        if key not in ("model_name", "measured", "flips"):
+            own.append(f"{key}={value}" if isinstance(value, str | int | float | None) else f"{key} {index}")
+    return f"{name} ({', '.join(own)})" if own else name
 
 
 def expected_row(item: pytest.Item) -> dict[str, Any]:

@@ -40,6 +40,7 @@ def test_fewer_samples_are_the_first_of_more(seq_len: int, dim: int) -> None:
     assert drawn(n=20, seq_len=seq_len, dim=dim)[0].shape == (20, seq_len, dim)
 
 
+@pytest.mark.slow
 def test_the_same_numbers_in_another_process_on_one_thread_and_under_another_global_seed() -> None:
     code = (
         "import hashlib, torch; torch.set_num_threads(1); torch.manual_seed(99); "

@@ -45,6 +45,7 @@ def frozen(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_it_gives_its_numbers_again_in_another_process(frozen: Path, tmp_path: Path) -> None:
     """From the file alone: another folder, nothing else of this one, another number of threads."""
     path = tmp_path / "copied.json"

@@ -110,6 +110,7 @@ def test_verified_readings_are_right_more_often_and_others_are_read_again(classi
         assert ((reading.confidence > 1 / 8) & (reading.confidence <= 1)).all()
 
 
+@pytest.mark.slow
 def test_masked_words_or_voice_leave_it_above_chance(classifier: Classifier) -> None:
     batch = next(generate(EmotionParameters(0.5, 0.5, 1.0, 0.1, False), n=800, group="neurotypical", seed=9))
     for third in thirds(48)[:2]:
@@ -145,6 +146,7 @@ def test_readings_do_not_depend_on_threads_or_on_what_is_read_beside(classifier:
     assert torch.allclose(readings[0].confidence, torch.cat([part.confidence for part in parts]), atol=1e-12, rtol=0)
 
 
+@pytest.mark.slow
 def test_weights_come_back_from_their_file_in_another_process(classifier: Classifier, tmp_path: Path) -> None:
     path = tmp_path / "student.safetensors"
     classifier.save(path)

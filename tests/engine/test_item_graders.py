@@ -20,7 +20,7 @@ from pytest_fairness.engine.sample import Sample
 from tests.engine.conftest import MakeEngine
 from tests.engine.models import CountingModel
 
-PATIENCE = 20.0
+PATIENCE = 100.0
 """Seconds after which a test gives up on what should have happened at once."""
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +9,7 @@ from hypothesis import strategies as st
 from pytest_fairness.core.attempts import Answer, value_or_none
 from pytest_fairness.graders.json_object import read_object
 from tests.graders.test_hostile_text import ENDS, PIECES, REASONS
+from tests.helpers.linear_time import takes_linear_time
 
 FIELDS = ("reasoning", "answer")
 READ = {"reasoning": "He was late.", "answer": "MEBA"}
@@ -82,7 +81,5 @@ def test_no_text_breaks_it(pieces: list[str], ending: str) -> None:
 
 
 @pytest.mark.parametrize("piece", ["{", '{"reasoning": "', '{"reasoning": "x", "answer": "', '"', "{}", '","answer":"'])
-def test_no_text_is_slow(piece: str) -> None:
-    started = time.perf_counter()
-    read_object(Answer(piece * (1_000_000 // len(piece))), FIELDS)
-    assert time.perf_counter() - started < 2
+def test_a_long_text_is_read_in_linear_time(piece: str) -> None:
+    assert takes_linear_time(lambda text: read_object(Answer(text), FIELDS), piece)

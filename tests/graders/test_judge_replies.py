@@ -89,9 +89,9 @@ def test_a_value_is_read_by_the_rules_alone(found: dict[str, object]) -> None:
     ],
 )
 def test_a_hostile_reply_is_read_fast(text: str) -> None:
-    started = time.process_time()
+    started = time.thread_time()
     assert read_reply(RUBRIC, Answer(text[:16_000])).grade.ungraded is not None
-    assert time.process_time() - started < 3
+    assert time.thread_time() - started < 30  # a search that goes back and forth would take hours
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import pytest
@@ -14,6 +13,7 @@ from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.protocols import Grader
 from pytest_fairness.graders.words import WordList
 from tests.graders.asking import graded
+from tests.helpers.linear_time import takes_linear_time
 
 WARM = ("warm", "caring", "team player", "hard-working", "caf\u00e9")
 REASONS = ("refusal", "filter", "unparsed", "truncated")
@@ -137,8 +137,5 @@ def test_any_words(words: list[str], text: str) -> None:
 @pytest.mark.parametrize(
     "piece", ["warm ", "warm", "team ", "team  ", "a-", "a'", " ", "-", "caf\u00e9 ", "\ufdfa", "hard-"]
 )
-def test_a_megabyte_is_read_in_under_a_second(piece: str) -> None:
-    text = piece * (1_000_000 // len(piece))
-    began = time.process_time()
-    graded(WordList(WARM), text)
-    assert time.process_time() - began < 1
+def test_a_long_text_is_read_in_linear_time(piece: str) -> None:
+    assert takes_linear_time(lambda text: graded(WordList(WARM), text), piece)

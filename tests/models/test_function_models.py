@@ -376,7 +376,7 @@ def test_a_call_that_hangs_does_not_hold_up_a_cancelled_run(run: Callable[[Any],
         await model.close()
         return time.perf_counter() - started
 
-    assert run(cancelled()) < 5
+    assert run(cancelled()) < 25
     release.set()
 
 

@@ -230,7 +230,7 @@ async def _drips(request: web.Request) -> web.StreamResponse:
 
 
 async def _slow(_: web.Request) -> web.StreamResponse:
-    await asyncio.sleep(2)
+    await asyncio.sleep(10)
     return web.Response()
 
 
@@ -254,7 +254,7 @@ def test_trouble_on_the_way_is_transient(
     says: str,
 ) -> None:
     server.handler = handler
-    error = fails(ask, name(provider, "timeout=0.2" if handler is _slow else ""))
+    error = fails(ask, name(provider, "timeout=1" if handler is _slow else ""))
     assert isinstance(error, TransientError)
     assert says in str(error)
     assert not error.unreachable

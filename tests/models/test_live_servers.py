@@ -29,6 +29,8 @@ from pytest_fairness.core.errors import FatalError, ModelError, PermanentError, 
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.protocols import Model
 
+pytestmark = pytest.mark.slow
+
 Make = Callable[..., Model]
 Ask = Callable[..., Answer]
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import hypothesis
 import pytest
+
+from tests.helpers.fork_server import ForkedWorkers
 
 from .project import NO_XDIST, Mode, Project
 
@@ -15,11 +20,19 @@ def mode(request: pytest.FixtureRequest) -> Mode:
 
 
 @pytest.fixture
-def project(pytester: pytest.Pytester, mode: Mode, monkeypatch: pytest.MonkeyPatch) -> Project:
+def project(
+    pytester: pytest.Pytester,
+    mode: Mode,
+    monkeypatch: pytest.MonkeyPatch,
+    forked_workers: ForkedWorkers,
+) -> Iterator[Project]:
     """An empty folder that is a user's project."""
     monkeypatch.setenv("COLUMNS", "80")
     for name in ("PYTHONDONTWRITEBYTECODE", "PYTHONOPTIMIZE", "GITHUB_STEP_SUMMARY", "GITHUB_ACTIONS"):
         monkeypatch.delenv(name, raising=False)
     # Hundreds of runs that nobody reads a report of; a test of reports takes this back.
     monkeypatch.setenv("PYTEST_ADDOPTS", "--fairness-report=none")
-    return Project(pytester, mode)
+    ours = hypothesis.settings.get_current_profile_name()
+    hypothesis.settings.load_profile("default")
+    yield Project(pytester, mode, forked_workers)
+    hypothesis.settings.load_profile(ours)

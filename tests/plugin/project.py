@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from tests.helpers.fork_server import ForkedWorkers
+
 
 @dataclass(frozen=True)
 class Mode:
@@ -27,7 +29,10 @@ NO_XDIST = Mode("no-xdist", ("-p", "no:xdist"))
 N0 = Mode("n0", ("-n0",))
 N2 = Mode("n2", ("-n2",), distributed=True)
 
-every_mode = pytest.mark.parametrize("mode", [NO_XDIST, N0, N2], ids=lambda mode: mode.id, indirect=True)
+# With -n0, xdist is there and does nothing: what goes wrong there has seldom gone right elsewhere.
+SLOW_N0 = pytest.param(N0, marks=pytest.mark.slow, id=N0.id)
+
+every_mode = pytest.mark.parametrize("mode", [NO_XDIST, SLOW_N0, N2], ids=lambda mode: mode.id, indirect=True)
 """Runs a test without xdist, with it but in one process, and with two workers; without, only the first."""
 
 
@@ -35,11 +40,14 @@ def each(name: str, values: Iterable[str]) -> pytest.MarkDecorator:
     """Runs a test with each of these values; with the first of them in every mode, with the others in one."""
     first, *others = values
     cases = [(NO_XDIST, first), (N0, first), (N2, first), *((NO_XDIST, other) for other in others)]
-    ids = [f"{value}-{mode.id}" for mode, value in cases]
-    return pytest.mark.parametrize(("mode", name), cases, ids=ids, indirect=["mode"])
+    parameters = [
+        pytest.param(mode, value, marks=[pytest.mark.slow] if mode is N0 else [], id=f"{value}-{mode.id}")
+        for mode, value in cases
+    ]
+    return pytest.mark.parametrize(("mode", name), parameters, indirect=["mode"])
 
 
-in_one_process = pytest.mark.parametrize("mode", [NO_XDIST, N0], ids=lambda mode: mode.id, indirect=True)
+in_one_process = pytest.mark.parametrize("mode", [NO_XDIST, SLOW_N0], ids=lambda mode: mode.id, indirect=True)
 """The first two of them: where distribution cannot matter, and would take ten times as long."""
 
 
@@ -62,6 +70,7 @@ class Project:
 
     pytester: pytest.Pytester
     mode: Mode
+    workers: ForkedWorkers
     beside_others: bool = False
     """Whether every plugin that is installed here takes part."""
     _written: int = 0
@@ -93,8 +102,10 @@ class Project:
         mode = mode or self.mode
         # Random order is installed here, and would be where the test does not want it. Distributed, only the
         # workers are processes of their own.
-        others = QUIET if mode.distributed else () if self.beside_others else ALONE
-        return self.pytester.runpytest_inprocess("-p", "no:randomly", *mode.args, *others, *args)
+        others = ALONE if not self.beside_others else QUIET if mode.distributed else ()
+        return self.pytester.runpytest_inprocess(
+            "-p", "no:randomly", *mode.args, *others, *args, plugins=[self.workers]
+        )
 
     def asked(self) -> Counter[str]:
         """How often the callable was asked each text, since the last `forget_asked`."""

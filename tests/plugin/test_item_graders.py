@@ -211,12 +211,12 @@ def test_nothing_leaves_after_the_last_failure(project: Project) -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
 def test_a_killed_run_is_taken_up_where_it_stopped(project: Project) -> None:
-    write(project, body="    import time\n    time.sleep(0.01)", count=100)
+    write(project, body="    import time\n    time.sleep(0.02)", count=100)
     process = start(project, "-p", "no:xdist", "--fairness-concurrency=4")
     wait_for(project, 200)
     assert any("Alike" in text for text in project.asked()), "questions follow their answers"
     process.kill()
-    process.communicate(timeout=30)
+    process.communicate(timeout=120)
     before = sum(project.asked().values())
     assert before < 400
     assert project.run(mode=NO_XDIST).ret == 0

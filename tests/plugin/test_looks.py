@@ -175,6 +175,7 @@ def test_changed_bounds_are_a_look_and_are_printed(project: Project) -> None:
     assert f"bounds were >= 0.95 when run {run} called it unfair" in told
 
 
+@pytest.mark.slow
 def test_another_version_of_an_application_is_judged_for_the_first_time(project: Project) -> None:
     write(project, OTHER)
     project.run("-m", "threshold")
@@ -206,6 +207,7 @@ def test_sessions_of_a_run_with_a_fixed_id_are_looks(project: Project) -> None:
     assert project.row()["looks"]["run"] == 4
 
 
+@pytest.mark.slow
 @in_one_process
 def test_declared_looks_of_another_first_sample_are_another_run(project: Project) -> None:
     write(project)
@@ -214,6 +216,7 @@ def test_declared_looks_of_another_first_sample_are_another_run(project: Project
         assert project.row()["looks"]["run"] == number
 
 
+@pytest.mark.slow
 @in_one_process
 def test_a_new_sample_is_asked_anew_and_judged_as_ever(project: Project) -> None:
     write(project)

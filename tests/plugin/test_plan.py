@@ -28,6 +28,7 @@ NARROW = sources.threshold(f"assert 0.99 <= {sources.RATIO} <= 1.01", name="test
 def _few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where pytest runs in this process, and the numbers are not the subject."""
     monkeypatch.setattr(predictions, "DRAWS", 60)
+    monkeypatch.setattr(predictions, "SECONDS", 600.0)
 
 
 few_draws = pytest.mark.usefixtures("_few_draws")
@@ -87,6 +88,7 @@ def test_the_plan_stands_in_the_terminal_and_in_the_results_file(project: Projec
     assert of_model["cost_usd"] == pytest.approx((of_model["input_tokens"] + 4 * 100_000) / 1e6)
 
 
+@pytest.mark.slow
 def test_the_plan_agrees_with_the_reference(project: Project) -> None:
     """A fair model is found fair in 19% of runs with 40 items, 84% with 100: paired, rate 0.5, 5 repetitions."""
     write(project, ALIKE)

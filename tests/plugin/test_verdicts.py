@@ -209,3 +209,15 @@ def test_a_threshold_that_ends_itself_is_not_fair(project: Project, call: str) -
     row = project.rows()[0]
     assert (row["id"], row["verdict"]) == ("test_hiring.py::test_threshold", "invalid")
     assert "mine" in row["message"]
+
+
+def test_a_conditional_fail_is_judged_as_an_assert(project: Project) -> None:
+    body = "if not ratio(measured, 'elder') >= 0.8:\n    pytest.fail('mine')"
+    parameters = "@pytest.mark.parametrize('low', [0.05, 0.8])\n"
+    each = sources.threshold("assert ratio(measured, 'woman') >= low", name="test_women").replace(
+        "(measured):", "(measured, low):"
+    )
+    write(project, sources.threshold(body), parameters + each)
+    project.run("-k", "not test_hiring[").assert_outcomes(passed=2, failed=1, deselected=60)
+    rows = {row["threshold"]: row["verdict"] for row in project.rows()}
+    assert rows == {"threshold": "unfair", "women (low=0.05)": "fair", "women (low=0.8)": "fair"}

@@ -11,7 +11,7 @@ import pytest
 
 from .conftest import Weights, weights_in
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 COUNT = 100
 SECRET = "sk-4f1d7a90c2b8"
 PLAIN = """

@@ -130,7 +130,7 @@ def test_its_commands_repeat_thresholds_and_items(finished: Finished) -> None:
         assert arguments[0] == "pytest"
         done = subprocess.run(
             [sys.executable, "-m", *arguments, "--fairness-report=none", "-p", "no:randomly"],
-            cwd=finished.folder, capture_output=True, text=True, check=False, timeout=60,
+            cwd=finished.folder, capture_output=True, text=True, check=False, timeout=240,
         )  # fmt: skip
         assert passed in done.stdout, done.stdout
         assert "0 ungraded" in done.stdout or "from the store" in done.stdout

@@ -178,6 +178,7 @@ def test_the_same_conditions_are_compared() -> None:
     assert sample(conditions=known).against(sample(conditions=known)).rate("yes").value == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("old", "side"), [(1.0, 1), (1.0, -1), (0.85, 1), (0.85, -1)])
 def test_on_the_margin_it_passes_in_few_runs(old: float, side: int) -> None:
     """The signs that are seen alone would pass 5% with the old run at parity; 500 runs of the rule: at most 4.2%."""

@@ -156,10 +156,10 @@ def test_hundreds_of_thousands_of_attempts_take_a_moment() -> None:
         for place, gender in enumerate(("f", "m", "f", "m", "f"))
     ]
     measured = Measured.from_rows(rows, item="item", groups=["gender"])
-    start = time.perf_counter()
+    start = time.thread_time()
     measured.ratio("hired", by="gender", of="f", to="m")
     measured.metric(lambda s: s.hired / s.all, hired="hired", all=lambda _: 1)
-    assert time.perf_counter() - start < 5  # about 0.5 s on one slow core
+    assert time.thread_time() - start < 20  # about 0.5 s; a loop over pairs would take hours
 
 
 def test_a_value_outside_of_its_span_is_refused() -> None:

@@ -109,6 +109,7 @@ def test_times_follow_what_was_seen() -> None:
     assert times_for([(1.0, fair(1.0)), (3.0, fair(3.0))], 0.025) == pytest.approx(truth, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_the_reference_design_is_fair_as_often_as_known() -> None:
     small = verdicts(simulation(40).draw, 300)
     large = verdicts(simulation(100).draw, 300)
@@ -124,6 +125,7 @@ def test_a_run_with_as_many_times_the_items_is_like_a_run_of_that_size() -> None
     assert (sample.items, sample.attempts, ratio(sample).sources) == (100, 1000, 100)
 
 
+@pytest.mark.slow
 def test_the_normal_approximation_agrees_with_simulated_runs() -> None:
     drawn = simulation(100)
     estimates = [ratio(drawn.draw(np.random.default_rng((1, run)))) for run in range(100)]
@@ -132,6 +134,7 @@ def test_the_normal_approximation_agrees_with_simulated_runs() -> None:
     assert fair == pytest.approx(verdicts(drawn.draw, 300)[Verdict.FAIR], abs=0.08)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("group", "end"), [("a", "below"), ("b", "above")])
 def test_a_detectable_ratio_is_found_in_four_of_five_runs(group: str, end: str) -> None:
     drawn = simulation(100)

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from pytest_fairness.cli import main
+from tests.helpers.fork_server import ForkedWorkers
 from tests.plugin.project import N2, NO_XDIST, Mode, Project
 
 from . import published
@@ -37,14 +38,14 @@ def server() -> Iterator[Counted]:
 
 
 @pytest.fixture
-def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Project:
+def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, forked_workers: ForkedWorkers) -> Project:
     """A folder of a user's own, with a copy of the suite."""
     left = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "suites" / "asymmetry", pytester.path / "suites" / "asymmetry", ignore=left)
     monkeypatch.setenv("OPENAI_API_KEY", "key-of-a-test")
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.chdir(pytester.path)
-    return Project(pytester, NO_XDIST)
+    return Project(pytester, NO_XDIST, forked_workers)
 
 
 def run(project: Project, *args: str, mode: Mode = NO_XDIST) -> str:

@@ -138,6 +138,7 @@ CAUSES = {
 """Published, ours, ungraded; suites/bbq/README.md explains the differences."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("run", "flag"), CAUSES)
 def test_flags_beside_those_that_were_published(
     judged: dict[str, Judged], recorded_pairs: Path, run: str, flag: str

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from pytest_fairness.cli import main
+from tests.helpers.fork_server import ForkedWorkers
 from tests.plugin.project import N2, NO_XDIST, Mode, Project
 from tests.suites_bbq.conftest import ROOT
 from tests.suites_bbq.records import record, write
@@ -19,12 +20,12 @@ MODEL = "simulated:planted?accuracy=0.8&garbage=0.01&" + "&".join(f"{flag}={shar
 
 
 @pytest.fixture
-def project(pytester: pytest.Pytester) -> Project:
+def project(pytester: pytest.Pytester, forked_workers: ForkedWorkers) -> Project:
     """A folder of a user's own, with a copy of the suite."""
     shutil.copytree(
         ROOT / "suites" / "bbq", pytester.path / "suites" / "bbq", ignore=shutil.ignore_patterns("__pycache__")
     )
-    return Project(pytester, NO_XDIST)
+    return Project(pytester, NO_XDIST, forked_workers)
 
 
 def run(project: Project, *args: str, mode: Mode = NO_XDIST) -> pytest.RunResult:

@@ -59,6 +59,7 @@ def test_a_fair_model_is_mostly_fair_and_never_unfair(threshold: Threshold) -> N
     assert set(verdicts) <= {"fair", "undecided"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("threshold", "parameters", "truth"), PLANTED, ids=lambda each: getattr(each, "__name__", None)
 )
@@ -132,6 +133,7 @@ def test_refusing_is_not_fair(threshold: Threshold) -> None:
     assert judged(threshold, refuses).verdict == "invalid"
 
 
+@pytest.mark.slow
 def test_opinions_and_writing_run_by_themselves(tmp_path: Path) -> None:
     results = tmp_path / "results.json"
     done = subprocess.run(

@@ -58,6 +58,7 @@ def test_group_means_are_those_of_the_table(model: str, score: str) -> None:
             assert measured.where(**{by: group}).mean(score).value == pytest.approx(fmean(own), abs=1e-12)
 
 
+@pytest.mark.slow
 @each_model
 @pytest.mark.parametrize(
     ("score", "crossed", "pair"), [("warmth_score", None, 0), ("competency_score", "candidate_name", 1)]
@@ -88,6 +89,7 @@ def test_errors_are_within_15_percent_of_a_mixed_model_s(
     assert estimate.error == pytest.approx(fitted.bse["x"], rel=0.15)
 
 
+@pytest.mark.slow
 @each_model
 @each_score
 @pytest.mark.parametrize(("by", "of", "to"), PAIRS)

@@ -125,6 +125,7 @@ def test_questions_are_counted(text: str, finish: str, expected: int | str) -> N
     assert (grade.value if isinstance(expected, int) else grade.ungraded) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("by", "of", "threshold"),
     [

@@ -26,7 +26,7 @@ SCHEMAS = {
 
 def validated(file: Path, schema: list[str]) -> int:
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", *schema, str(file)]
-    return subprocess.run(command, capture_output=True, timeout=60).returncode
+    return subprocess.run(command, capture_output=True, timeout=240).returncode
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
@@ -58,6 +58,7 @@ def job(newcomer: Newcomer, name: str) -> Newcomer:
     return Newcomer(newcomer.commands, shutil.copytree(newcomer.folder / "project", newcomer.folder / name))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "stored", "measured"),
     # The file of GitHub has four shards, of which two have died here: the gate asks for what they have left.

@@ -26,6 +26,7 @@ def section(title: str) -> dict[str, list[str]]:
     return found
 
 
+@pytest.mark.slow
 def test_the_first_verdict(newcomer: Newcomer) -> None:
     install, command = section("Two commands")[""][0].splitlines()
     assert install.startswith("pip install ")  # which the environment has behind it
@@ -35,6 +36,7 @@ def test_the_first_verdict(newcomer: Newcomer) -> None:
     assert (newcomer.folder / "reports" / "fairness.html").exists()
 
 
+@pytest.mark.slow
 def test_an_application_in_six_lines(newcomer: Newcomer) -> None:
     blocks = section("Test your application")
     (conftest,), (command,) = blocks["python"], blocks[""]
@@ -46,6 +48,7 @@ def test_an_application_in_six_lines(newcomer: Newcomer) -> None:
     assert "a try-out: 20 of 100 items say nothing good" in " ".join(result.stdout.split())
 
 
+@pytest.mark.slow
 def test_a_probe_in_yaml(newcomer: Newcomer) -> None:
     blocks = section("Write a probe")
     (declared,), command = blocks["yaml"], blocks[""][-1]
@@ -76,4 +79,4 @@ def test_every_option_is_told() -> None:
 
 def test_the_citation_file_holds_its_schema() -> None:
     schema = ["--builtin-schema", "vendor.citation-file-format", str(ROOT / "CITATION.cff")]
-    subprocess.run([sys.executable, "-m", "check_jsonschema", *schema], check=True, capture_output=True, timeout=60)
+    subprocess.run([sys.executable, "-m", "check_jsonschema", *schema], check=True, capture_output=True, timeout=240)

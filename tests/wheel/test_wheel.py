@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 
+import pytest
+
 from .conftest import Newcomer
 
 SUITES = ("asymmetry", "bbq", "emotion", "gender", "hiring")
@@ -14,6 +16,7 @@ bounds = [0.7, 1.4]
 """
 
 
+@pytest.mark.slow
 def test_one_command_runs_every_shipped_suite(newcomer: Newcomer) -> None:
     newcomer.write("pyproject.toml", OWN)
     suites = " ".join(f"pytest_fairness.suites.{suite}" for suite in SUITES)
@@ -31,6 +34,7 @@ def test_one_command_runs_every_shipped_suite(newcomer: Newcomer) -> None:
     assert (newcomer.folder / "reports" / "fairness.html").stat().st_size > 100_000
 
 
+@pytest.mark.slow
 def test_the_first_verdict_and_a_suite_of_ones_own(newcomer: Newcomer) -> None:
     written = newcomer.run("pytest-fairness new letting")
     assert written.returncode == 0, written.stderr

@@ -14,12 +14,13 @@ from typing import Any
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.numerals import number
+from pytest_fairness.report.compare.reading import FILE, read_told
+from pytest_fairness.report.compare.sections import Section
 from pytest_fairness.report.exports.asymmetry_figures import SIGN
-from pytest_fairness.report.html.shell import render
-from pytest_fairness.report.inline import inline
 from pytest_fairness.report.texts import visible
 from pytest_fairness.report.view import Row
 from pytest_fairness.stats.asymmetry import MARGINALISED, POWER
+from pytest_fairness.store.places import Place
 
 INDEX = "directional.adjusted_index"
 _COLUMNS: Mapping[str, str] = MappingProxyType(
@@ -122,6 +123,32 @@ def entries(results: Row) -> list[Entry]:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class League:
+    """The models of a comparison that have an adjusted index."""
+
+    entries: Sequence[Entry]
+    bare: bool
+    """Whether a bare summary is among them: that has no thresholds to compare."""
+
+
+def read_league(runs: Sequence[str], store: Place, redact: Callable[[str], str] = str) -> League:
+    """Return the asymmetry suite's figures of runs, results files and bare ``summary.json`` files.
+
+    Raises `FairnessError`, in one line, for what cannot be read, and beside a bare summary for a run without figures.
+    """
+    summaries = {name: read_summary(Path(name), redact) for name in runs if name.endswith(FILE)}
+    bare = any(summaries.values())
+    found: list[Entry] = []
+    for name in dict.fromkeys(runs):
+        summary = summaries.get(name)
+        of_run = [summary] if summary else entries(read_told(name, store, redact).results)
+        if bare and not of_run:
+            raise FairnessError(f"{name} has no adjusted index to be ranked by: name runs of the asymmetry suite only")
+        found += of_run
+    return League(found, bare)
+
+
 def latest(runs: Iterable[Row]) -> list[Entry]:
     """The newest entry of each model and date, from results files in the order of their runs."""
     return list({(entry.label, entry.date): entry for results in runs for entry in entries(results)}.values())
@@ -139,24 +166,10 @@ def table(found: Iterable[Entry]) -> tuple[list[str], list[list[str]]]:
     return ["rank", "model", "date", "adjusted", "95% interval", *_COLUMNS], rows
 
 
-def markdown(found: Sequence[Entry]) -> str:
-    """The league as a table; strangers' texts are no markup in it."""
+def section(found: Sequence[Entry]) -> Section:
+    """Return the league as a section of a comparison."""
     heads, rows = table(found)
-    lines = [f"| {' | '.join(map(inline, row))} |" for row in (heads, *rows)]
-    return (
-        "\n".join(["## Asymmetry", "", lines[0], "|---" * len(heads) + "|", *lines[1:], "", RANKS, "", W_AND_H]) + "\n"
-    )
-
-
-def page(found: Sequence[Entry]) -> str:
-    """The league as a page of its own."""
-    return render("asymmetry.html.j2", styles=("style.css", "charts.css", "compare.css"), asymmetry=content(found))
-
-
-def content(found: Sequence[Entry]) -> dict[str, Any]:
-    """What the template shows of a league."""
-    heads, rows = table(found)
-    return {"heads": heads, "rows": rows, "told": (RANKS, W_AND_H)}
+    return Section("asymmetry", "Asymmetry: models and dates by their adjusted index", heads, rows, (RANKS, W_AND_H))
 
 
 def lines(found: Sequence[Entry], width: int = 80) -> Iterator[str]:

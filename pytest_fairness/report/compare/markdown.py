@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pytest_fairness.report.compare import asymmetry, words
-from pytest_fairness.report.compare.asymmetry import Entry
+from pytest_fairness.report.compare import words
 from pytest_fairness.report.compare.comparison import Changes, Comparison, Question, changes
+from pytest_fairness.report.compare.sections import Section
 from pytest_fairness.report.inline import inline
 from pytest_fairness.report.sentences import SIMULATED
 
 
-def markdown(comparison: Comparison, entries: Sequence[Entry] = ()) -> str:
-    """The league, what changed, every threshold in all columns, and the league by the adjusted index of ``entries``.
+def markdown(comparison: Comparison, sections: Sequence[Section] = ()) -> str:
+    """Return the ranking, what changed, every threshold in all columns, and benchmarks' sections.
 
-    Strangers' texts are no markup in it.
+    Untrusted texts are no markup in it.
     """
     whole = "\n".join([*_league(comparison), *_changes(comparison), *_thresholds(comparison)]) + "\n"
-    return f"{whole}\n{asymmetry.markdown(entries)}" if entries else whole
+    return "\n".join([whole, *(section.markdown() for section in sections)])
 
 
 def _league(comparison: Comparison) -> Iterator[str]:

@@ -7,9 +7,9 @@ from typing import Any
 
 from markupsafe import Markup
 
-from pytest_fairness.report.compare import asymmetry, words
-from pytest_fairness.report.compare.asymmetry import Entry
+from pytest_fairness.report.compare import words
 from pytest_fairness.report.compare.comparison import Comparison, Question, changes
+from pytest_fairness.report.compare.sections import Section
 from pytest_fairness.report.html.axes import is_log, parity
 from pytest_fairness.report.html.charts import Line, lines_chart
 from pytest_fairness.report.html.shell import render
@@ -18,8 +18,8 @@ from pytest_fairness.report.sentences import SIMULATED
 _STYLES = ("style.css", "charts.css", "compare.css")
 
 
-def page(comparison: Comparison, entries: Sequence[Entry] = ()) -> str:
-    """The league, what changed, every threshold in all columns, and the league by the adjusted index, as HTML."""
+def page(comparison: Comparison, sections: Sequence[Section] = ()) -> str:
+    """Return the ranking, what changed, every threshold in all columns, and benchmarks' sections, as HTML."""
     anchors = {question.test: f"c{number}" for number, question in enumerate(comparison.questions, 1)}
     return render(
         "compare.html.j2",
@@ -29,7 +29,7 @@ def page(comparison: Comparison, entries: Sequence[Entry] = ()) -> str:
         comparison=comparison,
         league=words.league_table(comparison),
         days=sorted({column.started[:10] for column in comparison.columns}),
-        asymmetry=asymmetry.content(entries) if entries else None,
+        sections=sections,
         changes=changes(comparison),
         anchors=anchors,
         articles=[_article(comparison, question, anchors[question.test]) for question in comparison.questions],

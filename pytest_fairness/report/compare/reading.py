@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pytest_fairness.core.errors import FairnessError, StoreError
-from pytest_fairness.report.compare.asymmetry import Entry, entries, read_summary
 from pytest_fairness.report.compare.comparison import Comparison, Told, compare
 from pytest_fairness.report.results import SCHEMA, redacted
 from pytest_fairness.store.places import Place
@@ -39,33 +37,8 @@ def read_comparison(
         return compare([files.get(name) or _stored(opened, name, redact) for name in runs], to)
 
 
-@dataclass(frozen=True, slots=True)
-class League:
-    """What is named that has an adjusted index."""
-
-    entries: Sequence[Entry]
-    bare: bool
-    """Whether a bare summary is among it: that has no thresholds to compare."""
-
-
-def read_league(runs: Sequence[str], store: Place, redact: Callable[[str], str] = str) -> League:
-    """The asymmetry suite's figures of runs, results files and bare ``summary.json`` files.
-
-    Raises `FairnessError`, in one line, for what cannot be read, and beside a bare summary for a run without figures.
-    """
-    summaries = {name: read_summary(Path(name), redact) for name in runs if name.endswith(FILE)}
-    bare = any(summaries.values())
-    found: list[Entry] = []
-    for name in dict.fromkeys(runs):
-        summary = summaries.get(name)
-        of_run = [summary] if summary else entries(_told(name, store, redact).results)
-        if bare and not of_run:
-            raise FairnessError(f"{name} has no adjusted index to be ranked by: name runs of the asymmetry suite only")
-        found += of_run
-    return League(found, bare)
-
-
-def _told(name: str, store: Place, redact: Callable[[str], str]) -> Told:
+def read_told(name: str, store: Place, redact: Callable[[str], str] = str) -> Told:
+    """Return one run of the store, or one results file, each text through ``redact``."""
     if name.endswith(FILE):
         return _read(Path(name), redact)
     if not store.exists():

@@ -1,0 +1,144 @@
+"""Workers of pytest-xdist as forks of one process that has imported what each of them needs.
+
+A new process takes more than a second of CPU until it has imported pytest and the plugin; a fork takes
+some milliseconds. Its code is the same: execnet's own bootstrap line, read from standard input.
+"""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import inspect
+import marshal
+import os
+import random
+import select
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import execnet
+import pytest
+
+from tests.helpers.preloaded import preload
+
+CLIENT = Path(__file__).with_name("fork_client.py")
+
+
+class ForkServer:
+    """A process that forks workers, and the folder of its socket."""
+
+    def __init__(self) -> None:
+        self.folder = tempfile.mkdtemp(prefix="fork-")
+        self.address = str(Path(self.folder) / "socket")
+        self.environment = interpreter_environment()
+        self.process = subprocess.Popen(
+            [sys.executable, "-u", __file__, self.address], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        assert self.process.stdout is not None
+        assert self.process.stdout.readline() == b"ready\n"
+
+    @property
+    def python(self) -> str:
+        """The command that stands in for a new interpreter."""
+        return f"{sys.executable} -I -S {CLIENT} {self.address}"
+
+    def close(self) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self.process.wait()
+        shutil.rmtree(self.folder)
+
+
+class ForkedWorkers:
+    """Makes pytest-xdist take its local workers from a fork server, which starts with the first of them."""
+
+    def __init__(self) -> None:
+        self._server: ForkServer | None = None
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_setupnodes(self, specs: list[execnet.XSpec]) -> None:
+        self._server = self._server or ForkServer()
+        # What an interpreter reads when it starts, a fork cannot take over.
+        if interpreter_environment() == self._server.environment:
+            specs[:] = [execnet.XSpec(f"{spec}//python={self._server.python}") for spec in specs]
+
+    def close(self) -> None:
+        if self._server:
+            self._server.close()
+
+
+def interpreter_environment() -> dict[str, str]:
+    """Return the variables that an interpreter reads at its start; xdist hands over the path of imports itself."""
+    return {name: value for name, value in os.environ.items() if name.startswith("PYTHON") and name != "PYTHONPATH"}
+
+
+def serve(address: str) -> None:
+    """Fork for each connection; return in every fork, and in the server once standard input ends."""
+    import_as_pytest()
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listener.bind(address)
+    listener.listen(64)
+    print("ready")
+    while True:
+        ready, _, _ = select.select([listener, sys.stdin], [], [], 5.0)
+        reap()
+        if sys.stdin in ready:
+            os._exit(0)
+        if listener in ready:
+            connection, _ = listener.accept()
+            if os.fork() == 0:
+                listener.close()
+                become_worker(connection)
+                return
+            connection.close()
+
+
+def become_worker(connection: socket.socket) -> None:
+    """Take over the folder, environment and standard streams of the client."""
+    size, ancillary, _, _ = connection.recvmsg(8, socket.CMSG_SPACE(12))
+    (_, _, streams), *_ = ancillary
+    request = b""
+    while len(request) < int.from_bytes(size, sys.byteorder):
+        request += connection.recv(1 << 20)
+    folder, environment = marshal.loads(request)  # noqa: S302 - from our own client
+    for target in (0, 1, 2):
+        stream = int.from_bytes(streams[4 * target : 4 * target + 4], sys.byteorder)
+        os.dup2(stream, target)
+        os.close(stream)
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    random.seed()
+    atexit.register(os._exit, 0)  # to take half a million objects apart would take longer than most workers live
+    sys.argv = ["-c"]
+    connection.detach()  # the client ends when this process does
+
+
+def import_as_pytest() -> None:
+    """Import what workers need under pytest's import hook, as a worker would."""
+    config = pytest.Config.fromdictargs({}, [])
+    preload()
+    config._ensure_unconfigure()
+    inspect.getmodule(preload.__code__)  # which module has which file: traceback entries look it up
+    gc.collect()
+    gc.freeze()
+
+
+def reap() -> None:
+    """Forget the forks that have ended."""
+    while True:
+        try:
+            pid, _ = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return
+        if pid == 0:
+            return
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1])
+    exec(eval(sys.stdin.readline()), {"__name__": "__main__"})  # noqa: S102, S307 - execnet's bootstrap line

@@ -1,0 +1,53 @@
+"""Modules that are imported once for many runs of pytest.
+
+pytester restores ``sys.modules`` after a run in its own process. Extensions written in C do not survive being
+imported twice, and everything else here would be slow to.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+MODULES = (
+    "filelock",
+    "hypothesis",
+    "numpy",
+    "psycopg",
+    "pdb",
+    "scipy.special",
+    "sqlite3",
+    "sqlalchemy.dialects.postgresql",
+    "sqlalchemy.dialects.sqlite",
+    "tenacity",
+    "xdist.remote",
+    "xdist.workermanage",
+    "pytest_fairness.session.crashes",
+    "pytest_fairness.session.fixtures",
+    "pytest_fairness.session.startup",
+    "pytest_fairness.engine.sample",
+    "pytest_fairness.graders.choice",
+    "pytest_fairness.graders.judge",
+    "pytest_fairness.graders.refusal",
+    "pytest_fairness.graders.text",
+    "pytest_fairness.models.aliases",
+    "pytest_fairness.models.environment",
+    "pytest_fairness.models.function",
+    "pytest_fairness.models.prices",
+    "pytest_fairness.models.registry",
+    "pytest_fairness.models.replay",
+    "pytest_fairness.models.simulated",
+    "pytest_fairness.report.files",
+    "pytest_fairness.session.dry_runs.verifying",
+    "pytest_fairness.session.telling",
+    "pytest_fairness.stats.flakiness",
+    "pytest_fairness.stats.measured",
+    "pytest_fairness.stats.pvalues",
+    "pytest_fairness.stats.sequential",
+    "pytest_fairness.store.store",
+)
+
+
+def preload() -> None:
+    """Import all of them."""
+    for name in MODULES:
+        import_module(name)
