@@ -159,6 +159,8 @@ class Record:
     """What the project holds estimates against in place of the test's numbers."""
     negated: Collection[tuple[str, str, float]] = ()
     """Metric, operator and bound of the comparisons that must not hold."""
+    strict_tail: float | None = None
+    """The probability to err on either side of a claim of unfairness; None: that of the intervals."""
     conditions: dict[str, Condition] = field(default_factory=dict)
     given: dict[str, bool] = field(default_factory=dict)
     """The answer to each key, that of the condition which was checked last at the end."""
@@ -241,12 +243,14 @@ def conclude(name: str, condition: Condition) -> bool:
 
 
 def note(estimate: Estimate) -> Estimate:
-    """Tell the listener, if any, that an estimate was made; return it, with the listener's scale."""
+    """Tell the listener, if any, that an estimate was made; return it as the listener judges it."""
     record = _listening.get()
     if record is None:
         return estimate
     if record.scale is not None:
         estimate = replace(estimate, scale=record.scale)
+    if record.strict_tail is not None:
+        estimate = estimate.at_look(record.strict_tail)
     record.estimates.append(estimate)
     return estimate.watched()
 

@@ -62,6 +62,8 @@ class Evaluator:
     """Exceptions that end a test without failing it: those of a skip."""
     failures: tuple[type[BaseException], ...] = (AssertionError,)
     """Exceptions by which a test fails after a comparison: those of ``assert`` and of ``pytest.fail``."""
+    strict_tail: float | None = None
+    """The probability to err on either side of a claim of unfairness; None: that of the intervals."""
 
     def judged(self) -> Evaluation:
         """The test as its intervals answer it; open conditions hold.
@@ -90,7 +92,7 @@ class Evaluator:
         return Evaluation(record, failure)
 
     def _record(self, answers: Answers, default: bool | None) -> Record:  # noqa: FBT001 - an answer
-        return Record(answers, default, self.scale, self.bounds, self.negated)
+        return Record(answers, default, self.scale, self.bounds, self.negated, self.strict_tail)
 
 
 @dataclass(frozen=True, slots=True)

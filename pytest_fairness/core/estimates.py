@@ -19,14 +19,17 @@ from pytest_fairness.core.comparisons import (
     Decision,
     conclude,
     key_of,
+    listening,
     note_read,
     own_bound,
 )
+from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.marks import Mark, Scale
 from pytest_fairness.core.numerals import described, subject_text
 
 if TYPE_CHECKING:
     from pytest_fairness.core.breakdown import LazyBreakdown
+    from pytest_fairness.core.verdicts import Verdict
 
 Ends = Callable[[float], tuple[float, float]]
 """From the probability to err on either side (0.025 for a 95% interval) to both ends of an interval."""
@@ -52,6 +55,39 @@ class _Comparable(Comparable):
     @abstractmethod
     def _condition(self, op: str, bound: float, comparison: Comparison) -> bool:
         """The answer to a comparison."""
+
+    def decide(self, op: str, bound: float) -> Verdict:
+        """Return the verdict of a threshold that compares this with one number: for notebooks and scripts.
+
+        >>> rate = Estimate("rate(harmful)", "rate of harmful", value=0.01, low=0.004, high=0.017)
+        >>> rate.decide("<=", 0.02).value, rate.decide("<=", 0.015).value, rate.decide("<=", 0.003).value
+        ('fair', 'undecided', 'unfair')
+
+        Args:
+            op: ``<``, ``<=``, ``>`` or ``>=``.
+            bound: A finite number.
+
+        Returns:
+            As the interval decides it, at its own confidence. A threshold keeps a tenth of its error for
+            later runs: its first run has the interval of ``confidence=0.955``.
+
+        Raises:
+            FairnessError: For another operator, and in a threshold's test, which compares by ``assert``.
+        """
+        from pytest_fairness.core.verdicts import judge
+
+        if op not in OPERATORS:
+            raise FairnessError(f"{op!r} compares nothing here: write one of {', '.join(OPERATORS)}")
+        if listening():
+            raise FairnessError(
+                f"decide is for notebooks and scripts: write `assert ... {op} {bound:g}` in a threshold"
+            )
+
+        def test() -> None:
+            if not OPERATORS[op](self, bound):  # type: ignore[arg-type]  # it compares as a number does
+                raise AssertionError
+
+        return judge(test).verdict
 
     def _decide(self, op: str, bound: object) -> bool:
         if not isinstance(bound, Real) or isinstance(bound, bool) or not math.isfinite(bound):
@@ -123,6 +159,8 @@ class Estimate(_Comparable):
     """``low`` and ``high`` at any probability to err on either side; None where they are known at one only."""
     strict_at: Ends | None = None
     """The same of ``strict_low`` and ``strict_high``; None: ``ends_at``."""
+    strict_tail: float | None = None
+    """The probability to err on either side of a claim of unfairness, at a look; None: that of the interval."""
     scale: Scale | None = None
     """What its mark is taken from; None: it is not marked."""
     breakdown: LazyBreakdown | None = None
@@ -156,10 +194,40 @@ class Estimate(_Comparable):
         By Bonferroni: the test is unfair where one of them lies outside its bounds. Unchanged where its ends are
         known at one confidence only.
         """
+        if self.strict_tail is None:
+            return self._with_strict((1 - self.confidence) / 2 / asserted)
+        return replace(self._with_strict(self.strict_tail / asserted), strict_tail=self.strict_tail / asserted)
+
+    def at_look(self, strict_tail: float) -> Estimate:
+        """The estimate at one of several looks, which claims of fairness and of unfairness spend the error of apart.
+
+        Args:
+            strict_tail: The probability to err on either side of a claim of unfairness. That of a claim of fairness
+                is the interval's own.
+
+        Where its ends are known at one confidence only, and that is lower, it supports no claim of unfairness.
+        """
+        known = self.ends_at is not None or (1 - self.confidence) / 2 <= strict_tail
+        found = self._with_strict(strict_tail) if known else replace(self, strict_low=-math.inf, strict_high=math.inf)
+        return replace(found, strict_tail=strict_tail)
+
+    def as_claimed(self) -> Estimate:
+        """The estimate with the interval by which a look calls it unfair, where that is the narrower one."""
+        if self.strict_tail is None or 2 * self.strict_tail <= 1 - self.confidence or self.strict_low is None:
+            return self
+        confidence = round(1 - 2 * self.strict_tail, 12)
+        return replace(
+            self,
+            low=self.strict_low,
+            high=self.high if self.strict_high is None else self.strict_high,
+            confidence=confidence,
+        )
+
+    def _with_strict(self, tail: float) -> Estimate:
         at = self.strict_at or self.ends_at
         if at is None:
             return self
-        low, high = at((1 - self.confidence) / 2 / asserted)
+        low, high = at(tail)
         return replace(self, strict_low=low, strict_high=high)
 
     def watched(self) -> Estimate:

@@ -112,6 +112,7 @@ def judge(
     known: Dependence | None = None,
     endings: tuple[type[BaseException], ...] = (),
     failures: tuple[type[BaseException], ...] = (AssertionError,),
+    strict_tail: float | None = None,
 ) -> Judgement:
     """Run a threshold test and return what its comparisons, decided by their intervals, come to.
 
@@ -128,6 +129,7 @@ def judge(
         known: What it depends on, as a judgement of the same test on other data found it.
         endings: Exceptions that end the test without failing it, as those of a skip.
         failures: Exceptions by which the test fails once it has compared something.
+        strict_tail: The probability to err on either side of a claim of unfairness; without, that of the intervals.
 
     Returns:
         The judgement. A `FairnessError` (an unknown group, say) makes it invalid.
@@ -145,7 +147,7 @@ def judge(
     >>> judge(unasserted).verdict.value
     'invalid'
     """
-    evaluator = Evaluator(test, scale, endings=endings, failures=failures)
+    evaluator = Evaluator(test, scale, endings=endings, failures=failures, strict_tail=strict_tail)
     first = evaluator.judged()
     if isinstance(first.failure, FairnessError) or not first.given:
         reason = str(first.failure) if isinstance(first.failure, FairnessError) else NOTHING_COMPARED
@@ -186,6 +188,7 @@ def _judged(evaluator: Evaluator, first: Evaluation, passing: Evaluation, known:
     broken, invalid, still_open = map(those, (Decision.FALSE, Decision.INVALID, Decision.UNDECIDED))
     if broken:
         verdict, deciding = Verdict.UNFAIR, _reached(broken, needed, first)
+        deciding = replace(deciding, estimate=deciding.estimate.as_claimed())
     elif invalid:
         verdict, deciding = Verdict.INVALID, invalid[0]
     elif still_open:

@@ -117,6 +117,22 @@ def own(row: Mapping[str, Any]) -> str:
     return f"set by this project: {'; '.join(parts)}" if parts else ""
 
 
+def remarks(row: Mapping[str, Any]) -> list[str]:
+    """What there is to say of how a threshold was judged, beside its numbers."""
+    return list(filter(None, (own(row), anytime(row), earlier_runs(row), read_only(row), *row.get("clustering", ()))))
+
+
+def anytime(row: Mapping[str, Any]) -> str:
+    """That the interval holds at every size of the sample; nothing where it does not.
+
+    >>> anytime({"looks": {"anytime": 400}, "confidence": 0.9976})
+    'an anytime-valid 99.76% interval: its sample may grow and be judged again'
+    """
+    if not (row.get("looks") or {}).get("anytime") or row["confidence"] is None:
+        return ""
+    return f"an anytime-valid {row['confidence'] * 100:.4g}% interval: its sample may grow and be judged again"
+
+
 def earlier_runs(row: Mapping[str, Any]) -> str:
     """How often a threshold was judged before on its model; nothing for its first run.
 

@@ -21,6 +21,7 @@ from pytest_fairness.store.places import LATEST
 
 if TYPE_CHECKING:
     from pytest_fairness.core.items import ProbeItem
+    from pytest_fairness.session.looks import Look
     from pytest_fairness.session.measuring import LazyMeasured
     from pytest_fairness.session.probes import Probe
     from pytest_fairness.session.state import FairnessSession
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from pytest_fairness.store.runs import Runs
     from pytest_fairness.store.samples import StoredSample
 
+_Design = tuple[set[Any], int]
+"""The prompts with their items and groups, and the repetitions of each."""
 _MOST_CANDIDATES = 20
 """Runs that are looked through for one that can be compared."""
 NO_BASELINE = "no baseline is named: give --fairness-baseline RUN, the id of an earlier run (or `latest`)"
@@ -71,18 +74,24 @@ def _latest_alike(fairness: FairnessSession, probes: Sequence[Probe]) -> str | N
     designs = {probe.id: _design(probe.items, range(fairness.repetitions(probe))) for probe in probes}
     candidates = runs.with_samples_of(list(designs), fairness.run)
     for run in candidates[:_MOST_CANDIDATES]:
-        if all(_asked(runs, run, probe) == design for probe, design in designs.items()):
+        asked = {probe: _asked(runs, run, probe) for probe in designs}
+        if asked == designs or (fairness.settings.resolve and all(map(_holds, asked.values(), designs.values()))):
             return run
     return candidates[0] if candidates else None
 
 
-def _asked(runs: Runs, run: str, probe: str) -> object:
+def _holds(asked: _Design, wanted: _Design) -> bool:
+    """Whether a run asked all of a design, which the first of several looks needs, and maybe more."""
+    return asked[0] >= wanted[0] and asked[1] >= wanted[1]
+
+
+def _asked(runs: Runs, run: str, probe: str) -> _Design:
     key = next(key for of, _, key in runs.samples(run) if of == probe)
     sample = sample_of(runs, run, probe, key)
     return _design({item.id: item for item, _ in sample.prompts}.values(), sample.repetitions)
 
 
-def _design(items: Iterable[ProbeItem], repetitions: range) -> object:
+def _design(items: Iterable[ProbeItem], repetitions: range) -> _Design:
     prompts = {
         (item.id, prompt_digest(prompt.messages), tuple(sorted(prompt.groups.items())))
         for item in items
@@ -122,6 +131,7 @@ class LazyBaseline:
     def __init__(self, measured: LazyMeasured, fairness: FairnessSession) -> None:
         self._of = measured
         self._fairness = fairness
+        self._loaded: dict[Look, Measured] = {}
 
     def __getattr__(self, name: str) -> Any:
         __tracebackhide__ = True
@@ -137,16 +147,40 @@ class LazyBaseline:
         __tracebackhide__ = True
         if self._fairness.settings.baseline is None:
             pytest.skip(NO_BASELINE)
-        return self._loaded
+        look = self._of.look
+        if look not in self._loaded:
+            self._loaded[look] = self._at(look)
+        return self._loaded[look]
+
+    def reaches(self, look: Look) -> bool:
+        """Whether a run is named, and holds all items and repetitions of a look."""
+        if self._fairness.settings.baseline is None:
+            return False
+        items, repetitions = look.design(self._of.probe)
+        try:
+            held = {graded.item.id for graded in self._stored.attempts}
+        except FairnessError:  # which the test is told
+            return False
+        return held >= {item.id for item in items} and len(self._stored.repetitions) >= repetitions
 
     @cached_property
-    def _loaded(self) -> Measured:
-        return baseline_of(
+    def _stored(self) -> StoredSample:
+        return baseline_sample(
             self._fairness.store.runs, self._fairness.settings.baseline or "", self._of.probe.id, self._of.subject
         )
 
+    def _at(self, look: Look) -> Measured:
+        """The stored sample as far as a look goes; whole where there is one look."""
+        sample = self._stored
+        if look.of > 1:
+            items, repetitions = look.design(self._of.probe)
+            ids, end = {item.id for item in items}, sample.repetitions.start + repetitions
+            kept = [graded for graded in sample.attempts if graded.item.id in ids and graded.attempt.repetition < end]
+            sample = replace(sample, attempts=kept)
+        return measured_again(sample)
 
-def baseline_of(runs: Runs, run: str, probe: str, model: Model) -> Measured:
+
+def baseline_sample(runs: Runs, run: str, probe: str, model: Model) -> StoredSample:
     """The sample of a run that a probe's sample on this model is to be held against.
 
     That of the same model; where the run has it not, that of its only model.
@@ -159,8 +193,7 @@ def baseline_of(runs: Runs, run: str, probe: str, model: Model) -> Measured:
             f"run {run[:8]} measured this probe on {len(stored)} models and not on {model.name}: "
             "name a run with it, or with one model only"
         )
-    key = same or next(iter(stored), "")
-    return measured_again(sample_of(runs, run, probe, key))
+    return sample_of(runs, run, probe, same or next(iter(stored), ""))
 
 
 def key_of(runs: Runs, run: str, probe: str, model: Model) -> str | None:

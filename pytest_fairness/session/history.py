@@ -71,33 +71,41 @@ class JudgedRuns:
     """What the last run on other bounds asked for, in words; empty where all had the same."""
     unversioned: bool
     """Whether the model is an application that does not say when it changes."""
+    sequence: str = ""
+    """What runs share whose samples may grow from one to the next; empty where intervals do not allow it."""
 
     @classmethod
     def of(cls, test: str, measured: LazyMeasured, judgement: Judgement) -> JudgedRuns:
         """Count the runs of a threshold that has been judged on the sample of its first look."""
         model = digest(measured.lifetime)
-        question = [asked(judgement), sorted(measured.fingerprints.items()), measured.tail, measured.look.of]
-        identity = digest(json.dumps([measured.answers, *question]))
+        question = [asked(judgement), sorted(measured.fingerprints.items()), measured.tail, measured.look.anytime]
+        identity = digest(json.dumps([measured.answers, *question, measured.look.plan]))
         earlier: dict[str, dict[str, Any]] = {}
         for row in measured.judgments(test):
             looks = row.get("looks") or {}
             if row["verdict"] in _JUDGED and _is_counted(row, measured.subject.name, model):
                 earlier.setdefault(looks.get("identity") or row["run"], row)
         earlier.pop(TRYOUT, None)
+        sequence = _sequence(question, measured)
+        grown = [row for row in earlier.values() if sequence and _is_extended(row, sequence, measured)]
         if identity in earlier:
             number = earlier[identity]["looks"]["run"]
+        elif grown:
+            number = max(row["looks"]["run"] for row in grown)
         else:
             # Sessions of a run with a fixed id share one row: the last of them says how many there were.
             number = 1 + max([len(earlier), *((row.get("looks") or {}).get("run", 1) for row in earlier.values())])
         before = [row for row in earlier.values() if (row.get("looks") or {}).get("run", 1) < number]
         verdicts = {name: sum(row["verdict"] == name for row in before) for name in _JUDGED}
-        return cls(number, identity, model, verdicts, _other_bounds(before, judgement), bool(measured.unversioned))
+        return cls(
+            number, identity, model, verdicts, _other_bounds(before, judgement), bool(measured.unversioned), sequence
+        )
 
     def row(self) -> dict[str, Any]:
         """As the results file has it."""
         return {
             "run": self.number, "identity": self.identity, "model": self.model, "earlier": dict(self.verdicts),
-            "other_bounds": self.bounds, "unversioned": self.unversioned,
+            "other_bounds": self.bounds, "unversioned": self.unversioned, "sequence": self.sequence,
         }  # fmt: skip
 
 
@@ -111,6 +119,17 @@ def asked(judgement: Judgement) -> list[str]:
     needs = judgement.dependence.needs if judgement.dependence else {}
     own = [(each.estimate.metric, each.bound) for each in judgement.comparisons if each.instead_of is not None]
     return [*sorted(needs), *map(str, sorted(own))]
+
+
+def _sequence(question: list[Any], measured: LazyMeasured) -> str:
+    """What the runs have in common whose samples are one sequence; a slice, or other repetitions, make another."""
+    if measured.look.anytime is None:
+        return ""
+    return digest(json.dumps([question, measured.probe.chosen, measured.look.size.repetitions]))
+
+
+def _is_extended(row: Mapping[str, Any], sequence: str, measured: LazyMeasured) -> bool:
+    return row["looks"].get("sequence") == sequence and measured.extends(row["run"])
 
 
 def _is_counted(row: Mapping[str, Any], name: str, model: str) -> bool:

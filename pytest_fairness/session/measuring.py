@@ -14,7 +14,7 @@ from pytest_fairness.engine.errors import SpentError, StoppedError
 from pytest_fairness.report.texts import visible
 from pytest_fairness.session.conditions import conditions
 from pytest_fairness.session.judges import judged_by, with_judges
-from pytest_fairness.session.looks import Look
+from pytest_fairness.session.looks import Look, declared_clusters, planned
 from pytest_fairness.session.shard_tests import defer_to_others
 from pytest_fairness.session.state import SESSION, Planned, Unbuilt
 
@@ -163,7 +163,7 @@ class LazyMeasured:
             Unbuilt(self.probe.error, self.probe.is_skipped).end()
         self._model_name = model_name
         self._graders = graders_of(self.probe, request)
-        self.look = Look(1, 1, self.tail)
+        self.look = self.first_look(1)
         self._attempts_at: dict[int, Sequence[GradedAttempt]] = {}
         self._measured_at: dict[int, Measured] = {}
         """By the number of the look."""
@@ -204,6 +204,12 @@ class LazyMeasured:
         prompts = sum(len(item.prompts) for item in self.probe.items)
         return prompts * self._fairness.repetitions(self.probe)
 
+    def first_look(self, looks: int) -> Look:
+        """The first of at most so many looks."""
+        anytime = self._fairness.settings.anytime
+        sizes = planned(self.probe, self._fairness.repetitions(self.probe), looks, items_only=anytime)
+        return Look(1, sizes, self.tail, anytime=declared_clusters(self.probe) if anytime else None)
+
     def take(self, look: Look) -> None:
         """From now on, be the sample of this look, at its confidence."""
         self.look = look
@@ -238,6 +244,14 @@ class LazyMeasured:
             "\n".join(sorted(f"{each.item.id} {digests[id(each.prompt)]} {_answer(each)}" for each in attempts))
         )
 
+    def extends(self, run: str) -> bool:
+        """Whether the sample of the first look holds all answers of an earlier run, as that run was given them."""
+        sample = self._fairness.store.runs.sample(run, self.probe.id, self.subject.key)
+        if sample is None or run == self._fairness.run:
+            return False
+        stored = {graded.attempt.key for graded in self._attempts_at[1] if graded.attempt.from_store}
+        return {graded.attempt.key for graded in sample.attempts} <= stored
+
     @property
     def lifetime(self) -> str:
         """Over what the judged runs of a threshold are counted: the model, whichever run an application belongs to."""
@@ -250,11 +264,12 @@ class LazyMeasured:
 
     @property
     def is_tryout(self) -> bool:
-        """Whether this sample is under a quarter of the one that the probe declares, and no look was declared."""
+        """Whether this sample is under a quarter of the one that the probe declares, and may not grow."""
         items = len({graded.item.id for graded in self._attempts_at[self.look.number]})
         attempts = len(self._attempts_at[self.look.number])
         declared_items, declared_attempts = self.probe.declared
-        return self.look.of == 1 and min(items / declared_items, attempts / declared_attempts) < SMALLEST_SHARE
+        may_grow = self.look.of > 1 or self.look.anytime is not None
+        return not may_grow and min(items / declared_items, attempts / declared_attempts) < SMALLEST_SHARE
 
     def keep_influences(self, test: str, influences: Mapping[str, Any]) -> None:
         """Put into the store what each item adds to a threshold's estimate: other runs are compared by it."""
@@ -278,7 +293,7 @@ class LazyMeasured:
         try:
             sample = self._fairness.sample(self._planned, self.subject)
             if self.look.number > 1:
-                items, repetitions = self.look.design(self.probe, self._fairness.repetitions(self.probe))
+                items, repetitions = self.look.design(self.probe)
                 sample = self._fairness.sample_of(self.probe, items, self.subject, repetitions)
             sample.grade_with(self._graders)
             if self._fairness.settings.shard is not None and self.look.number == 1:
@@ -363,7 +378,7 @@ class LazyMeasured:
     def _left_out(self) -> LeftOut:
         """What describes the prompts of the probe that options of the run left out of this look's sample."""
         if self.look not in self._described:
-            items, _ = self.look.design(self.probe, 1)
+            items, _ = self.look.design(self.probe)
             measured = {item.id for item in items}
             reserve = [item for item in self.probe.reserve if item.id not in measured]
             settings = self._fairness.settings

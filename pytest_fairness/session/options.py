@@ -29,7 +29,9 @@ OPTIONS = (
     Option("judge", "the model that judges answers, for graders that ask one", "NAME"),
     Option("repetitions", "ask each prompt this often, whatever its probe says", "N", int),
     Option("resolve", "look at undecided thresholds again, with more items or repetitions", flag=True),
-    Option("looks", "the most looks of --fairness-resolve; each adds as many attempts as the first", "N", int, 5),
+    Option("looks", "the most looks of --fairness-resolve; each adds as many attempts as the first", "N", int, 8),
+    Option("anytime", "intervals that hold at every size of a sample that grows, so that it may be extended and "
+           "judged again however often; half as wide again", flag=True),
     Option("fresh", "ask everything anew instead of taking answers of earlier runs from the store", flag=True),
     Option("max-age", "ask anew what was answered longer ago than this, in days, hours or weeks", "30d|12h|4w"),
     Option("baseline", "the run that the `baseline` fixture holds: its id or the beginning of it, or `latest`", "RUN"),

@@ -16,6 +16,7 @@ from pytest_fairness.core.verdicts import Judgement, judge
 from pytest_fairness.session.baseline import NO_BASELINE
 from pytest_fairness.session.bounds import Own
 from pytest_fairness.session.compat import has_hypothesis_seed
+from pytest_fairness.session.measuring import LazyMeasured
 from pytest_fairness.session.probes import threshold_scale
 from pytest_fairness.session.state import SESSION
 
@@ -29,22 +30,32 @@ _ENDINGS = (pytest.skip.Exception, pytest.xfail.Exception, pytest.exit.Exception
 _FAILURES = (AssertionError, pytest.fail.Exception)
 
 
-def rehearse(item: pytest.Function, measured: Measured, known: Dependence | None = None) -> Judgement:
+def rehearse(
+    item: pytest.Function, measured: Measured, known: Dependence | None = None, strict_tail: float | None = None
+) -> Judgement:
     """What a threshold's test says of another sample than its own: resampled, permuted or simulated.
 
     The test is called with the fixtures that it was set up with, but for its ``measured``. No
     model is asked, and nothing is noted on the test. ``known`` is what an earlier judgement
-    found the test to depend on.
+    found the test to depend on. ``strict_tail`` is that of a look (`core.verdicts.judge`).
     """
-    return _judged(item, arguments_of(item) | {"measured": measured}, known)
+    return _judged(item, arguments_of(item) | {"measured": measured}, known, strict_tail)
 
 
 def judged(item: pytest.Function) -> Judgement:
     """The verdict of a threshold's test on its own sample."""
-    return _judged(item, arguments_of(item))
+    measured = item.funcargs["measured"]
+    assert isinstance(measured, LazyMeasured)  # noqa: S101 - the fixture's, or the test would have errored
+    look = measured.look
+    return _judged(item, arguments_of(item), strict_tail=None if look.of == 1 else look.strict_tail)
 
 
-def _judged(item: pytest.Function, arguments: Mapping[str, Any], known: Dependence | None = None) -> Judgement:
+def _judged(
+    item: pytest.Function,
+    arguments: Mapping[str, Any],
+    known: Dependence | None = None,
+    strict_tail: float | None = None,
+) -> Judgement:
     own = own_of(item)
     _seed(item)
     return judge(
@@ -54,6 +65,7 @@ def _judged(item: pytest.Function, arguments: Mapping[str, Any], known: Dependen
         known=known,
         endings=_ENDINGS,
         failures=_FAILURES,
+        strict_tail=strict_tail,
     )
 
 

@@ -55,9 +55,12 @@ def threshold_row(item: pytest.Function, judgement: Judgement, measured: LazyMea
             "of": measured.look.of,
             "first": measured.first_attempts,
             "run": measured.look.run,
+            "plan": [list(size) for size in measured.look.plan],
+            "anytime": measured.look.anytime,
         },
         "metrics": [metric_row(estimate) for estimate in judgement.estimates],
         "read": [subject_text(estimate) for estimate in judgement.read],
+        "clustering": [],
     }
     if deciding is None:
         return _EMPTY_ROW | row | {"advice": advice(judgement) if judgement.verdict is Verdict.UNDECIDED else ""}
@@ -66,15 +69,15 @@ def threshold_row(item: pytest.Function, judgement: Judgement, measured: LazyMea
     flip = flip_probability(estimate, [comparison.bound for comparison in bounds])
     look = measured.look
     # A look's share of the error is smaller than the whole: its p-values count for that much more.
-    share = look.tail / look.own_tail
+    shares = {name: look.tail / tail for name, tail in (("fair", look.own_tail), ("unfair", look.strict_tail))}
     return row | {
         "comparisons": [{"op": c.op, "bound": c.bound, "decision": c.decision.value} for c in bounds],
         "bounds": list(judgement.bounds),
         "flip_probability": flip,
         "outside_probability": outside_probability(bounds),
         "advice": advice(judgement) if judgement.verdict is Verdict.UNDECIDED else "",
-        "p_value": _scaled(p_unfair(judgement.comparisons, judgement.asserted), share),
-        "p_fair": _scaled(p_fair(judgement.comparisons), share),
+        "p_value": _scaled(p_unfair(judgement.comparisons, judgement.asserted), shares["unfair"]),
+        "p_fair": _scaled(p_fair(judgement.comparisons), shares["fair"]),
         **metric_row(estimate),
         **_breakdown_row(judgement, estimate),
     }
@@ -87,7 +90,7 @@ _EMPTY_ROW: dict[str, Any] = {
     "slice": {}, "estimate": None, "count": None, "low": None, "high": None, "confidence": None,
     "items": 0, "sources": 0,
     "attempts": 0, "ungraded": {}, "groups": {}, "invalid": "", "risk": None, "looks": {}, "history": {}, "graders": {},
-    "judges": [], "own": {}, "read": [], "restricted": [],
+    "judges": [], "own": {}, "read": [], "restricted": [], "clustering": [],
     "attribute": None, "reference": None, "by_group": {}, "example": None,
 }  # fmt: skip
 

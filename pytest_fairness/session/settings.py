@@ -46,6 +46,8 @@ class Settings:
     repetitions: int | None
     resolve: bool
     looks: int
+    anytime: bool
+    """Whether intervals hold however often a sample is extended."""
     fresh: bool
     max_age: float | None
     """Seconds; older answers are asked anew."""
@@ -128,7 +130,7 @@ class Settings:
         }
         models = [f"--fairness-model={name}" for name in self.models]
         folders = [f"--fairness-data={suite}={_shown(folder, base)}" for suite, folder in self.data.items()]
-        flags = ["--fairness-resolve"] if self.resolve else []
+        flags = [f"--fairness-{name}" for name in ("resolve", "anytime") if getattr(self, name)]
         named = [f"--fairness-{name}={value}" for name, value in given.items() if value is not None]
         return [*models, *self.chosen, *named, *flags, *folders]
 
@@ -198,6 +200,7 @@ def _settings(config: pytest.Config, given: Mapping[str, Any], chosen: Mapping[s
         repetitions=chosen["repetitions"],
         resolve=chosen["resolve"],
         looks=chosen["looks"],
+        anytime=chosen["anytime"],
         fresh=chosen["fresh"],
         max_age=_age(chosen["max-age"]),
         baseline=chosen["baseline"] or None,

@@ -115,9 +115,8 @@ def notes(rows: Sequence[Row], width: int, causes: CauseCounts) -> Iterator[str]
                 f"{row['attempts']:,} attempts), judged with a {row['confidence'] * 100:.4g}% interval",
                 width,
             )
-        for more in (sentences.own(row), sentences.earlier_runs(row), sentences.read_only(row)):
-            if more:
-                yield from wrapped(f"{row['threshold']}: {more}", width)
+        for more in sentences.remarks(row):
+            yield from wrapped(f"{row['threshold']}: {more}", width)
         if row["verdict"] == "undecided" and not row["message"].startswith(told):
             yield from wrapped(f"{row['threshold']}: {row['advice']}", width)
     reasons: dict[str, list[str]] = {}  # one cause may be that of many

@@ -18,6 +18,7 @@ from pytest_fairness.core.wording import explanation
 from pytest_fairness.engine.errors import SpentError
 from pytest_fairness.report.texts import visible
 from pytest_fairness.session.causes import cause_property
+from pytest_fairness.session.clustering_checks import MOST_ATTEMPTS, SECONDS, check_clustering
 from pytest_fairness.session.history import TRYOUT, History, JudgedRuns, read_history
 from pytest_fairness.session.looks import items_limit, looks, note_decided
 from pytest_fairness.session.measuring import LazyMeasured
@@ -79,7 +80,7 @@ def run_threshold(item: pytest.Function) -> None:
     else:
         runs = None
         judgement = Judgement(Verdict.UNDECIDED)
-        for look in looks(item, settings, measured.tail):
+        for look in looks(item, settings, measured):
             before = measured.look
             measured.take(replace(look, run=runs.number if runs else 1))
             try:
@@ -139,6 +140,8 @@ def conclude(
     row = threshold_row(item, judgement, measured, message) | {"history": asdict(history)}
     if runs is not None:
         row["looks"] |= runs.row() | ({"identity": TRYOUT} if measured.is_tryout else {})
+    if judgement.deciding is not None and judgement.deciding.estimate.attempts <= MOST_ATTEMPTS:
+        row["clustering"] = check_clustering(item, measured.load(), judgement, SECONDS)
     if influences := influences_of(judgement):
         measured.keep_influences(item.nodeid, influences)
     broken = _not_excused(item, judgement, flaky, row, history)

@@ -15,7 +15,7 @@ from pytest_fairness.session.searching import is_search
 from pytest_fairness.session.settings import Settings
 from pytest_fairness.session.state import FairnessSession
 
-_OF_PROBES = ("repetitions", "resolve", "sample", "where", "baseline", "judge")
+_OF_PROBES = ("repetitions", "resolve", "anytime", "sample", "where", "baseline", "judge")
 """Options that change nothing where no probe and no threshold is selected."""
 _SEEDED = ("sample", "plan", "certify")
 """Options that draw with the seed."""

@@ -75,25 +75,25 @@ class Supply:
 class Pilot:
     """Draws runs like a run that was made: its sources with replacement (Davison and Hinkley 1997, section 3.8).
 
-    ``sources`` and ``repetitions`` are those of the run that is planned. More repetitions than
-    the pilot has are drawn with replacement, which is on the safe side.
+    ``sources`` are those of the run that is planned. More repetitions than the pilot has are drawn
+    with replacement, which is on the safe side.
     """
 
-    def __init__(self, supply: Supply, sources: int, repetitions: int) -> None:
-        self._supply, self._sources, self._repetitions = supply, sources, repetitions
+    def __init__(self, supply: Supply, sources: int) -> None:
+        self._supply, self._sources = supply, sources
 
-    def draw(self, generator: np.random.Generator, times: float = 1.0) -> Measured:
+    def draw(self, generator: np.random.Generator, times: float, repetitions: int) -> Measured:
         """A run with so many times as many sources as planned."""
         number = max(1, round(self._sources * times))
 
         def chosen(rows: Rows) -> Rows:
             made = rows.shape[1]
-            if self._repetitions == made:
+            if repetitions == made:
                 return rows
-            if self._repetitions < made:
-                places = generator.random(rows.shape).argsort(axis=1)[:, : self._repetitions]
+            if repetitions < made:
+                places = generator.random(rows.shape).argsort(axis=1)[:, :repetitions]
             else:
-                places = generator.integers(made, size=(len(rows), self._repetitions))
+                places = generator.integers(made, size=(len(rows), repetitions))
             return np.take_along_axis(rows, places, axis=1)
 
         return self._supply.sample(generator.integers(self._supply.sources, size=number), chosen)

@@ -14,7 +14,7 @@ from pytest_fairness.core.errors import FairnessError, near
 from pytest_fairness.stats.breakdowns import Compared, Origin
 from pytest_fairness.stats.calibration import Calibration, Row
 from pytest_fairness.stats.centring import Centres, centres
-from pytest_fairness.stats.columns import Clustering, Columns, Rows
+from pytest_fairness.stats.columns import Clustering, Codes, Columns, Rows
 from pytest_fairness.stats.contrasts import Setting
 from pytest_fairness.stats.fillings import Group, group
 from pytest_fairness.stats.metrics import Sample, joint
@@ -57,6 +57,26 @@ class Selected:
         """The whole sample with intervals at another confidence."""
         measured = copy(self)
         measured._restrict(np.arange(self._columns.count), Setting(confidence, {}))
+        return measured
+
+    def first(self, sources: int, repetitions: int, confidence: float) -> Self:
+        """Return the sample of an earlier look: its first sources and repetitions, at a confidence of its own."""
+        order = np.unique(self._columns.sources.codes, return_index=True)[1]
+        codes = self._columns.sources.codes
+        kept = np.isin(codes, codes[np.sort(order)[:sources]])
+        if self._columns.prompts is not None:
+            kept &= _places(self._columns.prompts.codes) < repetitions
+        measured = copy(self)
+        measured._restrict(np.flatnonzero(kept), Setting(confidence, {}))
+        return measured
+
+    def clustered(self, clustering: Clustering) -> Self:
+        """Return the whole sample with other clusters, and no crossed factor."""
+        measured = copy(self)
+        measured._columns = copy(self._columns)
+        measured._columns.sources, measured._columns.crossed = clustering, None
+        measured._clusterings = [clustering]
+        measured._restrict(np.arange(self._columns.count), Setting(self._setting.confidence, {}))
         return measured
 
     @property
@@ -198,3 +218,12 @@ class Selected:
 
     def _count(self, rows: Rows) -> int:
         return len(np.unique(self._columns.items.codes[rows]))
+
+
+def _places(codes: Codes) -> Codes:
+    """The place of each row among those with its code, from 0."""
+    order = np.argsort(codes, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(np.bincount(codes))[:-1]])
+    places = np.empty(len(codes), dtype=np.int64)
+    places[order] = np.arange(len(codes)) - starts[codes[order]]
+    return places

@@ -1,12 +1,18 @@
 """Looking more than once: at which tail each look's interval is made, so that all looks together err no more than one.
 
 Lan and DeMets 1983 spend the error over the looks; what a look may spend is turned into
-its tail by the recursive integration of Armitage, McPherson and Rowe 1969.
+its tail by the recursive integration of Armitage, McPherson and Rowe 1969. The claims of a
+verdict spend apart: one that is *fair* is made late, when the interval is narrow, and one
+that is *unfair* as early as the gap can be seen (Hwang, Shih and DeCani 1990). Where looks
+are not planned at all, an asymptotic confidence sequence takes their place
+(Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas 2024).
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from enum import Enum
 from functools import lru_cache
 
 import numpy as np
@@ -20,13 +26,19 @@ FIRST_RUN = 0.9
 """The share of the error that the first judged run of a threshold has; all later ones share the rest."""
 
 NODES = 128
-"""Of the integration; 20 looks are then exact to ten digits and more."""
+"""Of the integration; 20 equal steps are then exact to ten digits and more."""
+
+SMALL_STEP = 0.04
+"""A share of the information so far; a smaller step needs more nodes, since its density is narrower."""
 
 FARTHEST = 8.0
 """Standard deviations from zero within which a sum is looked for: all but 6e-16 of it on a side."""
 
 HALVINGS = 60
 """Of the range in which a bound is searched: to the last digit of a float."""
+
+TUNING = 8.2
+"""The information at which a confidence sequence is narrowest, times its tuning parameter; for a 95% interval."""
 
 
 def run_tail(run: int, tail: float) -> float:
@@ -52,56 +64,122 @@ def run_tail(run: int, tail: float) -> float:
     return (1 - FIRST_RUN) * tail * 6 / (math.pi * (run - 1)) ** 2
 
 
-@lru_cache
-def look_tails(looks: int, tail: float) -> tuple[float, ...]:
-    """The tail of the interval at each of ``looks`` looks, so that a truth is passed with probability ``tail`` in all.
+class Spending(Enum):
+    """How much of the error may be spent by a share of the information, from 0 to 1."""
 
-    ``tail`` is the probability to err on one side: 0.025 for 95%. The k-th look takes an
-    interval at confidence ``1 - 2 * look_tails(looks, tail)[k - 1]``, and a verdict at the
-    first look that has one is final. By the k-th of K looks ``tail * (k / K)**2`` is spent:
-    little early, when only a large gap can be seen, and most at the end, whose tail is
-    close to that of a single look.
+    LATE = "late"
+    """t squared: the last look is almost as powerful as a single one. For claims that a model is fair."""
+    EVEN = "even"
+    """log(1 + (e - 1) t), as Pocock's equal bounds do: a large gap ends the run early. For claims that it is unfair."""
 
-    >>> [round(each, 4) for each in look_tails(5, 0.025)]
+    def by(self, share: float) -> float:
+        """Return the part of the error that is spent by a share of the information.
+
+        >>> [Spending.LATE.by(t) for t in (0.5, 1)], [round(Spending.EVEN.by(t), 3) for t in (0.5, 1)]
+        ([0.25, 1], [0.62, 1.0])
+        """
+        return share**2 if self is Spending.LATE else math.log1p((math.e - 1) * share)
+
+
+def look_tails(information: Sequence[float], tail: float, spending: Spending = Spending.LATE) -> tuple[float, ...]:
+    """Return the tail of the interval at each look, so that a truth is passed with probability ``tail`` in all.
+
+    The k-th look takes an interval at confidence ``1 - 2 * look_tails(...)[k - 1]``, and a
+    verdict at the first look that has one is final.
+
+    >>> [round(each, 4) for each in look_tails(range(1, 6), 0.025)]
     [0.001, 0.0033, 0.0067, 0.0113, 0.0173]
-    >>> look_tails(1, 0.025)
+    >>> [round(each, 4) for each in look_tails(range(1, 6), 0.025, Spending.EVEN)]
+    [0.0074, 0.0076, 0.008, 0.0083, 0.0085]
+    >>> look_tails([120], 0.025)
     (0.025,)
 
-    Exact for looks between which equal amounts of information come in: the k-th and the
-    l-th value then correlate as sqrt(k / l), as with items added in equal steps. Where later
-    looks add less than that (repetitions of the same items under an intraclass correlation)
-    they correlate more, and by Slepian's inequality the error is below ``tail``; where later
-    looks add more, it is above: plan the steps before the first look, and make them equal.
+    Args:
+        information: Of each look, in any unit: the attempts or items that it is made of. It rises.
+        tail: The probability to err on one side over all looks: 0.025 for 95%.
+        spending: How early it is spent.
 
-    Raises `FairnessError` for looks outside 1 to 20 and for a tail outside 0 to 0.5.
+    Returns:
+        One probability to err on one side for each look.
+
+    Two looks are taken to correlate as the square root of the ratio of their information, as
+    with items that are added. Where a later look adds less than it says (repetitions of the
+    same items under an intraclass correlation) they correlate more, and by Slepian's inequality
+    the error is below ``tail``; where a later look adds more, it is above.
+
+    Raises:
+        FairnessError: For no looks or more than 20, for information that does not rise from above 0, and for a
+            tail outside 0 to 0.5.
     """
-    if looks not in range(1, MOST_LOOKS + 1):
-        raise FairnessError(f"looks is {looks!r}: it must be a whole number from 1 to {MOST_LOOKS}")
+    if not 1 <= len(information) <= MOST_LOOKS:
+        raise FairnessError(f"there are {len(information)} looks: they must be from 1 to {MOST_LOOKS}")
+    steps = np.diff([0.0, *information])
+    if not np.all(steps > 0):
+        raise FairnessError(f"the information of the looks is {list(information)}: each must add some")
     if not 0 < tail < 0.5:
         raise FairnessError(f"tail is {tail!r}: it must lie between 0 and 0.5")
-    if looks == 1:
+    return _tails(tuple((steps / float(information[-1])).tolist()), tail, spending)
+
+
+@lru_cache
+def _tails(steps: tuple[float, ...], tail: float, spending: Spending) -> tuple[float, ...]:
+    if len(steps) == 1:
         return (tail,)
-    places, weights = np.polynomial.legendre.leggauss(NODES)
     # The sums of steps that have passed no bound yet, as points and their masses.
     points, masses = np.zeros(1), np.ones(1)
-    tails = []
-    for look in range(1, looks + 1):
-        far = FARTHEST * math.sqrt(look)
-        bound = _bound(points, masses, tail * (2 * look - 1) / looks**2, far)
-        tails.append(_beyond(bound / math.sqrt(look)))
+    tails: list[float] = []
+    share = spent = 0.0
+    for number, step in enumerate(steps, start=1):
+        share = 1.0 if number == len(steps) else share + step
+        far = FARTHEST * math.sqrt(share)
+        bound = _bound(points, masses, tail * spending.by(share) - spent, far, math.sqrt(step))
+        spent = tail * spending.by(share)
+        tails.append(_beyond(bound / math.sqrt(share)))
+        places, weights = np.polynomial.legendre.leggauss(NODES * (1 if step > SMALL_STEP * share else 8))
         half = (bound + far) / 2
         reached = half * (places + 1) - far
-        masses = half * weights * (_density(reached[:, np.newaxis] - points) @ masses)
+        moved = (reached[:, np.newaxis] - points) / math.sqrt(step)
+        masses = half * weights * (_density(moved) @ masses) / math.sqrt(step)
         points = reached
     return tuple(tails)
 
 
-def _bound(points: Floats, masses: Floats, spent: float, far: float) -> float:
-    """What a sum exceeds with probability ``spent`` one step of N(0, 1) after it was at ``points``; by bisection."""
+def anytime_tail(clusters: int, planned: int, tail: float) -> float:
+    """Return the tail of an interval that may be looked at after every cluster, however often.
+
+    All intervals of a growing sample then hold the truth together, in the limit of many
+    clusters: an asymptotic confidence sequence. Its reach, over the standard error, is
+    ``sqrt(2 (G r + 1) / (G r) log(sqrt(G r + 1) / (2 tail)))`` for G clusters, which the
+    normal quantile of the tail returned here is.
+
+    >>> round(anytime_tail(100, 100, 0.025), 5), round(anytime_tail(10, 100, 0.025), 6)
+    (0.0012, 6.6e-05)
+
+    Args:
+        clusters: In the sample that is looked at, G.
+        planned: At which the interval is narrowest against that of a single look: 1.55 times as wide at 95%.
+            It must be the same at all looks; r is 8.2 over it.
+        tail: The probability to err on one side, over all looks: 0.025 for 95%.
+
+    Returns:
+        A probability to err on one side, at which the interval of a single look is taken.
+
+    Source: Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas 2024, Annals of Statistics 52, 2613-2640.
+    """
+    information = max(clusters, 1) * TUNING / planned
+    reach = math.sqrt(2 * (information + 1) / information * math.log(math.sqrt(information + 1) / (2 * tail)))
+    return _beyond(reach)
+
+
+def _bound(points: Floats, masses: Floats, spent: float, far: float, deviation: float) -> float:
+    """What a sum exceeds with probability ``spent`` one step after it was at ``points``; by bisection.
+
+    The step is normal, with mean 0 and this standard deviation.
+    """
     low, high = -far, far
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        passed = masses @ [_beyond(middle - point) for point in points.tolist()]
+        passed = masses @ [_beyond((middle - point) / deviation) for point in points.tolist()]
         low, high = (middle, high) if passed > spent else (low, middle)
     return (low + high) / 2
 

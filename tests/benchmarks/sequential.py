@@ -1,13 +1,15 @@
-"""What looking five times does to errors, and what it saves.
+"""What looking again does to errors, and what it saves.
 
     python tests/benchmarks/sequential.py --cells errors,families --runs 2000
-    python tests/benchmarks/sequential.py --cells calls --runs 2000
+    python tests/benchmarks/sequential.py --cells calls --looks 5 --runs 2000
+    python tests/benchmarks/sequential.py --cells anytime --runs 2000
 
 Samples as in coverage.py: paired items of 5 repetitions, base rate 0.5, a beta distributed
 propensity with an intraclass correlation (ICC) of 0.2. Items are added in equal steps; at
 each look the public `Measured` gives its estimate at that look's confidence, and the first
 fair or unfair verdict ends the run. Beside it, for a ratio, on the same samples, stand looks
-that each take the plain 95%. Seeded: the same numbers on each run.
+that each take the plain 95%. With ``anytime`` a sample is looked at after every item from the
+fifth on, by --fairness-anytime's intervals. Seeded: the same numbers on each run.
 """
 
 from __future__ import annotations
@@ -23,23 +25,26 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
+from pytest_fairness.core.estimates import Family
 from pytest_fairness.stats.columns import Columns
 from pytest_fairness.stats.measured import Measured
-from pytest_fairness.stats.sequential import look_tails
+from pytest_fairness.stats.sequential import Spending, anytime_tail, look_tails
 from tests.benchmarks.samples import verdict_of
 
 BOUNDS = (0.8, 1.2)
-LOOKS = 5
 TAIL = 0.025
-PLAIN = (TAIL,) * LOOKS
-SPENT = look_tails(LOOKS, TAIL)
 REPETITIONS = 5
 SIZE = (1 - 0.2) / 0.2
 """Of the beta distribution: an ICC of 0.2."""
 POWER = 0.9
 
 Floats = npt.NDArray[np.float64]
-Verdict = Callable[[Measured], str]
+Tails = Sequence[tuple[float, float]]
+"""Of each look: of its interval, by which it is called fair, and of a claim of unfairness."""
+Verdict = Callable[[Measured, float], str]
+"""From a sample and the tail of a claim of unfairness."""
+FIXED: Tails = [(TAIL, TAIL)]
+"""One look."""
 Measurer = Callable[[int, float], Measured]
 """From a number of items and a tail to the sample of the first so many."""
 
@@ -100,47 +105,59 @@ class Simulation:
         return self._columns[items]
 
 
-def looked(measured: Measurer, items: int, tails: Sequence[float], verdict: Verdict) -> tuple[str, int]:
+def spent(looks: int) -> Tails:
+    """The tails of so many equal looks."""
+    fair, unfair = (look_tails(range(1, looks + 1), TAIL, spending) for spending in (Spending.LATE, Spending.EVEN))
+    return list(zip(fair, unfair, strict=True))
+
+
+def looked(measured: Measurer, items: int, tails: Tails, verdict: Verdict) -> tuple[str, int]:
     """The first verdict that is fair or unfair, or the last one; and the items it took."""
     found = "undecided"
-    for look, tail in enumerate(tails, start=1):
+    for look, (tail, strict) in enumerate(tails, start=1):
         taken = math.ceil(items * look / len(tails))
-        found = verdict(measured(taken, tail))
+        found = verdict(measured(taken, tail), strict)
         if found in ("fair", "unfair"):
             return found, taken
     return found, items
 
 
-def of_ratio(measured: Measured) -> str:
+def of_ratio(measured: Measured, strict: float) -> str:
     """``0.8 <= ratio <= 1.2``."""
-    return verdict_of(measured.ratio("yes", by="group", of="g0", to="g1"), BOUNDS)
+    return verdict_of(measured.ratio("yes", by="group", of="g0", to="g1").at_look(strict), BOUNDS)
 
 
-def of_family(measured: Measured) -> str:
+def of_family(measured: Measured, strict: float) -> str:
     """``ratios >= 0.8``: all pairs, smaller over larger."""
-    return verdict_of(measured.ratios("yes", by="group"), BOUNDS[:1])
+    members = measured.ratios("yes", by="group").items()
+    return verdict_of(Family({name: member.at_look(strict) for name, member in members}), BOUNDS[:1])
 
 
-def error_cells(runs: int) -> Iterator[str]:
+def error_cells(runs: int, looks: int) -> Iterator[str]:
     """A ratio on either bound: there fair is false, and so is unfair for one just inside."""
     for items in (50, 120, 300):
         for ratio in BOUNDS:
             # A rate of 1.2 times a propensity could exceed 1: the other group has less instead.
             rates = (ratio, 1.0) if ratio < 1 else (1.0, 1 / ratio)
             for refused in (0.0, 0.1):
-                yield _errors(Cell(items, rates, refused), of_ratio, {"spent": SPENT, "plain": PLAIN}, runs)
+                yield _errors(
+                    Cell(items, rates, refused),
+                    of_ratio,
+                    {"spent": spent(looks), "plain": [(TAIL, TAIL)] * looks},
+                    runs,
+                )
 
 
-def family_cells(runs: int) -> Iterator[str]:
+def family_cells(runs: int, looks: int) -> Iterator[str]:
     """Families on their bound: one pair of them, where fair is easiest; all with one group, where unfair is."""
     for number in (5, 10):
         spread = tuple(float(rate) for rate in np.linspace(0.8, 1.0, number))
         for rates in (spread, (0.8, *(1.0,) * (number - 1))):
             for refused in (0.0, 0.1):
-                yield _errors(Cell(120, rates, refused), of_family, {"spent": SPENT}, runs)
+                yield _errors(Cell(120, rates, refused), of_family, {"spent": spent(looks)}, runs)
 
 
-def _errors(cell: Cell, verdict: Verdict, looks: Mapping[str, Sequence[float]], runs: int) -> str:
+def _errors(cell: Cell, verdict: Verdict, looks: Mapping[str, Tails], runs: int) -> str:
     simulation = Simulation(cell)
     counts = {name: {"fair": 0, "unfair": 0} for name in looks}
     ungraded = 0.0
@@ -161,18 +178,18 @@ def _errors(cell: Cell, verdict: Verdict, looks: Mapping[str, Sequence[float]], 
     return f"{cell.label}{lost} | {shares}"
 
 
-def call_cells(runs: int) -> Iterator[str]:
+def call_cells(runs: int, looks: int) -> Iterator[str]:
     """Calls to a verdict against a fixed sample of equal power."""
     for paired in (True, False):
         yield "paired items" if paired else "unpaired items, so many a group"
-        yield from _saved(paired, runs)
+        yield from _saved(paired, runs, spent(looks))
 
 
-def _saved(paired: bool, runs: int) -> Iterator[str]:
+def _saved(paired: bool, runs: int, spent: Tails) -> Iterator[str]:
     parity, gap = (Cell(0, rates, paired=paired) for rates in ((1.0, 1.0), (0.6, 1.0)))
     sizes = {}
     for cell, wanted, guess in ((parity, "fair", 120), (gap, "unfair", 60)):
-        for name, tails in (("fixed", (TAIL,)), ("looks", SPENT)):
+        for name, tails in (("fixed", FIXED), ("looks", spent)):
             items = sizes[cell, name] = _items_for_power(cell, tails, wanted, guess, runs)
             yield f"{POWER:.0%} {wanted} at {cell.rates[0]}, {name}: {items} items, {_calls(items)} calls"
     for cell, wanted, planned, text in (
@@ -181,8 +198,8 @@ def _saved(paired: bool, runs: int) -> Iterator[str]:
         (gap, "unfair", gap, "both planned for 0.6"),
     ):
         fixed, most = sizes[planned, "fixed"], sizes[planned, "looks"]
-        power, mean = _played(replace(cell, items=most), SPENT, wanted, runs)
-        alone, _ = _played(replace(cell, items=fixed), (TAIL,), wanted, runs)
+        power, mean = _played(replace(cell, items=most), spent, wanted, runs)
+        alone, _ = _played(replace(cell, items=fixed), FIXED, wanted, runs)
         error = mean[1] / fixed
         yield (
             f"at {cell.rates[0]}, {text}: {_calls(mean[0]):.0f} calls on average, at most {_calls(most)}, against "
@@ -195,7 +212,7 @@ def _calls(items: float) -> float:
     return items * 2 * REPETITIONS
 
 
-def _played(cell: Cell, tails: Sequence[float], wanted: str, runs: int) -> tuple[float, tuple[float, float]]:
+def _played(cell: Cell, tails: Tails, wanted: str, runs: int) -> tuple[float, tuple[float, float]]:
     """How often the wanted verdict comes, and the mean of the items it takes with its standard error."""
     simulation = Simulation(cell)
     played = [looked(simulation.drawn(), cell.items, tails, of_ratio) for _ in range(runs)]
@@ -204,7 +221,7 @@ def _played(cell: Cell, tails: Sequence[float], wanted: str, runs: int) -> tuple
     return power, (float(taken.mean()), float(taken.std() / math.sqrt(runs)))
 
 
-def _items_for_power(cell: Cell, tails: Sequence[float], wanted: str, guess: int, runs: int) -> int:
+def _items_for_power(cell: Cell, tails: Tails, wanted: str, guess: int, runs: int) -> int:
     """By simulation around a first guess, which is moved once; a line through probits over the root of the items."""
     for spread, share in ((0.35, 0.25), (0.15, 1.0)):
         items = np.unique(np.round(guess * np.linspace(1 - spread, 1 + spread, 6)).astype(int))
@@ -216,7 +233,32 @@ def _items_for_power(cell: Cell, tails: Sequence[float], wanted: str, guess: int
     return guess
 
 
-CELLS = {"errors": error_cells, "families": family_cells, "calls": call_cells}
+def anytime_cells(runs: int, looks: int) -> Iterator[str]:
+    """Whether any of the intervals of a growing sample ever misses the truth, on either side."""
+    for rates, most, planned in (((0.8, 1.0), 200, 100), ((1.0, 1.0), 200, 100), ((0.8, 1.0), 200, 200)):
+        cell = Cell(most, rates)
+        simulation = Simulation(cell)
+        missed = {(way, side): 0 for way in ("anytime", "plain") for side in ("below", "above")}
+        for _ in range(runs):
+            measured = simulation.drawn()
+            seen = set()
+            for items in [*range(FEWEST, 40), *range(40, most + 1, 4)]:
+                for way, tail in (("anytime", anytime_tail(items, planned, TAIL)), ("plain", TAIL)):
+                    estimate = measured(items, tail).ratio("yes", by="group", of="g0", to="g1")
+                    if estimate.low > rates[0] / rates[1]:
+                        seen.add((way, "above"))
+                    elif estimate.high < rates[0] / rates[1]:
+                        seen.add((way, "below"))
+            for each in seen:
+                missed[each] += 1
+        shares = " ".join(f"{way} {side} {count / runs:.4f}" for (way, side), count in missed.items())
+        yield f"{cell.label} planned {planned} | ever wrongly {shares}"
+
+
+FEWEST = 5
+"""Items at the first look at any time; from 40 on each fourth item is one."""
+
+CELLS = {"errors": error_cells, "families": family_cells, "calls": call_cells, "anytime": anytime_cells}
 
 
 def main() -> None:
@@ -224,12 +266,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cells", default=",".join(CELLS), help=f"of {', '.join(CELLS)} (default: all)")
     parser.add_argument("--runs", type=int, default=2000, help="samples a cell (default: 2000)")
+    parser.add_argument("--looks", type=int, default=8, help="at a sample, in equal steps (default: 8)")
     arguments = parser.parse_args()
-    print(f"{LOOKS} looks, tails {', '.join(f'{tail:.4f}' for tail in SPENT)}; plain: {TAIL} each")
+    tails = ", ".join(f"{fair:.4f}/{unfair:.4f}" for fair, unfair in spent(arguments.looks))
+    print(f"{arguments.looks} looks, tails of fair/unfair {tails}; plain: {TAIL} each")
     for name in arguments.cells.split(","):
         start = time.perf_counter()
         print(f"== {name}, {arguments.runs} runs a cell")
-        for line in CELLS[name](arguments.runs):
+        for line in CELLS[name](arguments.runs, arguments.looks):
             print(line, flush=True)
         print(f"== {name}: {time.perf_counter() - start:.0f} s")
 

@@ -155,9 +155,9 @@ def test_modules_load_in_no_circle() -> None:
             del loads[name]
 
 
-def test_files_stay_small() -> None:
+def test_files_stay_within_one_idea() -> None:
     for _, path, _ in sources():
-        assert len(path.read_text(encoding="utf-8").splitlines()) <= 400, path
+        assert len(path.read_text(encoding="utf-8").splitlines()) <= 500, path
 
 
 def test_loading_the_plugin_imports_pytest_and_the_standard_library_only() -> None:

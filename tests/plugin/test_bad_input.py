@@ -205,12 +205,12 @@ def test_malformed_aliases_are_named_by_file_and_line(project: Project) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ('fairness_budget = "x"', "fairness_budget is 'x' in the ini file: it must be a number"),
-        ('fairness_sample = "0"', "--fairness-sample is 0: it must be at least 1"),
-        ('fairness_max_age = "20"', "--fairness-max-age is '20': write days, hours or weeks"),
-        ('fairness_fresh = "maybe"', "fairness_fresh is no truth value: write true or false"),
-        ('fairness_tpm = "1e-300"', "--fairness-tpm is 1e-300: it must be above 0.001"),
-        ('fairness_timeout = "1e300"', "--fairness-timeout is 1e+300: it must be above 0 and at most 1e+12"),
+        ('fairness_budget = "x"', "fairness_budget is 'x': it must be a number"),
+        ('fairness_sample = "0"', "fairness_sample is 0: it must be at least 1"),
+        ('fairness_max_age = "20"', "fairness_max_age is '20': write days, hours or weeks"),
+        ('fairness_fresh = "maybe"', "fairness_fresh is 'maybe': it must be true or false"),
+        ('fairness_tpm = "1e-300"', "fairness_tpm is 1e-300: it must be above 0.001"),
+        ('fairness_timeout = "1e300"', "fairness_timeout is 1e+300: it must be above 0 and at most 1e+12"),
     ],
 )
 def test_ini_mistakes_are_named_by_file_and_line(project: Project, line: str, said: str) -> None:

@@ -218,3 +218,30 @@ def test_runs_without_attempts_are_never_the_latest(project: Project, monkeypatc
     assert not page.exists()
     with earlier_runs(project.store) as runs:
         assert runs.find("latest") == runs.find("latest", "document") == run
+
+
+@pytest.mark.parametrize("chosen", ["id", "latest"])
+def test_each_look_is_held_against_as_much_of_the_baseline(project: Project, chosen: str) -> None:
+    run = ship(project)
+    write(project)
+    named = run if chosen == "id" else "latest"
+    against(project, named, "--fairness-sample=40", "--fairness-resolve")
+    row = project.row()
+    # The baseline has no further repetitions.
+    assert [size[:2] for size in row["looks"]["plan"]] == [[40, 1], [80, 1], [120, 1], [150, 1]]
+    assert row["looks"]["number"] > 1
+    assert row["items"] == row["looks"]["plan"][row["looks"]["number"] - 1][0]
+    assert (row["verdict"], row["estimate"]) == ("fair", 1.0)
+
+
+def test_a_baseline_of_one_look_allows_no_other(project: Project) -> None:
+    write(project, PARITY)
+    project.run("--fairness-sample=40", mode=NO_XDIST)
+    run = project.results()["run"]["id"]
+    write(project)
+    against(project, run, "--fairness-sample=40", "--fairness-resolve")
+    row = project.row()
+    assert (row["looks"]["of"], row["items"]) == (1, 40)
+    assert row["invalid"] == ""
+    project.run("-k", "no_worse", "--fairness-baseline=latest", "--fairness-sample=41", "--fairness-resolve")
+    assert "1 item only in this run" in project.row()["message"]

@@ -60,7 +60,7 @@ def test_thresholds_are_certified_from_the_store_and_nothing_is_asked(project: P
     run = measure(project)
     before = project.store.stat().st_size
     result = certify(project, "--fairness-offline", run=run[:10])
-    result.assert_outcomes(passed=1, skipped=1, deselected=0 if project.mode.distributed else 151)
+    result.assert_outcomes(passed=2, deselected=0 if project.mode.distributed else 151)
     results = project.results()
     assert results["certify"]["run"] == run
     assert results["thresholds"] == results["metrics"] == []
@@ -81,10 +81,19 @@ def test_thresholds_are_certified_from_the_store_and_nothing_is_asked(project: P
     assert truths["bound"]["fair"] < 0.1
     assert truths["beyond"]["unfair"] > 0.3
     assert row["kept"]
+    assert [check["error"] for check in row["checks"]] == ["unfair at parity", "fair on the bound"]
+    assert all(check["share"] < check["at_most"] < 0.15 for check in row["checks"])
     text = shown(result)
     assert "certified: simulated:shipped" in text
-    assert " rate: not certified: it compares no groups" in text
     assert " ratio: bias planted at 0.8 and 0.7" in text
+    most = max(check["at_most"] for row in certificates(project).values() for check in row["checks"])
+    assert f"in at most 2.5% each; at most {most:.1%} on these answers" in " ".join(text.split())
+    # Without groups the items are drawn again, so that the rate is the bound.
+    rate = certificates(project)["rate"]
+    assert {name: truth["value"] for name, truth in rate["truths"].items()} == {"bound": 0.2}
+    assert [check["error"] for check in rate["checks"]] == ["fair on the bound", "unfair on the bound"]
+    assert all(check["share"] < 0.1 for check in rate["checks"])
+    assert " rate: drawn again with its true value at 0.2" in text
     assert max(map(len, text.splitlines()[-20:])) <= 80 + len(str(project.path))
 
 
@@ -138,7 +147,8 @@ def test_a_gate_that_errs_is_told_to_break_the_promise(project: Project) -> None
     assert 0.3 < row["truths"]["bound"]["fair"] < 0.7
     assert not row["kept"]
     text = " ".join(shown(result).split())
-    assert f"it: the promise is broken: unfair in 0.0% at parity, fair in {row['truths']['bound']['fair']:.1%}" in text
+    assert "it: the promise is broken: unfair in 0.0% at parity (at most " in text
+    assert f"fair in {row['truths']['bound']['fair']:.1%} on the bound (at most " in text
     assert "1 of 1 thresholds break it" in text
 
 
@@ -157,7 +167,8 @@ def test_a_function_of_attempts_is_certified_at_parity_only(project: Project) ->
 @pytest.mark.parametrize(
     ("test", "reason"),
     [
-        (RATE, "it compares no groups"),
+        (RATE.replace('"hired"', 'lambda attempt: attempt["hired"]'), "no rate or mean of a grade"),
+        (RATE.replace("0.2", "0.99999"), "no cluster lies above a mean of 0.99999"),
         (sources.threshold("pass", name="test_it"), "nothing was compared"),
         (
             sources.threshold(f'measured.ratio("hired", {PAIR}) >= 0.8', name="test_it"),
@@ -165,7 +176,7 @@ def test_a_function_of_attempts_is_certified_at_parity_only(project: Project) ->
         ),
         (RATIO.replace("(measured)", "(measured, baseline)"), "it is held against a baseline"),
     ],
-    ids=["no-groups", "nothing-compared", "no-assert", "baseline"],
+    ids=["no-grade", "far-bound", "nothing-compared", "no-assert", "baseline"],
 )
 def test_what_cannot_be_certified_is_skipped_with_the_reason(project: Project, test: str, reason: str) -> None:
     write(project, test, count=20)

@@ -259,3 +259,21 @@ def test_the_command_runs_pytest_with_the_plan(project: Project) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     assert "plan: function:conftest.application" in done.stdout
     assert "200 calls, 0 of them in the store" in done.stdout
+
+
+@few_draws
+def test_looks_are_rehearsed(project: Project) -> None:
+    write(project, ALIKE, RATE, count=200)
+    once = plan(project, "--fairness-sample=50")["thresholds"]["alike"]
+    looked = plan(project, "--fairness-sample=50", "--fairness-resolve")["thresholds"]
+    assert [size[0] for size in once["looks"]] == [50]
+    assert [size[:2] for size in looked["alike"]["looks"]] == [[50, 5], [100, 5], [150, 5], [200, 5]] + [
+        [200, repetitions] for repetitions in (6, 8, 9, 10)
+    ]
+    fair, unfair, undecided = shares(looked["alike"])
+    assert fair > shares(once)[0] + 0.3
+    assert fair + unfair + undecided == pytest.approx(1)
+    assert 500 < looked["alike"]["scenarios"][0]["attempts"] < 4000
+    assert looked["rate"]["scenarios"][0]["attempts"] < 600  # mostly the first look decides it
+    told = " ".join(shown(project.run("--fairness-plan", "--fairness-sample=50", "--fairness-resolve")).split())
+    assert "alike: 8 looks, at 500 to 4,000 attempts; " in told

@@ -130,7 +130,8 @@ CHANGES: list[tuple[str, Any]] = [
     ("estimate", 0.5), ("low", None), ("high", 0.1), ("confidence", 0.9), ("risk", 0.05), ("p_value", 0.5),
     ("p_fair", 0.5), ("p_holm", 0.5), ("mark", "D"), ("bounds", [0.3, None]), ("items", 61), ("attempts", 1),
     ("metric", "rate(fired)"), ("groups", {"woman": 0.5}), ("flip_probability", True), ("invalid", "why"),
-    ("looks", {"number": 1, "of": 2, "first": 240, "run": 1}), ("model", "simulated:other"), ("slice", {"a": "b"}),
+    ("looks", {"number": 1, "of": 2, "first": 240, "run": 1, "plan": [[60, 2, 240, 60], [60, 4, 480, 60]]}),
+    ("model", "simulated:other"), ("slice", {"a": "b"}),
 ]  # fmt: skip
 
 

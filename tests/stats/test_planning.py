@@ -189,15 +189,15 @@ def test_answers_that_the_metadata_know_are_among_the_best_runs() -> None:
     assert max(sample.rate(correct).value for sample in drawn.favourable()) == 1.0
 
 
-def pilot(sample: Measured, repetitions: int, sources: int, planned: int) -> Pilot:
-    return Pilot(Supply(sample._columns.attempts, repetitions, {}, EXTREMES), sources, planned)
+def pilot(sample: Measured, repetitions: int, sources: int) -> Pilot:
+    return Pilot(Supply(sample._columns.attempts, repetitions, {}, EXTREMES), sources)
 
 
 def test_resampled_runs_vary_as_the_pilot_says() -> None:
     sample = simulation(120).draw(np.random.default_rng(4))
     known = ratio(sample)
-    again = pilot(sample, 5, 120, 5)
-    values = [math.log(ratio(again.draw(np.random.default_rng(run))).value) for run in range(200)]
+    again = pilot(sample, 5, 120)
+    values = [math.log(ratio(again.draw(np.random.default_rng(run), 1.0, 5)).value) for run in range(200)]
     assert np.mean(values) == pytest.approx(math.log(known.value), abs=0.02)
     assert np.std(values) == pytest.approx(known.error / known.value, rel=0.15)
 
@@ -205,16 +205,26 @@ def test_resampled_runs_vary_as_the_pilot_says() -> None:
 def test_resampled_runs_have_the_planned_size() -> None:
     sample = simulation(30).draw(np.random.default_rng(4))
     for repetitions in (2, 5, 8):
-        drawn = pilot(sample, 5, 50, repetitions).draw(np.random.default_rng(0), 2.0)
+        drawn = pilot(sample, 5, 50).draw(np.random.default_rng(0), 2.0, repetitions)
         assert (drawn.items, drawn.attempts, ratio(drawn).sources) == (100, 200 * repetitions, 100)
 
 
 def test_fewer_repetitions_of_a_pilot_are_as_uncertain_as_such_a_run() -> None:
     sample = simulation(150, 6, icc=0.1).draw(np.random.default_rng(8))
-    few = pilot(sample, 6, 150, 2)
-    errors = [ratio(few.draw(np.random.default_rng(run))).error for run in range(40)]
+    few = pilot(sample, 6, 150)
+    errors = [ratio(few.draw(np.random.default_rng(run), 1.0, 2)).error for run in range(40)]
     real = [ratio(simulation(150, 2, icc=0.1).draw(np.random.default_rng((9, run)))).error for run in range(40)]
     assert np.mean(errors) == pytest.approx(np.mean(real), rel=0.12)
+
+
+def test_an_earlier_look_holds_the_first_sources_and_repetitions() -> None:
+    whole = pilot(simulation(30, 4).draw(np.random.default_rng(4)), 4, 30).draw(np.random.default_rng(0), 2.0, 3)
+    early = whole.first(20, 2, 0.99)
+    assert (whole.items, whole.attempts, early.items, early.attempts) == (60, 360, 20, 80)
+    assert (ratio(early).confidence, ratio(early).sources) == (0.99, 20)
+    later = whole.first(40, 2, 0.99)
+    assert set(early._rows.tolist()) < set(later._rows.tolist())
+    assert ratio(whole.first(60, 3, 0.95)).low == ratio(whole).low
 
 
 # Repetitions.

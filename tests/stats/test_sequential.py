@@ -11,7 +11,7 @@ import pytest
 from scipy import stats  # type: ignore[import-untyped]
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.stats.sequential import MOST_LOOKS, look_tails
+from pytest_fairness.stats.sequential import MOST_LOOKS, Spending, anytime_tail, look_tails
 
 
 def passed(tails: Sequence[float], information: Sequence[float]) -> float:
@@ -28,27 +28,34 @@ def by_repetitions(looks: int, icc: float) -> list[float]:
     return [made / (1 + (made - 1) * icc) for made in range(2, 2 * looks + 1, 2)]
 
 
-def test_one_look_is_the_interval_itself() -> None:
-    assert look_tails(1, 0.025) == (0.025,)
+def evenly(looks: int, tail: float, spending: Spending = Spending.LATE) -> tuple[float, ...]:
+    return look_tails(range(1, looks + 1), tail, spending)
 
 
-@pytest.mark.parametrize("tail", [0.05, 0.025, 0.001])
-@pytest.mark.parametrize("looks", [2, 3, 4])
-def test_the_error_is_spent_as_the_square_of_the_share_of_looks(looks: int, tail: float) -> None:
-    tails = look_tails(looks, tail)
-    for made in range(2, looks + 1):
-        assert passed(tails[:made], range(1, made + 1)) == pytest.approx(tail * (made / looks) ** 2, rel=2e-3)
-    assert passed(tails, range(1, looks + 1)) == pytest.approx(tail, rel=1e-3)
+@pytest.mark.parametrize("spending", Spending)
+def test_one_look_is_the_interval_itself(spending: Spending) -> None:
+    assert look_tails([120], 0.025, spending) == (0.025,)
 
 
+@pytest.mark.parametrize("tail", [0.025, 0.001])
+@pytest.mark.parametrize("information", [(1, 2), (10, 30, 45, 60), (100, 101, 300)])
+def test_the_error_is_spent_as_the_information_comes_in(information: Sequence[float], tail: float) -> None:
+    for spending, of in ((Spending.LATE, lambda t: t**2), (Spending.EVEN, lambda t: math.log(1 + (math.e - 1) * t))):
+        tails = look_tails(information, tail, spending)
+        for made in range(2, len(information) + 1):
+            spent = tail * of(information[made - 1] / information[-1])
+            assert passed(tails[:made], information[:made]) == pytest.approx(spent, rel=5e-3)
+
+
+@pytest.mark.parametrize("spending", Spending)
 @pytest.mark.parametrize("looks", [5, 12, MOST_LOOKS])
-def test_many_looks_err_no_more_than_one(looks: int) -> None:
+def test_many_looks_err_no_more_than_one(looks: int, spending: Spending) -> None:
     generator = np.random.default_rng(looks)
     runs = 200_000
     steps = generator.standard_normal((runs, looks))
     z = np.cumsum(steps, axis=1) / np.sqrt(np.arange(1, looks + 1))
-    out = np.maximum.accumulate(z > stats.norm.isf(look_tails(looks, 0.025)), axis=1).mean(axis=0)
-    expected = 0.025 * (np.arange(1, looks + 1) / looks) ** 2
+    out = np.maximum.accumulate(z > stats.norm.isf(evenly(looks, 0.025, spending)), axis=1).mean(axis=0)
+    expected = 0.025 * np.array([spending.by(look / looks) for look in range(1, looks + 1)])
     assert np.all(np.abs(out - expected) < 4 * np.sqrt(expected / runs))
     uncorrected = (z > stats.norm.isf(0.025)).any(axis=1).mean()
     assert uncorrected > 2 * out[-1]
@@ -56,7 +63,7 @@ def test_many_looks_err_no_more_than_one(looks: int) -> None:
 
 @pytest.mark.parametrize("looks", range(2, MOST_LOOKS + 1))
 def test_tails_widen_from_look_to_look_and_cost_less_than_bonferroni(looks: int) -> None:
-    tails = look_tails(looks, 0.025)
+    tails = evenly(looks, 0.025)
     assert len(tails) == looks
     assert tails[0] == pytest.approx(0.025 / looks**2, rel=1e-12)
     assert all(earlier < later < 0.025 for earlier, later in pairwise(tails))
@@ -66,24 +73,31 @@ def test_tails_widen_from_look_to_look_and_cost_less_than_bonferroni(looks: int)
 
 
 def test_a_further_look_takes_from_the_last_one() -> None:
-    last = [look_tails(looks, 0.025)[-1] for looks in range(1, MOST_LOOKS + 1)]
+    last = [evenly(looks, 0.025)[-1] for looks in range(1, MOST_LOOKS + 1)]
     assert last == sorted(last, reverse=True)
+
+
+@pytest.mark.parametrize("looks", [5, 8])
+def test_unfair_is_claimed_earlier_than_fair(looks: int) -> None:
+    fair, unfair = (evenly(looks, 0.025, spending) for spending in (Spending.LATE, Spending.EVEN))
+    assert unfair[0] > 5 * fair[0]
+    assert unfair[-1] < fair[-1]
 
 
 @pytest.mark.parametrize("icc", [0.1, 0.3, 0.8])
 @pytest.mark.parametrize("looks", [2, 3, 4])
 def test_looks_that_add_less_than_planned_err_less(looks: int, icc: float) -> None:
-    error = passed(look_tails(looks, 0.025), by_repetitions(looks, icc))
+    error = passed(evenly(looks, 0.025), by_repetitions(looks, icc))
     assert 0.01 < error < 0.025
 
 
 def test_looks_that_add_more_than_planned_err_more() -> None:
-    assert passed(look_tails(3, 0.025), [1, 4, 9]) > 0.0255
+    assert passed(evenly(3, 0.025), [1, 4, 9]) > 0.0255
 
 
 def test_two_looks_agree_with_one_integral() -> None:
     """The second value, given the first, is normal: mean x sqrt(1/2), variance 1/2."""
-    first, second = look_tails(2, 0.025)
+    first, second = evenly(2, 0.025)
     assert first == pytest.approx(0.00625)
     z1, z2 = stats.norm.isf(first), stats.norm.isf(second)
 
@@ -97,16 +111,40 @@ def test_two_looks_agree_with_one_integral() -> None:
 
 
 @pytest.mark.parametrize(
-    ("looks", "tail", "words"),
+    ("information", "tail", "words"),
     [
-        (0, 0.025, "looks is 0"),
-        (21, 0.025, "from 1 to 20"),
-        (2.5, 0.025, "whole number"),
-        (5, 0.0, "tail is 0.0"),
-        (5, 0.5, "between 0 and 0.5"),
-        (5, math.nan, "tail is nan"),
+        ((), 0.025, "there are 0 looks"),
+        (range(1, 22), 0.025, "from 1 to 20"),
+        ((1, 1), 0.025, "each must add some"),
+        ((0, 1), 0.025, "each must add some"),
+        ((1, math.nan), 0.025, "each must add some"),
+        ((1, 2), 0.0, "tail is 0.0"),
+        ((1, 2), 0.5, "between 0 and 0.5"),
+        ((1, 2), math.nan, "tail is nan"),
     ],
 )
-def test_what_cannot_be_planned_is_refused(looks: int, tail: float, words: str) -> None:
+def test_what_cannot_be_planned_is_refused(information: Sequence[float], tail: float, words: str) -> None:
     with pytest.raises(FairnessError, match=words):
-        look_tails(looks, tail)
+        look_tails(information, tail)
+
+
+@pytest.mark.parametrize("tail", [0.05, 0.025, 0.001])
+def test_an_interval_at_any_time_never_errs_more(tail: float) -> None:
+    """On a walk of normal steps, looked at after each of them."""
+    generator = np.random.default_rng(1)
+    runs, most = 4_000, 1_000
+    out = 0
+    reach = np.array([stats.norm.isf(anytime_tail(size, 100, tail)) for size in range(1, most + 1)])
+    for _ in range(runs):
+        z = np.cumsum(generator.standard_normal(most)) / np.sqrt(np.arange(1, most + 1))
+        out += bool(np.any(z > reach))
+    assert out > 0.1 * tail * runs - 3
+    assert out < tail * runs + 3 * math.sqrt(tail * runs)
+
+
+def test_an_interval_at_any_time_is_narrowest_at_the_planned_size() -> None:
+    against_one = {
+        size: stats.norm.isf(anytime_tail(size, 100, 0.025)) / stats.norm.isf(0.025) for size in (20, 100, 500)
+    }
+    assert against_one[100] == pytest.approx(1.55, abs=0.005)
+    assert against_one[100] < min(against_one[20], against_one[500])

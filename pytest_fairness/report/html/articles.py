@@ -63,7 +63,7 @@ def article(threshold: ThresholdView, model: str, anchor: str) -> Article:
         row,
         model,
         _statement(row),
-        ". ".join(filter(None, (sentences.own(row), sentences.earlier_runs(row), sentences.read_only(row)))),
+        ". ".join(sentences.remarks(row)),
         row["advice"],
         row["message"].removeprefix("invalid: "),
         str(row["outcome"]) if row.get("outcome") in ("flaky", "xfailed", "xpassed") else "",

@@ -7,7 +7,7 @@ import re
 import time
 import zlib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,26 +17,37 @@ from pytest_fairness.core.comparisons import Comparison
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.verdicts import Judgement, Verdict
+from pytest_fairness.session.clustering_checks import check_clustering
 from pytest_fairness.session.rehearsal import rehearse
 from pytest_fairness.session.rows import finite
+from pytest_fairness.stats.multiplicity import holm
 
 if TYPE_CHECKING:
+    import numpy as np
+
+    from pytest_fairness.stats.columns import Floats, Rows
     from pytest_fairness.stats.measured import Measured
-    from pytest_fairness.stats.permutation import Permutations, Plant
+    from pytest_fairness.stats.permutation import Plant
+    from pytest_fairness.store.samples import StoredSample
 
 DRAWS = 200
-"""Samples for each truth, as far as the time allows."""
+"""Samples for each truth, as far as the time allows, before it is looked whether they are enough."""
+STAGES = 3
+"""Each has twice as many samples in all as the one before."""
 FEWEST_DRAWS = 20
 SECONDS = 5.0
-"""A threshold may take."""
+"""Of computing, for a threshold."""
 BEYOND = 0.875
 """Of the bound's ratio: bias that a gate should not miss; 0.7 for a bound of 0.8."""
-SURELY_MORE = 0.01
-"""The probability of so many errors, or more, at which the promise counts as broken."""
+ENOUGH = 2.0
+"""Times the promise: an upper end below that needs no more samples."""
+DOUBT = 0.05
+"""The probability to err of upper ends, and of calling the promise broken: over all stages, or all thresholds."""
 
 _METRIC = re.compile(
     r"(?P<signs>(?:abs |minus )*)(?P<kind>ratio|worst_ratio|difference)\((?P<grade>.+); (?P<by>[^;:]+)(?:: .*)?\)"
 )
+_MEAN = re.compile(r"(?:rate|mean)\((?P<grade>[^()=]+)(?:=(?P<equals>[^()]+))?\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,33 +58,53 @@ class Truth:
     plant: Plant | None = None
 
 
-def certificate(item: pytest.Function, stored: Measured, seed: int) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Certified:
+    """A run's sample, as thresholds are certified on it."""
+
+    sample: StoredSample
+    measured: Measured
+    """At the confidence of a first judged run."""
+    promise: float
+    """What either error may make up."""
+
+
+Draw = Callable[["np.random.Generator", Truth], "Measured"]
+"""A sample of which something is true."""
+
+
+def certificate(item: pytest.Function, stored: Certified, seed: int) -> dict[str, Any]:
     """What becomes of a threshold at parity, on its bound and beyond: shares of samples, as builtins.
 
-    Raises `FairnessError` where nothing can be told: the threshold compares no groups, say.
+    Raises `FairnessError` where nothing can be told: it compares no groups, and no rate or mean either, say.
     """
-    from pytest_fairness.stats.permutation import Permutations
-
-    judgement = rehearse(item, stored)
-    known = judgement.dependence
+    judgement = rehearse(item, stored.measured)
     if judgement.mistake:
         raise FairnessError(judgement.mistake)
-    judgement = replace(judgement, deciding=_of_groups(judgement))
-    comparison = judgement.deciding
-    assert comparison is not None  # noqa: S101 - `_of_groups` has found one
-    permutations = Permutations(stored, within=sorted({name for e in judgement.estimates for name in e.slice}))
-    truths, note = _truths(stored, judgement, comparison.estimate)
-    counts, draws = _count(
-        lambda sample: rehearse(item, sample, known).verdict, permutations, truths, _seeded(item, seed)
+    comparison = _of_groups(judgement)
+    if comparison is None:
+        comparison, truths, note, draw = _without_groups(stored, judgement)
+    else:
+        truths, note, draw = _with_groups(stored, replace(judgement, deciding=comparison), comparison.estimate)
+    judgement = replace(judgement, deciding=comparison)
+    counts, draws, doubt = _count(
+        lambda sample: rehearse(item, sample, judgement.dependence).verdict, draw, truths, _seeded(item, seed), stored
     )
-    tail = (1 - comparison.estimate.confidence) / 2
-    false = [counts["parity"][Verdict.UNFAIR], *([counts["bound"][Verdict.FAIR]] if "bound" in counts else [])]
     return {
         "metric": comparison.estimate.metric,
         "draws": draws,
-        "promise": tail,
-        "kept": all(_surely_more(count, draws, tail) >= SURELY_MORE for count in false),
+        "promise": stored.promise,
         "note": note,
+        "clustering": check_clustering(item, stored.measured, judgement),
+        "checks": [
+            {
+                "error": f"{verdict} {'at parity' if name == 'parity' else 'on the bound'}",
+                "share": counts[name][verdict] / draws,
+                "at_most": upper_end(counts[name][verdict], draws, doubt),
+                "p_value": _as_many(counts[name][verdict], draws, stored.promise),
+            }
+            for name, verdict in _errors(truths)
+        ],
         "truths": {
             name: {
                 "value": finite(truth.value),
@@ -85,15 +116,69 @@ def certificate(item: pytest.Function, stored: Measured, seed: int) -> dict[str,
     }
 
 
-def _of_groups(judgement: Judgement) -> Comparison:
-    """The comparison of groups that decides, or else the first. Raises `FairnessError` where there is none."""
+def with_holm(found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The certificates with ``kept``: whether the promise is, by Holm's correction over all that was checked."""
+    checks = [check for row in found for check in row.get("checks", ())]
+    holds = dict(zip(map(id, checks), holm([check["p_value"] for check in checks]), strict=True))
+    return [
+        {**row, "kept": all(holds[id(check)] >= DOUBT for check in row["checks"])} if "checks" in row else row
+        for row in found
+    ]
+
+
+def _errors(truths: Mapping[str, Truth]) -> list[tuple[str, Verdict]]:
+    """The verdicts that are false, each with the truth under which it is; without groups both are so on the bound."""
+    at_parity = [("parity", Verdict.UNFAIR)] if "parity" in truths else []
+    on_bound = [("bound", Verdict.FAIR)] if "bound" in truths else []
+    return [*at_parity, *on_bound, *([] if at_parity else [("bound", Verdict.UNFAIR)])]
+
+
+def _with_groups(stored: Certified, judgement: Judgement, estimate: Estimate) -> tuple[dict[str, Truth], str, Draw]:
+    """Labels exchanged, and bias planted."""
+    from pytest_fairness.stats.permutation import Permutations
+
+    permutations = Permutations(stored.measured, within=sorted({name for e in judgement.estimates for name in e.slice}))
+    truths, note = _truths(stored.measured, judgement, estimate)
+    return truths, note, lambda generator, truth: permutations.draw(generator, truth.plant)
+
+
+def _without_groups(stored: Certified, judgement: Judgement) -> tuple[Comparison, dict[str, Truth], str, Draw]:
+    """Clusters drawn again, so that the rate or mean is the bound."""
+    from pytest_fairness.stats.drawing import Supply
+    from pytest_fairness.stats.tilting import Tilt
+
     if not judgement.comparisons:
         raise FairnessError(judgement.reason or "it compares nothing")
+    comparison = judgement.deciding or judgement.comparisons[0]
+    estimate = comparison.estimate
+    parsed = _MEAN.fullmatch(estimate.metric)
+    if parsed is None or parsed["grade"] not in stored.measured._columns.known_grades:
+        raise FairnessError("it compares no groups, and no rate or mean of a grade")
+    if stored.measured._columns.crossed is not None:
+        raise FairnessError("it compares no groups, and its crossed factor cannot be drawn again with its items")
+    sliced = {name: tuple(str(value).split(" or ")) for name, value in estimate.slice.items()}
+    rows = stored.measured.where(**sliced)._rows
+    read = stored.measured._reader.named(parsed["grade"], parsed["equals"]).values
+    values = _only(read, rows)
+    sample = stored.sample
+    arguments = {**sample.arguments, "confidence": estimate.confidence}
+    tilt = Tilt(Supply(sample.attempts, len(sample.repetitions), arguments, sample.extremes), values, comparison.bound)
+    return comparison, {"bound": Truth(comparison.bound)}, "", lambda generator, _: tilt.draw(generator)
+
+
+def _only(values: Floats, rows: Rows) -> Floats:
+    """The values of these rows; nan elsewhere."""
+    import numpy as np
+
+    found = np.full(len(values), np.nan)
+    found[rows] = values[rows]
+    return found
+
+
+def _of_groups(judgement: Judgement) -> Comparison | None:
+    """The comparison of groups that decides, or else the first; None where there is none."""
     candidates = [*([judgement.deciding] if judgement.deciding else []), *judgement.comparisons]
-    for comparison in candidates:
-        if len(comparison.estimate.groups) > 1:
-            return comparison
-    raise FairnessError("it compares no groups")
+    return next((comparison for comparison in candidates if len(comparison.estimate.groups) > 1), None)
 
 
 def _truths(stored: Measured, judgement: Judgement, estimate: Estimate) -> tuple[dict[str, Truth], str]:
@@ -155,20 +240,44 @@ def _differences(low: float | None, high: float | None, rate: float) -> Planted 
 
 
 def _count(
-    verdict: Callable[[Measured], Verdict], permutations: Permutations, truths: dict[str, Truth], seed: Sequence[int]
-) -> tuple[dict[str, Counter[Verdict]], int]:
-    """The verdicts on samples of each truth, and how many there were."""
+    verdict: Callable[[Measured], Verdict],
+    draw: Draw,
+    truths: Mapping[str, Truth],
+    seed: Sequence[int],
+    stored: Certified,
+) -> tuple[dict[str, Counter[Verdict]], int, float]:
+    """The verdicts on samples of each truth, how many there were, and the probability to err of an upper end.
+
+    It ends where the upper ends of all errors are known to be near the promise, of which each stage spends its share.
+    """
     import numpy as np
 
     generator = np.random.default_rng(list(seed))
     counts = {name: Counter[Verdict]() for name in truths}
-    until = time.monotonic() + SECONDS
-    for done in range(1, DRAWS + 1):
+    until = time.process_time() + SECONDS
+    doubt = DOUBT / STAGES
+    stages = [DRAWS * 2**stage for stage in range(STAGES)]
+    for done in range(1, stages[-1] + 1):
         for name, truth in truths.items():
-            counts[name][verdict(permutations.draw(generator, truth.plant))] += 1
-        if done >= FEWEST_DRAWS and time.monotonic() > until:
+            counts[name][verdict(draw(generator, truth))] += 1
+        if done >= FEWEST_DRAWS and time.process_time() > until:
             break
-    return counts, done
+        if done in stages:
+            most = max(upper_end(counts[name][error], done, doubt) for name, error in _errors(truths))
+            if most <= ENOUGH * stored.promise:
+                break
+    return counts, done, doubt
+
+
+def upper_end(count: int, draws: int, doubt: float) -> float:
+    """Return the largest share of errors that so few of these draws are compatible with (Clopper and Pearson 1934).
+
+    >>> round(upper_end(0, 200, 0.05), 4), round(upper_end(5, 200, 0.05), 4)
+    (0.0149, 0.0519)
+    """
+    from scipy.special import betaincinv  # type: ignore[import-untyped]
+
+    return 1.0 if count == draws else float(betaincinv(count + 1, draws - count, 1 - doubt))
 
 
 def _seeded(item: pytest.Function, seed: int) -> Sequence[int]:
@@ -206,14 +315,15 @@ def _growth(rates: Sequence[float], plant: Plant | None, *, log: bool) -> float:
     def variance(rate: float) -> float:
         return (1 - rate) / rate if log else rate * (1 - rate)
 
-    mean = sum(rates) / len(rates)
     if plant is None or not all(0 < rate < 1 for rate in rates):
         return 1.0
+    mean = sum(rates) / len(rates)
     now = variance(rates[0]) + variance(rates[1])
     return math.sqrt((variance(mean * plant.keep) + variance(mean)) / now)
 
 
-def _surely_more(count: int, draws: int, share: float) -> float:
+def _as_many(count: int, draws: int, share: float) -> float:
     """The probability of so many errors or more, were each draw to err with probability ``share``."""
-    fewer = sum(math.comb(draws, k) * share**k * (1 - share) ** (draws - k) for k in range(count))
-    return 1 - fewer
+    from scipy.special import bdtrc
+
+    return 1.0 if count == 0 else float(bdtrc(count - 1, draws, share))

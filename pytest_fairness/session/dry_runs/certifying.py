@@ -6,7 +6,6 @@ truth; then positives of one group are thinned, so that a known bias is.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -15,7 +14,7 @@ import pytest
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.session import rows, summary
 from pytest_fairness.session.baseline import key_of, measured_again, sample_of
-from pytest_fairness.session.dry_runs.certificates import certificate
+from pytest_fairness.session.dry_runs.certificates import Certified, certificate, with_holm
 from pytest_fairness.session.dry_runs.dry_run import DryRun
 from pytest_fairness.session.measuring import LazyMeasured
 from pytest_fairness.session.state import SESSION
@@ -44,7 +43,7 @@ class Certification(DryRun):
         return True
 
     def _content(self, found: Sequence[dict[str, Any]]) -> dict[str, Any]:
-        return {"run": self._fairness.settings.certify, "thresholds": found}
+        return {"run": self._fairness.settings.certify, "thresholds": with_holm(found)}
 
     def _lines(self, model: str, found: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:  # noqa: ARG002
         yield from table(found, width)
@@ -73,7 +72,8 @@ def certified(item: pytest.Function) -> dict[str, Any]:
     except FairnessError as error:
         raise pytest.fail.Exception(str(error), pytrace=False) from None
     try:
-        found = {} if row["reason"] else certificate(item, measured_again(sample), fairness.settings.seed)
+        stored = Certified(sample, measured_again(sample).at(measured.first_look(1).confidence), measured.tail)
+        found = {} if row["reason"] else certificate(item, stored, fairness.settings.seed)
     except FairnessError as error:
         found, row["reason"] = {}, str(error)
     return row | found
@@ -100,36 +100,40 @@ def notes(found: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
         if row["reason"]:
             yield from summary.wrapped(f"{row['threshold']}: not certified: {row['reason']}", width)
             continue
-        if row["note"]:
-            yield from summary.wrapped(f"{row['threshold']}: {row['note']}", width)
+        for more in filter(None, (row["note"], *row["clustering"])):
+            yield from summary.wrapped(f"{row['threshold']}: {more}", width)
         planted = [f"{row['truths'][name]['value']:.4g}" for name in ("bound", "beyond") if name in row["truths"]]
         if planted:
+            how = "bias planted" if "parity" in row["truths"] else "drawn again with its true value"
             yield from summary.wrapped(
-                f"{row['threshold']}: bias planted at {' and '.join(planted)}, {row['draws']} samples each", width
+                f"{row['threshold']}: {how} at {' and '.join(planted)}, {row['draws']} samples each", width
             )
         if not row["kept"]:
             yield from summary.wrapped(f"{row['threshold']}: the promise is broken: {_errors(row)}", width)
+        else:
+            yield from summary.wrapped(f"{row['threshold']}: {_errors(row)}", width)
     if certified:
         yield from summary.wrapped(_promise(certified), width)
 
 
 def _promise(certified: Sequence[Mapping[str, Any]]) -> str:
     share = max(row["promise"] for row in certified)
-    draws = min(row["draws"] for row in certified)
-    within = 2 * math.sqrt(share * (1 - share) / draws)
+    most = max(check["at_most"] for row in certified for check in row["checks"])
     broken = sum(not row["kept"] for row in certified)
-    kept = "the gate keeps it on these answers" if not broken else f"{broken} of {len(certified)} thresholds break it"
+    kept = f"{broken} of {len(certified)} thresholds break it" if broken else f"at most {most:.1%} on these answers"
     return (
-        f"promise: unfair at parity and fair on the bound in at most {share:.1%} each (shares of {draws} samples are "
-        f"known to within {within:.1%}): {kept}; in brackets what the plan predicts"
+        f"promise: unfair at parity and fair on the bound in at most {share:.1%} each; {kept} (upper ends at 95%, "
+        "Holm's correction over all thresholds); in brackets what the plan predicts"
     )
 
 
 def _errors(row: Mapping[str, Any]) -> str:
-    parts = [f"unfair in {row['truths']['parity']['unfair']:.1%} at parity"]
-    if "bound" in row["truths"]:
-        parts.append(f"fair in {row['truths']['bound']['fair']:.1%} on the bound")
-    return ", ".join(parts)
+    """``unfair in 1.0% at parity (at most 4.6%), fair in 2.5% on the bound (at most 6.6%)``."""
+    parts = [(*check["error"].partition(" "), check) for check in row["checks"]]
+    return ", ".join(
+        f"{verdict} in {check['share']:.1%} {where} (at most {check['at_most']:.1%})"
+        for verdict, _, where, check in parts
+    )
 
 
 def _cell(row: Mapping[str, Any], truth: str, what: str) -> str:

@@ -104,6 +104,10 @@ def _of_thresholds(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             told = f"unfair in 80% of runs at {', or '.join(ends)}" if ends else "unfair in 80% of runs at no value"
             yield f"{name}: {told}: {row['detectable']['metric']}"
         for scenario in row["scenarios"]:
+            if len(row["looks"]) > 1:
+                first, last = row["looks"][0][2], row["looks"][-1][2]
+                mean = f"{scenario['attempts']:,.0f} on average ({scenario['truth']})"
+                yield f"{name}: {len(row['looks'])} looks, at {first:,} to {last:,} attempts; {mean}"
             if scenario["invalid"]:
                 yield f"{name}: invalid in {scenario['invalid']:.0%} of runs ({scenario['truth']})"
 
@@ -131,7 +135,7 @@ def _of_all(found: Sequence[Mapping[str, Any]], total: Mapping[str, Any], settin
     to_make = total["calls"] - total["stored"]
     yield f"{total['calls']:,} calls, {total['stored']:,} of them in the store: {to_make:,} to make"
     if to_make and total["stored"]:
-        yield "a pilot that was judged and left open is a look: add --fairness-fresh, and its answers are not used"
+        yield "a pilot that was judged is a run of its threshold: the next one has a wider interval"
     if to_make:
         yield from _cost(total, settings)
     if total["questions"] or total["silent"]:

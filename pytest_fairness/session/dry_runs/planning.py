@@ -58,6 +58,7 @@ class Plan(DryRun):
             "items": len(measured.probe.items),
             "sources": prospect.sources,
             "repetitions": prospect.repetitions,
+            "looks": [list(size) for size in prospect.look.plan],
             **predict(item, prospect),
             "cost": prospect.cost(),
         }

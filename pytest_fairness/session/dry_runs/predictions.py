@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,7 +20,9 @@ from pytest_fairness.session.dry_runs.prospects import FEWEST_SOURCES, Prospect
 from pytest_fairness.session.rehearsal import rehearse
 
 if TYPE_CHECKING:
+    from pytest_fairness.core.dependence import Dependence
     from pytest_fairness.stats.measured import Measured
+    from pytest_fairness.stats.simulation import Gap
 
 DRAWS = 200
 """Samples for each truth, fewer where they are large or take long."""
@@ -41,6 +44,8 @@ class Rehearsals:
     """What a threshold said of samples of one truth."""
 
     judgements: Sequence[Judgement]
+    attempts: float
+    """On average, to the last look."""
 
     def share(self, verdict: Verdict) -> float:
         return sum(judgement.verdict is verdict for judgement in self.judgements) / len(self.judgements)
@@ -52,12 +57,13 @@ class Rehearsals:
 
     def row(self, truth: str) -> dict[str, Any]:
         """As the results file has it."""
-        return {"truth": truth, "draws": len(self.judgements), **{v.value: self.share(v) for v in Verdict}}
+        shares = {verdict.value: self.share(verdict) for verdict in Verdict}
+        return {"truth": truth, "draws": len(self.judgements), **shares, "attempts": self.attempts}
 
 
 def predict(item: pytest.Function, prospect: Prospect) -> dict[str, Any]:
     """What is known of a threshold before its run, as builtins."""
-    planned = _rehearsed(item, prospect.draw, prospect.attempts)
+    planned = _with_looks(item, prospect)
     mistake = next((judgement.mistake for judgement in planned.judgements if judgement.mistake), "")
     row: dict[str, Any] = {"basis": "pilot" if prospect.has_pilot else "assumptions", "cannot_pass": mistake}
     if mistake:
@@ -67,7 +73,7 @@ def predict(item: pytest.Function, prospect: Prospect) -> dict[str, Any]:
     scenarios = [planned.row("as in the pilot" if prospect.has_pilot else "parity")]
     gap = None if prospect.has_pilot or forecast is None else forecast.gap()
     if gap is not None:
-        other = _rehearsed(item, partial(prospect.draw, gap=gap), prospect.attempts)
+        other = _with_looks(item, prospect, gap)
         scenarios.append(other.row(f"{gap.group} at {gap.ratio:.2g} times"))
     if not planned.share(Verdict.FAIR):
         row["cannot_pass"] = _never_fair(item, prospect)
@@ -79,17 +85,41 @@ def predict(item: pytest.Function, prospect: Prospect) -> dict[str, Any]:
     }
 
 
+def _with_looks(item: pytest.Function, prospect: Prospect, gap: Gap | None = None) -> Rehearsals:
+    """What a threshold says at the look that decides it, or at the last of those that are planned."""
+
+    def looked(number: int, known: Dependence | None) -> tuple[Judgement, int]:
+        for look, sample in prospect.draw_looks(number, gap):
+            judgement = rehearse(item, sample, known, None if look.of == 1 else look.strict_tail)
+            known = judgement.dependence or known
+            if judgement.verdict is not Verdict.UNDECIDED:
+                break
+        return judgement, look.size.attempts
+
+    return _rehearsals(looked, prospect.look.plan[-1].attempts)
+
+
 def _rehearsed(item: pytest.Function, draw: Callable[[int], Measured], attempts: float, share: float = 1) -> Rehearsals:
+    """What a threshold says of runs with one look."""
+    return _rehearsals(lambda number, known: (rehearse(item, draw(number), known), attempts), attempts, share)
+
+
+def _rehearsals(
+    judged: Callable[[int, Dependence | None], tuple[Judgement, float]], attempts: float, share: float = 1
+) -> Rehearsals:
     until = time.process_time() + SECONDS
     wanted = min(int(DRAWS * share), max(FEWEST_DRAWS, int(MOST_ATTEMPTS / attempts)))
     judgements: list[Judgement] = []
+    taken: list[float] = []
     known = None
     for number in range(wanted):
-        judgements.append(rehearse(item, draw(number), known))
-        known = judgements[-1].dependence or known
+        judgement, made = judged(number, known)
+        judgements.append(judgement)
+        taken.append(made)
+        known = judgement.dependence or known
         if len(judgements) >= FEWEST_DRAWS and time.process_time() > until:
             break
-    return Rehearsals(judgements)
+    return Rehearsals(judgements, fmean(taken))
 
 
 def _never_fair(item: pytest.Function, prospect: Prospect) -> str:

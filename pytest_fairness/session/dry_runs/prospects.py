@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.session.estimating import questions
+from pytest_fairness.session.looks import Look
 from pytest_fairness.session.measuring import LazyMeasured
 from pytest_fairness.session.state import FairnessSession
 
@@ -32,8 +34,13 @@ class Prospect:
 
     def __init__(self, fairness: FairnessSession, measured: LazyMeasured) -> None:
         self._fairness, self._measured = fairness, measured
+        settings = fairness.settings
+        self.look = measured.first_look(settings.looks if settings.resolve else 1)
+        """The first of the looks that a run is planned with."""
         self.probe, self.model = measured.probe, measured.subject
         self.repetitions = fairness.repetitions(self.probe)
+        self._simulations: dict[int, Simulation] = {}
+        """By their repetitions."""
         self._seed = fairness.settings.seed, zlib.crc32(f"{self.probe.id}\n{self.model.key}".encode())
 
     @property
@@ -52,10 +59,22 @@ class Prospect:
 
     def draw(self, number: int, times: float = 1.0, gap: Gap | None = None) -> Measured:
         """One run with so many times as many sources as planned: the same for every threshold that asks for it."""
+        return self._drawn(number, times, gap, self.repetitions)
+
+    def draw_looks(self, number: int, gap: Gap | None = None) -> Iterator[tuple[Look, Measured]]:
+        """Each look of one run with its sample, which holds those of the looks before it."""
+        last = self.look.plan[-1]
+        whole = self._drawn(number, last.clusters / self.look.size.clusters, gap, last.repetitions)
+        for place in range(1, self.look.of + 1):
+            look = replace(self.look, number=place)
+            sources = round(self.sources * look.size.clusters / self.look.size.clusters)
+            yield look, whole.first(sources, look.size.repetitions, look.confidence)
+
+    def _drawn(self, number: int, times: float, gap: Gap | None, repetitions: int) -> Measured:
         generator = self._generator(number)
         if self._pilot is not None and gap is None:
-            return self._pilot.draw(generator, times)
-        return self._simulation.draw(generator, times, gap)
+            return self._pilot.draw(generator, times, repetitions)
+        return self._simulation_of(repetitions).draw(generator, times, gap)
 
     def measured_pilot(self) -> Measured | None:
         """What the pilot has measured; None where there is none."""
@@ -67,7 +86,7 @@ class Prospect:
 
     def favourable(self) -> Iterator[Measured]:
         """The best runs that a model could have."""
-        return self._simulation.favourable()
+        return self._simulation_of(self.repetitions).favourable()
 
     def cost(self) -> dict[str, Any]:
         """Calls, those that the store answers, tokens of a call and seconds of a call; as builtins."""
@@ -99,7 +118,8 @@ class Prospect:
 
     @property
     def _arguments(self) -> Mapping[str, Any]:
-        return self._measured._arguments
+        # As the first judged run of a threshold has it, which leaves some of the error to later ones.
+        return {**self._measured._arguments, "confidence": self._measured.first_look(1).confidence}
 
     @cached_property
     def _assumptions(self) -> Assumptions:
@@ -109,19 +129,22 @@ class Prospect:
 
     @cached_property
     def _supply(self) -> Supply:
+        return self._supply_of(self.repetitions)
+
+    def _supply_of(self, repetitions: int) -> Supply:
         from pytest_fairness.stats.drawing import Supply
         from pytest_fairness.stats.simulation import unanswered
 
-        attempts = unanswered(self.probe.items, self.repetitions)
-        return Supply(attempts, self.repetitions, self._arguments, self._measured._extremes)
+        return Supply(unanswered(self.probe.items, repetitions), repetitions, self._arguments, self._measured._extremes)
 
-    @cached_property
-    def _simulation(self) -> Simulation:
+    def _simulation_of(self, repetitions: int) -> Simulation:
         from pytest_fairness.stats.simulation import Simulation
 
-        extremes = self._measured._extremes
-        grades = {name: extremes.get(name, _true_or_false) for name in self._measured._graders}
-        return Simulation(self._supply, grades, self._assumptions)
+        if repetitions not in self._simulations:
+            extremes = self._measured._extremes
+            grades = {name: extremes.get(name, _true_or_false) for name in self._measured._graders}
+            self._simulations[repetitions] = Simulation(self._supply_of(repetitions), grades, self._assumptions)
+        return self._simulations[repetitions]
 
     @cached_property
     def _sample(self) -> StoredSample | None:
@@ -137,7 +160,7 @@ class Prospect:
         if self._sample is None:
             return None
         supply = Supply(self._sample.attempts, len(self._sample.repetitions), self._arguments, self._sample.extremes)
-        return Pilot(supply, self.sources, self.repetitions) if supply.sources >= FEWEST_SOURCES else None
+        return Pilot(supply, self.sources) if supply.sources >= FEWEST_SOURCES else None
 
     @cached_property
     def _keys(self) -> list[str]:

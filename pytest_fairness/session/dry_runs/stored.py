@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,7 +13,7 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.left_out import LeftOut, left_out
 from pytest_fairness.session.baseline import key_of
 from pytest_fairness.session.dry_runs.claims import CLAIMS, shown
-from pytest_fairness.session.looks import Look
+from pytest_fairness.session.looks import Look, Size
 from pytest_fairness.session.measuring import LazyMeasured
 
 if TYPE_CHECKING:
@@ -34,16 +35,11 @@ class StoredMeasured(LazyMeasured):
         Raises `FairnessError` where the row tells no such look, or the run has no sample.
         """
         looks = said.get("looks")
-        told = looks if isinstance(looks, Mapping) else {}
-        number, of, run = (told.get(name) for name in ("number", "of", "run"))
-        from pytest_fairness.stats.sequential import MOST_LOOKS
-
-        if not (isinstance(number, int) and isinstance(of, int) and 1 <= number <= of <= MOST_LOOKS) or not (
-            isinstance(run, int) and run >= 1
-        ):
-            raise FairnessError(f"its looks are {shown(looks)} in the file")
         self._said = said
-        self.take(Look(number, of, self.tail, run))
+        told = dict(looks) if isinstance(looks, Mapping) else {}
+        if "plan" not in told and told.get("of") == 1:  # of version 0.1
+            told["plan"] = [list(size) for size in self.first_look(1).plan]
+        self.take(_look_of(told, self.tail))
         if self.counts and self.counts.get("fairness_attempts") != self._size:
             self._attempts_at, self._measured_at, self._views = {}, {}, {}
         self._stored  # noqa: B018 - whether it is there
@@ -71,8 +67,7 @@ class StoredMeasured(LazyMeasured):
         attempts = self._stored.attempts
         if self._size == len(attempts):
             return list(attempts)
-        prompts = sum(len(item.prompts) for item in self.probe.items)
-        items, repetitions = self.look.design(self.probe, self.first_attempts // prompts)
+        items, repetitions = self.look.design(self.probe)
         ids, end = {item.id for item in items}, self._stored.repetitions.start + repetitions
         return [graded for graded in attempts if graded.item.id in ids and graded.attempt.repetition < end]
 
@@ -98,3 +93,29 @@ class StoredMeasured(LazyMeasured):
     @property
     def _extremes(self) -> dict[str, Any]:
         return dict(self._stored.extremes)
+
+
+def _look_of(told: Mapping[str, Any], tail: float) -> Look:
+    """The look that a row of the file tells. Raises `FairnessError` where it tells none."""
+    from pytest_fairness.stats.sequential import MOST_LOOKS
+
+    number, plan, run, anytime = (told.get(name) for name in ("number", "plan", "run", "anytime"))
+    if isinstance(plan, list) and 1 <= len(plan) <= MOST_LOOKS and all(map(_is_size, plan)):
+        sizes = tuple(Size(*size) for size in plan)
+        rising = all(one.attempts < other.attempts for one, other in pairwise(sizes))
+        tuned = anytime is None or (isinstance(anytime, int) and anytime >= 1)
+        if (
+            rising
+            and tuned
+            and isinstance(number, int)
+            and isinstance(run, int)
+            and 1 <= number <= len(sizes)
+            and run >= 1
+        ):
+            return Look(number, sizes, tail, run, anytime)
+    raise FairnessError(f"its looks are {shown(told)} in the file")
+
+
+def _is_size(told: object) -> bool:
+    counts = told if isinstance(told, list) else []
+    return len(counts) == len(Size._fields) and all(isinstance(count, int) and count >= 1 for count in counts)

@@ -1,0 +1,105 @@
+"""Whether attempts that share an attribute are more alike than the clusters of an interval say.
+
+An interval takes its clusters (items, or their sources) for independent. Where they are not, since
+all items of a template rise and fall together, it is too narrow, and nothing in it shows that.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pytest_fairness.stats.columns import ABSENT, Clustering, Codes, Columns
+
+if TYPE_CHECKING:
+    from pytest_fairness.stats.measured import Measured
+
+FEWEST_LEVELS = 5
+"""Of an attribute: with fewer its values are not what an interval could count."""
+SURE = 0.001
+"""The probability at which attempts of independent clusters are called alike, over all attributes."""
+SMALLEST = 1.5
+"""Times the variance that an interval assumes; less is not worth a word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """An attribute whose values attempts share that vary together."""
+
+    attribute: str
+    variance: float
+    """Of the estimate, over that which its interval assumes."""
+    crossed: bool
+    """Whether its values recur over items, as names do; if not, whole items share one."""
+
+    @property
+    def text(self) -> str:
+        """What it is, and how to declare it."""
+        declared = f"crossed={self.attribute!r}" if self.crossed else "their values as `source` of the items"
+        return (
+            f"attempts with the same `{self.attribute}` vary together: the squared error is {self.variance:.1f} times "
+            f"what the interval assumes; declare {declared}"
+        )
+
+
+def find_alike(measured: Measured, error: Callable[[Measured], float]) -> list[Alike]:
+    """Return the attributes by which an estimate varies more than by its own clusters.
+
+    Args:
+        measured: The sample of the estimate.
+        error: Its standard error on another sample of the same attempts; nan where it has none.
+
+    Returns:
+        The attributes whose clusters' variance exceeds that of smaller ones by an F test, the largest first.
+    """
+    columns: Columns = measured._columns
+    names = sorted(columns.known_attributes - columns.group_attributes - {columns.crossed})
+    found = [(name, clustering) for name in names if (clustering := _levels(columns, columns.attribute(name).codes))]
+    if not found:
+        return []
+    own = error(measured.clustered(columns.sources)) ** 2
+    alike = list(_found(measured, error, own, found))
+    return sorted((each for each in alike if each.variance >= SMALLEST), key=lambda each: -each.variance)
+
+
+def _found(
+    measured: Measured,
+    error: Callable[[Measured], float],
+    own: float,
+    found: Sequence[tuple[str, tuple[Clustering, bool]]],
+) -> Iterator[Alike]:
+    from scipy.special import fdtrc  # type: ignore[import-untyped]
+
+    columns: Columns = measured._columns
+    alone = None
+    for name, (levels, crossed) in found:
+        base = own
+        if crossed:
+            if columns.prompts is None:
+                continue
+            alone = error(measured.clustered(columns.prompts)) ** 2 if alone is None else alone
+            base = alone
+        variance = error(measured.clustered(levels)) ** 2
+        if not (own > 0 and base > 0 and math.isfinite(variance)):
+            continue
+        smaller = columns.prompts.size if crossed and columns.prompts is not None else columns.sources.size
+        if fdtrc(levels.size - 1, smaller - levels.size, variance / base) < SURE / len(found):
+            yield Alike(name, (own + variance - base) / own, crossed)
+
+
+def _levels(columns: Columns, codes: Codes) -> tuple[Clustering, bool] | None:
+    """The values of an attribute as clusters, and whether sources hold several of them; None where it tells nothing."""
+    if np.any(codes == ABSENT):
+        return None
+    pairs = np.unique(columns.sources.codes * (int(codes.max()) + 1) + codes)
+    crossed = len(pairs) > columns.sources.size
+    size = len(np.unique(codes))
+    within = columns.prompts.size if crossed and columns.prompts is not None else columns.sources.size
+    if not FEWEST_LEVELS <= size <= within / 2:
+        return None
+    _, inverse = np.unique(codes, return_inverse=True)
+    return Clustering(inverse.astype(np.int64), size), crossed

@@ -1,0 +1,77 @@
+"""`decide`: the verdict of a threshold, asked for in a notebook."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_fairness import Measured
+from pytest_fairness.core.comparisons import OPERATORS
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.estimates import Estimate, Family
+from pytest_fairness.core.verdicts import Verdict, judge
+
+
+def sample(rates: dict[str, float], items: int = 200) -> Measured:
+    """Each group has so many positives, spread evenly over the items."""
+    rows = [
+        {"item": n, "group": group, "yes": (n * 0.618034) % 1 < rate}
+        for n in range(items)
+        for group, rate in rates.items()
+    ]
+    return Measured.from_rows(rows, item="item", groups=["group"])
+
+
+def test_an_estimate_is_decided_by_its_interval() -> None:
+    rate = sample({"a": 0.1}).rate("yes")
+    assert [rate.decide("<=", bound) for bound in (0.2, 0.11, 0.05)] == ["fair", "undecided", "unfair"]
+    assert sample({"a": 0.1}).where(group="b").rate("yes").decide("<=", 0.2) is Verdict.INVALID
+
+
+def test_all_members_of_a_family_must_hold() -> None:
+    ratios = sample({"a": 0.5, "b": 0.5, "c": 0.25}).ratios("yes", by="group")
+    assert ratios["a/b"].decide(">=", 0.8) is Verdict.FAIR
+    assert ratios.decide(">=", 0.8) is Verdict.UNFAIR
+
+
+@settings(deadline=None, derandomize=True, database=None)
+@given(
+    rates=st.tuples(st.floats(0.02, 0.98), st.floats(0.02, 0.98)),
+    op=st.sampled_from(sorted(OPERATORS)),
+    bound=st.floats(0.3, 1.5),
+    family=st.booleans(),
+)
+def test_a_verdict_is_that_of_a_threshold(rates: tuple[float, float], op: str, bound: float, *, family: bool) -> None:
+    measured = sample(dict(zip("ab", rates, strict=True)), items=60)
+
+    def estimate() -> Estimate | Family:
+        return measured.ratios("yes", by="group") if family else measured.ratio("yes", by="group", of="a", to="b")
+
+    def test() -> None:
+        assert OPERATORS[op](estimate(), bound)  # type: ignore[arg-type]
+
+    assert estimate().decide(op, bound) is judge(test).verdict
+
+
+@pytest.mark.parametrize("op", ["==", "!=", "=<", ""])
+def test_other_operators_are_refused(op: str) -> None:
+    with pytest.raises(FairnessError, match="write one of <, <=, >, >="):
+        sample({"a": 0.1}).rate("yes").decide(op, 0.1)
+
+
+@pytest.mark.parametrize("bound", [float("nan"), float("inf"), True, "0.1"])
+def test_a_bound_is_a_finite_number(bound: object) -> None:
+    with pytest.raises(TypeError, match="a finite number"):
+        sample({"a": 0.1}).rate("yes").decide("<=", bound)  # type: ignore[arg-type]
+
+
+def test_a_threshold_cannot_hide_a_comparison_in_it() -> None:
+    rate = sample({"a": 0.9}).rate("yes")
+
+    def test() -> None:
+        assert rate.decide("<=", 0.2) is not Verdict.UNFAIR or rate >= 0.1
+
+    judgement = judge(test)
+    assert judgement.verdict is Verdict.INVALID
+    assert "write `assert ... <= 0.2` in a threshold" in judgement.reason
