@@ -368,6 +368,8 @@ class Result:
     """Runs whose estimate may be called fair."""
     width: float
     """Mean over the runs that have a finite interval."""
+    crashed: int = 0
+    """Runs in which no estimate was returned."""
 
     @property
     def most_fair(self) -> float:
@@ -406,10 +408,14 @@ def simulate(cell: Cell, runs: int, seed: int) -> Result:
     sampler = Sampler(cell, seed)
     truth = estimator.truth(sampler.shape)
     counts = {(op, decision): 0 for op in ("<=", ">=") for decision in Decision}
-    claimable = made = covered = 0
+    claimable = made = covered = crashed = 0
     widths = []
     for _ in range(runs):
-        estimate = estimator.draw(sampler)
+        try:
+            estimate = estimator.draw(sampler)
+        except (ArithmeticError, np.linalg.LinAlgError):
+            crashed += 1
+            continue
         for op in ("<=", ">="):
             counts[op, estimate._compare(op, truth).decision] += 1
         claimable += not (estimate.invalid or estimate.suspect or estimate.sparse)
@@ -425,6 +431,7 @@ def simulate(cell: Cell, runs: int, seed: int) -> Result:
         covered / made if made else math.nan,
         claimable / runs,
         float(np.mean(finite)) if finite else math.nan,
+        crashed,
     )
 
 
@@ -469,6 +476,7 @@ def _line(results: Mapping[str, Result]) -> str:
         f"{len(cells):3d} cells: fair beyond 2.5% + 2 errors in {fair}, at most {highest[0]:.1f}%; "
         f"unfair beyond 3% in {unfair} ({beyond} by 2 errors), at most {highest[1]:.1f}%, mean {mean:.2f}%; "
         f"claims in {len(claimed)}, covered 93.5 to 98.5% in {np.mean(inside) if inside else math.nan:.0%} of them"
+        + (f"; {crashed} runs crashed" if (crashed := sum(each.crashed for each in cells)) else "")
     )
 
 
