@@ -15,8 +15,8 @@ from pytest_fairness.stats.breakdowns import Compared, Origin
 from pytest_fairness.stats.calibration import Calibration, Row
 from pytest_fairness.stats.centring import Centres, centres
 from pytest_fairness.stats.columns import Clustering, Columns, Rows
-from pytest_fairness.stats.contrasts import Setting
 from pytest_fairness.stats.fillings import Group, group
+from pytest_fairness.stats.group_estimates import Setting
 from pytest_fairness.stats.metrics import Sample, joint
 from pytest_fairness.stats.outcomes import Extremes, Outcome, Reader, Reading
 from pytest_fairness.stats.validity import ungraded_reason
