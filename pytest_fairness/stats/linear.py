@@ -169,7 +169,7 @@ class LinearEstimate:
         if len(squares) == 1 or not self.variance:
             return self.dfs[0]
         terms = sum(square**2 / df for square, df in zip(squares, self.dfs, strict=True))
-        return max(1.0, min(self.variance**2 / terms, *self.dfs)) if terms > 0 else self.dfs[0]
+        return max(1.0, min(self.variance**2 / terms, self.dfs[0])) if terms > 0 else self.dfs[0]
 
     @cached_property
     def skew(self) -> Ends:

@@ -72,14 +72,15 @@ class Part:
 
     @cached_property
     def log_deviations(self) -> list[Floats]:
-        """As `deviations`, of the logarithm of a positive mean."""
-        found = []
-        for total, count, deviations in zip(self.totals, self.counts, self.deviations, strict=True):
-            without = self._without(total, count)
-            if np.all(without > 0):
-                found.append(_scaled(np.log(without), count))
-            else:  # one cluster holds every event: its logarithm without it is not finite, the slope is
-                found.append(deviations / self.value)
+        """As `deviations`, of the logarithm of a positive mean; by its slope where it is not finite without a cluster.
+
+        By the slope as well for a crossed factor: without one of few levels the logarithm is far from straight, and
+        what two groups share would not cancel.
+        """
+        found = [deviations / self.value for deviations in self.deviations]
+        without = self._without(self.totals[0], self.counts[0])
+        if np.all(without > 0):
+            found[0] = _scaled(np.log(without), self.counts[0])
         return found
 
     @cached_property
