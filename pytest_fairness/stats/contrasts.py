@@ -10,6 +10,7 @@ import numpy as np
 
 from pytest_fairness.stats.columns import Floats
 from pytest_fairness.stats.linear import (
+    FEWEST_DIFFERING,
     IDENTITY,
     LOG,
     UNBOUNDED,
@@ -40,15 +41,20 @@ def contrast(parts: Sequence[Part], signs: Sequence[int] = (1,), *, log: bool = 
     value = _value(values, signs, scale)
     clusters = int(np.count_nonzero(np.sum([part.counts[0] for part in parts], axis=0)))
     single = parts[0].binary if len(parts) == 1 else False
-    exact = partial(_from_rates, parts, signs, scale) if not single and _has_few_events(parts) else None
+    exact = partial(_from_rates, parts, signs, scale) if not single and _needs_rates(parts) else None
     if log and min(values) <= 0:
         return LinearEstimate(value, [np.zeros(1)], [math.inf], clusters, scale, (0.0, math.inf), exact=exact)
     own = [part.log_deviations if log else part.deviations for part in parts]
-    influences = [sum(s * each[k] for s, each in zip(signs, own, strict=True)) for k in range(len(own[0]))]
+    influences = [_signed([each[k] for each in own], signs) for k in range(len(own[0]))]
     weights = [part.variance / part.value**2 if log else part.variance for part in parts]
     dfs = [_degrees([part.shares[k] for part in parts], weights) for k in range(len(influences))]
     if single:
         dfs[0] = min(dfs[0], observed_degrees(influences[0], clusters))
+    unseen = None
+    clustered = all(part.binary for part in parts) and not all(part.counts_clusters for part in parts)
+    few = differing(influences[0]) < FEWEST_DIFFERING
+    if not single and (few or not clustered) and all(part.span is not None for part in parts):
+        unseen = partial(_unseen, parts, signs, scale, few)
     return LinearEstimate(
         value,
         influences,
@@ -61,9 +67,13 @@ def contrast(parts: Sequence[Part], signs: Sequence[int] = (1,), *, log: bool = 
         trials=parts[0].effective if single else 0.0,
         counts_clusters=single and parts[0].counts_clusters,
         events=sum(p.effective * p.value for p in parts) if log and all(p.binary for p in parts) else math.inf,
-        unseen=None if single or any(p.span is None for p in parts) else partial(_unseen, parts, signs, scale),
+        unseen=unseen,
         exact=exact,
     )
+
+
+def _signed(arrays: Sequence[Floats], signs: Sequence[int]) -> Floats:
+    return np.asarray(signs, dtype=np.float64) @ np.asarray(arrays)
 
 
 def _value(values: Sequence[float], signs: Sequence[int], scale: Scale) -> float:
@@ -107,7 +117,7 @@ def _curvature(
     total = sum(weights)
     bends = [s * part.bend / (part.value if log else 1.0) for s, part in zip(signs, parts, strict=True)]
     square = sum(b * w for b, w in zip(bends, weights, strict=True)) / total if total > 0 else 0.0
-    both = sum(s * each[0] for s, each in zip(signs, own, strict=True))
+    both = _signed([each[0] for each in own], signs)
     variance = float(np.square(both).sum())
     if not log or variance <= 0:
         return 0.0, square
@@ -116,21 +126,23 @@ def _curvature(
     return drift - bend, square - bend
 
 
-def _unseen(parts: Sequence[Part], signs: Sequence[int], scale: Scale, tail: float) -> Ends:
+def _unseen(parts: Sequence[Part], signs: Sequence[int], scale: Scale, few: bool, tail: float) -> Ends:  # noqa: FBT001
     """What the value would be with an unseen share of one part's clusters at its extreme.
 
-    Of rates it is a share of effective attempts. Where all clusters agree, of all parts at once.
+    Where few clusters differ, of all parts at once. Rates of which more differ need none: they
+    are bounded by the clusters that hold an event.
     """
     values = [part.value for part in parts]
+    if not few and all(part.binary for part in parts):
+        value = _value(values, signs, scale)
+        return value, value
     moved: tuple[list[float], list[float]] = ([], [])
     for part, sign in zip(parts, signs, strict=True):
         share = unseen_share(part.effective if part.binary else part.sources, tail)
-        for ends, of in zip(moved, part.span or UNBOUNDED, strict=True):
-            ends.append(part.value + share * (of - part.value))
-        if sign < 0:
-            moved[0][-1], moved[1][-1] = moved[1][-1], moved[0][-1]
-    both = sum(s * part.deviations[0] for s, part in zip(signs, parts, strict=True))
-    if not differing(both) > 0 or float(np.square(both).sum()) < 1e-24:
+        low, high = (part.value + share * (of - part.value) for of in part.span or UNBOUNDED)
+        for ends, end in zip(moved, (low, high)[::sign], strict=True):
+            ends.append(end)
+    if few:
         low, high = (_value(each, signs, scale) for each in moved)
         return low, high
     ends = [
@@ -141,8 +153,12 @@ def _unseen(parts: Sequence[Part], signs: Sequence[int], scale: Scale, tail: flo
     return min(ends), max(ends)
 
 
-def _has_few_events(parts: Sequence[Part]) -> bool:
-    return all(part.binary for part in parts) and min(part.events for part in parts) < FEWEST_EVENTS
+def _needs_rates(parts: Sequence[Part]) -> bool:
+    """Whether the rates' own intervals count as well: there are few events, or two groups share no cluster."""
+    if not all(part.binary for part in parts):
+        return False
+    apart = len(parts) == 2 and not np.any((parts[0].counts[0] > 0) & (parts[1].counts[0] > 0))
+    return apart or min(part.events for part in parts) < FEWEST_EVENTS
 
 
 def _from_rates(parts: Sequence[Part], signs: Sequence[int], scale: Scale, tail: float) -> Ends:

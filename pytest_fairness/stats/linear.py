@@ -27,6 +27,8 @@ FEWEST_DIFFERING = 6.0
 """Effective number of clusters that differ, from which a claim of fairness may rest on their variance."""
 SKEWED = 0.5
 """Skewness of clusters from which an error has a longer side."""
+FEWEST_BOUNDED = 3.0
+"""The same where it is known how far an unseen cluster could lie."""
 FARTHER = 2.0
 """How far out an unseen cluster may lie where no span is known, over the farthest that was seen."""
 LARGEST_LOG = 700.0
@@ -195,7 +197,7 @@ class LinearEstimate:
     @property
     def bounded(self) -> bool:
         """Whether it is known how far an unseen cluster could lie."""
-        return self.trials > 0 or self.unseen is not None
+        return self.trials > 0 or self.unseen is not None or self.exact is not None
 
     def ends(self, tail: float) -> Ends:
         """Return both ends of its interval.
@@ -252,7 +254,7 @@ class LinearEstimate:
         """
         if self.sparse or self.trials or not self.error:
             return self.sparse
-        needed = min(FEWEST_DIFFERING, self.clusters / 3) if self.bounded else FEWEST_DIFFERING
+        needed = min(FEWEST_BOUNDED, self.clusters / 3) if self.bounded else FEWEST_DIFFERING
         if self.differing < needed:
             return (
                 f"about {self.differing:.1f} of {self.clusters:,} clusters make all of its error: "

@@ -125,8 +125,10 @@ class Part:
     @cached_property
     def effective(self) -> float:
         """How many independent attempts would tell as much about a rate; at most those made."""
+        if self.levels and negligible(self.variance, self.sources):
+            return float(min(self.levels, self.sources))
         if self.counts_clusters:
-            return float(min(self.levels, self.sources) if self.levels else self.sources)
+            return float(self.sources)
         return min(self.value * (1 - self.value) / self.variance, float(self.count))
 
     @property
