@@ -19,9 +19,10 @@ from pytest_fairness.stats.linear import (
     Scale,
     degrees,
     differing,
+    negligible,
     observed_degrees,
 )
-from pytest_fairness.stats.quantiles import jeffreys_ends, unseen_share
+from pytest_fairness.stats.quantiles import exact_ends, jeffreys_ends, unseen_share
 from pytest_fairness.stats.sums import FEWEST_EVENTS, Part
 
 
@@ -48,11 +49,13 @@ def contrast(parts: Sequence[Part], signs: Sequence[int] = (1,), *, log: bool = 
     influences = [_signed([each[k] for each in own], signs) for k in range(len(own[0]))]
     weights = [part.variance / part.value**2 if log else part.variance for part in parts]
     dfs = [_degrees([part.shares[k] for part in parts], weights) for k in range(len(influences))]
+    if single and parts[0].effective <= clusters:  # attempts of a cluster are as good as one
+        exact = partial(exact_ends, value, float(clusters))
     if single:
         dfs[0] = min(dfs[0], observed_degrees(influences[0], clusters))
     unseen = None
     clustered = all(part.binary for part in parts) and not all(part.counts_clusters for part in parts)
-    few = differing(influences[0]) < FEWEST_DIFFERING
+    few = differing(influences[0]) < FEWEST_DIFFERING or negligible(float(np.square(influences[0]).sum()), clusters)
     if not single and (few or not clustered) and all(part.span is not None for part in parts):
         unseen = partial(_unseen, parts, signs, scale, few)
     return LinearEstimate(
