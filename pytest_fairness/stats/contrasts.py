@@ -10,6 +10,7 @@ import numpy as np
 
 from pytest_fairness.stats.columns import Floats
 from pytest_fairness.stats.linear import (
+    FARTHER,
     FEWEST_DIFFERING,
     IDENTITY,
     LOG,
@@ -24,6 +25,9 @@ from pytest_fairness.stats.linear import (
 )
 from pytest_fairness.stats.quantiles import exact_ends, jeffreys_ends, unseen_share
 from pytest_fairness.stats.sums import FEWEST_EVENTS, Part
+
+FARTHER_OF_RATES = 1.5
+"""How far out an unseen cluster may lie in a comparison of rates, which cannot leave 0 to 1."""
 
 
 def contrast(parts: Sequence[Part], signs: Sequence[int] = (1,), *, log: bool = False) -> LinearEstimate:
@@ -70,6 +74,7 @@ def contrast(parts: Sequence[Part], signs: Sequence[int] = (1,), *, log: bool = 
         trials=parts[0].effective if single else 0.0,
         counts_clusters=single and parts[0].counts_clusters,
         events=sum(p.effective * p.value for p in parts) if log and all(p.binary for p in parts) else math.inf,
+        farther=FARTHER if single or not clustered else FARTHER_OF_RATES,
         unseen=unseen,
         exact=exact,
     )

@@ -115,6 +115,7 @@ class LinearEstimate:
         counts_clusters: Whether each of these trials is a cluster, so that no variance has to be known.
         events: How many events are known to have made it: they account for clusters that differ in few.
         unclustered: Variance that no cluster explains.
+        farther: How far out an unseen cluster may lie, over the farthest that was seen, where no span says more.
         unseen: From a tail to the values that an unseen share of clusters at the extreme would give.
         exact: From a tail to ends that hold with few events.
         shift: What ungraded answers add below (at most 0) and above.
@@ -134,6 +135,7 @@ class LinearEstimate:
     counts_clusters: bool = False
     events: float = math.inf
     unclustered: float = 0.0
+    farther: float = FARTHER
     unseen: EndsAt | None = None
     exact: EndsAt | None = None
     shift: Ends = (0.0, 0.0)
@@ -235,7 +237,7 @@ class LinearEstimate:
         own = self.influences[0]
         if self.counts_clusters or self.symmetric or not self.error or abs(skewness(own)) < SKEWED:
             return self.value, self.value
-        share = FARTHER * self.clusters * unseen_share(self.clusters, tail)
+        share = self.farther * self.clusters * unseen_share(self.clusters, tail)
         end = self.scale.back(self.scale.to(self.value) + share * float(own.max() if skewness(own) > 0 else own.min()))
         return min(end, self.value), max(end, self.value)
 
