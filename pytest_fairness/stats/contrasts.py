@@ -174,7 +174,11 @@ def _from_rates(parts: Sequence[Part], signs: Sequence[int], scale: Scale, tail:
 
     A ratio of no events has exact ones; of none over none it has no bound.
     """
-    rates = [jeffreys_ends(part.value, part.effective, tail) for part in parts]
+    # Exact ends of both would cover 99%; of attempts that share clusters the variance has to be known as well.
+    rates = [
+        jeffreys_ends(part.value, part.effective, tail) if part.counts_clusters else contrast([part]).rate_ends(tail)
+        for part in parts
+    ]
     values = [part.value for part in parts]
     if scale is LOG and min(values) <= 0:
         if max(values) <= 0 or len(parts) > 2:

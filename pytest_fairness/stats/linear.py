@@ -211,7 +211,7 @@ class LinearEstimate:
             Lower and upper end, in the units of the value. Infinite where nothing is known.
         """
         if self.trials:
-            low, high = self._rate_ends(tail)
+            low, high = self.rate_ends(tail)
         elif self.error > 0:
             below, above = reaches(t_quantile(tail, self.df), self.error, self.skew)
             place = self.scale.to(self.value)
@@ -241,7 +241,7 @@ class LinearEstimate:
         end = self.scale.back(self.scale.to(self.value) + share * float(own.max() if skewness(own) > 0 else own.min()))
         return min(end, self.value), max(end, self.value)
 
-    def _rate_ends(self, tail: float) -> Ends:
+    def rate_ends(self, tail: float) -> Ends:
         """Exact where each trial is a cluster; else Jeffreys' at n (z / t)^2, n the effective number of attempts."""
         if self.counts_clusters:
             return exact_ends(self.value, self.trials, tail)
