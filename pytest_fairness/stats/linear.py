@@ -238,7 +238,8 @@ class LinearEstimate:
         if self.counts_clusters or self.symmetric or not self.error or abs(skewness(own)) < SKEWED:
             return self.value, self.value
         share = self.farther * self.clusters * unseen_share(self.clusters, tail)
-        end = self.scale.back(self.scale.to(self.value) + share * float(own.max() if skewness(own) > 0 else own.min()))
+        far = float(own.max() if skewness(own) > 0 else own.min())
+        end = self.value + share * far / self.scale.slope(self.value)
         return min(end, self.value), max(end, self.value)
 
     def rate_ends(self, tail: float) -> Ends:
