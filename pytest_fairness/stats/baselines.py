@@ -6,8 +6,7 @@ makes an item hard for one group is in both, and drops out.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any, Protocol
@@ -21,16 +20,25 @@ from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.stats import naming
 from pytest_fairness.stats.breakdowns import contrast_influences, mean_example
 from pytest_fairness.stats.columns import Clustering
-from pytest_fairness.stats.contrasts import NO_VARIATION, counted, difference_estimate, mean_estimate, ratio_reason
+from pytest_fairness.stats.contrasts import contrast
 from pytest_fairness.stats.designs import matched
-from pytest_fairness.stats.distances import Distance
 from pytest_fairness.stats.fillings import Group, fillings, group
-from pytest_fairness.stats.intervals import FEWEST_EVENTS, Ends
+from pytest_fairness.stats.group_estimates import (
+    counted,
+    difference_estimate,
+    mean_estimate,
+    ratio_reason,
+    sparse_reason,
+)
+from pytest_fairness.stats.linear import DerivedEstimate, Ends
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.naming import Name
 from pytest_fairness.stats.outcomes import Outcome, Reading, outcome_name
-from pytest_fairness.stats.quantiles import t_quantile
+from pytest_fairness.stats.sums import Part
 from pytest_fairness.stats.validity import invalid_reason, suspect_reason
+
+FOR_THE_SIDE = 0.1
+"""Of the probability to err: what is spent on telling to which side of parity the old gap lies."""
 
 
 class Later(Protocol):
@@ -153,31 +161,45 @@ class Against:
         counts = counted(groups, self._new._items_of(groups[:2], by)) | {"breakdown": breakdown}
         if reason:
             return note(setting.invalid(name, reason, **counts))
-        distances = [Distance(parts, setting.tail, log=log) for parts in fillings(groups)]
-        back: Callable[[float], float] = math.exp if log else float
+        made = [distance(parts, setting.tail, log=log) for parts in fillings(groups)]
+        counts |= {"suspect": suspect_reason(groups, setting.tail), "sparse": sparse_reason(groups, log=log)}
+        return note(setting.estimate(name, made, **counts))
 
-        def ends_at(tail: float) -> Ends:
-            ends = [distance.ends(tail) for distance in distances]
-            return back(min(low for low, _ in ends)), back(max(high for _, high in ends))
 
-        graded = distances[0]
-        value, ends = back(graded.value), ends_at(setting.tail)
-        if math.isinf(ends[1]):
-            return note(setting.invalid(name, NO_VARIATION, **counts))
-        error = graded.error * (value if log else 1.0)
-        return note(
-            setting.estimate(
-                name,
-                value,
-                ends,
-                error=error or (ends[1] - ends[0]) / 2 / t_quantile(setting.tail, graded.df),
-                df=graded.df,
-                suspect=suspect_reason(groups, setting.tail),
-                sparse=_sparse(groups) if log else "",
-                ends_at=ends_at,
-                **counts,
-            )
-        )
+def distance(parts: Sequence[Part], tail: float, *, log: bool) -> DerivedEstimate:
+    """Return ``|n| - |o|``: a gap n against an older one o, both logarithms of ratios (``log``) or differences.
+
+    With |n| - |o| itself the interval's upper end is passed too often where o is at parity: in
+    5.1% of runs for 2.5%. So where the old gap's own interval holds parity the upper end is
+    that of |n - o|, which is at least as large. Elsewhere o has a side s, and the larger of
+    s (n - o) and -s (n + o) counts: each must lie below, which needs no correction (an
+    intersection-union test). A side that is told at ``tail`` itself is the wrong one often
+    enough that 3.4% pass, 4.0% where the two runs agree closely; so it is told at a tenth of
+    ``tail``, and the ends have the rest: together they err at ``tail`` at most. The lower end
+    holds whichever side either gap has: Bonferroni's over the sides of n, the worse of those of o.
+
+    Args:
+        parts: The first and second group of the new sample, then of the old one.
+        tail: The probability to err on either side.
+        log: Whether the gaps are ratios.
+    """
+    less, total = (contrast(parts, signs, log=log) for signs in ((1, -1, -1, 1), (1, -1, 1, -1)))
+    scale = less.scale
+    gap, sum_of_both = scale.to(less.value), scale.to(total.value)
+    low, high = map(scale.to, contrast(parts[2:], (1, -1), log=log).ends(FOR_THE_SIDE * tail))
+    side = 1 if low > 0 else -1 if high < 0 else 0
+    value = max(side * gap, -side * sum_of_both) if side else abs(gap)
+
+    def ends(tail: float) -> Ends:
+        rest = (1 - FOR_THE_SIDE) * tail
+        near, far = (tuple(map(scale.to, each.ends(rest))) for each in (less, total))
+        high = {0: max(-near[0], near[1]), 1: max(near[1], -far[0]), -1: max(-near[0], far[1])}[side]
+        near, far = (tuple(map(scale.to, each.ends(tail / 2))) for each in (less, total))
+        low = max(min(near[0], far[0]), min(-near[1], -far[1]))
+        return scale.back(low), scale.back(high)
+
+    by_gap = not side or side * gap >= -side * sum_of_both
+    return DerivedEstimate(scale.back(value), less if by_gap else total, ends)
 
 
 def _uncorrected(sample: Measured, outcome: Outcome, equals: Any) -> Reading:
@@ -197,13 +219,6 @@ def _in_the_baseline(group: str) -> str:
 
 def _named(name: Name, title: str) -> Name:
     return Name(f"{name.metric} against the baseline", title)
-
-
-def _sparse(groups: Sequence[Group]) -> str:
-    for each in groups:
-        if each.graded.binary and each.graded.effective * each.graded.value < FEWEST_EVENTS:
-            return f"fewer than {FEWEST_EVENTS} effective events of {each.name}"
-    return ""
 
 
 def _paired(old: Measured, new: Measured) -> Measured:

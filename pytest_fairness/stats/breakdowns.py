@@ -12,9 +12,9 @@ from pytest_fairness.core.breakdown import Breakdown, Example, LazyBreakdown
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.stats import examples
 from pytest_fairness.stats.columns import Clustering, Columns, Floats, Rows
-from pytest_fairness.stats.contrasts import Setting, mean_estimate
 from pytest_fairness.stats.fillings import Group
-from pytest_fairness.stats.functionals import Functional, UndefinedError, jackknifed, slope
+from pytest_fairness.stats.functionals import Functional, UndefinedError, linear
+from pytest_fairness.stats.group_estimates import Setting, mean_estimate
 from pytest_fairness.stats.naming import mean_name
 from pytest_fairness.stats.outcomes import Reading
 from pytest_fairness.stats.sums import Part
@@ -125,24 +125,21 @@ def mean_example(origin: Origin, reading: Reading) -> Callable[[int], Example | 
 
 
 def of_functional(
-    origin: Origin, functional: Functional, values: Floats, back: Callable[[float], float] | None = None
+    origin: Origin, functional: Functional, values: Floats, span: tuple[float, float] | None
 ) -> Breakdown:
-    """Of a function of sums; ``values`` per attempt, shape (attempts, sums), ``back`` as in `functional_estimate`."""
+    """Of a function of sums; ``values`` per attempt, shape (attempts, sums), ``span`` as in `functional_estimate`."""
     kept = ~np.isnan(values[:, 0])
     if not kept.any():
         return Breakdown()
     here = origin.clustering[origin.rows[kept]]
-    influences: Mapping[str, float] = {}
     try:
-        scaled, _ = jackknifed(functional, values[kept], here)
+        made = linear(functional, values[kept], [here], span)
     except UndefinedError:
-        pass
+        influences: Mapping[str, float] = {}
     else:
         counts = np.bincount(here.codes, minlength=here.size).astype(np.float64)
         deviations = np.zeros(here.size)
-        deviations[counts > 0] = scaled
-        if back is not None:
-            deviations *= slope(back, float(functional.at(values[kept].sum(axis=0)[np.newaxis])[0]))
+        deviations[counts > 0] = made.influences[0] / made.scale.slope(made.value)
         influences = origin.influences(deviations, counts)
     return Breakdown(
         example_towards=partial(examples.of_one, origin.columns, origin.rows, functional, values, None),

@@ -21,16 +21,14 @@ from pytest_fairness.core.errors import FairnessError, near
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.marks import Scale
 from pytest_fairness.stats.columns import Codes, Floats
-from pytest_fairness.stats.contrasts import NO_VARIATION, counted
 from pytest_fairness.stats.fillings import Group, group
-from pytest_fairness.stats.intervals import FEWEST_EVENTS, Ends, Spread
-from pytest_fairness.stats.jackknife import negligible, sparse_factor
+from pytest_fairness.stats.functionals import check_span, influences
+from pytest_fairness.stats.group_estimates import counted
+from pytest_fairness.stats.linear import IDENTITY, DerivedEstimate, Ends, LinearEstimate
 from pytest_fairness.stats.measured import Measured
-from pytest_fairness.stats.metrics import within
 from pytest_fairness.stats.naming import metric_name
 from pytest_fairness.stats.outcomes import NO_ATTEMPTS, Reading
-from pytest_fairness.stats.quantiles import t_quantile
-from pytest_fairness.stats.skewness import mean_skew
+from pytest_fairness.stats.quantiles import unseen_share
 from pytest_fairness.stats.validity import invalid_reason, suspect_reason
 
 MOST_GROUPS = 100
@@ -113,7 +111,7 @@ class Calculated(Mapping[str, Estimate]):
             raise FairnessError(f"the metrics cannot be computed: {type(error).__name__}: {error}") from error
         self._names = list(self._whole)
         self._values = np.array([self._whole[name] for name in self._names], dtype=np.float64)
-        self._deviations = self._jackknifed()
+        self._every = np.vstack([self._values, self._without_each()])
         self._ungraded = self._reach_of_ungraded()
         self._unseen = self._reach_of_unseen()
 
@@ -142,42 +140,32 @@ class Calculated(Mapping[str, Estimate]):
         if self._invalid:
             return self._setting.invalid(metric_name(name), self._invalid, **counts)
         place = self._names.index(name)
-        value, deviations = float(self._values[place]), self._deviations[:, place]
-        if not (math.isfinite(value) and np.isfinite(deviations).all()):
+        value, without = float(self._values[place]), self._every[1:, place]
+        if not (math.isfinite(value) and np.isfinite(without).all()):
             reason = f"{name} has no value" if not math.isfinite(value) else f"{name} has no value without some items"
-            return self._setting.estimate(metric_name(name), value, (math.nan, math.nan), invalid=reason, **counts)
-        of_size = self._of_size(place)
-        spread = _spread(deviations if of_size is None else self._deviations[:, of_size[0]])
+            return self._setting.invalid(metric_name(name), reason, value, **counts)
+        span = self._spans.get(name)
+        check_span(value, span)
+        made: LinearEstimate | DerivedEstimate = self._linear(place, span)
+        if (of_size := self._of_size(place)) is not None:
+            # A jackknife sees no error at the bend of a size: its interval is that of what it is the size of.
+            signed = self._linear(of_size[0], self._spans.get(self._names[of_size[0]]))
+            made = DerivedEstimate(value, signed, partial(_size_ends, signed, of_size[1]))
+        return self._setting.estimate(metric_name(name), [made], **counts, suspect=self._suspect(self._setting.tail))
 
-        span = self._spans.get(name, (-math.inf, math.inf))
+    def _linear(self, place: int, span: Ends | None) -> LinearEstimate:
+        value, without = float(self._values[place]), self._every[1:, place]
+        found = influences(without, value, IDENTITY)
+        below, above = float(self._ungraded.below[place]), float(self._ungraded.above[place])
+        unseen = partial(self._unseen_ends, place) if self._calculator.values else None
+        degrees = max(len(found) - 1.0, 1.0)
+        return LinearEstimate(value, [found], [degrees], self._sources, span=span, unseen=unseen, shift=(below, above))
 
-        def ends_at(tail: float) -> Ends:
-            made = self._ends(place, spread, tail) if of_size is None else self._size_ends(*of_size, spread, tail)
-            return within(span, value, made)
-
-        tail = self._setting.tail
-        ends = ends_at(tail)
-        if ends[0] == ends[1]:
-            return self._setting.estimate(
-                metric_name(name), value, (math.nan, math.nan), invalid=NO_VARIATION, **counts
-            )
-        error = spread.error or (ends[1] - ends[0]) / 2 / t_quantile(tail, spread.df)
-        more = {"error": error, "df": spread.df, "suspect": self._suspect(tail), "ends_at": ends_at, **counts}
-        return self._setting.estimate(metric_name(name), value, ends, **more)
-
-    def _ends(self, place: int, spread: Spread, tail: float) -> Ends:
+    def _unseen_ends(self, place: int, tail: float) -> Ends:
+        # Linear in the share: it is computed at the confidence of the sample, and asked for at others.
+        share = unseen_share(self._sources, tail) / unseen_share(self._sources, self._setting.tail)
         value = float(self._values[place])
-        low, high = spread.ends(value, tail) if spread.error > 0 else (value, value)
-        if _differing(self._deviations[:, place]) < FEWEST_EVENTS:
-            # Linear in the share: it is computed at the confidence of the sample, and asked for at others.
-            share = _unseen(self._sources, tail) / _unseen(self._sources, self._setting.tail)
-            low = min(low, value + share * float(self._unseen.below[place]))
-            high = max(high, value + share * float(self._unseen.above[place]))
-        return low + float(self._ungraded.below[place]), high + float(self._ungraded.above[place])
-
-    def _size_ends(self, place: int, centre: float, spread: Spread, tail: float) -> Ends:
-        low, high = (end - centre for end in self._ends(place, spread, tail))
-        return (0.0 if low <= 0 <= high else min(abs(low), abs(high))), max(abs(low), abs(high))
+        return value + share * float(self._unseen.below[place]), value + share * float(self._unseen.above[place])
 
     def _of_size(self, place: int) -> tuple[int, float] | None:
         """The metric that this one is the size of, and from where: a jackknife sees no error at the bend of a size.
@@ -201,16 +189,13 @@ class Calculated(Mapping[str, Estimate]):
             return f"{self._groups[0].ungraded:,} attempts are ungraded and could have had any grade"
         return suspect_reason(self._groups[1:] or self._groups, tail)
 
-    def _jackknifed(self) -> Floats:
-        """What each group of items adds to each metric's error, as in `Part.deviations`: (groups, metrics)."""
+    def _without_each(self) -> Floats:
+        """The metrics without each group of items in turn: shape (groups, metrics)."""
         number = min(self._sources, MOST_GROUPS)
         codes = (np.random.default_rng(0).permutation(self._sources) % number)[self._clusters]
-        without = np.array(
+        return np.array(
             [self._run([self.prepared[at] for at in np.flatnonzero(codes != of).tolist()]) for of in range(number)]
         )
-        self._every = np.vstack([self._values, without])
-        scaled: Floats = (without.mean(axis=0) - without) * math.sqrt((number - 1) / number)
-        return scaled
 
     def _reach_of_ungraded(self) -> _Reach:
         kinds: dict[Hashable, set[int]] = {}
@@ -231,7 +216,7 @@ class Calculated(Mapping[str, Estimate]):
 
     def _reach_of_unseen(self) -> _Reach:
         """If the share of items that may have gone unseen had been graded otherwise, all with one value."""
-        number = math.ceil(_unseen(self._sources, self._setting.tail) * len(self._items))
+        number = math.ceil(unseen_share(self._sources, self._setting.tail) * len(self._items))
         places = set(np.random.default_rng(1).permutation(len(self._items))[:number].tolist())
         effects = [self._effect(places, value, lambda _: True) for value in self._calculator.values]
         zero = self._values * 0
@@ -287,22 +272,7 @@ def _groups(measured: Measured, grade: str) -> list[Group]:
     return found
 
 
-def _spread(deviations: Floats) -> Spread:
-    df = max(len(deviations) - 1.0, 1.0)
-    variance = float(np.square(deviations).sum())
-    if negligible(variance, len(deviations)):
-        return Spread(0.0, df)
-    return Spread(math.sqrt(variance * sparse_factor(deviations, df)), df, mean_skew(deviations))
-
-
-def _differing(deviations: Floats) -> float:
-    """The effective number of groups of items that differ: (sum d^2)^2 / sum d^4."""
-    squares = np.square(deviations)
-    fourth = float(np.square(squares).sum())
-    total = float(squares.sum())
-    return total * total / fourth if fourth > 0 else 0.0
-
-
-def _unseen(items: int, tail: float) -> float:
-    """The share of items that may differ though none of these does, at a probability of ``tail``."""
-    return 1 - math.pow(tail, 1 / max(items, 1))
+def _size_ends(signed: LinearEstimate, centre: float, tail: float) -> Ends:
+    """Ends of the size of a value about a centre, from those of the value."""
+    low, high = (end - centre for end in signed.ends(tail))
+    return (0.0 if low <= 0 <= high else min(abs(low), abs(high))), max(abs(low), abs(high))

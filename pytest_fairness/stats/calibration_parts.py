@@ -12,8 +12,8 @@ import numpy as np
 
 from pytest_fairness.stats.centring import Centre
 from pytest_fairness.stats.columns import Clustering, Floats
-from pytest_fairness.stats.intervals import difference_interval
-from pytest_fairness.stats.quantiles import t_quantile, wilson_ends
+from pytest_fairness.stats.contrasts import contrast
+from pytest_fairness.stats.quantiles import jeffreys_ends
 from pytest_fairness.stats.sums import Part
 
 LARGEST_ERROR_GAP = 0.10
@@ -93,7 +93,7 @@ class Judged:
             return f"the labels do not tell the judge's error of {name} from that of {other_name}: label each group"
         for kind in sorted(self.errors.keys() & other.errors.keys()):
             one, two = self.errors[kind], other.errors[kind]
-            low, high = difference_interval(one, two, TAIL)
+            low, high = contrast([one, two], (1, -1)).ends(TAIL)
             if low > LARGEST_ERROR_GAP or high < -LARGEST_ERROR_GAP:
                 return (
                     f"the judge's {kind} is {one.value:.2f} of {name} and {two.value:.2f} of {other_name}: "
@@ -146,8 +146,7 @@ class Pairs:
         parts = self.sensitivity, self.specificity
         if not all(part.count for part in parts):
             return ""
-        quantile = t_quantile(TAIL, math.inf)
-        reach = math.hypot(*(part.value - wilson_ends(part.value, part.count, quantile)[0] for part in parts))
+        reach = math.hypot(*(part.value - jeffreys_ends(part.value, part.count, TAIL)[0] for part in parts))
         index = parts[0].value + parts[1].value - 1
         if index > reach:
             return ""

@@ -46,6 +46,18 @@ def centres(values: Floats, rows: Rows, groups: Codes, clusterings: Sequence[Clu
     return Centres(graded, centre(empty.astype(np.float64), rows, groups, clusterings) if empty.any() else graded)
 
 
+def is_nested(factor: Clustering, groups: Codes, rows: Rows) -> bool:
+    """Return whether most levels of a crossed factor stand in one group alone, as names do.
+
+    Levels that all groups share (the formats of an answer, the CVs that stand under every name in turn) pair the
+    groups: what a level adds cancels in their comparison, so nothing has to be taken out.
+    """
+    here = rows[groups[rows] != ABSENT]
+    pairs = np.unique(np.column_stack([factor.codes[here], groups[here]]), axis=0)
+    held = np.bincount(pairs[:, 0]) if len(pairs) else np.zeros(1)
+    return bool(np.count_nonzero(held > 1) * 2 <= np.count_nonzero(held))
+
+
 def centre(values: Floats, rows: Rows, groups: Codes, clusterings: Sequence[Clustering]) -> Centre:
     """Of the attempts in ``rows``; ``values`` (nan where ungraded) and ``groups`` are of the whole sample.
 

@@ -1,205 +1,196 @@
-"""Estimates of groups: of one, and of one against another."""
+"""Sums and ratios of group means as linear estimates: a rate, a difference, a ratio, the distance of two gaps."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 
-from pytest_fairness.core.breakdown import LazyBreakdown
-from pytest_fairness.core.estimates import Estimate
-from pytest_fairness.stats import naming
-from pytest_fairness.stats.fillings import Group, hull
-from pytest_fairness.stats.intervals import (
-    FEWEST_EVENTS,
+from pytest_fairness.stats.columns import Floats
+from pytest_fairness.stats.linear import (
+    FARTHER,
+    FEWEST_DIFFERING,
+    IDENTITY,
+    LOG,
+    UNBOUNDED,
     Ends,
-    Spread,
-    difference_interval,
-    difference_spread,
-    mean_interval,
-    mean_spread,
-    ratio_interval,
-    ratio_spread,
+    LinearEstimate,
+    Scale,
+    degrees,
+    differing,
+    negligible,
+    observed_degrees,
 )
-from pytest_fairness.stats.naming import Name
-from pytest_fairness.stats.quantiles import t_quantile
-from pytest_fairness.stats.sums import Part
-from pytest_fairness.stats.validity import invalid_reason, suspect_reason
+from pytest_fairness.stats.quantiles import exact_ends, jeffreys_ends, unseen_share
+from pytest_fairness.stats.sums import FEWEST_EVENTS, Part
 
-StrictTail = Callable[[float], float]
-"""From a tail to the smaller one at which all of a family hold together."""
-
-NO_VARIATION = "all outcomes are equal and their range is not known: no variation to judge by"
+FARTHER_OF_RATES = 1.5
+"""How far out an unseen cluster may lie in a comparison of rates, which cannot leave 0 to 1."""
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """What all estimates of one sample share."""
+def contrast(parts: Sequence[Part], signs: Sequence[int] = (1,), *, log: bool = False) -> LinearEstimate:
+    """Return a sum of means with signs, or (``log``) their product with the signs as exponents.
 
-    confidence: float
-    slice: Mapping[str, str]
+    Args:
+        parts: One for a rate or mean, two for a difference or ratio, four for the distance of two gaps.
+        signs: 1 or -1 for each part.
+        log: Whether the interval is made on the logarithm.
 
-    @property
-    def tail(self) -> float:
-        return (1 - self.confidence) / 2
-
-    def estimate(self, name: Name, value: float, ends: Ends, **more: Any) -> Estimate:
-        low, high = ends
-        return Estimate(*name, value, low, high, confidence=self.confidence, slice=self.slice, **more)
-
-    def invalid(self, name: Name, reason: str, **more: Any) -> Estimate:
-        return self.estimate(name, math.nan, (math.nan, math.nan), invalid=reason, **more)
-
-
-def counted(groups: Sequence[Group], items: int) -> dict[str, Any]:
-    """What an estimate says of its groups, whatever it came to."""
-    return {
-        "items": items,
-        "sources": int(np.count_nonzero(np.sum([group.missing.counts[0] for group in groups], axis=0))),
-        "attempts": sum(group.attempts for group in groups),
-        "ungraded": {group.name: group.ungraded for group in groups},
-        "groups": {} if len(groups) == 1 else {group.name: group.graded.value for group in groups},
-    }
-
-
-def noted(name: Name, groups: Sequence[Group]) -> Name:
-    """The name, saying where labels have corrected it."""
-    labels = sum(group.judged.labels for group in groups if group.judged is not None)
-    return naming.corrected_name(name, labels) if labels else name
-
-
-def mean_estimate(
-    setting: Setting,
-    name: Name,
-    group: Group,
-    items: int,
-    breakdown: LazyBreakdown | None = None,
-    strict_tail: StrictTail | None = None,
-) -> Estimate:
-    """A rate, or a mean; ``strict_tail`` as in `ratio_estimate`."""
-    counts = counted([group], items) | {"breakdown": breakdown}
-    if group.graded.binary:
-        counts["count"] = int(group.graded.totals[0].sum())
-    name = noted(name, [group])
-    if reason := invalid_reason([group]):
-        return setting.invalid(name, reason, **counts)
-    ends = hull(mean_interval, [group], setting.tail)
-    found = mean_spread(group.graded)
-    counts |= _ends_at(setting, partial(hull, mean_interval, [group]), strict_tail)
-    counts["repetition_share"] = _repetition_share([group.graded], found.error)
-    return _finished(setting, name, group.graded.value, ends, found, [group], **counts)
+    Source:
+        Tukey 1958 (jackknife), Cameron, Gelbach and Miller 2011 (crossed factors), Welch 1947 (degrees of freedom).
+    """
+    scale = LOG if log else IDENTITY
+    values = [part.value for part in parts]
+    value = _value(values, signs, scale)
+    clusters = int(np.count_nonzero(np.sum([part.counts[0] for part in parts], axis=0)))
+    single = parts[0].binary if len(parts) == 1 else False
+    exact = partial(_from_rates, parts, signs, scale) if not single and _needs_rates(parts) else None
+    if log and min(values) <= 0:
+        return LinearEstimate(value, [np.zeros(1)], [math.inf], clusters, scale, (0.0, math.inf), exact=exact)
+    own = [part.log_deviations if log else part.deviations for part in parts]
+    influences = [_signed([each[k] for each in own], signs) for k in range(len(own[0]))]
+    weights = [part.variance / part.value**2 if log else part.variance for part in parts]
+    dfs = [_degrees([part.shares[k] for part in parts], weights) for k in range(len(influences))]
+    if single and parts[0].effective <= clusters:  # attempts of a cluster are as good as one
+        exact = partial(exact_ends, value, float(clusters))
+    if single:
+        dfs[0] = min(dfs[0], observed_degrees(influences[0], clusters))
+    unseen = None
+    clustered = all(part.binary for part in parts) and not all(part.counts_clusters for part in parts)
+    few = differing(influences[0]) < FEWEST_DIFFERING or negligible(float(np.square(influences[0]).sum()), clusters)
+    if not single and (few or not clustered) and all(part.span is not None for part in parts):
+        unseen = partial(_unseen, parts, signs, scale, few)
+    return LinearEstimate(
+        value,
+        influences,
+        dfs,
+        clusters,
+        scale,
+        _span(parts, signs, scale),
+        own_share=float(np.mean([part.own_share for part in parts])),
+        curvature=_curvature(parts, signs, own, weights, log=log),
+        trials=parts[0].effective if single else 0.0,
+        counts_clusters=single and parts[0].counts_clusters,
+        events=sum(p.effective * p.value for p in parts) if log and all(p.binary for p in parts) else math.inf,
+        farther=FARTHER if single or not clustered else FARTHER_OF_RATES,
+        unseen=unseen,
+        exact=exact,
+    )
 
 
-def difference_estimate(
-    setting: Setting,
-    name: Name,
-    first: Group,
-    second: Group,
-    items: int,
-    breakdown: LazyBreakdown,
-    strict_tail: StrictTail | None = None,
-) -> Estimate:
-    """The rate or mean of one group less that of another; ``strict_tail`` as in `ratio_estimate`."""
-    counts = counted([first, second], items) | {"breakdown": breakdown}
-    name = noted(name, [first, second])
-    if reason := invalid_reason([first, second]):
-        return setting.invalid(name, reason, **counts)
-    value = first.graded.value - second.graded.value
-    ends = hull(difference_interval, [first, second], setting.tail)
-    found = difference_spread(first.graded, second.graded)
-    counts |= _ends_at(setting, partial(hull, difference_interval, [first, second]), strict_tail)
-    counts["repetition_share"] = _repetition_share([first.graded, second.graded], found.error)
-    return _finished(setting, name, value, ends, found, [first, second], **counts)
+def _signed(arrays: Sequence[Floats], signs: Sequence[int]) -> Floats:
+    return np.asarray(signs, dtype=np.float64) @ np.asarray(arrays)
 
 
-def ratio_reason(first: Group, second: Group) -> str:
-    """Why two groups have no ratio; empty where they have."""
-    if reason := invalid_reason([first, second]):
-        return reason
-    binary = first.graded.binary and second.graded.binary
-    if not binary and min(first.lowest.value, second.lowest.value, first.graded.value, second.graded.value) <= 0:
-        return (
-            f"a mean of {first.name} or {second.name} is not above zero: their ratio is not defined, take a difference"
-        )
-    if first.graded.value == 0 and second.graded.value == 0:
-        return f"no events of {first.name} nor of {second.name}: their ratio is not defined"
-    return ""
+def _value(values: Sequence[float], signs: Sequence[int], scale: Scale) -> float:
+    if scale is IDENTITY:
+        return sum(s * value for s, value in zip(signs, values, strict=True))
+    above, below = (math.prod(v for s, v in zip(signs, values, strict=True) if s == sign) for sign in (1, -1))
+    return above / below if below > 0 else math.inf
 
 
-def ratio_estimate(
-    setting: Setting,
-    name: Name,
-    first: Group,
-    second: Group,
-    items: int,
-    breakdown: LazyBreakdown,
-    strict_tail: StrictTail | None = None,
-) -> Estimate:
-    """A ratio; as a member of a family it has wider ends, at ``strict_tail`` of a tail, for claims of unfairness."""
-    counts = counted([first, second], items) | {"breakdown": breakdown}
-    name = noted(name, [first, second])
-    if reason := ratio_reason(first, second):
-        return setting.invalid(name, reason, **counts)
-    one, other = first.graded, second.graded
-    ends_at = partial(hull, ratio_interval, [first, second])
-    ends = ends_at(setting.tail)
-    counts |= _ends_at(setting, ends_at, strict_tail)
-    for group in (first, second):
-        if group.graded.rate and group.graded.effective * group.graded.value < FEWEST_EVENTS:
-            counts["sparse"] = f"fewer than {FEWEST_EVENTS} effective events of {group.name}"
-    if one.value == 0 or other.value == 0:
-        error = ends[1] / 2 / t_quantile(setting.tail, math.inf) if other.value else math.nan
-        value = 0.0 if one.value == 0 else math.inf
-        return setting.estimate(
-            name, value, ends, error=error, suspect=suspect_reason([first, second], setting.tail), **counts
-        )
-    value = one.value / other.value
-    log = ratio_spread(one, other)
-    found = Spread(value * log.error, log.df)
-    counts["repetition_share"] = _repetition_share([one, other], log.error, relative=True)
-    return _finished(setting, name, value, ends, found, [first, second], **counts)
-
-
-def _ends_at(setting: Setting, ends_at: Callable[[float], Ends], strict_tail: StrictTail | None) -> dict[str, Any]:
-    """The ends at any tail, and the wider ones of a member of a family."""
-    if strict_tail is None:
-        return {"ends_at": ends_at}
-    low, high = ends_at(strict_tail(setting.tail))
-
-    def strict_at(tail: float) -> Ends:
-        return ends_at(strict_tail(tail))
-
-    return {"ends_at": ends_at, "strict_low": low, "strict_high": high, "strict_at": strict_at}
-
-
-def _repetition_share(parts: Sequence[Part], error: float, *, relative: bool = False) -> float | None:
-    """What part of a squared error more repetitions could remove; ``relative``: of the error of a logarithm."""
-    repeated = [part.repeated for part in parts]
-    if error == 0 or any(variance is None for variance in repeated):
+def _span(parts: Sequence[Part], signs: Sequence[int], scale: Scale) -> Ends | None:
+    if scale is LOG:
+        return 0.0, math.inf
+    spans = [(0.0, 1.0) if part.rate else part.span for part in parts]
+    if any(span is None or not span[0] <= part.value <= span[1] for span, part in zip(spans, parts, strict=True)):
         return None
-    slopes = [1 / part.value if relative else 1.0 for part in parts]
-    total = sum(slope**2 * (variance or 0.0) for slope, variance in zip(slopes, repeated, strict=True))
-    return min(1.0, total / error**2)
+    ends = [(s * low, s * high) for s, (low, high) in zip(signs, filter(None, spans), strict=True)]
+    return sum(map(min, ends)), sum(map(max, ends))
 
 
-def _finished(
-    setting: Setting,
-    name: Name,
-    value: float,
-    ends: Ends,
-    found: Spread,
-    of: Sequence[Group],
-    **counts: Any,
-) -> Estimate:
-    if math.isinf(ends[0]) and math.isinf(ends[1]):
-        return setting.invalid(name, NO_VARIATION, **counts)
-    error = found.error
-    if error == 0:  # what the interval gives away
-        error = (ends[1] - ends[0]) / 2 / t_quantile(setting.tail, found.df)
-    counts.setdefault("sparse", next((each.judged.open for each in of if each.judged and each.judged.open), ""))
-    suspect = suspect_reason(of, setting.tail)
-    return setting.estimate(name, value, ends, error=error, df=found.df, suspect=suspect, **counts)
+def _degrees(shares: Sequence[Floats], weights: Sequence[float]) -> float:
+    """Satterthwaite's over parts without common clusters (Welch 1947); those that share some make one variance."""
+    groups: list[tuple[Floats, float]] = []
+    for share, weight in zip(shares, weights, strict=True):
+        squares = np.square(share)
+        own, total = (weight or 1e-12) * squares / squares.sum(), weight or 1e-12
+        apart = []
+        for each, variance in groups:
+            if np.any((each > 0) & (own > 0)):
+                own, total = own + each, total + variance
+            else:
+                apart.append((each, variance))
+        groups = [*apart, (own, total)]
+    whole = sum(variance for _, variance in groups)
+    return max(1.0, whole**2 / sum(variance**2 / degrees(each) for each, variance in groups))
+
+
+def _curvature(
+    parts: Sequence[Part], signs: Sequence[int], own: Sequence[Sequence[Floats]], weights: Sequence[float], *, log: bool
+) -> Ends:
+    """What logarithms add to the skewness (Hall 1992, section 3.10), and what labels add (`Part.bend`)."""
+    total = sum(weights)
+    bends = [s * part.bend / (part.value if log else 1.0) for s, part in zip(signs, parts, strict=True)]
+    square = sum(b * w for b, w in zip(bends, weights, strict=True)) / total if total > 0 else 0.0
+    both = _signed([each[0] for each in own], signs)
+    variance = float(np.square(both).sum())
+    if not log or variance <= 0:
+        return 0.0, square
+    drift = sum(s * float(np.square(each[0]).sum()) for s, each in zip(signs, own, strict=True)) / 2
+    bend = sum(s * float(both @ each[0]) ** 2 for s, each in zip(signs, own, strict=True)) / (2 * variance)
+    return drift - bend, square - bend
+
+
+def _unseen(parts: Sequence[Part], signs: Sequence[int], scale: Scale, few: bool, tail: float) -> Ends:  # noqa: FBT001
+    """What the value would be with an unseen share of one part's clusters at its extreme.
+
+    Where few clusters differ, of all parts at once. Rates of which more differ need none: they
+    are bounded by the clusters that hold an event.
+    """
+    values = [part.value for part in parts]
+    if not few and all(part.binary for part in parts):
+        value = _value(values, signs, scale)
+        return value, value
+    moved: tuple[list[float], list[float]] = ([], [])
+    for part, sign in zip(parts, signs, strict=True):
+        share = unseen_share(part.effective if part.binary else part.sources, tail)
+        low, high = (part.value + share * (of - part.value) for of in part.span or UNBOUNDED)
+        for ends, end in zip(moved, (low, high)[::sign], strict=True):
+            ends.append(end)
+    if few:
+        low, high = (_value(each, signs, scale) for each in moved)
+        return low, high
+    ends = [
+        _value([*values[:place], each[place], *values[place + 1 :]], signs, scale)
+        for each in moved
+        for place in range(len(parts))
+    ]
+    return min(ends), max(ends)
+
+
+def _needs_rates(parts: Sequence[Part]) -> bool:
+    """Whether the rates' own intervals count as well: there are few events, or two groups share no cluster."""
+    if not all(part.binary for part in parts):
+        return False
+    apart = len(parts) == 2 and not np.any((parts[0].counts[0] > 0) & (parts[1].counts[0] > 0))
+    return apart or min(part.events for part in parts) < FEWEST_EVENTS
+
+
+def _from_rates(parts: Sequence[Part], signs: Sequence[int], scale: Scale, tail: float) -> Ends:
+    """Ends from those of each rate by itself, which few events do not break: MOVER (Donner and Zou 2012).
+
+    A ratio of no events has exact ones; of none over none it has no bound.
+    """
+    # Exact ends of both would cover 99%; of attempts that share clusters the variance has to be known as well.
+    rates = [
+        jeffreys_ends(part.value, part.effective, tail) if part.counts_clusters else contrast([part]).rate_ends(tail)
+        for part in parts
+    ]
+    values = [part.value for part in parts]
+    if scale is LOG and min(values) <= 0:
+        if max(values) <= 0 or len(parts) > 2:
+            return 0.0, math.inf
+        (low1, high1), (low2, high2) = rates
+        if values[0] <= 0:
+            return 0.0, high1 / math.sqrt(low2 * (2 * values[1] - low2))
+        return math.sqrt(low1 * (2 * values[0] - low1)) / high2, math.inf
+    below = above = 0.0
+    for value, (low, high), sign in zip(values, rates, signs, strict=True):
+        down, up = scale.to(value) - scale.to(low), scale.to(high) - scale.to(value)
+        down, up = (down, up) if sign > 0 else (up, down)
+        below, above = math.hypot(below, down), math.hypot(above, up)
+    place = scale.to(_value(values, signs, scale))
+    return scale.back(place - below), scale.back(place + above)

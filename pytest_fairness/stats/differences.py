@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pytest_fairness.stats.jackknife import negligible, observed_degrees, sparse_factor
+from pytest_fairness.stats.linear import LinearEstimate, negligible, observed_degrees
 from pytest_fairness.stats.quantiles import t_quantile, t_tail
 
 TAIL = 0.025
@@ -133,8 +133,14 @@ def _contrast(new: Told, old: Told, sign: int, tail: float, less: float = 0.0) -
         if sign < 0 and moves and abs(value) < 1e-12:
             return Difference(0.0, 0.0, 0.0, 1.0, paired=True, same=True)
         return _independent(new, old, sign, tail, value)
-    df = max(1.0, min(len(names) - 1.0, observed_degrees(deviations, len(names))))
-    error = math.sqrt(variance * sparse_factor(deviations, df) + rest)
+    made = LinearEstimate(
+        value,
+        [deviations],
+        [max(1.0, min(len(names) - 1.0, observed_degrees(deviations, len(names))))],
+        len(names),
+        unclustered=rest,
+    )
+    df, error = made.df, made.error
     reach = t_quantile(tail, df) * error
     below, above = (reach + sum(ends) for ends in _together(new.stretch(tail), old.stretch(tail), sign))
     # The ungraded answers' share stands in the way of a claim as well.

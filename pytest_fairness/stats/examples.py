@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
-from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
@@ -15,11 +14,10 @@ from pytest_fairness.core.items import Prompt
 from pytest_fairness.stats.columns import ABSENT, Codes, Columns, Floats, Rows
 from pytest_fairness.stats.functionals import Functional
 from pytest_fairness.stats.outcomes import Reading
-from pytest_fairness.stats.quantiles import t_quantile, wilson_ends
+from pytest_fairness.stats.quantiles import jeffreys_ends, t_quantile
 
 TAIL = 0.025
 """On either side of the interval within an item: it only ranks items, whatever the confidence of the sample."""
-NORMAL = NormalDist().inv_cdf(1 - TAIL)
 MOST_ALIKE = 20
 """Prompts of a side whose words are compared, of those whose answers differ as much."""
 
@@ -41,7 +39,7 @@ def of_two(
     """The item whose two groups differ most and most repeatably, the first higher (``towards`` 1) or lower (-1).
 
     Ranked by the near end of a 95% interval of the difference of the groups' means within the
-    item: of rates Newcombe's hybrid score interval (Statistics in Medicine 1998, method 10), of
+    item: of rates Newcombe's hybrid (Statistics in Medicine 1998) of Jeffreys' intervals, of
     numbers Welch's. Items with a single number on a side come last, by their difference alone.
     Ties: the larger difference, then more attempts, then the item's id. None where no item's
     groups differ so, and of a sample without attempts.
@@ -118,8 +116,8 @@ def _tallies(reading: Reading, rows: Rows, codes: Codes) -> dict[int, _Tally]:
 
 def _newcombe(high: _Tally, low: _Tally) -> float:
     """The lower end of the difference of two rates."""
-    down = high.mean - wilson_ends(high.mean, high.number, NORMAL)[0]
-    up = wilson_ends(low.mean, low.number, NORMAL)[1] - low.mean
+    down = high.mean - jeffreys_ends(high.mean, high.number, TAIL)[0]
+    up = jeffreys_ends(low.mean, low.number, TAIL)[1] - low.mean
     return high.mean - low.mean - math.hypot(down, up)
 
 

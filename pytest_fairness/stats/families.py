@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -11,7 +12,9 @@ import numpy as np
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.stats.breakdowns import Compared
 from pytest_fairness.stats.columns import Floats
-from pytest_fairness.stats.contrasts import (
+from pytest_fairness.stats.contrasts import contrast
+from pytest_fairness.stats.fillings import Group
+from pytest_fairness.stats.group_estimates import (
     StrictTail,
     counted,
     difference_estimate,
@@ -19,15 +22,15 @@ from pytest_fairness.stats.contrasts import (
     ratio_estimate,
     ratio_reason,
 )
-from pytest_fairness.stats.fillings import Group
-from pytest_fairness.stats.intervals import Ends, difference_spread, ratio_spread
+from pytest_fairness.stats.linear import Ends, LinearEstimate
 from pytest_fairness.stats.naming import Name
 from pytest_fairness.stats.quantiles import t_tail
-from pytest_fairness.stats.sums import Part
 from pytest_fairness.stats.validity import invalid_reason
 
 DRAWS = 20_000
 SEED = 20_240_229
+FEWEST_DRAWS = 20
+"""Beyond a simulated quantile, below which Bonferroni's is taken."""
 
 
 Naming = Callable[[str, str], Name]
@@ -71,8 +74,12 @@ def family(
     else:
         reference = next(group for group in groups if group.name == to)
         pairs = [(group, reference) for group in groups if group is not reference]
-    sound = [(first.graded, second.graded) for first, second in pairs if not kind.reason(first, second)]
-    tail = simultaneous(sound, log=kind.log)
+    sound = [
+        contrast([first.graded, second.graded], (1, -1), log=kind.log)
+        for first, second in pairs
+        if not kind.reason(first, second)
+    ]
+    tail = simultaneous(sound, folded=to is None)
     found = {}
     for first, second in pairs:
         name = naming(first.name, second.name)
@@ -148,39 +155,38 @@ def _ordered(first: Group, second: Group, *, larger_first: bool) -> tuple[Group,
     return (second, first) if swapped else (first, second)
 
 
-def simultaneous(pairs: Sequence[tuple[Part, Part]], *, log: bool = True) -> StrictTail:
-    """From a tail to that at which all pairs' intervals hold together with probability ``1 - 2 * tail``.
-
-    Of the ratios' logarithms (``log``), or of the differences.
+def simultaneous(pairs: Sequence[LinearEstimate], *, folded: bool) -> StrictTail:
+    """Return a map from a tail to that at which the claims of unfairness of all pairs err together in ``tail``.
 
     The maximum of a multivariate t (Hothorn, Bretz and Westfall 2008), with the pairs'
     correlations as the clusters show them, by seeded simulation; no family pays more than Bonferroni asks.
-    Pairs with a rate of zero have no logarithm: where there is one, Bonferroni's tail is taken.
+    Pairs without a logarithm have no correlation: where there is one, Bonferroni's tail is taken,
+    as far out where the simulation has next to no draws.
+
+    Args:
+        pairs: The contrasts of all pairs.
+        folded: Whether each pair is taken the usual way round. It is then two claims, one for each way.
     """
+    sides = 2 if folded else 1
+    claims = sides * max(len(pairs), 1)
 
     def bonferroni(tail: float) -> float:
-        return tail / max(len(pairs), 1)
+        return tail / claims
 
-    if len(pairs) < 2 or (log and any(first.value <= 0 or second.value <= 0 for first, second in pairs)):
+    errors = np.array([math.sqrt(sum(float(np.square(each).sum()) for each in pair.influences[:2])) for pair in pairs])
+    if len(pairs) < 2 or np.any(errors <= 0):
         return bonferroni
-    spreads = [ratio_spread(*pair) if log else difference_spread(*pair) for pair in pairs]
-    df = min(spread.df for spread in spreads)
-    parts = list({id(part): part for pair in pairs for part in pair}.values())
-    place = {id(part): number for number, part in enumerate(parts)}
+    df = min(pair.df for pair in pairs)
     # By source and by crossed factor; what they share is left in, which keeps the matrix definite.
-    stacked = np.vstack([np.concatenate((part.log_deviations if log else part.deviations)[:2]) for part in parts])
-    contrast = np.zeros((len(pairs), len(parts)))
-    for number, (first, second) in enumerate(pairs):
-        contrast[number, place[id(first)]] += 1
-        contrast[number, place[id(second)]] -= 1
-    covariance = contrast @ (stacked @ stacked.T) @ contrast.T
-    errors = np.sqrt(np.diag(covariance))
-    if np.any(errors <= 0):
-        return bonferroni
-    largest = _largest(covariance / np.outer(errors, errors), df)
+    stacked = np.vstack([np.concatenate(pair.influences[:2]) for pair in pairs]) / errors[:, np.newaxis]
+    largest = _largest(stacked @ stacked.T, df)
 
     def largest_of_all(tail: float) -> float:
-        return float(np.clip(t_tail(float(np.quantile(largest, 1 - 2 * tail)), df), bonferroni(tail), tail))
+        # The simulated maximum is two-sided; unless folded, only one of its sides is a claim.
+        beyond = (1 if folded else 2) * tail
+        if beyond < FEWEST_DRAWS / DRAWS:
+            return bonferroni(tail)
+        return float(np.clip(t_tail(float(np.quantile(largest, 1 - beyond)), df), bonferroni(tail), tail / sides))
 
     return largest_of_all
 

@@ -6,7 +6,7 @@ extreme fillings give (Manski's 2003 worst-case bounds, with sampling error).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING
@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from pytest_fairness.stats.centring import Centres
 from pytest_fairness.stats.columns import Clustering, Rows
-from pytest_fairness.stats.intervals import Ends
 from pytest_fairness.stats.outcomes import Reading
 from pytest_fairness.stats.sums import Part
 
@@ -101,9 +100,3 @@ def fillings(groups: Sequence[Group]) -> Iterator[tuple[Part, ...]]:
     """Every combination of the groups' parts: as graded, at one extreme, at the other."""
     ways = [(group.graded, group.lowest, group.highest) if group.ungraded else (group.graded,) for group in groups]
     yield from product(*ways)
-
-
-def hull(interval: Callable[..., Ends], groups: Sequence[Group], tail: float) -> Ends:
-    """The smallest interval that holds the intervals of all fillings."""
-    ends = [interval(*parts, tail) for parts in fillings(groups)]
-    return min(low for low, _ in ends), max(high for _, high in ends)

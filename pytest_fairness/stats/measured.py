@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -21,11 +20,11 @@ from pytest_fairness.stats import functionals, naming, tables
 from pytest_fairness.stats.breakdowns import Compared, of_functional, of_mean
 from pytest_fairness.stats.calibration import Row
 from pytest_fairness.stats.columns import Columns, Floats
-from pytest_fairness.stats.contrasts import StrictTail, difference_estimate, mean_estimate, ratio_estimate
 from pytest_fairness.stats.families import DIFFERENCE, RATIO, Kind, family, worst_estimate
 from pytest_fairness.stats.fillings import group
 from pytest_fairness.stats.functionals import Functional
-from pytest_fairness.stats.metrics import functional_estimate, joint
+from pytest_fairness.stats.group_estimates import StrictTail, difference_estimate, mean_estimate, ratio_estimate
+from pytest_fairness.stats.metrics import Sample, functional_estimate, joint
 from pytest_fairness.stats.outcomes import Extremes, Outcome, outcome_name
 from pytest_fairness.stats.resampling import resampled
 from pytest_fairness.stats.selected import Selected
@@ -137,7 +136,7 @@ class Measured(Selected):
         """How often an outcome that is true or false is true: from 0 to 1.
 
         ``named`` is what the results file calls it (default: ``rate(outcome)``).
-        Wilson's interval with an effective number of attempts; Jeffreys' as well with few events, exact at 0 and 1.
+        Jeffreys' interval with an effective number of attempts, exact at 0 and 1.
         """
         return note(self._mean("rate", outcome, equals, named))
 
@@ -226,18 +225,7 @@ class Measured(Selected):
         functions = [self._reader.function(first), self._reader.function(second)]
         sample = joint(self._columns, self._reader, (first, second), functions, self._rows)
         sample = sample.mapped(functionals.correlation_columns)
-        breakdown = partial(of_functional, self._origin(), functionals.CORRELATION, sample.values, math.tanh)
-        estimate = functional_estimate(
-            self._setting,
-            name,
-            functionals.CORRELATION,
-            sample,
-            self._here(),
-            self.items,
-            breakdown,
-            math.tanh,
-            known=self._everyone,
-        )
+        estimate = self._functional(name, functionals.CORRELATION, sample, (-1.0, 1.0))
         return note(estimate.marked(CORRELATIONS))
 
     def metric(
@@ -262,20 +250,7 @@ class Measured(Selected):
         """
         sample = self._sample(sums)
         name = naming.metric_name(outcome_name(function))
-        functional = Functional(function, tuple(sums))
-        breakdown = partial(of_functional, self._origin(), functional, sample.values)
-        estimate = functional_estimate(
-            self._setting,
-            name,
-            functional,
-            sample,
-            self._here(),
-            self.items,
-            breakdown,
-            span=span,
-            known=self._everyone,
-        )
-        return note(estimate)
+        return note(self._functional(name, Functional(function, tuple(sums)), sample, span))
 
     def resamples(
         self, function: functionals.Function, *, draws: int = 10_000, seed: int = 0, **sums: Outcome
@@ -320,6 +295,13 @@ class Measured(Selected):
         breakdown = partial(of_mean, self._origin(), reading, everyone)
         called = naming.mean_name(kind, name) if named is None else naming.own_name(named)
         return mean_estimate(self._setting, called, everyone, self.items, breakdown, strict_tail)
+
+    def _functional(
+        self, name: naming.Name, functional: Functional, sample: Sample, span: tuple[float, float] | None
+    ) -> Estimate:
+        breakdown = partial(of_functional, self._origin(), functional, sample.values, span)
+        more: dict[str, Any] = {"span": span, "known": self._everyone}
+        return functional_estimate(self._setting, name, functional, sample, self._here(), self.items, breakdown, **more)
 
     def _family(
         self, kind: Kind, outcome: Outcome, equals: Any, by: str, to: str | None

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,17 +14,18 @@ from pytest_fairness.core.breakdown import LazyBreakdown
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.stats.columns import Clustering, Columns, Floats, Rows
-from pytest_fairness.stats.contrasts import NO_VARIATION, Setting, counted
 from pytest_fairness.stats.fillings import Group, group
-from pytest_fairness.stats.functionals import Functional, UndefinedError, estimated, interval, slope, unseen_ends
-from pytest_fairness.stats.intervals import Ends, Spread
+from pytest_fairness.stats.functionals import Functional, UndefinedError, kinked, linear, unseen_ends
+from pytest_fairness.stats.group_estimates import Setting, counted
+from pytest_fairness.stats.linear import Ends, LinearEstimate
 from pytest_fairness.stats.naming import Name
 from pytest_fairness.stats.outcomes import NO_ATTEMPTS, Apart, Outcome, Reader, Reading, UnboundedError
-from pytest_fairness.stats.quantiles import t_quantile
 from pytest_fairness.stats.validity import invalid_reason, suspect_reason
 
-ROUNDING = 1e-9
-"""By how much sums of floating-point numbers may leave a range, as a share of its ends."""
+KINKED = (
+    "it bends within its error, as a maximum, a minimum or a size does, and no interval holds there: "
+    "take ratios(...) or differences(...) of the groups, or abs() of an estimate"
+)
 MOST_SUPPOSED = 2_000
 """Attempts whose other possible grades are looked at where all clusters agree; plenty for a mean."""
 
@@ -97,13 +98,12 @@ def functional_estimate(
     clusterings: Sequence[Clustering],
     items: int,
     breakdown: LazyBreakdown,
-    back: Callable[[float], float] | None = None,
-    span: tuple[float, float] | None = None,
+    span: Ends | None = None,
     known: Callable[[Group, Any], Group] = lambda everyone, _: everyone,
 ) -> Estimate:
-    """A function of sums with its interval.
+    """Return a function of sums with its interval.
 
-    ``back`` takes value and ends from the scale it was made on; ``span`` is the range that it cannot leave; ``known``
+    ``span`` is the range that it cannot leave, which chooses the scale of its interval; ``known``
     adds to the group of all attempts, given which are ungraded, what its numbers do not show.
 
     Raises `FairnessError` where it has left its span, as it is or however its ungraded attempts are filled in.
@@ -114,68 +114,29 @@ def functional_estimate(
     counts = counted([everyone], items) | {"breakdown": breakdown}
     if reason := invalid_reason([everyone]):
         return setting.invalid(name, reason, **counts)
-    try:
-        value, ends, found = _hull(functional, sample, clusterings, setting.tail, span)
-    except UndefinedError as undefined:
-        return setting.invalid(name, f"{name.title} cannot be computed: {undefined}", **counts)
-    if ends[0] == ends[1]:
-        return setting.invalid(name, NO_VARIATION, **counts)
-
-    def ends_at(tail: float) -> Ends:
-        low, high = _hull(functional, sample, clusterings, tail, span)[1]
-        return (low, high) if back is None else (back(low), back(high))
-
-    error = found.error or (ends[1] - ends[0]) / 2 / t_quantile(setting.tail, found.df)
-    if back is not None:
-        error *= slope(back, value)  # the delta method
-        value, ends = back(value), (back(ends[0]), back(ends[1]))
-    suspect = suspect_reason([everyone], setting.tail)
-    return setting.estimate(name, value, ends, error=error, df=found.df, suspect=suspect, ends_at=ends_at, **counts)
-
-
-def _hull(
-    functional: Functional,
-    sample: Sample,
-    clusterings: Sequence[Clustering],
-    tail: float,
-    span: tuple[float, float] | None,
-) -> tuple[float, Ends, Spread]:
-    """The value and error on graded attempts, and the hull of the intervals of all fillings."""
     filled = [
         np.where(sample.empty[:, np.newaxis], each, sample.values) for each in _worst(functional, sample, sample.filled)
     ]
-    found = [_interval(functional, sample, each, clusterings, tail) for each in (sample.values, *filled)]
-    all_ends = [ends if span is None else within(span, value, ends) for value, ends, _ in found]
-    ends = min(low for low, _ in all_ends), max(high for _, high in all_ends)
-    return found[0][0], ends, found[0][2]
+    try:
+        made = [_linear(functional, sample, each, clusterings, span) for each in (sample.values, *filled)]
+    except UndefinedError as undefined:
+        return setting.invalid(name, f"{name.title} cannot be computed: {undefined}", **counts)
+    kept = ~sample.empty
+    if not functional.smooth and kinked(functional, sample.values[kept], clusterings[0][kept], made[0].natural_error):
+        return setting.estimate(name, made, **counts, invalid=KINKED)
+    return setting.estimate(name, made, **counts, suspect=suspect_reason([everyone], setting.tail))
 
 
-def within(span: tuple[float, float], value: float, ends: Ends) -> Ends:
-    """An interval in the range that a metric cannot leave.
-
-    Raises `FairnessError` for a value outside of that: then the range is wrong, and so would be its ends.
-    """
-    low, high = span
-    slack = ROUNDING * max([1.0, *(abs(end) for end in span if math.isfinite(end))])
-    if not low - slack <= value <= high + slack:
-        raise FairnessError(
-            f"the metric comes to {value:.6g}, outside its span of {low:g} to {high:g}: give the range that its "
-            "function cannot leave, span=(LOWEST, HIGHEST), or none"
-        )
-    return min(max(ends[0], low), value), max(min(ends[1], high), value)
-
-
-def _interval(
-    functional: Functional, sample: Sample, values: Floats, clusterings: Sequence[Clustering], tail: float
-) -> tuple[float, Ends, Spread]:
+def _linear(
+    functional: Functional, sample: Sample, values: Floats, clusterings: Sequence[Clustering], span: Ends | None
+) -> LinearEstimate:
     kept = ~np.isnan(values[:, 0])
     here = [clustering[kept] for clustering in clusterings]
-    value, found = estimated(functional, values[kept], here)
+    found = linear(functional, values[kept], here, span)
     if found.error > 0:
-        return value, interval(value, found, tail), found
-    sources = len(np.unique(here[0].codes))
+        return found
     hypotheses = [each.mean(axis=0) for each in _worst(functional, sample, sample.unseen())]
-    return value, unseen_ends(functional, values[kept], sources, hypotheses, tail), found
+    return replace(found, unseen=partial(unseen_ends, functional, values[kept], found.clusters, hypotheses))
 
 
 def _worst(functional: Functional, sample: Sample, ways: Sequence[Floats]) -> list[Floats]:

@@ -9,7 +9,7 @@ import math
 
 
 def t_quantile(tail: float, df: float) -> float:
-    """The value that Student's t with ``df`` degrees of freedom exceeds with probability ``tail``.
+    """Return the value that Student's t with ``df`` degrees of freedom exceeds with probability ``tail``.
 
     >>> round(t_quantile(0.025, 10), 3)
     2.228
@@ -22,7 +22,7 @@ def t_quantile(tail: float, df: float) -> float:
 
 
 def t_tail(value: float, df: float) -> float:
-    """The probability that Student's t with ``df`` degrees of freedom exceeds ``value``.
+    """Return the probability that Student's t with ``df`` degrees of freedom exceeds ``value``.
 
     >>> round(t_tail(2.228, 10), 3)
     0.025
@@ -33,7 +33,7 @@ def t_tail(value: float, df: float) -> float:
 
 
 def jeffreys_ends(rate: float, count: float, tail: float) -> tuple[float, float]:
-    """Ends of a rate: ``rate * count`` events in ``count`` trials, neither need be whole.
+    """Return both ends of a rate: ``rate * count`` events in ``count`` trials, neither need be whole.
 
     Jeffreys' interval, with exact ends (Clopper and Pearson 1934) where there are no events or
     no others, as Brown, Cai and DasGupta 2001 advise; effective counts as in Franco et al. 2019.
@@ -47,21 +47,31 @@ def jeffreys_ends(rate: float, count: float, tail: float) -> tuple[float, float]
     from scipy.special import betaincinv
 
     if rate <= 0:
-        return 0.0, -math.expm1(math.log(tail) / count)
+        return 0.0, unseen_share(count, tail)
     if rate >= 1:
-        return math.exp(math.log(tail) / count), 1.0
+        return 1 - unseen_share(count, tail), 1.0
     events = rate * count + 0.5
     others = count - events + 1
     return float(betaincinv(events, others, tail)), float(betaincinv(events, others, 1 - tail))
 
 
-def wilson_ends(rate: float, count: float, quantile: float) -> tuple[float, float]:
-    """Wilson's 1927 score interval of a rate among ``count`` trials, for a quantile of z or t.
+def exact_ends(rate: float, count: float, tail: float) -> tuple[float, float]:
+    """Return both ends of a rate that err with at most ``tail`` whatever the truth is (Clopper and Pearson 1934).
 
-    >>> [round(end, 4) for end in wilson_ends(0.1, 100, 1.959964)]
-    [0.0552, 0.1744]
+    >>> [round(end, 4) for end in exact_ends(0.03, 100, 0.025)]
+    [0.0062, 0.0852]
     """
-    square = quantile**2
-    centre = (rate + square / (2 * count)) / (1 + square / count)
-    reach = quantile * math.sqrt(rate * (1 - rate) / count + square / (4 * count**2)) / (1 + square / count)
-    return max(0.0, centre - reach), min(1.0, centre + reach)
+    from scipy.special import betaincinv
+
+    events, others = rate * count, (1 - rate) * count
+    low = 0.0 if rate <= 0 else float(betaincinv(events, others + 1, tail))
+    return low, 1.0 if rate >= 1 else float(betaincinv(events + 1, others, 1 - tail))
+
+
+def unseen_share(clusters: float, tail: float) -> float:
+    """Return the largest share of clusters that goes unseen with probability ``tail``: 1 - tail^(1/G).
+
+    >>> round(unseen_share(100, 0.025), 4)
+    0.0362
+    """
+    return -math.expm1(math.log(tail) / clusters)

@@ -13,10 +13,10 @@ import numpy.typing as npt
 from pytest_fairness.core.errors import FairnessError, near
 from pytest_fairness.stats.breakdowns import Compared, Origin
 from pytest_fairness.stats.calibration import Calibration, Row
-from pytest_fairness.stats.centring import Centres, centres
+from pytest_fairness.stats.centring import Centres, centres, is_nested
 from pytest_fairness.stats.columns import Clustering, Codes, Columns, Rows
-from pytest_fairness.stats.contrasts import Setting
 from pytest_fairness.stats.fillings import Group, group
+from pytest_fairness.stats.group_estimates import Setting
 from pytest_fairness.stats.metrics import Sample, joint
 from pytest_fairness.stats.outcomes import Extremes, Outcome, Reader, Reading
 from pytest_fairness.stats.validity import ungraded_reason
@@ -172,8 +172,8 @@ class Selected:
         # The reading is kept beside its groups so that its id stays its own.
         attribute = self._columns.attribute(by)
         if (id(reading), by) not in self._grouped:
-            crossed = len(self._clusterings) > 1
-            found = centres(reading.values, self._rows, attribute.codes, self._clusterings) if crossed else None
+            nested = len(self._clusterings) > 1 and is_nested(self._clusterings[1], attribute.codes, self._rows)
+            found = centres(reading.values, self._rows, attribute.codes, self._clusterings) if nested else None
             self._grouped[id(reading), by] = reading, found, {}
         _, found, known = self._grouped[id(reading), by]
         for name in names:

@@ -9,7 +9,10 @@ import numpy as np
 
 from pytest_fairness.stats.centring import Centre
 from pytest_fairness.stats.columns import Clustering, Floats
-from pytest_fairness.stats.jackknife import combined, negligible
+from pytest_fairness.stats.linear import combined, negligible
+
+FEWEST_EVENTS = 5
+"""Effective events, and clusters with an event, from which a variance is trusted."""
 
 
 class Part:
@@ -69,14 +72,15 @@ class Part:
 
     @cached_property
     def log_deviations(self) -> list[Floats]:
-        """As `deviations`, of the logarithm of a positive mean."""
-        found = []
-        for total, count, deviations in zip(self.totals, self.counts, self.deviations, strict=True):
-            without = self._without(total, count)
-            if np.all(without > 0):
-                found.append(_scaled(np.log(without), count))
-            else:  # one cluster holds every event: its logarithm without it is not finite, the slope is
-                found.append(deviations / self.value)
+        """As `deviations`, of the logarithm of a positive mean; by its slope where it is not finite without a cluster.
+
+        By the slope as well for a crossed factor: without one of few levels the logarithm is far from straight, and
+        what two groups share would not cancel.
+        """
+        found = [deviations / self.value for deviations in self.deviations]
+        without = self._without(self.totals[0], self.counts[0])
+        if np.all(without > 0):
+            found[0] = _scaled(np.log(without), self.counts[0])
         return found
 
     @cached_property
@@ -107,15 +111,25 @@ class Part:
         return total / known / self.count
 
     @cached_property
-    def effective(self) -> float:
-        """How many independent attempts would tell as much about a rate; at most those made.
+    def event_clusters(self) -> int:
+        """How many sources hold an event, or another where these are the rarer kind."""
+        others = self.counts[0] - self.totals[0]
+        return int(np.count_nonzero((self.totals[0] if self.value <= 0.5 else others) > 0))
 
-        Where all sources agree nothing tells how alike the attempts of one are: then it is its sources.
-        """
-        spread = self.value * (1 - self.value)
-        if spread <= 0 or negligible(self.variance, self.sources):
-            return float(min(self.levels, self.sources) if self.levels else self.sources)
-        return min(spread / self.variance, float(self.count))
+    @cached_property
+    def counts_clusters(self) -> bool:
+        """Whether the trials of a rate are its clusters: each is one attempt, or too few show how alike theirs are."""
+        alone = self.count == self.sources and not self.levels
+        return alone or self.event_clusters < FEWEST_EVENTS or negligible(self.variance, self.sources)
+
+    @cached_property
+    def effective(self) -> float:
+        """How many independent attempts would tell as much about a rate; at most those made."""
+        if self.levels and negligible(self.variance, self.sources):
+            return float(min(self.levels, self.sources))
+        if self.counts_clusters:
+            return float(self.sources)
+        return min(self.value * (1 - self.value) / self.variance, float(self.count))
 
     @property
     def events(self) -> float:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
+from pytest_fairness.stats.contrasts import contrast
 from pytest_fairness.stats.fillings import Group
-from pytest_fairness.stats.intervals import difference_interval
 
 FEWEST_SOURCES = 5
 MOST_UNGRADED = 0.10
@@ -62,7 +62,7 @@ def suspect_reason(groups: Sequence[Group], tail: float) -> str:
     for first, second in combinations(groups, 2):
         if not first.ungraded and not second.ungraded:
             continue
-        low, high = difference_interval(first.missing, second.missing, tail)
+        low, high = contrast([first.missing, second.missing], (1, -1)).ends(tail)
         if low > LARGEST_GAP or high < -LARGEST_GAP:
             return (
                 f"{first.ungraded / first.attempts:.1%} of the attempts of {first.name} are ungraded and "

@@ -15,7 +15,7 @@ import pytest_fairness
 PACKAGE = Path(pytest_fairness.__file__).parent
 COMPAT = PACKAGE / "session" / "compat.py"
 OTHERS = ("pytest", "_pytest", "pluggy", "xdist", "execnet", "hypothesis")
-DOCUMENTED = {"_replace", "_mapping", "_getframe"}
+DOCUMENTED = {"_replace", "_fields", "_mapping", "_getframe"}
 """Of named tuples, of SQLAlchemy's rows, of `sys`: private in their names alone."""
 
 
@@ -39,25 +39,20 @@ def uses_others(tree: ast.Module) -> bool:
     return any(line.split()[1].partition(".")[0] in OTHERS for line in imports)
 
 
-def is_self(node: ast.expr) -> bool:
-    return ast.unparse(node) in ("self", "cls", "super()")
-
-
 def foreign(tree: ast.Module, own: set[str]) -> Iterator[str]:
     """The private names in a module of ours that imports pytest, say: imported, read as attributes, or by a text.
 
-    Those of other objects than ``self`` are ours only where the module itself defines them.
+    A name that some module of ours defines is taken for ours.
     """
     if not uses_others(tree):
         return
-    near = own_names([tree])
     for node in ast.walk(tree):
         names: list[str] = []
         if isinstance(node, ast.Import | ast.ImportFrom):
             module = getattr(node, "module", None) or ""
             dotted = [f"{module}.{alias.name}" for alias in node.names]
             names = [part for name in dotted if name.lstrip(".").startswith(OTHERS) for part in name.split(".")]
-        elif isinstance(node, ast.Attribute) and node.attr not in (own if is_self(node.value) else near):
+        elif isinstance(node, ast.Attribute) and node.attr not in own:
             names = [node.attr]
         elif isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("getattr", "setattr", "hasattr"):
             texts = [str(part.value) for part in node.args[1:2] if isinstance(part, ast.Constant)]

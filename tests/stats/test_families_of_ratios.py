@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from scipy.stats import studentized_range  # type: ignore[import-untyped]
 
 from pytest_fairness.core.comparisons import Decision
 from pytest_fairness.core.verdicts import Verdict, judge
@@ -53,13 +54,16 @@ def test_claims_of_unfairness_have_wider_ends_than_claims_of_fairness(of_rows: M
         assert estimate.strict_high is not None
         assert estimate.strict_low < estimate.low < estimate.value < estimate.high <= estimate.strict_high <= 1
         reach = math.log(estimate.strict_low / estimate.value) / math.log(estimate.low / estimate.value)
-        # Tukey's studentised range for five groups over root two, 2.75, against t's 1.976
-        assert reach == pytest.approx(2.75 / 1.976, rel=0.04)
+        # Tukey's studentized range for five groups over root two; each pair is two claims, one each way round.
+        assert reach == pytest.approx(studentized_range.ppf(0.975, 5, 149) / math.sqrt(2) / 1.976, rel=0.04)
 
 
-def test_a_single_pair_pays_nothing(of_rows: Make, draw: Draw) -> None:
-    estimate = of_rows(draw({"a": 0.5, "b": 0.4})).ratios("yes", by="group")["b/a"]
-    assert (estimate.strict_low, estimate.strict_high) == (estimate.low, estimate.high)
+def test_a_single_pair_pays_for_its_two_ways_round(of_rows: Make, draw: Draw) -> None:
+    measured = of_rows(draw({"a": 0.5, "b": 0.4}))
+    folded, referred = measured.ratios("yes", by="group")["b/a"], measured.ratios("yes", by="group", to="a")["b/a"]
+    assert (referred.strict_low, referred.strict_high) == (referred.low, referred.high)
+    assert folded.ends_at is not None
+    assert (folded.strict_low, folded.strict_high) == pytest.approx(folded.ends_at(0.0125))
 
 
 def test_it_gives_the_same_numbers_each_time(of_rows: Make, draw: Draw) -> None:

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fairness.stats.columns import Clustering
-from pytest_fairness.stats.intervals import ratio_interval
-from pytest_fairness.stats.skewness import Skew, log_ratio_skew, mean_skew
+from pytest_fairness.stats.contrasts import contrast
+from pytest_fairness.stats.linear import LinearEstimate, reaches
 from pytest_fairness.stats.sums import Part
 
 
@@ -21,17 +21,18 @@ from pytest_fairness.stats.sums import Part
 def test_a_larger_quantile_never_reaches_less_far(deviations: list[float], quantile: float, more: float) -> None:
     array = np.array(deviations)
     error = float(np.sqrt(np.square(array).sum()))
-    for skew in (mean_skew(array), log_ratio_skew(array, 0 * array), log_ratio_skew(array / 2, -array / 2)):
-        near, far = skew.reaches(quantile, error), skew.reaches(more * quantile, error)
+    for curvature in ((0.0, 0.0), (0.0, error**2 / 2), (0.1, -0.1)):
+        skew = LinearEstimate(0.0, [array], [9.0], len(array), curvature=curvature).skew
+        near, far = reaches(quantile, error, skew), reaches(more * quantile, error, skew)
         assert far[0] >= near[0] - 1e-12
         assert far[1] >= near[1] - 1e-12
         assert min(near) >= 0
 
 
 def test_the_longer_side_moves_by_the_whole_shift_and_the_other_by_half() -> None:
-    below, above = Skew(0.1, 0.2).reaches(2.0, 1.0)
+    below, above = reaches(2.0, 1.0, (0.1, 0.2))
     assert (below, above) == pytest.approx((2 - 0.9 / 2, 2 + 0.9))
-    assert Skew(-0.1, -0.2).reaches(2.0, 1.0) == pytest.approx((above, below))
+    assert reaches(2.0, 1.0, (-0.1, -0.2)) == pytest.approx((above, below))
 
 
 def part(events: int, attempts: int, every: int = 1) -> Part:
@@ -50,6 +51,6 @@ def test_events_of_one_item_alone_leave_none_without_it() -> None:
 
 
 def test_an_end_beyond_what_a_float_holds_is_infinite() -> None:
-    low, high = ratio_interval(part(5, 50), part(6, 50, every=8), 1e-200)
+    low, high = contrast([part(5, 50), part(6, 50, every=8)], (1, -1), log=True).ends(1e-200)
     assert low == 0
     assert high == np.inf

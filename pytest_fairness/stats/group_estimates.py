@@ -1,0 +1,206 @@
+"""Estimates of groups: of one, and of one against another."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pytest_fairness.core.breakdown import LazyBreakdown
+from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.stats import naming
+from pytest_fairness.stats.contrasts import contrast
+from pytest_fairness.stats.fillings import Group, fillings
+from pytest_fairness.stats.linear import UNBOUNDED, DerivedEstimate, Ends, LinearEstimate
+from pytest_fairness.stats.naming import Name
+from pytest_fairness.stats.quantiles import t_quantile
+from pytest_fairness.stats.sums import FEWEST_EVENTS, Part
+from pytest_fairness.stats.validity import invalid_reason, suspect_reason
+
+StrictTail = Callable[[float], float]
+"""From a tail to the smaller one at which all of a family hold together."""
+
+NO_VARIATION = "all outcomes are equal and their range is not known: no variation to judge by"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What all estimates of one sample share."""
+
+    confidence: float
+    slice: Mapping[str, str]
+
+    @property
+    def tail(self) -> float:
+        return (1 - self.confidence) / 2
+
+    def invalid(self, name: Name, reason: str, value: float = math.nan, **more: Any) -> Estimate:
+        """Return an estimate that says nothing, and why."""
+        return Estimate(
+            *name, value, math.nan, math.nan, confidence=self.confidence, slice=self.slice, invalid=reason, **more
+        )
+
+    def estimate(
+        self,
+        name: Name,
+        fillings: Sequence[LinearEstimate | DerivedEstimate],
+        strict_tail: StrictTail | None = None,
+        **more: Any,
+    ) -> Estimate:
+        """Return the estimate with its ends, its error and whether a claim may rest on it.
+
+        Args:
+            name: What it is called.
+            fillings: As graded, then with the ungraded attempts filled in each way: the interval holds for all
+                (Manski's 2003 worst-case bounds, with sampling error).
+            strict_tail: Of a member of a family: where claims of unfairness are made.
+            more: Fields of the estimate.
+        """
+        graded = fillings[0]
+
+        def ends_at(tail: float) -> Ends:
+            ends = [each.ends(tail) for each in fillings]
+            return min(low for low, _ in ends), max(high for _, high in ends)
+
+        low, high = ends_at(self.tail)
+        if low == high or (math.isinf(low) and math.isinf(high) and low < high):
+            return self.invalid(name, NO_VARIATION, **more)
+        more["sparse"] = more.get("sparse") or graded.open
+        if graded.open and not graded.bounded:  # then nothing bounds the error of the opposite claim either
+            more |= {"strict_low": -math.inf, "strict_high": math.inf, "strict_at": lambda _: UNBOUNDED}
+        elif strict_tail is not None:
+            strict = ends_at(strict_tail(self.tail))
+            more |= {"strict_low": strict[0], "strict_high": strict[1]}
+            more["strict_at"] = lambda tail: ends_at(strict_tail(tail))
+        error = graded.natural_error or (high - low) / 2 / t_quantile(self.tail, graded.df)
+        error = error if math.isfinite(error) else math.nan
+        return Estimate(
+            *name,
+            graded.value,
+            low,
+            high,
+            confidence=self.confidence,
+            slice=self.slice,
+            error=error,
+            df=graded.df,
+            ends_at=ends_at,
+            **more,
+        )
+
+
+def counted(groups: Sequence[Group], items: int) -> dict[str, Any]:
+    """What an estimate says of its groups, whatever it came to."""
+    return {
+        "items": items,
+        "sources": int(np.count_nonzero(np.sum([group.missing.counts[0] for group in groups], axis=0))),
+        "attempts": sum(group.attempts for group in groups),
+        "ungraded": {group.name: group.ungraded for group in groups},
+        "groups": {} if len(groups) == 1 else {group.name: group.graded.value for group in groups},
+    }
+
+
+def noted(name: Name, groups: Sequence[Group]) -> Name:
+    """The name, saying where labels have corrected it."""
+    labels = sum(group.judged.labels for group in groups if group.judged is not None)
+    return naming.corrected_name(name, labels) if labels else name
+
+
+def mean_estimate(
+    setting: Setting,
+    name: Name,
+    group: Group,
+    items: int,
+    breakdown: LazyBreakdown | None = None,
+    strict_tail: StrictTail | None = None,
+) -> Estimate:
+    """Return a rate or a mean."""
+    count = int(group.graded.totals[0].sum()) if group.graded.binary else None
+    return _compared(setting, name, [group], items, breakdown, strict_tail, invalid_reason([group]), count=count)
+
+
+def difference_estimate(
+    setting: Setting,
+    name: Name,
+    first: Group,
+    second: Group,
+    items: int,
+    breakdown: LazyBreakdown,
+    strict_tail: StrictTail | None = None,
+) -> Estimate:
+    """Return the rate or mean of one group less that of another."""
+    groups = [first, second]
+    return _compared(setting, name, groups, items, breakdown, strict_tail, invalid_reason(groups))
+
+
+def ratio_estimate(
+    setting: Setting,
+    name: Name,
+    first: Group,
+    second: Group,
+    items: int,
+    breakdown: LazyBreakdown,
+    strict_tail: StrictTail | None = None,
+) -> Estimate:
+    """Return the rate or mean of one group over that of another."""
+    groups = [first, second]
+    return _compared(setting, name, groups, items, breakdown, strict_tail, ratio_reason(*groups), log=True)
+
+
+def _compared(
+    setting: Setting,
+    name: Name,
+    groups: Sequence[Group],
+    items: int,
+    breakdown: LazyBreakdown | None,
+    strict_tail: StrictTail | None,
+    reason: str,
+    *,
+    log: bool = False,
+    **more: Any,
+) -> Estimate:
+    counts = counted(groups, items) | {"breakdown": breakdown} | more
+    name = noted(name, groups)
+    if reason:
+        return setting.invalid(name, reason, **counts)
+    made = [contrast(parts, (1, -1)[: len(groups)], log=log) for parts in fillings(groups)]
+    counts["repetition_share"] = _repetition_share([each.graded for each in groups], made[0].error, relative=log)
+    counts["sparse"] = sparse_reason(groups, log=log)
+    counts["suspect"] = suspect_reason(groups, setting.tail)
+    return setting.estimate(name, made, strict_tail, **counts)
+
+
+def sparse_reason(groups: Sequence[Group], *, log: bool) -> str:
+    """Return why the counts of these groups support no claim of fairness; empty where they do."""
+    for group in groups:
+        if group.judged is not None and group.judged.open:
+            return group.judged.open
+        if log and group.graded.rate and group.graded.effective * group.graded.value < FEWEST_EVENTS:
+            return f"fewer than {FEWEST_EVENTS} effective events of {group.name}"
+    return ""
+
+
+def ratio_reason(first: Group, second: Group) -> str:
+    """Why two groups have no ratio; empty where they have."""
+    if reason := invalid_reason([first, second]):
+        return reason
+    binary = first.graded.binary and second.graded.binary
+    if not binary and min(first.lowest.value, second.lowest.value, first.graded.value, second.graded.value) <= 0:
+        return (
+            f"a mean of {first.name} or {second.name} is not above zero: their ratio is not defined, take a difference"
+        )
+    if first.graded.value == 0 and second.graded.value == 0:
+        return f"no events of {first.name} nor of {second.name}: their ratio is not defined"
+    return ""
+
+
+def _repetition_share(parts: Sequence[Part], error: float, *, relative: bool) -> float | None:
+    """What part of a squared error more repetitions could remove; ``relative``: of the error of a logarithm."""
+    repeated = [part.repeated for part in parts]
+    if error == 0 or any(variance is None for variance in repeated):
+        return None
+    slopes = [1 / part.value if relative else 1.0 for part in parts]
+    total = sum(slope**2 * (variance or 0.0) for slope, variance in zip(slopes, repeated, strict=True))
+    return min(1.0, total / error**2)

@@ -1,0 +1,185 @@
+"""What holds of every estimate, whatever its kind: unseen clusters, few that differ, spans, kinks, ends at any tail."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats  # type: ignore[import-untyped]
+
+from pytest_fairness.core.comparisons import Decision
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.stats.columns import Columns
+from pytest_fairness.stats.families import simultaneous
+from pytest_fairness.stats.linear import LinearEstimate, Scale
+from pytest_fairness.stats.measured import Measured
+
+Make = Callable[..., Measured]
+PAIR = {"by": "group", "of": "a", "to": "b"}
+quickly = settings(max_examples=40, deadline=None, derandomize=True, database=None)
+
+
+def harm(grades: list[float]) -> Measured:
+    rows = [{"item": n, "group": "a", "harm": grade} for n, grade in enumerate(grades)]
+    return Measured.from_rows(rows, item="item", groups=["group"], extremes={"harm": lambda _: (0, 1)})
+
+
+def per(s: Any) -> Any:
+    return s.yes / s.all
+
+
+@quickly
+@given(st.lists(st.sampled_from([0.0, 0.0, 0.0, 0.01, 0.3, 1.0]), min_size=20, max_size=60), st.integers(0, 19))
+def test_more_harm_never_lowers_the_upper_end(grades: list[float], place: int) -> None:
+    """None in 100 reaches 0.036; one grade of 0.01 must not make it 0.001."""
+    none = harm([0.0] * len(grades)).mean("harm")
+    worse = grades.copy()
+    worse[place] = 1.0
+    one, other = harm(grades).mean("harm"), harm(worse).mean("harm")
+    assert one.high >= none.high - 1e-12
+    assert other.high >= min(one.high, other.value + none.high * (1 - other.value)) - 1e-12
+
+
+def all_kinds(rows: list[dict[str, Any]]) -> list[Estimate]:
+    measured = Measured.from_rows(rows, item="item", groups=["group"])
+    return [
+        measured.rate("yes"),
+        measured.mean("score"),
+        measured.difference("yes", **PAIR),
+        measured.difference("score", **PAIR),
+        measured.ratio("yes", **PAIR),
+        measured.ratio("score", **PAIR),
+        measured.correlation("score", "other"),
+        measured.metric(per, span=(0, 1), yes="yes", all=lambda _: 1),
+        measured.metric(per, span=(0, math.inf), yes="score", all=lambda _: 1),
+        measured.worst_ratio("yes", by="group"),
+        measured.against(measured).ratio("score", **PAIR),
+    ]
+
+
+def drawn(seed: int, items: int) -> list[dict[str, Any]]:
+    generator = np.random.default_rng(seed)
+    return [
+        {"item": n, "group": g, "yes": bool(generator.random() < 0.4), "score": x, "other": x + generator.normal()}
+        for n in range(items)
+        for g in "ab"
+        for x in generator.lognormal(size=2).tolist()
+    ]
+
+
+@quickly
+@given(st.integers(0, 1000), st.integers(6, 40))
+def test_ends_hold_the_value_and_widen_with_confidence(seed: int, items: int) -> None:
+    for estimate in all_kinds(drawn(seed, items)):
+        if estimate.invalid:
+            continue
+        assert estimate.ends_at is not None
+        ends = [estimate.ends_at(tail) for tail in (0.4, 0.1, 0.025, 0.001, 1e-7)]
+        for (inner, upper), (outer, higher) in pairwise(ends):
+            assert outer <= inner + 1e-9 * max(1.0, abs(inner)) <= estimate.value + 1e-6 * max(1.0, abs(estimate.value))
+            assert higher >= upper - 1e-9 * max(1.0, abs(upper)) or math.isinf(higher)
+
+
+@quickly
+@given(st.integers(0, 1000), st.randoms(use_true_random=False))
+def test_the_names_and_the_order_of_clusters_are_irrelevant(seed: int, random: Any) -> None:
+    rows = drawn(seed, 12)
+    renamed = [row | {"item": f"item {99 - row['item']}"} for row in rows]
+    random.shuffle(renamed)
+    for one, other in zip(all_kinds(rows), all_kinds(renamed), strict=True):
+        assert (one.invalid, bool(one.sparse)) == (other.invalid, bool(other.sparse))
+        ends = (one.value, one.low, one.high), (other.value, other.low, other.high)
+        assert ends[0] == pytest.approx(ends[1], rel=1e-6, abs=1e-9, nan_ok=True)
+
+
+@pytest.mark.parametrize("kind", ["mean", "difference", "ratio", "correlation", "metric"])
+def test_few_clusters_that_differ_support_no_claim(kind: str) -> None:
+    """Two items of 60 make all of the error, and nobody says how far another could lie."""
+    rows = [
+        {"item": n, "group": g, "score": 10.0 + 40 * (n < 2) * (g == "a"), "other": 10.0 + 30 * (n < 2) * (g == "a")}
+        for n in range(60)
+        for g in "ab"
+    ]
+    measured = Measured.from_rows(rows, item="item", groups=["group"])
+    estimate = {
+        "mean": lambda: measured.mean("score"),
+        "difference": lambda: measured.difference("score", **PAIR),
+        "ratio": lambda: measured.ratio("score", **PAIR),
+        "correlation": lambda: measured.correlation("score", "other"),
+        "metric": lambda: measured.metric(per, yes="score", all=lambda _: 1),
+    }[kind]()
+    if not estimate.invalid:
+        assert "clusters make all of its error" in estimate.sparse
+    for op, bound in (("<=", 1e6), (">=", -1e6)):
+        assert estimate._decision(op, bound) in (Decision.UNDECIDED, Decision.INVALID)
+    if kind != "correlation":  # nor one of unfairness, since nothing bounds an unseen cluster
+        assert estimate._decision(">=", 1e6) in (Decision.UNDECIDED, Decision.INVALID)
+
+
+def test_scales_follow_the_span() -> None:
+    for span, place in (((0.0, math.inf), math.log(0.3)), ((0.0, 1.0), math.log(0.3 / 0.7)), (None, 0.3)):
+        scale = Scale.by_span(span)
+        assert scale.to(0.3) == pytest.approx(place)
+        assert scale.back(place) == pytest.approx(0.3)
+        step = (scale.to(0.3 + 1e-6) - scale.to(0.3 - 1e-6)) / 2e-6
+        assert scale.slope(0.3) == pytest.approx(step, rel=1e-6)
+
+
+@pytest.mark.parametrize("kink", [max, min, lambda x, y: abs(x - y)])
+def test_a_metric_that_bends_within_its_error_is_invalid(kink: Callable[..., Any]) -> None:
+    generator = np.random.default_rng(1)
+    rows = [{"item": n, "group": g, "yes": bool(generator.random() < 0.5)} for n in range(100) for g in "ab"]
+    measured = Measured.from_rows(rows, item="item", groups=["group"])
+    sums: dict[str, Any] = {name: lambda a, name=name: a["yes"] * (a.prompt.groups["group"] == name) for name in "ab"}
+    bent = measured.metric(lambda s: kink(s.a / 100, s.b / 100), **sums)
+    assert "take ratios(...) or differences(...)" in bent.invalid
+    assert bent.low < bent.value < bent.high
+    assert not measured.metric(lambda s: s.a / s.b, span=(0, math.inf), **sums).invalid
+
+
+def test_a_value_outside_of_its_span_is_refused() -> None:
+    with pytest.raises(FairnessError, match="outside its span of 0 to 1"):
+        harm([0.0, 0.5, 1.0] * 20).metric(lambda s: 100 * s.yes / s.all, span=(0, 1), yes="harm", all=lambda _: 1)
+
+
+def test_groups_of_unequal_size_have_welchs_degrees_of_freedom() -> None:
+    generator = np.random.default_rng(2)
+    values = {"a": generator.normal(5, 3, 6), "b": generator.normal(5, 1, 200)}
+    rows = [{"item": f"{g} {n}", "group": g, "score": v} for g in values for n, v in enumerate(values[g].tolist())]
+    found = Measured.from_rows(rows, item="item", groups=["group"]).difference("score", **PAIR)
+    assert found.df == pytest.approx(stats.ttest_ind(values["a"], values["b"], equal_var=False).df, rel=1e-6)
+
+
+def test_a_family_beyond_the_simulation_pays_as_bonferroni() -> None:
+    generator = np.random.default_rng(3)
+    pairs = [LinearEstimate(0.0, [generator.normal(size=50)], [math.inf], 50) for _ in range(10)]
+    for folded, claims in ((True, 20), (False, 10)):
+        strict = simultaneous(pairs, folded=folded)
+        assert strict(1e-8) == pytest.approx(1e-8 / claims)
+        assert 0.025 / claims <= strict(0.025) < 0.025
+
+
+@pytest.mark.parametrize("levels", [3, 8])
+def test_levels_that_both_groups_share_pair_them(levels: int) -> None:
+    """A format makes an answer likelier for both groups: their difference does not know which formats there were."""
+    generator = np.random.default_rng(4)
+    effects = generator.normal(0, 2, levels)
+    item, level, group = (each.ravel() for each in np.indices((60, levels, 2)))
+    chance = 1 / (1 + np.exp(-generator.normal(0, 1, 60)[item] - effects[level]))
+    yes = (generator.random(len(item)) < chance).astype(float)
+    names = {"group": ["ab"[g] for g in group], "format": [f"f{n}" for n in level]}
+    plain, crossed = (
+        Measured.from_columns(Columns.from_arrays(item.tolist(), {"yes": yes}, names, crossed=factor))
+        for factor in (None, "format")
+    )
+    one, other = (each.difference("yes", **PAIR) for each in (plain, crossed))
+    assert other.error < 1.5 * one.error
+    # What formats add to one group's rate does not cancel.
+    assert crossed.where(group="a").rate("yes").error > 3 * plain.where(group="a").rate("yes").error
