@@ -124,8 +124,9 @@ class Outcomes:
         silent = not_judged(STOPPED if stopped else "its test gave no result", "not run")
         tests = {(of.get("probe"), of.get("item"), of.get("model")): test for test, of in self._measured.items()}
         for row in self._rows.values():
-            if example := row.get("example"):  # its own test, where that has run
-                example["test"] = tests.get((row["probe"], example["item"], row["model"]))
+            if example := row.get("example"):  # its own test, where that has run here or is another shard's
+                own = tests.get((row["probe"], example["item"], row["model"]))
+                example["test"] = own or example["test"]
         return [
             self._rows.get(test) or silent | known | self._excuses.get(test, {})
             for test, known in self._with_subjects(expected).items()

@@ -21,6 +21,7 @@ from pytest_fairness.session.measuring import LazyMeasured
 from pytest_fairness.session.probes import Probe, threshold_scale
 from pytest_fairness.session.rehearsal import own_of
 from pytest_fairness.session.settings import Settings
+from pytest_fairness.session.shard_tests import find_other_test
 from pytest_fairness.session.state import SESSION
 
 PREFIX = "fairness_"
@@ -79,7 +80,7 @@ def threshold_row(item: pytest.Function, judgement: Judgement, measured: LazyMea
         "p_value": _scaled(p_unfair(judgement.comparisons, judgement.asserted), shares["unfair"]),
         "p_fair": _scaled(p_fair(judgement.comparisons), shares["fair"]),
         **metric_row(estimate),
-        **_breakdown_row(judgement, estimate),
+        **_breakdown_row(item, judgement, measured.probe, estimate),
     }
 
 
@@ -115,7 +116,7 @@ def _own_row(item: pytest.Function, judgement: Judgement, probe: Probe) -> dict[
     return found
 
 
-def _breakdown_row(judgement: Judgement, estimate: Estimate) -> dict[str, Any]:
+def _breakdown_row(item: pytest.Function, judgement: Judgement, probe: Probe, estimate: Estimate) -> dict[str, Any]:
     """Its groups side by side, and where it is not fair the item that shows best why."""
     if estimate.breakdown is None:
         return {}
@@ -127,7 +128,12 @@ def _breakdown_row(judgement: Judgement, estimate: Estimate) -> dict[str, Any]:
         "attribute": breakdown.attribute,
         "reference": breakdown.reference,
         "by_group": {name: _group_row(group) for name, group in breakdown.groups.items()},
-        "example": example and {"item": example.item, "sides": [_side_row(side) for side in example.sides]},
+        "example": example
+        and {
+            "item": example.item,
+            "test": find_other_test(item, probe.id, example.item),
+            "sides": [_side_row(side) for side in example.sides],
+        },
     }
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_fairness.session.collection import is_marked, item_of
-from pytest_fairness.session.identity import ItemOf
+from pytest_fairness.session.identity import ItemOf, model_source
 from pytest_fairness.session.state import FairnessSession
 
 if TYPE_CHECKING:
@@ -16,6 +16,14 @@ if TYPE_CHECKING:
 
 DEFERRED = "deferred"
 """Begins the reason why a shard skips a threshold."""
+
+_OTHERS = pytest.StashKey[dict[tuple[str, str, str], str]]()
+"""The tests of other shards, by probe, item and what makes their model."""
+
+
+def find_other_test(threshold: pytest.Function, probe: str, item: str) -> str | None:
+    """Return the id of the test that measures an item for this threshold in another shard, None in this one."""
+    return threshold.config.stash.get(_OTHERS, {}).get((probe, item, model_source(threshold)))
 
 
 def defer_to_others(fairness: FairnessSession, probe: Probe, sample: Sample) -> None:
@@ -53,13 +61,18 @@ class ShardTests:
         kept: list[pytest.Item] = []
         last: list[pytest.Item] = []
         gone: list[pytest.Item] = []
+        others = config.stash.setdefault(_OTHERS, {})
         for item in items:
             measured = item_of(item) if is_marked(item) else None
             if isinstance(measured, ItemOf):
                 probe = measured.sample.probe
                 if probe.id not in own:
                     own[probe.id] = set(self._fairness.places(probe))
-                (kept if measured.place in own[probe.id] else gone).append(item)
+                if measured.place in own[probe.id]:
+                    kept.append(item)
+                else:
+                    gone.append(item)
+                    others[probe.id, probe.items[measured.place].id, model_source(item)] = item.nodeid
             else:
                 (last if item.get_closest_marker("threshold") else kept).append(item)
         if gone:

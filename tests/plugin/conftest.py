@@ -28,7 +28,9 @@ def project(
 ) -> Iterator[Project]:
     """An empty folder that is a user's project."""
     monkeypatch.setenv("COLUMNS", "80")
-    for name in ("PYTHONDONTWRITEBYTECODE", "PYTHONOPTIMIZE", "GITHUB_STEP_SUMMARY", "GITHUB_ACTIONS"):
+    hidden = ("PYTHONDONTWRITEBYTECODE", "PYTHONOPTIMIZE", "GITHUB_STEP_SUMMARY", "GITHUB_ACTIONS")
+    of_our_worker = ("PYTEST_XDIST_WORKER", "PYTEST_XDIST_WORKER_COUNT", "PYTEST_XDIST_TESTRUNUID")
+    for name in (*hidden, *of_our_worker):
         monkeypatch.delenv(name, raising=False)
     # Hundreds of runs that nobody reads a report of; a test of reports takes this back.
     monkeypatch.setenv("PYTEST_ADDOPTS", "--fairness-report=none")

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 
 import pytest
 
@@ -74,10 +75,24 @@ def test_that_fails():
     assert "fair" not in project.verdicts().values() if (project.path / "results.json").exists() else True
 
 
+STARTED: list[subprocess.Popen[bytes]] = []
+
+
+@pytest.fixture(autouse=True)
+def _no_process_left() -> Iterator[None]:
+    """A run that hangs, and its workers, end with the test that it has failed."""
+    yield
+    while STARTED:
+        process = STARTED.pop()
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)  # it leads a group of its own
+            process.communicate()
+
+
 def start(project: Project, *args: str) -> subprocess.Popen[bytes]:
     """pytest in a process of its own, serial, with a session of its own for signals."""
     command = [sys.executable, "-m", "pytest", "-p", "no:randomly", "-p", "no:hypothesispytest", *args]
-    return subprocess.Popen(
+    process = subprocess.Popen(
         command,
         cwd=project.path,
         stdout=subprocess.PIPE,
@@ -86,6 +101,8 @@ def start(project: Project, *args: str) -> subprocess.Popen[bytes]:
         # A shell starts what it puts into the background with interrupts ignored, and children inherit that.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
+    STARTED.append(process)
+    return process
 
 
 def wait_for(project: Project, count: int) -> None:
