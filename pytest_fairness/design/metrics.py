@@ -14,6 +14,7 @@ from pytest_fairness.design.evaluating import Outcomes
 from pytest_fairness.design.objectives import Floats
 from pytest_fairness.design.records import Figure
 from pytest_fairness.stats.columns import Columns
+from pytest_fairness.stats.functionals import Functional
 from pytest_fairness.stats.measured import Measured
 
 OF, TO = "alexithymic", "neurotypical"
@@ -42,7 +43,8 @@ def figures(
 
     Intervals (95%) over samples take all samples of all seeds; sample i of both groups is one pair. Intervals over
     seeds are Student's t on one value for each seed, from three seeds on. A size (a gap) of 0 lies at the end of its
-    range, so its interval is one of what a size can be: it never goes below 0.
+    range, so its interval is one of what a size can be: it never goes below 0. Sums of sizes (the combined gaps and
+    the calibration errors) bend where one of them is near 0: their intervals are approximate there.
 
     Raises `FairnessError` for outcomes of no seed, or of other groups.
     """
@@ -123,7 +125,9 @@ class _Sample:
         for group in self._groups:
             ends[f"accuracy_{group}"] = _ends(measured.where(group=group).rate("correct"))
         for name, (function, sums, span) in self._functions(target).items():
-            ends[name] = _ends(measured.metric(function, span=span, **{each: each for each in sums}))
+            # Sums of sizes bend at 0. These figures describe and gate nothing: an approximate interval serves there.
+            functional = Functional(function, sums, smooth=True)
+            ends[name] = _ends(measured.metric(functional, span=span, **{each: each for each in sums}))
         return {name: Figure(value, *ends.get(name, (math.nan, math.nan))) for name, value in values.items()}
 
     def _functions(self, target: float) -> dict[str, tuple[Any, list[str], tuple[float, float]]]:

@@ -51,7 +51,7 @@ def contrast(parts: Sequence[Part], signs: Sequence[int] = (1,), *, log: bool = 
         return LinearEstimate(value, [np.zeros(1)], [math.inf], clusters, scale, (0.0, math.inf), exact=exact)
     own = [part.log_deviations if log else part.deviations for part in parts]
     influences = [_signed([each[k] for each in own], signs) for k in range(len(own[0]))]
-    weights = [part.variance / part.value**2 if log else part.variance for part in parts]
+    weights = [part.variance / part.value / part.value if log else part.variance for part in parts]
     dfs = [_degrees([part.shares[k] for part in parts], weights) for k in range(len(influences))]
     if single and parts[0].effective <= clusters:  # attempts of a cluster are as good as one
         exact = partial(exact_ends, value, float(clusters))

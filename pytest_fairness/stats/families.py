@@ -22,7 +22,7 @@ from pytest_fairness.stats.group_estimates import (
     ratio_estimate,
     ratio_reason,
 )
-from pytest_fairness.stats.linear import Ends, LinearEstimate
+from pytest_fairness.stats.linear import Ends, LinearEstimate, negligible
 from pytest_fairness.stats.naming import Name
 from pytest_fairness.stats.quantiles import t_tail
 from pytest_fairness.stats.validity import invalid_reason
@@ -160,8 +160,8 @@ def simultaneous(pairs: Sequence[LinearEstimate], *, folded: bool) -> StrictTail
 
     The maximum of a multivariate t (Hothorn, Bretz and Westfall 2008), with the pairs'
     correlations as the clusters show them, by seeded simulation; no family pays more than Bonferroni asks.
-    Pairs without a logarithm have no correlation: where there is one, Bonferroni's tail is taken,
-    as far out where the simulation has next to no draws.
+    Pairs without a logarithm, without variation or with an error that is no number have no correlation:
+    where there is one, Bonferroni's tail is taken, as far out where the simulation has next to no draws.
 
     Args:
         pairs: The contrasts of all pairs.
@@ -174,7 +174,8 @@ def simultaneous(pairs: Sequence[LinearEstimate], *, folded: bool) -> StrictTail
         return tail / claims
 
     errors = np.array([math.sqrt(sum(float(np.square(each).sum()) for each in pair.influences[:2])) for pair in pairs])
-    if len(pairs) < 2 or np.any(errors <= 0):
+    sound = np.isfinite(errors) & (errors > 0)
+    if len(pairs) < 2 or not sound.all() or any(negligible(pair.variance, pair.clusters) for pair in pairs):
         return bonferroni
     df = min(pair.df for pair in pairs)
     # By source and by crossed factor; what they share is left in, which keeps the matrix definite.

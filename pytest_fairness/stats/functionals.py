@@ -42,7 +42,7 @@ class Functional:
     symmetric: bool = False
     """Whether its error is known to have no tail longer than the other."""
     smooth: bool = False
-    """Whether it is known to have no kink."""
+    """Whether it is taken to have no kink, so that none is searched for."""
     extremes: Callable[[Floats], Sequence[Floats]] | None = None
     """From the numbers per attempt to those of clusters that would move it most."""
 
@@ -191,7 +191,8 @@ def kinked(functional: Functional, values: Floats, clustering: Clustering, error
     )
     rough = np.abs(far - 16 * near)
     rough = rough[np.isfinite(rough)]
-    return bool(len(rough) and float(np.sqrt(np.square(rough).mean())) > ROUGH * error)
+    rounding = ROUNDING * max(1.0, abs(float(middle)))
+    return bool(len(rough) and float(np.sqrt(np.square(rough).mean())) > ROUGH * error + rounding)
 
 
 def _cluster_sums(values: Floats, clustering: Clustering) -> tuple[Floats, Floats]:

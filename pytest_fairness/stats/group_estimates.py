@@ -14,7 +14,7 @@ from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.stats import naming
 from pytest_fairness.stats.contrasts import contrast
 from pytest_fairness.stats.fillings import Group, fillings
-from pytest_fairness.stats.linear import UNBOUNDED, DerivedEstimate, Ends, LinearEstimate
+from pytest_fairness.stats.linear import NO_ERROR, UNBOUNDED, DerivedEstimate, Ends, LinearEstimate
 from pytest_fairness.stats.naming import Name
 from pytest_fairness.stats.quantiles import t_quantile
 from pytest_fairness.stats.sums import FEWEST_EVENTS, Part
@@ -67,7 +67,8 @@ class Setting:
 
         low, high = ends_at(self.tail)
         if low == high or (math.isinf(low) and math.isinf(high) and low < high):
-            return self.invalid(name, NO_VARIATION, **more)
+            reason = NO_VARIATION if math.isfinite(graded.natural_error) else NO_ERROR
+            return self.invalid(name, more.pop("invalid", "") or reason, graded.value, **more)
         more["sparse"] = more.get("sparse") or graded.open
         if graded.open and not graded.bounded:  # then nothing bounds the error of the opposite claim either
             more |= {"strict_low": -math.inf, "strict_high": math.inf, "strict_at": lambda _: UNBOUNDED}

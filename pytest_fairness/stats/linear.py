@@ -31,6 +31,7 @@ FEWEST_BOUNDED = 3.0
 """The same where it is known how far an unseen cluster could lie."""
 FARTHER = 2.0
 """How far out an unseen cluster may lie where no span is known, over the farthest that was seen."""
+NO_ERROR = "its error is no finite number: it supports no claim"
 LARGEST_LOG = 700.0
 """Of a number that a float holds; a tail of 1e-9 and few clusters lead beyond it."""
 
@@ -210,6 +211,8 @@ class LinearEstimate:
         Returns:
             Lower and upper end, in the units of the value. Infinite where nothing is known.
         """
+        if not math.isfinite(self.error):
+            return UNBOUNDED
         if self.trials:
             low, high = self.rate_ends(tail)
         elif self.error > 0:
@@ -238,8 +241,10 @@ class LinearEstimate:
         if self.counts_clusters or self.symmetric or not self.error or abs(skewness(own)) < SKEWED:
             return self.value, self.value
         share = self.farther * self.clusters * unseen_share(self.clusters, tail)
-        far = float(own.max() if skewness(own) > 0 else own.min())
-        end = self.value + share * far / self.scale.slope(self.value)
+        move = share * float(own.max() if skewness(own) > 0 else own.min())
+        if self.scale.kind == "log":  # one mean grows in proportion: above or, of swapped groups, below the line
+            move = math.copysign(math.log1p(abs(move)), move)
+        end = self.scale.back(self.scale.to(self.value) + move)
         return min(end, self.value), max(end, self.value)
 
     def rate_ends(self, tail: float) -> Ends:
@@ -255,6 +260,8 @@ class LinearEstimate:
 
         The variance is known by the clusters that differ. Where all agree, an unseen share of them is bounded exactly.
         """
+        if not math.isfinite(self.error):
+            return NO_ERROR
         if self.sparse or self.trials or not self.error:
             return self.sparse
         needed = min(FEWEST_BOUNDED, self.clusters / 3) if self.bounded else FEWEST_DIFFERING

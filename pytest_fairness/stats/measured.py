@@ -229,7 +229,11 @@ class Measured(Selected):
         return note(estimate.marked(CORRELATIONS))
 
     def metric(
-        self, function: functionals.Function, *, span: tuple[float, float] | None = None, **sums: Outcome
+        self,
+        function: functionals.Function | Functional,
+        *,
+        span: tuple[float, float] | None = None,
+        **sums: Outcome,
     ) -> Estimate:
         """A metric of your own: a function of sums over the sample, each the sum of an outcome.
 
@@ -248,9 +252,9 @@ class Measured(Selected):
 
         Raises `FairnessError` where the metric, as it is or so filled in, lies outside its span.
         """
-        sample = self._sample(sums)
-        name = naming.metric_name(outcome_name(function))
-        return note(self._functional(name, Functional(function, tuple(sums)), sample, span))
+        functional = function if isinstance(function, Functional) else Functional(function, tuple(sums))
+        name = naming.metric_name(outcome_name(functional.function))
+        return note(self._functional(name, functional, self._sample(sums), span))
 
     def resamples(
         self, function: functionals.Function, *, draws: int = 10_000, seed: int = 0, **sums: Outcome

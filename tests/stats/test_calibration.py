@@ -247,10 +247,13 @@ def test_a_judge_without_an_error_among_the_labels_still_has_one() -> None:
 
 def test_coverage_and_the_promise_hold() -> None:
     """Small: `tests/benchmarks/calibration.py` has the table."""
-    for cell in (Cell(items=100, labels=120), Cell(items=100, elsewhere=True)):
+    for cell in (
+        Cell(items=100, labels=120, specificity=0.8),
+        Cell(items=100, elsewhere=True, specificity=0.8),
+    ):
         tally = simulate(cell, 100, seed=1)
         assert all(tally.covers >= 0.88 * tally.runs)
-        assert tally.raw_covers[0] < 0.9 * tally.runs
+        assert tally.raw_covers[0] < 0.5 * tally.runs
         assert tally.fair <= 0.08 * tally.runs
 
 

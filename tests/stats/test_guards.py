@@ -18,7 +18,7 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.stats.columns import Columns
 from pytest_fairness.stats.families import simultaneous
-from pytest_fairness.stats.linear import LinearEstimate, Scale
+from pytest_fairness.stats.linear import IDENTITY, LOG, LinearEstimate, Scale
 from pytest_fairness.stats.measured import Measured
 
 Make = Callable[..., Measured]
@@ -183,3 +183,49 @@ def test_levels_that_both_groups_share_pair_them(levels: int) -> None:
     assert other.error < 1.5 * one.error
     # What formats add to one group's rate does not cancel.
     assert crossed.where(group="a").rate("yes").error > 3 * plain.where(group="a").rate("yes").error
+
+
+@pytest.mark.parametrize("influence", [0.0, 1e-15, math.inf, math.nan])
+def test_a_family_with_a_member_without_an_error_pays_as_bonferroni(influence: float) -> None:
+    generator = np.random.default_rng(4)
+    sound = [LinearEstimate(0.0, [generator.normal(size=50)], [49.0], 50) for _ in range(3)]
+    without = LinearEstimate(0.0, [np.array([influence, -influence, *[0.0] * 48])], [49.0], 50)
+    assert simultaneous([*sound, without], folded=True)(0.02) == pytest.approx(0.02 / 8)
+    assert simultaneous(sound, folded=True)(0.02) > 0.02 / 6
+    assert without.ends(0.025) == (-math.inf, math.inf)
+    assert bool(without.open) is not math.isfinite(influence)
+
+
+def test_rare_events_never_stop_a_family() -> None:
+    """Groups a and b have the same events, so that their error is zero; squares of tiny grades are as well."""
+    rows: list[dict[str, Any]] = [
+        {"item": n, "group": g, "yes": float(n in {"a": (3,), "b": (3,), "c": (3, 5)}[g])}
+        for n in range(9)
+        for g in "abc"
+    ]
+    for size in (1.0, 1e-170):
+        scaled = [{**row, "yes": size * (row["yes"] + (size != 1))} for row in rows]
+        measured = Measured.from_rows(scaled, item="item", groups=["group"])
+        for members in (measured.ratios("yes", by="group"), measured.differences("yes", by="group")):
+            for name, member in members.items():
+                assert member.invalid or not member.low > member.value, name
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_an_unseen_cluster_lies_as_far_with_groups_swapped(log: bool) -> None:
+    own = np.array([1.9, -0.1, -0.2, -0.3, -0.4, -0.5, -0.4]) / 5
+    scale, value = (LOG, 2.0) if log else (IDENTITY, 0.7)
+    one = LinearEstimate(value, [own], [6.0], 7, scale)
+    other = LinearEstimate(1 / value if log else -value, [-own], [6.0], 7, scale)
+    for tail in (0.025, 1e-4):
+        (low, high), (least, most) = one.ends(tail), other.ends(tail)
+        assert (low, high) == pytest.approx((1 / most, 1 / least) if log else (-most, -least))
+
+
+def test_an_estimate_without_variation_keeps_its_value() -> None:
+    rows = [{"item": n, "score": 7.0} for n in range(20)]
+    estimate = Measured.from_rows(rows, item="item", groups=[]).mean("score")
+    assert "no variation" in estimate.invalid
+    assert estimate.value == 7.0
+    assert math.isnan(estimate.low)
+    assert math.isnan(estimate.high)
