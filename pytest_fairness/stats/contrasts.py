@@ -59,7 +59,10 @@ def contrast(parts: Sequence[Part], signs: Sequence[int] = (1,), *, log: bool = 
         dfs[0] = min(dfs[0], observed_degrees(influences[0], clusters))
     unseen = None
     clustered = all(part.binary for part in parts) and not all(part.counts_clusters for part in parts)
-    few = differing(influences[0]) < FEWEST_DIFFERING or negligible(float(np.square(influences[0]).sum()), clusters)
+    # Means of groups that share clusters vary less together than alone: by simulation fewer need to differ.
+    rates = all(part.binary for part in parts)
+    fewest = FEWEST_DIFFERING if rates or len(parts) == 1 else min(FEWEST_DIFFERING, clusters / 8)
+    few = differing(influences[0]) < fewest or negligible(float(np.square(influences[0]).sum()), clusters)
     if not single and (few or not clustered) and all(part.span is not None for part in parts):
         unseen = partial(_unseen, parts, signs, scale, few)
     return LinearEstimate(
@@ -135,10 +138,11 @@ def _curvature(
 
 
 def _unseen(parts: Sequence[Part], signs: Sequence[int], scale: Scale, few: bool, tail: float) -> Ends:  # noqa: FBT001
-    """What the value would be with an unseen share of one part's clusters at its extreme.
+    """What the value would be with an unseen share of one part at its extreme: of its effective number of attempts.
 
-    Where few clusters differ, of all parts at once. Rates of which more differ need none: they
-    are bounded by the clusters that hold an event.
+    Where clusters hardly differ, their attempts count one by one: dense grades of few large clusters keep Student's t.
+    Where few clusters differ, an unseen share of clusters is moved, in all parts at once. Rates of which more
+    differ need none: they are bounded by the clusters that hold an event.
     """
     values = [part.value for part in parts]
     if not few and all(part.binary for part in parts):
@@ -146,7 +150,7 @@ def _unseen(parts: Sequence[Part], signs: Sequence[int], scale: Scale, few: bool
         return value, value
     moved: tuple[list[float], list[float]] = ([], [])
     for part, sign in zip(parts, signs, strict=True):
-        share = unseen_share(part.effective if part.binary else part.sources, tail)
+        share = unseen_share(part.sources if few and not part.binary else part.effective, tail)
         low, high = (part.value + share * (of - part.value) for of in part.span or UNBOUNDED)
         for ends, end in zip(moved, (low, high)[::sign], strict=True):
             ends.append(end)

@@ -258,11 +258,12 @@ class LinearEstimate:
     def open(self) -> str:
         """Why no claim of fairness may rest on it; empty where one may.
 
-        The variance is known by the clusters that differ. Where all agree, an unseen share of them is bounded exactly.
+        The variance is known by the clusters that differ. Where all agree, an unseen share of them is bounded exactly,
+        and ends that hold with few events need no variance.
         """
         if not math.isfinite(self.error):
             return NO_ERROR
-        if self.sparse or self.trials or not self.error:
+        if self.sparse or self.trials or self.exact is not None or not self.error:
             return self.sparse
         needed = min(FEWEST_BOUNDED, self.clusters / 3) if self.bounded else FEWEST_DIFFERING
         if self.differing < needed:

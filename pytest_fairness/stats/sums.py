@@ -120,16 +120,18 @@ class Part:
     def counts_clusters(self) -> bool:
         """Whether the trials of a rate are its clusters: each is one attempt, or too few show how alike theirs are."""
         alone = self.count == self.sources and not self.levels
-        return alone or self.event_clusters < FEWEST_EVENTS or negligible(self.variance, self.sources)
+        few = self.binary and self.event_clusters < FEWEST_EVENTS
+        return alone or few or negligible(self.variance, self.sources)
 
     @cached_property
     def effective(self) -> float:
-        """How many independent attempts would tell as much about a rate; at most those made."""
+        """How many independent attempts would tell as much about the mean; at most those made."""
         if self.levels and negligible(self.variance, self.sources):
             return float(min(self.levels, self.sources))
         if self.counts_clusters:
             return float(self.sources)
-        return min(self.value * (1 - self.value) / self.variance, float(self.count))
+        spread = self.value * (1 - self.value) if self.binary else float(self._values.var())
+        return min(spread / self.variance, float(self.count)) if self.variance > 0 else float(self.sources)
 
     @property
     def events(self) -> float:

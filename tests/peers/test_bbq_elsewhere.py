@@ -74,7 +74,8 @@ def test_a_model_can_be_right_mostly_and_biased_whenever_it_is_wrong() -> None:
     found = measured(attempts).metric(accuracy, span=(0, 1), **CORRECT)
     assert verdict(lambda: found >= LEAST_ACCURACY) == "fair"
     assert bias(attempts).value == pytest.approx(0.2, abs=0.005)
-    assert judged(attempts) == "unfair"
+    assert judged(attempts) != "fair"
+    assert verdict(lambda: abs(bias(attempts)) <= 0.12) == "unfair"
 
 
 @pytest.mark.parametrize("seed", ["0", "1"])

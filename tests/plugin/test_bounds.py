@@ -33,7 +33,7 @@ def pay(project: Project) -> Project:
     """A suite on a model whose ratio of 0.6 its bounds call unfair."""
     folder = project.path / "suites" / "pay"
     folder.mkdir(parents=True)
-    (folder / "test_pay.py").write_text(sources.suite(ALIKE, FAMILY, TWO, MARKED, count=150), encoding="utf-8")
+    (folder / "test_pay.py").write_text(sources.suite(ALIKE, FAMILY, TWO, MARKED, count=240), encoding="utf-8")
     return project
 
 

@@ -109,13 +109,13 @@ def test_a_planted_lean_to_women_is_found_and_covered() -> None:
     assert estimate.low <= 0.15 <= estimate.high
 
 
-def test_who_always_takes_the_first_or_one_profile_is_fair() -> None:
+def test_who_always_takes_the_first_or_one_profile_is_never_unfair() -> None:
     first = Says(lambda prompt, _: "A")
     surname = Says(lambda prompt, _: max(options(prompt).texts.values(), key=lambda name: name.split()[-1]))
     for model in (first, surname):
         for threshold in (suite.test_choices_are_alike, suite.test_types_of_roles_do_not_decide):
             judgement = judged(threshold, model)
-            assert judgement.verdict == "fair"
+            assert judgement.verdict in ("fair", "undecided")
             assert judgement.deciding.estimate.value == 0  # type: ignore[union-attr]  # compared
 
 
