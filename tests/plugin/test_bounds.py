@@ -92,7 +92,7 @@ def test_bounds_by_metric_scale_repetitions_and_confidence(pay: Project) -> None
     of_probe = {"repetitions": {"set": 3, "instead_of": 1}, "confidence": {"set": 0.9, "instead_of": 0.95}}
     assert row_of(pay, "alike")["own"] == of_probe  # they are its probe's, so they hold for all of its thresholds
     assert {row["risk"] for row in pay.rows()} == {0.05}
-    assert {row["sample"]["fairness_attempts"] for row in pay.rows()} == {900}
+    assert {row["sample"]["fairness_attempts"] for row in pay.rows()} == {1440}
     assert row_of(pay, "marked")["scale"] == {"A": [[0.9, 1.1]], "B": [[0.5, 2.0]], "C": [[0.4, 3.0]]}
     assert "3 repetitions, the suite has 1" in " ".join(shown(result).split())
     measure(pay, "--fairness-repetitions=2")  # what the command line says goes first
