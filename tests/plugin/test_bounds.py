@@ -96,7 +96,7 @@ def test_bounds_by_metric_scale_repetitions_and_confidence(pay: Project) -> None
     assert row_of(pay, "marked")["scale"] == {"A": [[0.9, 1.1]], "B": [[0.5, 2.0]], "C": [[0.4, 3.0]]}
     assert "3 repetitions, the suite has 1" in " ".join(shown(result).split())
     measure(pay, "--fairness-repetitions=2")  # what the command line says goes first
-    assert {row["sample"]["fairness_attempts"] for row in pay.rows()} == {600}
+    assert {row["sample"]["fairness_attempts"] for row in pay.rows()} == {960}
 
 
 def test_certify_and_verify_use_them(pay: Project) -> None:
