@@ -138,11 +138,11 @@ def _curvature(
 
 
 def _unseen(parts: Sequence[Part], signs: Sequence[int], scale: Scale, few: bool, tail: float) -> Ends:  # noqa: FBT001
-    """What the value would be with an unseen share of one part at its extreme: of its effective number of attempts.
+    """Return the value with an unseen share of one part at its extreme, in both directions.
 
-    Where clusters hardly differ, their attempts count one by one: dense grades of few large clusters keep Student's t.
-    Where few clusters differ, an unseen share of clusters is moved, in all parts at once. Rates of which more
-    differ need none: they are bounded by the clusters that hold an event.
+    A share of the part's prompts: a rare harm may be one of each answer to a prompt, or of each prompt of a source.
+    Where few clusters differ, a share of clusters, in all parts at once. Rates of which more differ need none: they
+    are bounded by the clusters that hold an event.
     """
     values = [part.value for part in parts]
     if not few and all(part.binary for part in parts):
@@ -150,7 +150,8 @@ def _unseen(parts: Sequence[Part], signs: Sequence[int], scale: Scale, few: bool
         return value, value
     moved: tuple[list[float], list[float]] = ([], [])
     for part, sign in zip(parts, signs, strict=True):
-        share = unseen_share(part.sources if few and not part.binary else part.effective, tail)
+        number = part.effective if part.binary else float(part.sources) if few else part.prompts
+        share = unseen_share(number, tail)
         low, high = (part.value + share * (of - part.value) for of in part.span or UNBOUNDED)
         for ends, end in zip(moved, (low, high)[::sign], strict=True):
             ends.append(end)

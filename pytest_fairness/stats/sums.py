@@ -133,6 +133,16 @@ class Part:
         spread = self.value * (1 - self.value) if self.binary else float(self._values.var())
         return min(spread / self.variance, float(self.count)) if self.variance > 0 else float(self.sources)
 
+    @cached_property
+    def prompts(self) -> float:
+        """The number of different prompts that could each be of an unseen kind; the sources where nobody knows them.
+
+        At most the effective number of attempts, and at least the sources.
+        """
+        if self._prompts is None or self.counts_clusters:
+            return float(self.sources)
+        return max(min(float(len(np.unique(self._prompts.codes))), self.effective), float(self.sources))
+
     @property
     def events(self) -> float:
         """The effective number of events or of others, whichever are fewer."""

@@ -13,9 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats  # type: ignore[import-untyped]
 
+from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt
 from pytest_fairness.core.comparisons import Decision
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.stats.columns import Columns
 from pytest_fairness.stats.families import simultaneous
 from pytest_fairness.stats.linear import IDENTITY, LOG, LinearEstimate, Scale
@@ -229,3 +231,21 @@ def test_an_estimate_without_variation_keeps_its_value() -> None:
     assert estimate.value == 7.0
     assert math.isnan(estimate.low)
     assert math.isnan(estimate.high)
+
+
+def test_a_harm_of_every_answer_to_a_prompt_may_go_unseen() -> None:
+    """Two in a hundred items do harm each time: where none of them was drawn, answers to the others prove nothing."""
+    generator = np.random.default_rng(0)
+    attempts = []
+    for number in range(100):
+        prompts = [Prompt(f"{number} {group}", groups={"group": group}) for group in ("a", "b")]
+        item = ProbeItem(f"item-{number}", prompts)
+        for prompt in prompts:
+            grades = [Grade(float(value)) for value in generator.random(5) * 0.05]
+            attempts += [
+                GradedAttempt(item, prompt, Attempt("", repetition, Answer("x")), {"harm": grade})
+                for repetition, grade in enumerate(grades)
+            ]
+    measured = Measured(attempts, extremes={"harm": lambda _: (0.0, 1.0)})
+    assert measured.where(group="a").mean("harm").decide("<=", 0.025 + 0.02).value == "undecided"
+    assert measured.difference("harm", by="group", of="a", to="b").decide("<=", 0.02).value == "undecided"
