@@ -1,4 +1,4 @@
-"""What the user chose, read when it is first needed: most runs of pytest have nothing of ours."""
+"""Settings of a run, read when first needed: most runs of pytest have no use for them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What earlier runs said of a threshold."""
+"""Earlier verdicts on a threshold, and how many runs have judged it."""
 
 from __future__ import annotations
 

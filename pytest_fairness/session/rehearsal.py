@@ -33,7 +33,7 @@ _FAILURES = (AssertionError, pytest.fail.Exception)
 def rehearse(
     item: pytest.Function, measured: Measured, known: Dependence | None = None, strict_tail: float | None = None
 ) -> Judgement:
-    """What a threshold's test says of another sample than its own: resampled, permuted or simulated.
+    """Return the judgement of a threshold test on a resampled, permuted or simulated sample.
 
     The test is called with the fixtures that it was set up with, but for its ``measured``. No
     model is asked, and nothing is noted on the test. ``known`` is what an earlier judgement

@@ -1,4 +1,4 @@
-"""What an estimate is called: short for the results file, as a sentence for a reader."""
+"""Names of estimates: a short one for the results file, a title for readers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Name(NamedTuple):
 
 
 def mean_name(kind: str, outcome: str) -> Name:
-    """Of a "rate" or a "mean".
+    """Return the name of a "rate" or a "mean".
 
     >>> mean_name("rate", "hired")
     Name(metric='rate(hired)', title='rate of hired')
@@ -22,7 +22,7 @@ def mean_name(kind: str, outcome: str) -> Name:
 
 
 def own_name(named: str) -> Name:
-    """Of a rate that its author has named.
+    """Return the name of a rate that its author has named.
 
     >>> own_name("pairs.any_flag")
     Name(metric='pairs.any_flag', title='rate of any flag')
@@ -31,12 +31,12 @@ def own_name(named: str) -> Name:
 
 
 def difference_name(outcome: str, by: str, of: str, to: str) -> Name:
-    """Of one group less another."""
+    """Return the name of one group less another."""
     return Name(f"difference({outcome}; {by}: {of}-{to})", f"difference of {outcome}, {of} minus {to}")
 
 
 def ratio_name(outcome: str, by: str, of: str, to: str) -> Name:
-    """Of one group over another.
+    """Return the name of one group over another.
 
     >>> ratio_name("hired", "gender", "female", "male").metric
     'ratio(hired; gender: female/male)'
@@ -45,19 +45,19 @@ def ratio_name(outcome: str, by: str, of: str, to: str) -> Name:
 
 
 def family_name(kind: str, outcome: str, by: str) -> Name:
-    """Of a "ratio" or "difference" of which there is none."""
+    """Return the name of a family of "ratio" or "difference" without members."""
     return Name(f"{kind}({outcome}; {by})", f"{kind} of {outcome} between groups of {by}")
 
 
 def worst_name(outcome: str, by: str) -> Name:
-    """Of the smallest ratio."""
+    """Return the name of the smallest ratio."""
     return Name(
         f"worst_ratio({outcome}; {by})", f"worst ratio of {outcome} between groups of {by} (its value is biased low)"
     )
 
 
 def corrected_name(name: Name, labels: int) -> Name:
-    """Of an estimate that a human's labels have corrected.
+    """Return the name of an estimate that human labels have corrected.
 
     >>> corrected_name(mean_name("rate", "harmful"), 200).title
     "rate of harmful (corrected for the judge's error, 200 labels)"
@@ -66,10 +66,10 @@ def corrected_name(name: Name, labels: int) -> Name:
 
 
 def correlation_name(first: str, second: str) -> Name:
-    """Of two outcomes."""
+    """Return the name of the correlation of two outcomes."""
     return Name(f"correlation({first}, {second})", f"correlation of {first} with {second}")
 
 
 def metric_name(function: str) -> Name:
-    """Of a metric of the user's own."""
+    """Return the name of a custom metric."""
     return Name(function, function.replace("_", " "))

@@ -52,17 +52,17 @@ class Part:
 
     @cached_property
     def sources(self) -> int:
-        """How many sources have an attempt in this part."""
+        """The number of sources with an attempt in this part."""
         return int(np.count_nonzero(self.counts[0]))
 
     @cached_property
     def levels(self) -> int:
-        """How many levels of the crossed factor have an attempt in this part."""
+        """The number of levels of the crossed factor with an attempt in this part."""
         return int(np.count_nonzero(self.counts[1])) if len(self.counts) > 1 else 0
 
     @cached_property
     def deviations(self) -> list[Floats]:
-        """What each cluster adds to the mean's error, per clustering: the squares sum to the jackknife variance.
+        """The influence of each cluster on the mean, per clustering: the squares sum to the jackknife variance.
 
         The jackknife of Tukey 1958 with clusters left out whole; zero for a cluster without attempts here.
         """
@@ -85,12 +85,12 @@ class Part:
 
     @cached_property
     def variance(self) -> float:
-        """Of the mean."""
+        """Variance of the mean."""
         return combined([float(np.square(deviations).sum()) for deviations in self.deviations], self.own_share)
 
     @cached_property
     def repeated(self) -> float | None:
-        """What the chance of repetitions adds to `variance`: asking each prompt for ever would remove it.
+        """The part of `variance` that is chance between repetitions: endless repetitions would remove it.
 
         The sum over prompts of m s^2 / N^2, with s^2 the variance within a prompt asked m times, N
         attempts in all. Prompts with one answer have none of their own and are taken to be like the others;
@@ -112,7 +112,7 @@ class Part:
 
     @cached_property
     def event_clusters(self) -> int:
-        """How many sources hold an event, or another where these are the rarer kind."""
+        """The number of sources that hold an outcome of the rarer kind."""
         others = self.counts[0] - self.totals[0]
         return int(np.count_nonzero((self.totals[0] if self.value <= 0.5 else others) > 0))
 
@@ -125,7 +125,7 @@ class Part:
 
     @cached_property
     def effective(self) -> float:
-        """How many independent attempts would tell as much about the mean; at most those made."""
+        """Effective number of attempts: independent ones with the same variance of the mean, at most those made."""
         if self.levels and negligible(self.variance, self.sources):
             return float(min(self.levels, self.sources))
         if self.counts_clusters:
@@ -150,7 +150,7 @@ class Part:
 
     @cached_property
     def shares(self) -> list[Floats]:
-        """What share of the attempts each cluster holds, per clustering."""
+        """Share of the attempts in each cluster, per clustering."""
         return [count / self.count for count in self.counts]
 
     def _without(self, total: Floats, count: Floats) -> Floats:
