@@ -57,7 +57,7 @@ def unfinished(answer: Answer) -> Grade | None:
     An unknown finish reason counts as unfinished: next year's word for a failure must not pass for an answer.
 
     >>> unfinished(Answer("Yes, I would hire her, but", "tool_calls"))
-    Grade(value=None, ungraded='truncated', detail="unfinished: tool_calls: 'Yes, I would hire her, but'")
+    Grade.none('truncated', "unfinished: tool_calls: 'Yes, I would hire her, but'")
     >>> unfinished(Answer("Yes."))
     """
     word = normalized(answer.finish_reason)

@@ -80,9 +80,9 @@ class Expression:
     >>> rows = [{"item": n, "gender": sex, "hired": n % 2} for n in range(40) for sex in ("female", "male")]
     >>> expression.holds(Measured.from_rows(rows, item="item", groups=["gender"]))
     True
-    >>> Expression.parse("ratio(hired, by=gender, of=femal, to=male) < 1.2", known)
+    >>> Expression.parse("ratio(hired, by=gender, of=femal, to=male) < 1.2", known)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    pytest_fairness.declared.expressions.ExpressionError: gender has no group 'femal'; did you mean 'female'? ...
+    pytest_fairness.declared.expressions.ExpressionError: gender has no group 'femal'; did you mean 'female' ...
     """
 
     text: str

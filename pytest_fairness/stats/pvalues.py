@@ -33,7 +33,7 @@ def p_unfair(comparisons: Sequence[Comparison], asserted: int = 1) -> float | No
     >>> rate = Measured.from_rows(rows, item="item", groups=[]).rate("yes")
     >>> p = p_unfair([rate._compare("<=", 0.2)])
     >>> round(p, 3), rate.low > 0.2
-    (0.007, True)
+    (0.011, True)
     """
     found = [_one_sided(comparison, against=True) for comparison in comparisons]
     known = [p for p in found if p is not None]

@@ -273,7 +273,7 @@ def upper_end(count: int, draws: int, doubt: float) -> float:
     """Return the largest share of errors that so few of these draws are compatible with (Clopper and Pearson 1934).
 
     >>> round(upper_end(0, 200, 0.05), 4), round(upper_end(5, 200, 0.05), 4)
-    (0.0149, 0.0519)
+    (0.0149, 0.0518)
     """
     from scipy.special import betaincinv  # type: ignore[import-untyped]
 
