@@ -264,12 +264,16 @@ class LazyMeasured:
 
     @property
     def is_tryout(self) -> bool:
-        """Whether this sample is under a quarter of the one that the probe declares, and may not grow."""
+        """Whether the sample is under a quarter of the one that the probe declares, at the last of its looks too."""
+        if self.look.anytime is not None:  # its intervals hold at every size
+            return False
         items = len({graded.item.id for graded in self._attempts_at[self.look.number]})
         attempts = len(self._attempts_at[self.look.number])
+        if self.look.of > 1:
+            planned = self.look.plan[-1]
+            items, attempts = max(items, planned.items), max(attempts, planned.attempts)
         declared_items, declared_attempts = self.probe.declared
-        may_grow = self.look.of > 1 or self.look.anytime is not None
-        return not may_grow and min(items / declared_items, attempts / declared_attempts) < SMALLEST_SHARE
+        return min(items / declared_items, attempts / declared_attempts) < SMALLEST_SHARE
 
     def keep_influences(self, test: str, influences: Mapping[str, Any]) -> None:
         """Put into the store what each item adds to a threshold's estimate: other runs are compared by it."""

@@ -67,7 +67,7 @@ def test_it_says_the_same_again_and_asks_nothing(project: Project) -> None:
 
 @in_one_process
 def test_the_number_of_looks_is_a_maximum(project: Project) -> None:
-    write(project)
+    write(project, count=160)
     result = project.run("--fairness-resolve", "--fairness-looks=2", "--fairness-sample=20", "-m", "threshold")
     assert result.ret == 1
     row = project.row()
@@ -142,6 +142,15 @@ def test_tryouts_are_never_fair_and_spend_nothing(project: Project) -> None:
 
 
 @in_one_process
+def test_looks_that_end_under_a_quarter_are_tryouts(project: Project) -> None:
+    write(project, OTHER)
+    project.run("--reruns=1", "--fairness-sample=40", "-p", "rerunfailures", "-m", "threshold")
+    row = project.row()
+    assert (row["verdict"], row["looks"]["of"]) == ("undecided", 2)
+    assert "a try-out" in row["message"]
+
+
+@in_one_process
 def test_every_judged_run_is_a_look(project: Project) -> None:
     project.write(test_hiring=sources.suite(OTHER, count=400))
     arguments = (SIMULATED, "--fairness-sample=200", "-m", "threshold")
@@ -211,7 +220,7 @@ def test_sessions_of_a_run_with_a_fixed_id_are_looks(project: Project) -> None:
 @in_one_process
 def test_declared_looks_of_another_first_sample_are_another_run(project: Project) -> None:
     write(project)
-    for number, sample in enumerate((15, 200), start=1):
+    for number, sample in enumerate((50, 200), start=1):
         project.run("--fairness-resolve", "--fairness-looks=2", f"--fairness-sample={sample}", "-m", "threshold")
         assert project.row()["looks"]["run"] == number
 
