@@ -8,119 +8,196 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from pytest_fairness.core.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt
-    from pytest_fairness.core.counterfactual import lint
-    from pytest_fairness.core.errors import FairnessError
-    from pytest_fairness.core.estimates import Estimate, Family
+    from pytest_fairness.core.choices import AnswerOptions
+    from pytest_fairness.core.data_folders import DataFolders
+    from pytest_fairness.core.declarations import DeclarativeGrader, GraderDeclaration
+    from pytest_fairness.core.errors import (
+        FairnessError,
+        FatalError,
+        PermanentError,
+        TransientError,
+        UngradedError,
+        did_you_mean,
+    )
+    from pytest_fairness.core.estimates import Estimate, EstimateFamily
+    from pytest_fairness.core.importer import Importer
     from pytest_fairness.core.items import ProbeItem, Prompt
-    from pytest_fairness.core.marks import Mark, Scale
-    from pytest_fairness.core.options import Options
-    from pytest_fairness.core.protocols import BatchGrader, Grader, ItemGrader, Model, Question
+    from pytest_fairness.core.marks import Mark, MarkScale
+    from pytest_fairness.core.metric_kind import MetricKind
+    from pytest_fairness.core.propensities import Continuations, Propensities
+    from pytest_fairness.core.protocols import BatchGrader, Grader, Grading, ItemGrader, Model, ModelQuery
     from pytest_fairness.core.verdicts import Verdict
+    from pytest_fairness.counterfactual.expansion import counterfactuals
+    from pytest_fairness.counterfactual.lint import lint
+    from pytest_fairness.counterfactual.slots import names
+    from pytest_fairness.flip_search.strategies import any_name, counterfactual_pairs, profiles
     from pytest_fairness.graders.anchors import Anchors, read_anchors
-    from pytest_fairness.graders.characters import CharacterGender
+    from pytest_fairness.graders.character_gender.grader import CharacterGender
     from pytest_fairness.graders.choice import Choice
     from pytest_fairness.graders.embeddings import Embedder, SimilarityScale
-    from pytest_fairness.graders.judge import Judge
+    from pytest_fairness.graders.extraction.normalization import answer_text
+    from pytest_fairness.graders.judge.json_object import read_object
+    from pytest_fairness.graders.judge.judge import Judge, JudgeGrader
+    from pytest_fairness.graders.judge.rubric import LabelField, NumberField, Rubric, TextField
+    from pytest_fairness.graders.propensities import Likelihood
     from pytest_fairness.graders.rating import Rating
-    from pytest_fairness.graders.refusal import Refusal
-    from pytest_fairness.graders.rubric import Label, Number, Rubric, Text
-    from pytest_fairness.graders.text import Regex, YesNo
-    from pytest_fairness.graders.words import WordList
-    from pytest_fairness.search.strategies import any_name, counterfactual_pairs, profiles
+    from pytest_fairness.graders.refusal import Refusal, nothing_read, refuses
+    from pytest_fairness.graders.word_list import WordList
+    from pytest_fairness.graders.yes_no import Regex, YesNo
+    from pytest_fairness.models.context import ModelContext
+    from pytest_fairness.models.names import ModelName
+    from pytest_fairness.plugin.stored_results import stored_results
+    from pytest_fairness.report.compare.sections import ComparedRuns, CompareSection, SectionTable
+    from pytest_fairness.report.exports.exporter import Exporter, RunReference
     from pytest_fairness.stats.measured import Measured
-    from pytest_fairness.variants.values import names
-    from pytest_fairness.variants.varying import counterfactuals
-
-__version__ = "0.1.0"
+    from pytest_fairness.stats.metric_definition import MetricDefinition
 
 _HOMES = {
     "Anchors": "graders.anchors",
     "Answer": "core.attempts",
+    "AnswerOptions": "core.choices",
     "Attempt": "core.attempts",
     "BatchGrader": "core.protocols",
-    "CharacterGender": "graders.characters",
+    "CharacterGender": "graders.character_gender.grader",
     "Choice": "graders.choice",
+    "CompareSection": "report.compare.sections",
+    "ComparedRuns": "report.compare.sections",
+    "Continuations": "core.propensities",
+    "DataFolders": "core.data_folders",
+    "DeclarativeGrader": "core.declarations",
     "Embedder": "graders.embeddings",
     "Estimate": "core.estimates",
+    "EstimateFamily": "core.estimates",
+    "Exporter": "report.exports.exporter",
     "FairnessError": "core.errors",
-    "Family": "core.estimates",
+    "FatalError": "core.errors",
     "Grade": "core.attempts",
     "GradedAttempt": "core.attempts",
     "Grader": "core.protocols",
+    "GraderDeclaration": "core.declarations",
+    "Grading": "core.protocols",
+    "Importer": "core.importer",
     "ItemGrader": "core.protocols",
-    "Judge": "graders.judge",
-    "Label": "graders.rubric",
+    "Judge": "graders.judge.judge",
+    "JudgeGrader": "graders.judge.judge",
+    "LabelField": "graders.judge.rubric",
+    "Likelihood": "graders.propensities",
     "Mark": "core.marks",
+    "MarkScale": "core.marks",
+    "MetricKind": "core.metric_kind",
     "Measured": "stats.measured",
+    "MetricDefinition": "stats.metric_definition",
     "Model": "core.protocols",
-    "Number": "graders.rubric",
-    "Options": "core.options",
+    "ModelContext": "models.context",
+    "ModelName": "models.names",
+    "ModelQuery": "core.protocols",
+    "NumberField": "graders.judge.rubric",
+    "PermanentError": "core.errors",
     "ProbeItem": "core.items",
     "Prompt": "core.items",
-    "Question": "core.protocols",
+    "Propensities": "core.propensities",
     "Rating": "graders.rating",
     "Refusal": "graders.refusal",
-    "Regex": "graders.text",
-    "Rubric": "graders.rubric",
-    "Scale": "core.marks",
+    "Regex": "graders.yes_no",
+    "Rubric": "graders.judge.rubric",
+    "RunReference": "report.exports.exporter",
+    "SectionTable": "report.compare.sections",
     "SimilarityScale": "graders.embeddings",
-    "Text": "graders.rubric",
+    "TextField": "graders.judge.rubric",
+    "TransientError": "core.errors",
+    "UngradedError": "core.errors",
     "Verdict": "core.verdicts",
-    "WordList": "graders.words",
-    "YesNo": "graders.text",
-    "any_name": "search.strategies",
-    "counterfactual_pairs": "search.strategies",
-    "counterfactuals": "variants.varying",
-    "lint": "core.counterfactual",
-    "names": "variants.values",
-    "profiles": "search.strategies",
+    "WordList": "graders.word_list",
+    "YesNo": "graders.yes_no",
+    "answer_text": "graders.extraction.normalization",
+    "any_name": "flip_search.strategies",
+    "counterfactual_pairs": "flip_search.strategies",
+    "counterfactuals": "counterfactual.expansion",
+    "did_you_mean": "core.errors",
+    "lint": "counterfactual.lint",
+    "names": "counterfactual.slots",
+    "nothing_read": "graders.refusal",
+    "profiles": "flip_search.strategies",
     "read_anchors": "graders.anchors",
+    "read_object": "graders.judge.json_object",
+    "refuses": "graders.refusal",
+    "stored_results": "plugin.stored_results",
 }
 
 __all__ = [
     "Anchors",
     "Answer",
+    "AnswerOptions",
     "Attempt",
     "BatchGrader",
     "CharacterGender",
     "Choice",
+    "CompareSection",
+    "ComparedRuns",
+    "Continuations",
+    "DataFolders",
+    "DeclarativeGrader",
     "Embedder",
     "Estimate",
+    "EstimateFamily",
+    "Exporter",
     "FairnessError",
-    "Family",
+    "FatalError",
     "Grade",
     "GradedAttempt",
     "Grader",
+    "GraderDeclaration",
+    "Grading",
+    "Importer",
     "ItemGrader",
     "Judge",
-    "Label",
+    "JudgeGrader",
+    "LabelField",
+    "Likelihood",
     "Mark",
+    "MarkScale",
+    "MetricKind",
     "Measured",
+    "MetricDefinition",
     "Model",
-    "Number",
-    "Options",
+    "ModelContext",
+    "ModelName",
+    "ModelQuery",
+    "NumberField",
+    "PermanentError",
     "ProbeItem",
     "Prompt",
-    "Question",
+    "Propensities",
     "Rating",
     "Refusal",
     "Regex",
     "Rubric",
-    "Scale",
+    "RunReference",
+    "SectionTable",
     "SimilarityScale",
-    "Text",
+    "TextField",
+    "TransientError",
+    "UngradedError",
     "Verdict",
     "WordList",
     "YesNo",
+    "answer_text",
     "any_name",
     "counterfactual_pairs",
     "counterfactuals",
+    "did_you_mean",
     "lint",
     "names",
+    "nothing_read",
     "profiles",
     "read_anchors",
+    "read_object",
+    "refuses",
+    "stored_results",
 ]
 
 

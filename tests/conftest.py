@@ -1,4 +1,4 @@
-"""What every test of the project needs: pytester, and slow modules imported once."""
+"""Fixtures of all tests: small projects that pytest runs in, a database server, slow modules imported once."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import hypothesis
 import pytest
 
 from tests.helpers.fork_server import ForkedWorkers
+from tests.helpers.postgresql_server import postgresql  # noqa: F401 - a fixture
 from tests.helpers.preloaded import preload
-from tests.postgres import postgresql  # noqa: F401 - a fixture
+from tests.helpers.project import NO_XDIST, Mode, Project
 
 preload()
 
@@ -20,6 +21,8 @@ hypothesis.settings.register_profile("random", deadline=None, database=None)
 hypothesis.settings.load_profile("steady")
 
 pytest_plugins = ["pytester"]
+
+collect_ignore = ["example_extension"]  # a package of its own, which a test installs and runs
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -53,7 +56,35 @@ def _few_plugins() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def forked_workers() -> Iterator[ForkedWorkers]:
-    """A plugin for runs with ``-n``: their workers start in milliseconds."""
+    """Yield a plugin for runs with ``-n``, whose workers start in milliseconds."""
     workers = ForkedWorkers()
     yield workers
     workers.close()
+
+
+@pytest.fixture
+def mode(request: pytest.FixtureRequest) -> Mode:
+    """Return how pytest is run; `every_mode` parametrizes it."""
+    mode: Mode = getattr(request, "param", NO_XDIST)
+    return mode
+
+
+@pytest.fixture
+def project(
+    pytester: pytest.Pytester,
+    mode: Mode,
+    monkeypatch: pytest.MonkeyPatch,
+    forked_workers: ForkedWorkers,
+) -> Iterator[Project]:
+    """Yield an empty folder that is a user's project."""
+    monkeypatch.setenv("COLUMNS", "80")
+    hidden = ("PYTHONDONTWRITEBYTECODE", "PYTHONOPTIMIZE", "GITHUB_STEP_SUMMARY", "GITHUB_ACTIONS")
+    of_our_worker = ("PYTEST_XDIST_WORKER", "PYTEST_XDIST_WORKER_COUNT", "PYTEST_XDIST_TESTRUNUID")
+    for name in (*hidden, *of_our_worker):
+        monkeypatch.delenv(name, raising=False)
+    # Hundreds of runs that nobody reads a report of; a test of reports takes this back.
+    monkeypatch.setenv("PYTEST_ADDOPTS", "--fairness-report=none")
+    ours = hypothesis.settings.get_current_profile_name()
+    hypothesis.settings.load_profile("default")
+    yield Project(pytester, mode, forked_workers)
+    hypothesis.settings.load_profile(ours)

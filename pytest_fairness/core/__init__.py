@@ -1,1 +1,1 @@
-"""Floor 1, the vocabulary: items, attempts, estimates, verdicts. Standard library only."""
+"""The vocabulary: items, prompts, answers, grades, estimates, verdicts, marks, errors."""

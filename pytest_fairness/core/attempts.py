@@ -1,20 +1,18 @@
-"""What was answered, and what the answer was worth."""
+"""Attempts: answers of models, and their grades."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
-from pytest_fairness.core.errors import UngradedError
+from pytest_fairness.core.errors import UngradedError, UngradedReason
 from pytest_fairness.core.items import ProbeItem, Prompt
-
-UngradedReason = Literal["refusal", "filter", "unparsed", "truncated", "error"]
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a model said to one prompt.
+    """The answer of a model to one prompt.
 
     ``finish_reason`` is "stop", "length" (cut off at the token limit), "content_filter"
     or the provider's own word. ``reasoning`` is what a reasoning model thought before it
@@ -76,7 +74,7 @@ class Grade:
 
     @classmethod
     def none(cls, reason: UngradedReason, detail: str = "") -> Grade:
-        """The attempt could not be graded, for this reason; ``detail`` shows the evidence."""
+        """Return the attempt could not be graded, for this reason; ``detail`` shows the evidence."""
         return cls(None, reason, detail)
 
     def __repr__(self) -> str:
@@ -85,8 +83,14 @@ class Grade:
         return f"Grade({self._value!r}, detail={self.detail!r})" if self.detail else f"Grade({self._value!r})"
 
 
+def stored_value(grade: Grade) -> Any:
+    """Return the value of a grade as JSON knows it, None where it is ungraded."""
+    value = value_or_none(grade)
+    return value.to_json() if hasattr(value, "to_json") else value
+
+
 def value_or_none(grade: Grade) -> Any:
-    """The value of a grade, None where it is ungraded: for tables and files, where both stand in one column."""
+    """Return the value of a grade, None where it is ungraded: for tables and files, where both stand in one column."""
     return None if grade.ungraded is not None else grade.value
 
 
@@ -103,11 +107,11 @@ class GradedAttempt:
     grades: Mapping[str, Grade] = field(default_factory=dict)
 
     def __getitem__(self, grade: str) -> Any:
-        """The value of a grade.
+        """Return the value of a grade.
 
         Raises `UngradedError` where it is ungraded and `KeyError` where there is none of that name.
         """
-        found = self.grades[grade]
-        if found.ungraded is not None:
-            raise UngradedError(f"{grade} is ungraded ({found.ungraded})", found.ungraded)
-        return found.value
+        value_grade = self.grades[grade]
+        if value_grade.ungraded is not None:
+            raise UngradedError(f"{grade} is ungraded ({value_grade.ungraded})", value_grade.ungraded)
+        return value_grade.value

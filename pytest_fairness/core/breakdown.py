@@ -1,4 +1,4 @@
-"""What an estimate is made of: its groups, the item that shows it best, and what each item adds to its error."""
+"""The parts of an estimate: its groups, the item that shows it best, and what each item adds to its error."""
 
 from __future__ import annotations
 
@@ -11,29 +11,30 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
-    """What one group came to in the item of an example."""
+class ExampleSide:
+    """The outcome of one group in the item of an example."""
 
     group: str
     """Empty where the metric compares no groups."""
     mean: float
-    """Of the outcome, over the graded attempts of all of the group's prompts in the item; nan where the metric
-    has no single outcome."""
+    """The mean of the outcome over the graded attempts of all of the group's prompts in the item; nan where the
+    metric has no single outcome.
+    """
     events: int | None
-    """How many of them an outcome that is true or false was true of; None for a number."""
+    """The number of attempts for which an outcome of true or false was true; None for a number."""
     graded: int
     attempts: int
     """Those made, ungraded ones included."""
     keys: tuple[str, ...]
-    """Of the attempts at one prompt: the one to show."""
+    """The keys of the attempts at one prompt: the one to show."""
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class ExampleItem:
     """The item that shows an estimate best."""
 
     item: str
-    sides: tuple[Side, ...]
+    sides: tuple[ExampleSide, ...]
     """The two groups in the order in which they are compared; else the item whole."""
 
 
@@ -43,22 +44,25 @@ def _no_example(_: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Breakdown:
-    """What an estimate is made of. Made when it is asked for, and not kept: ``estimate.breakdown()``."""
+    """The parts of an estimate. It is made on request, and not stored: ``estimate.breakdown()``."""
 
-    attribute: str | None = None
-    """Whose groups are compared; None for a metric without groups."""
     reference: str | None = None
     """The group that the others are compared to; None where all are with all, or none is."""
     groups: Mapping[str, Estimate] = field(default_factory=dict)
     """The rate or mean of each group, with its own interval; of a family all groups, whichever pair it is."""
-    example_towards: Callable[[int], Example | None] = _no_example
-    """From 1, the item that most speaks for a high value, from -1 for a low one; None where none does.
+    example_towards: Callable[[int], ExampleItem | None] = _no_example
+    """The items that show the value best. From 1, the item that most speaks for a high value, from -1 for a low one;
+    None where none does. Where groups are compared: the item whose two groups differ most and most repeatably.
+    Else the item that moves the value furthest.
 
     Where groups are compared: the item whose two groups differ most and most repeatably. Else
     the item that moves the value furthest.
     """
     influences: Mapping[str, float] = field(default_factory=dict)
-    """What each item (or source, where those are resampled) adds to the error: the squares sum to its variance.
+    """The influence of each item (or source, where those are resampled) on the value: the squares sum to its
+    variance. Two runs of one design share their items, so the difference of their estimates has as its variance
+    the sum over items of the squared difference of influences. With a crossed factor: its share is left out.
+    Empty where there are none: a ratio with a rate of zero, the distance from a baseline.
 
     Two runs of one design share their items, so the difference of their estimates has as its variance
     the sum over items of the squared difference of influences. With a crossed factor: its share is
@@ -68,7 +72,7 @@ class Breakdown:
     """Whether ``influences`` are those of the logarithm of the value's size."""
 
     def turned(self) -> Breakdown:
-        """That of the same value with the other sign."""
+        """Return the breakdown of the same value with the other sign."""
         return replace(
             self,
             example_towards=lambda towards: self.example_towards(-towards),

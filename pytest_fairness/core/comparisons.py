@@ -1,7 +1,7 @@
 """Conditions of a threshold test, and the record that answers them.
 
 Inside a threshold test every comparison is a `Condition`, decided by its interval and recorded;
-the listening `Record` answers it. Outside, a comparison is that of the point estimate, as with
+the listening `ComparisonRecorder` answers it. Outside, a comparison is that of the point estimate, as with
 any number.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -20,9 +20,9 @@ from types import FrameType
 from typing import TYPE_CHECKING, ClassVar, Never
 
 if TYPE_CHECKING:
-    from pytest_fairness.core.bounds import OwnBounds
     from pytest_fairness.core.estimates import Estimate
-    from pytest_fairness.core.marks import Scale
+    from pytest_fairness.core.marks import MarkScale
+    from pytest_fairness.core.overrides import BoundsOverride
 
 OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
@@ -35,7 +35,7 @@ OPPOSITES = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _PACKAGE = str(Path(__file__).parents[1])
 _EVALUATION = str(Path(__file__).with_name("dependence.py"))
 """Below the user's test: a declared suite has no line of Python."""
-_USERS = tuple(str(Path(_PACKAGE) / name) for name in ("suites", "benchmarks"))
+_USERS = str(Path(_PACKAGE) / "suites")
 """Inside the package, but written as a user's tests are."""
 
 
@@ -46,11 +46,11 @@ class Comparable(ABC):
 
     _noun: ClassVar[str]
     _other: ClassVar[str]
-    """What it is compared with."""
+    """The noun of the values that it is compared with, for messages."""
 
     @abstractmethod
     def _decide(self, op: str, bound: object) -> bool:
-        """The answer to a comparison. Raises `TypeError` for what it cannot be compared with."""
+        """Return the answer to a comparison. Raises `TypeError` for what it cannot be compared with."""
 
     def __lt__(self, bound: object) -> bool:
         return self._decide("<", bound)
@@ -77,7 +77,7 @@ class Comparable(ABC):
 
 
 class Decision(Enum):
-    """What an interval says about a comparison; a conjunction is decided by the first of these."""
+    """The decision of an interval on a comparison; a conjunction is decided by the first of these."""
 
     FALSE = "false"
     INVALID = "invalid"
@@ -100,11 +100,11 @@ class Comparison:
     """The number that the test has, where the project holds the estimate against one of its own."""
 
     def reversed(self) -> Comparison:
-        """The comparison that holds where this one does not, decided anew."""
+        """Return the comparison that holds where this one does not, decided again."""
         return replace(self.estimate._compare(OPPOSITES[self.op], self.bound), instead_of=self.instead_of)
 
     def corrected(self, asserted: int) -> Comparison:
-        """The comparison with the error of a claim of unfairness divided by the number of metrics asserted."""
+        """Return the comparison with the error of a claim of unfairness divided by the number of metrics asserted."""
         if asserted == 1:
             return self
         return replace(self.estimate.corrected(asserted)._compare(self.op, self.bound), instead_of=self.instead_of)
@@ -119,21 +119,23 @@ class Condition:
     """
 
     text: str
-    """As an error shows it: ``ratio of advance, female to male >= 0.8``."""
+    """The text of an error: ``ratio of advance, female to male >= 0.8``."""
     comparisons: tuple[Comparison, ...]
     opposite: bool = False
     """Whether it is the opposite of the condition that its key stands for, as ``rate < 0.8`` is of ``rate >= 0.8``."""
     family: str = ""
-    """How a family's condition is written where it must hold: ``family >= 0.8``; empty for one estimate."""
+    """The text of a family's condition where it must hold: ``family >= 0.8``; empty for one estimate."""
     line: int | None = None
-    """Of the user's file."""
+    """The line of the user's file."""
+    asserted: tuple[Estimate, ...] = ()
+    """All estimates that it is about; of a family every member. Empty: those of its comparisons."""
 
     @property
     def decision(self) -> Decision:
         return min((comparison.decision for comparison in self.comparisons), key=_DECISIONS.index)
 
     def as_needed(self, needed: bool, asserted: int = 1) -> Condition:  # noqa: FBT001 - the answer to its key
-        """The condition as it must hold for the test to pass: reversed where the test negates it."""
+        """Return the condition as it must hold for the test to pass: reversed where the test negates it."""
         comparisons = [comparison.corrected(asserted) for comparison in self.comparisons]
         if needed == self.opposite:
             # Of the two ends of a mark, one must not hold: the end that is farthest from holding. Where nobody knows
@@ -146,17 +148,17 @@ class Condition:
 
 
 @dataclass(slots=True)
-class Record:
+class ComparisonRecorder:
     """The conditions, estimates and reads of one evaluation of a threshold test."""
 
     answers: Mapping[str, bool] = field(default_factory=dict)
     """Answers to conditions by their keys."""
     default: bool | None = None
     """The answer to every other condition. None: what its interval says, and true where that is open."""
-    scale: Scale | None = None
-    """Of the marks of every estimate that is made; None: each has its own."""
-    bounds: OwnBounds | None = None
-    """What the project holds estimates against in place of the test's numbers."""
+    scale: MarkScale | None = None
+    """The scale of the marks of every estimate that is made; None: each has its own."""
+    bounds: BoundsOverride | None = None
+    """The bounds that the project sets in place of the test's numbers."""
     negated: Collection[tuple[str, str, float]] = ()
     """Metric, operator and bound of the comparisons that must not hold."""
     strict_tail: float | None = None
@@ -164,7 +166,8 @@ class Record:
     conditions: dict[str, Condition] = field(default_factory=dict)
     given: dict[str, bool] = field(default_factory=dict)
     """The answer to each key, that of the condition which was checked last at the end."""
-    estimates: list[Estimate] = field(default_factory=list)
+    estimates: dict[str, Estimate] = field(default_factory=dict)
+    """Those that the report shows, by metric and slice: compared, or recorded by `record_estimates`."""
     read: dict[str, Estimate] = field(default_factory=dict)
     """Estimates whose numbers the test looked at, by metric and slice."""
     _homonyms: dict[str, list[tuple[str, ...]]] = field(default_factory=dict)
@@ -176,13 +179,19 @@ class Record:
     def answer(self, name: str, condition: Condition) -> bool:
         """Record a condition and return the answer that this evaluation gives to it."""
         key = self._key(name, condition)
-        self.conditions.setdefault(key, condition)
+        if key not in self.conditions:
+            self.conditions[key] = condition
+            self.record(condition.asserted or [comparison.estimate for comparison in condition.comparisons])
         holds = self.answers.get(key, self.given.pop(key, None))
         if holds is None:
             natural = condition.decision is not Decision.FALSE if self.default is None else self.default
             holds = natural != condition.opposite
         self.given[key] = holds
         return holds != condition.opposite
+
+    def record(self, estimates: Iterable[Estimate]) -> None:
+        """Keep estimates for the report."""
+        self.estimates |= {key_of(estimate): estimate for estimate in estimates}
 
     def _key(self, name: str, condition: Condition) -> str:
         # Two estimates of one name (of two lambdas, say) are two conditions.
@@ -193,13 +202,13 @@ class Record:
         return f"{name} #{same.index(numbers)}"
 
 
-_listening: ContextVar[Record | None] = ContextVar("fairness_record", default=None)
+_listening: ContextVar[ComparisonRecorder | None] = ContextVar("fairness_record", default=None)
 
 
 @contextmanager
-def recording(record: Record | None = None) -> Iterator[Record]:
+def recording(record: ComparisonRecorder | None = None) -> Iterator[ComparisonRecorder]:
     """Note all that is compared and estimated within the block."""
-    record = Record() if record is None else record
+    record = ComparisonRecorder() if record is None else record
     token = _listening.set(record)
     try:
         yield record
@@ -207,29 +216,31 @@ def recording(record: Record | None = None) -> Iterator[Record]:
         _listening.reset(token)
 
 
-def listening() -> bool:
-    """Whether comparisons are noted, and decided by their intervals."""
+def is_recording() -> bool:
+    """Return whether comparisons are noted, and decided by their intervals."""
     return _listening.get() is not None
 
 
-def compared() -> bool:
-    """Whether anything was compared since the listening began."""
+def has_compared() -> bool:
+    """Return whether anything was compared since the listening began."""
     record = _listening.get()
     return record is not None and bool(record.conditions)
 
 
-def own_bound(metric: str, op: str, bound: float) -> float | None:
-    """What the project holds a metric against in place of the number that a test compares it with; None: that number.
+def override_bound(names: Sequence[str], op: str, bound: float) -> float | None:
+    """Return the project's own bound for a metric; None where it sets none.
+
+    ``names`` are those by which the project may call it: the metric, then its family.
 
     Raises `FairnessError` where it leaves open a side that the test bounds.
     """
     record = _listening.get()
     if record is None or record.bounds is None:
         return None
-    return record.bounds.instead_of(metric, OPPOSITES[op] if (metric, op, bound) in record.negated else op)
+    return record.bounds.instead_of(names, OPPOSITES[op] if (names[0], op, bound) in record.negated else op)
 
 
-def conclude(name: str, condition: Condition) -> bool:
+def answer_condition(name: str, condition: Condition) -> bool:
     """Return the answer that a condition gives to the code that checks it.
 
     Args:
@@ -242,8 +253,12 @@ def conclude(name: str, condition: Condition) -> bool:
     return record.answer(name, replace(condition, line=_users_line()))
 
 
-def note(estimate: Estimate) -> Estimate:
-    """Tell the listener, if any, that an estimate was made; return it as the listener judges it."""
+def for_threshold(estimate: Estimate) -> Estimate:
+    """Return an estimate as the threshold test that is evaluated judges it; unchanged outside of one.
+
+    It has the test's scale and the error that its look may spend, and notes who reads its numbers. It is not
+    recorded: that is left to comparisons and to `record_estimates`.
+    """
     record = _listening.get()
     if record is None:
         return estimate
@@ -251,14 +266,20 @@ def note(estimate: Estimate) -> Estimate:
         estimate = replace(estimate, scale=record.scale)
     if record.strict_tail is not None:
         estimate = estimate.at_look(record.strict_tail)
-    record.estimates.append(estimate)
     return estimate.watched()
 
 
-def note_read(estimate: Estimate) -> None:
+def record_estimates(estimates: Iterable[Estimate]) -> None:
+    """Record estimates for the report of the threshold test that is evaluated, if any."""
+    record = _listening.get()
+    if record is not None:
+        record.record(estimates)
+
+
+def record_read(estimate: Estimate) -> None:
     """Record that the code of a threshold test looks at the numbers of an estimate."""
     record = _listening.get()
-    # The frame that reads the attribute: `Estimate.__getattribute__` and this function lie between.
+    # The frame that reads the attribute: `CostEstimate.__getattribute__` and this function lie between.
     if record is not None and is_users(sys._getframe(2).f_code.co_filename):
         record.read.setdefault(key_of(estimate), estimate)
 
@@ -270,7 +291,7 @@ def key_of(estimate: Estimate, metric: str | None = None) -> str:
 
 
 def is_users(filename: str) -> bool:
-    """Whether a code file is neither this package's own nor one that Python makes up."""
+    """Return whether a code file is neither this package's own nor one that Python makes up."""
     if filename.startswith("<") or filename == replace.__code__.co_filename:
         return False
     return not filename.startswith(_PACKAGE) or filename.startswith(_USERS)

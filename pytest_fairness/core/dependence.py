@@ -13,13 +13,13 @@ from dataclasses import dataclass, replace
 from io import StringIO
 from itertools import combinations
 
-from pytest_fairness.core.bounds import OwnBounds
-from pytest_fairness.core.comparisons import Record, recording
+from pytest_fairness.core.comparisons import ComparisonRecorder, recording
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.marks import Scale
+from pytest_fairness.core.marks import MarkScale
+from pytest_fairness.core.overrides import BoundsOverride
 
 Answers = Mapping[str, bool]
-"""Of conditions, by their keys."""
+"""Answers to conditions, by their keys."""
 
 _FEW = 8
 """Conditions whose every combination of answers may be tried: 256 evaluations."""
@@ -29,7 +29,7 @@ _FEW = 8
 class Evaluation:
     """One call of a threshold test under chosen answers."""
 
-    record: Record
+    record: ComparisonRecorder
     failure: BaseException | None
 
     @property
@@ -55,8 +55,8 @@ class Evaluator:
     """Calls a threshold test under chosen answers to its conditions."""
 
     test: Callable[[], object]
-    scale: Scale | None = None
-    bounds: OwnBounds | None = None
+    scale: MarkScale | None = None
+    bounds: BoundsOverride | None = None
     negated: Collection[tuple[str, str, float]] = ()
     endings: tuple[type[BaseException], ...] = ()
     """Exceptions that end a test without failing it: those of a skip."""
@@ -66,7 +66,7 @@ class Evaluator:
     """The probability to err on either side of a claim of unfairness; None: that of the intervals."""
 
     def judged(self) -> Evaluation:
-        """The test as its intervals answer it; open conditions hold.
+        """Return the test as its intervals answer it; open conditions hold.
 
         Raises what is neither a failed assertion nor a `FairnessError`.
         """
@@ -78,7 +78,10 @@ class Evaluator:
         return Evaluation(record, failure)
 
     def under(self, answers: Answers, default: bool | None = None) -> Evaluation:  # noqa: FBT001 - an answer
-        """The test under these answers; whatever it raises is a failure, a skip is none. What it prints is dropped."""
+        """Return the test's evaluation under these answers.
+
+        What it raises is a failure, a skip is none, prints are dropped.
+        """
         record = self._record(answers, default)
         with recording(record), redirect_stdout(StringIO()):
             try:
@@ -91,8 +94,8 @@ class Evaluator:
                 failure = error
         return Evaluation(record, failure)
 
-    def _record(self, answers: Answers, default: bool | None) -> Record:  # noqa: FBT001 - an answer
-        return Record(answers, default, self.scale, self.bounds, self.negated, self.strict_tail)
+    def _record(self, answers: Answers, default: bool | None) -> ComparisonRecorder:  # noqa: FBT001 - an answer
+        return ComparisonRecorder(answers, default, self.scale, self.bounds, self.negated, self.strict_tail)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +103,9 @@ class Dependence:
     """The answers that a threshold test needs to pass."""
 
     needs: Answers
-    """By the keys of its conditions."""
+    """Answers by the keys of its conditions."""
     problem: str = ""
-    """Why the test cannot be judged, in one line; empty where it can."""
+    """The reason that the test cannot be judged, in one line; empty where it can."""
 
 
 def depends_on(evaluator: Evaluator, passing: Evaluation, default: bool | None) -> Dependence:  # noqa: FBT001
@@ -132,7 +135,7 @@ def _fails_without(evaluator: Evaluator, passing: Evaluation, key: str, default:
     turned = evaluator.under(answers, default)
     if turned.fails and turned.given.keys() - answers.keys():
         # Those that stand in for it: `a or b`, `if a: return`.
-        return all(evaluator.under(answers, each).fails for each in (True, False))
+        return all(evaluator.under(answers, answer).fails for answer in (True, False))
     return turned.fails
 
 
@@ -151,7 +154,7 @@ def find_passing(evaluator: Evaluator, failing: Evaluation) -> tuple[Evaluation,
         current = farther
         if not current.fails:
             return current, None
-    return next(((each, None) for each in _combinations(evaluator, failing) if not each.fails), None)
+    return next(((passing, None) for passing in _combinations(evaluator, failing) if not passing.fails), None)
 
 
 def _farther(evaluator: Evaluator, current: Evaluation) -> Evaluation | None:
@@ -192,12 +195,14 @@ def _failure(test: Callable[[], object], failures: tuple[type[BaseException], ..
     return None
 
 
-def with_own_bounds(evaluator: Evaluator, bounds: OwnBounds, needs: Answers, record: Record) -> Evaluator:
+def with_overrides(
+    evaluator: Evaluator, bounds: BoundsOverride, needs: Answers, record: ComparisonRecorder
+) -> Evaluator:
     """Return the test held against the project's bounds, each on the side that the test needs."""
     negated = {
-        (each.estimate.metric, each.op, each.bound)
+        (comparison.estimate.metric, comparison.op, comparison.bound)
         for key, condition in record.conditions.items()
         if needs.get(key, not condition.opposite) == condition.opposite
-        for each in condition.comparisons
+        for comparison in condition.comparisons
     }
     return replace(evaluator, bounds=bounds, negated=frozenset(negated))

@@ -1,13 +1,13 @@
-"""What can go wrong, one class per cause that a caller treats differently."""
+"""Errors: one class per cause that a caller treats differently."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import Literal
 
-if TYPE_CHECKING:
-    from pytest_fairness.core.attempts import UngradedReason
+UngradedReason = Literal["refusal", "filter", "unparsed", "truncated", "error"]
+"""The reason that an attempt has no grade."""
 
 
 class FairnessError(Exception):
@@ -84,15 +84,15 @@ def install(extra: str) -> str:
     return f'pip install "./pytest-fairness[{extra}]"'
 
 
-def near(word: str, known: Iterable[str]) -> str:
+def did_you_mean(word: str, words: Iterable[str]) -> str:
     r"""Name the known words nearest to a mistyped one, as the end of an error message.
 
-    >>> near("opnai", ["openai", "anthropic"])
+    >>> did_you_mean("opnai", ["openai", "anthropic"])
     "did you mean 'openai'? Known: anthropic, openai"
-    >>> print(near("x", ["a\x1b]0;bell\x07"]))
+    >>> print(did_you_mean("x", ["a\x1b]0;bell\x07"]))
     Known: a\x1b]0;bell\x07
     """
-    names = sorted(name if name.isprintable() else repr(name)[1:-1] for name in known)
+    names = sorted(name if name.isprintable() else repr(name)[1:-1] for name in words)
     close = difflib.get_close_matches(word, names, n=3, cutoff=0.5)
     known_names = f"Known: {', '.join(names)}" if names else "None is known"
     if not close:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from pytest_fairness.core.bounds import family_of
 from pytest_fairness.core.comparisons import (
     OPERATORS,
     OPPOSITES,
@@ -17,26 +16,27 @@ from pytest_fairness.core.comparisons import (
     Comparison,
     Condition,
     Decision,
-    conclude,
+    answer_condition,
+    is_recording,
     key_of,
-    listening,
-    note_read,
-    own_bound,
+    override_bound,
+    record_read,
 )
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.marks import Mark, Scale
-from pytest_fairness.core.numerals import described, subject_text
+from pytest_fairness.core.formatting import described, subject_text
+from pytest_fairness.core.marks import Mark, MarkScale
+from pytest_fairness.core.metric_kind import MetricKind
 
 if TYPE_CHECKING:
     from pytest_fairness.core.breakdown import LazyBreakdown
     from pytest_fairness.core.verdicts import Verdict
 
 Ends = Callable[[float], tuple[float, float]]
-"""From the probability to err on either side (0.025 for a 95% interval) to both ends of an interval."""
+"""A function from the probability to err on either side (0.025 for a 95% interval) to the ends of an interval."""
 
 
 class _Comparable(Comparable):
-    """What is compared with a number."""
+    """A value that a threshold compares with a number."""
 
     __slots__ = ()
 
@@ -45,16 +45,16 @@ class _Comparable(Comparable):
 
     @property
     @abstractmethod
-    def _compared(self) -> str:
-        """The metric that is compared; of a family, what its members have in common."""
+    def _compared(self) -> Sequence[str]:
+        """The names of what is compared: of one estimate its metric, then its family."""
 
     @abstractmethod
     def _compare(self, op: str, bound: float) -> Comparison:
-        """The comparison with its decision."""
+        """Return the comparison with its decision."""
 
     @abstractmethod
     def _condition(self, op: str, bound: float, comparison: Comparison) -> bool:
-        """The answer to a comparison."""
+        """Return the answer to a comparison."""
 
     def decide(self, op: str, bound: float) -> Verdict:
         """Return the verdict of a threshold that compares this with one number: for notebooks and scripts.
@@ -78,7 +78,7 @@ class _Comparable(Comparable):
 
         if op not in OPERATORS:
             raise FairnessError(f"{op!r} compares nothing here: write one of {', '.join(OPERATORS)}")
-        if listening():
+        if is_recording():
             raise FairnessError(
                 f"decide is for notebooks and scripts: write `assert ... {op} {bound:g}` in a threshold"
             )
@@ -96,7 +96,7 @@ class _Comparable(Comparable):
                 "for two estimates take their difference or ratio as a metric of its own"
             )
         number = float(bound)
-        own = own_bound(self._compared, op, number)
+        own = override_bound(self._compared, op, number)
         comparison = self._compare(op, number if own is None else own)
         if own is not None:
             comparison = replace(comparison, instead_of=number)
@@ -122,7 +122,7 @@ class Estimate(_Comparable):
     metric: str
     """Short and stable, as in the results file: ``ratio(advance; gender: female/male)``."""
     title: str
-    """As a sentence has it: ``ratio of advance, female to male``."""
+    """A title for readers: ``ratio of advance, female to male``."""
     value: float
     low: float
     """Lower end; it holds however the ungraded answers of a group are filled in."""
@@ -142,42 +142,68 @@ class Estimate(_Comparable):
     ungraded: Mapping[str, int] = field(default_factory=dict)
     """Ungraded attempts per group, or under ``all`` where the metric has no groups."""
     count: int | None = None
-    """Of a rate: for how many attempts it is true; None for everything else."""
+    """The attempts for which a rate's outcome is true; None for every other metric."""
     groups: Mapping[str, float] = field(default_factory=dict)
     """The value of each group that was compared."""
     slice: Mapping[str, str] = field(default_factory=dict)
-    """What ``measured.where(...)`` selected."""
+    """The selection of ``measured.where(...)``."""
     invalid: str = ""
-    """Why nothing can be concluded from it; empty where something can."""
+    """The reason that nothing can be concluded from it; empty where something can."""
     suspect: str = ""
-    """Why only a comparison that fails may be believed: one that holds, or is open, is invalid instead."""
+    """The reason that only a failing comparison counts: one that holds, or is open, is invalid instead."""
     sparse: str = ""
-    """Why a comparison that holds is left open: there are too few events to claim it."""
+    """The reason that a comparison which holds is left open: there are too few events to claim it."""
     repetition_share: float | None = None
-    """What share of the squared error more repetitions could remove: 0 to 1; None where nobody knows."""
+    """The share of the squared error that more repetitions could remove, 0 to 1; None where it is not known."""
+    kind: MetricKind = MetricKind.CUSTOM
+    absolute: bool = False
+    """Whether the value is a size, without its sign: ``abs(estimate)``."""
+    negated: bool = False
+    """Whether the value has the opposite sign: ``-estimate``, or ``-abs(estimate)``."""
+    parity: float | None = None
+    """The value where groups are alike; None for a metric that compares none."""
+    log_scale: bool = False
+    """Whether the interval is made on the logarithm."""
+    family: str = ""
+    """The metric without the groups that it compares: what the members of a family share. Empty: ``metric``."""
+    base: str = ""
+    """The metric without ``abs`` and ``minus``. Empty: ``metric``."""
+    attribute: str | None = None
+    """The attribute whose groups are compared."""
+    grade: str = ""
+    """The grade that it is taken of; empty where a function makes its outcome, or where there are several."""
+    equals: Any = None
+    """The value of that grade that is counted, where it holds text."""
+    against_baseline: bool = False
+    """Whether it compares this sample with a baseline."""
     ends_at: Ends | None = None
     """``low`` and ``high`` at any probability to err on either side; None where they are known at one only."""
     strict_at: Ends | None = None
     """The same of ``strict_low`` and ``strict_high``; None: ``ends_at``."""
     strict_tail: float | None = None
     """The probability to err on either side of a claim of unfairness, at a look; None: that of the interval."""
-    scale: Scale | None = None
-    """What its mark is taken from; None: it is not marked."""
+    scale: MarkScale | None = None
+    """The scale of its mark; None: it is not marked."""
     breakdown: LazyBreakdown | None = None
-    """What it is made of: its groups, the item that shows it best, what each item adds; None where nobody knows."""
+    """Its groups, the item that shows it best, and what each item adds; None where these are not known."""
 
     @property
     def mark(self) -> Mark:
         """``A`` to ``D`` from the pessimistic end of the interval: ``estimate.mark >= "B"``."""
         return Mark(self)
 
-    def marked(self, scale: Scale) -> Estimate:
-        """The same estimate with another scale for its mark."""
+    @property
+    def family_name(self) -> str:
+        """The metric without the groups that it compares."""
+        return self.family or self.metric
+
+    def marked(self, scale: MarkScale) -> Estimate:
+        """Return the same estimate with another scale for its mark."""
         return replace(self, scale=scale)
 
     @property
-    def _compared(self) -> str:
-        return self.metric
+    def _compared(self) -> Sequence[str]:
+        return self.metric, self.family_name
 
     def _compare(self, op: str, bound: float) -> Comparison:
         return Comparison(self, op, bound, self._decision(op, bound))
@@ -186,10 +212,10 @@ class Estimate(_Comparable):
         opposite = op in ("<", ">")
         name = f"{key_of(self)} {OPPOSITES[op] if opposite else op} {bound!r}"
         text = f"{subject_text(self)} {op} {comparison.bound:g}"
-        return conclude(name, Condition(text, (comparison,), opposite=opposite))
+        return answer_condition(name, Condition(text, (comparison,), opposite=opposite))
 
     def corrected(self, asserted: int) -> Estimate:
-        """The estimate as one of several that a test asserts: its ends for claims of unfairness at tail / ``asserted``.
+        """Return the estimate as one of several that a test asserts: claims of unfairness at tail / ``asserted``.
 
         By Bonferroni: the test is unfair where one of them lies outside its bounds. Unchanged where its ends are
         known at one confidence only.
@@ -199,7 +225,7 @@ class Estimate(_Comparable):
         return replace(self._with_strict(self.strict_tail / asserted), strict_tail=self.strict_tail / asserted)
 
     def at_look(self, strict_tail: float) -> Estimate:
-        """The estimate at one of several looks, which claims of fairness and of unfairness spend the error of apart.
+        """Return the estimate at one of several looks; claims of fairness and of unfairness spend errors of their own.
 
         Args:
             strict_tail: The probability to err on either side of a claim of unfairness. That of a claim of fairness
@@ -207,12 +233,14 @@ class Estimate(_Comparable):
 
         Where its ends are known at one confidence only, and that is lower, it supports no claim of unfairness.
         """
-        known = self.ends_at is not None or (1 - self.confidence) / 2 <= strict_tail
-        found = self._with_strict(strict_tail) if known else replace(self, strict_low=-math.inf, strict_high=math.inf)
-        return replace(found, strict_tail=strict_tail)
+        if self.ends_at is not None or (1 - self.confidence) / 2 <= strict_tail:
+            estimate = self._with_strict(strict_tail)
+        else:
+            estimate = replace(self, strict_low=-math.inf, strict_high=math.inf)
+        return replace(estimate, strict_tail=strict_tail)
 
     def as_claimed(self) -> Estimate:
-        """The estimate with the interval by which a look calls it unfair, where that is the narrower one."""
+        """Return the estimate with the interval by which a look calls it unfair, where that is the narrower one."""
         if self.strict_tail is None or 2 * self.strict_tail <= 1 - self.confidence or self.strict_low is None:
             return self
         confidence = round(1 - 2 * self.strict_tail, 12)
@@ -231,11 +259,11 @@ class Estimate(_Comparable):
         return replace(self, strict_low=low, strict_high=high)
 
     def watched(self) -> Estimate:
-        """The same estimate for a threshold test: a look at its numbers is recorded."""
-        found: Estimate = object.__new__(_Watched)
-        for each in fields(self):
-            object.__setattr__(found, each.name, getattr(self, each.name))
-        return found
+        """Return the same estimate for a threshold test: a look at its numbers is recorded."""
+        watched: Estimate = object.__new__(_Watched)
+        for declared in fields(self):
+            object.__setattr__(watched, declared.name, getattr(self, declared.name))
+        return watched
 
     def _decision(self, op: str, bound: float) -> Decision:
         if self.invalid or math.isnan(self.value):
@@ -265,7 +293,7 @@ class Estimate(_Comparable):
         return f"<{described(self)}>"
 
     def __abs__(self) -> Estimate:
-        """The size of a signed gap: ``abs(measured.difference(...)) < 0.05``."""
+        """Return the size of a signed gap: ``abs(measured.difference(...)) < 0.05``."""
 
         def ends(low: float, high: float) -> tuple[float, float]:
             # Of the size, from those of the gap.
@@ -279,6 +307,11 @@ class Estimate(_Comparable):
         return replace(
             self,
             metric=f"abs {self.metric}",
+            base=self.base or self.metric,
+            family=f"abs {self.family}" if self.family else "",
+            absolute=True,
+            negated=False,
+            parity=None if self.parity is None else abs(self.parity),
             title=f"size of {self.title}",
             value=abs(self.value),
             low=low,
@@ -294,6 +327,11 @@ class Estimate(_Comparable):
         return replace(
             self,
             metric=f"minus {self.metric}",
+            base=self.base or self.metric,
+            family=f"minus {self.family}" if self.family else "",
+            negated=not self.negated,
+            parity=None if self.parity is None else -self.parity,
+            log_scale=False,
             title=f"minus {self.title}",
             value=-self.value,
             low=-self.high,
@@ -308,7 +346,7 @@ class Estimate(_Comparable):
 
 
 _NUMBERS = frozenset({"value", "low", "high", "strict_low", "strict_high", "error", "groups", "count", "ends_at"})
-"""What a test must not decide by in place of a comparison."""
+"""Numbers that a test must not decide by in place of a comparison."""
 
 
 class _Watched(Estimate):
@@ -318,7 +356,7 @@ class _Watched(Estimate):
 
     def __getattribute__(self, name: str) -> Any:
         if name in _NUMBERS:
-            note_read(self)
+            record_read(self)
         return super().__getattribute__(name)
 
 
@@ -330,12 +368,12 @@ def _turned(breakdown: LazyBreakdown | None) -> LazyBreakdown | None:
     return None if breakdown is None else lambda: breakdown().turned()
 
 
-class Family(_Comparable):
+class EstimateFamily(_Comparable):
     """Estimates that must all hold: one per group, or per pair of groups.
 
     ``family >= 0.8`` holds where every member's interval lies at or above 0.8, and fails
     where a member's simultaneous interval lies below. Iterating gives the members' names;
-    ``family["female/male"]`` is an ordinary `Estimate`.
+    ``family["female/male"]`` is an ordinary `CostEstimate`.
     """
 
     __slots__ = ("_members",)
@@ -363,11 +401,11 @@ class Family(_Comparable):
         return Mark(*self._members.values())
 
     @property
-    def _compared(self) -> str:
-        return family_of(next(iter(self._members.values())).metric)
+    def _compared(self) -> Sequence[str]:
+        return (next(iter(self._members.values())).family_name,)
 
     def _compare(self, op: str, bound: float) -> Comparison:
-        """The comparison of the member that decides: a broken one first, then the unmeasured."""
+        """Return the comparison of the member that decides: a broken one first, then the unmeasured."""
         upwards = op in (">", ">=")
         ranks = {Decision.FALSE: 0, Decision.INVALID: 1, Decision.UNDECIDED: 2, Decision.TRUE: 3}
 
@@ -380,8 +418,10 @@ class Family(_Comparable):
     def _condition(self, op: str, bound: float, comparison: Comparison) -> bool:
         first = next(iter(self._members.values()))
         text = f"{subject_text(comparison.estimate)} {op} {comparison.bound:g}"
-        name = f"family of {len(self)} {key_of(first, self._compared)} {op} {bound!r}"
-        return conclude(name, Condition(text, (comparison,), family=f"family {OPPOSITES[op]} {bound:g}"))
+        name = f"family of {len(self)} {key_of(first, first.family_name)} {op} {bound!r}"
+        family, members = f"family {OPPOSITES[op]} {bound:g}", tuple(self._members.values())
+        condition = Condition(text, (comparison,), family=family, asserted=members)
+        return answer_condition(name, condition)
 
     def __repr__(self) -> str:
         return "\n".join(map(repr, self._members.values()))

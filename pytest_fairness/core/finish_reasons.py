@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from pytest_fairness.core.attempts import Answer, Attempt, Grade, UngradedReason
+from pytest_fairness.core.attempts import Answer, Attempt, Grade
+from pytest_fairness.core.errors import UngradedReason
 
 STOP, LENGTH, FILTER, REFUSAL, ERROR = "stop", "length", "content_filter", "refusal", "error"
+LIKELIHOODS = "likelihoods"
+"""The finish reason of a reply that holds the likelihoods of options in place of an answer (`core.propensities`)."""
 
 _MEANINGS: dict[str, str] = {
     **dict.fromkeys(
@@ -45,10 +48,10 @@ def normalized(word: str | None) -> str:
     >>> normalized("MAX_TOKENS"), normalized("content_filter: PROHIBITED_CONTENT"), normalized("tool_calls")
     ('length', 'content_filter', 'tool_calls')
     """
-    known = str(word or "").strip().casefold().replace("-", "_").removeprefix("finish_reason_")
-    if known.startswith("content_filter"):
+    reason = str(word or "").strip().casefold().replace("-", "_").removeprefix("finish_reason_")
+    if reason.startswith("content_filter"):
         return FILTER
-    return _MEANINGS.get(known, str(word or ""))
+    return _MEANINGS.get(reason, str(word or ""))
 
 
 def unfinished(answer: Answer) -> Grade | None:
@@ -61,7 +64,7 @@ def unfinished(answer: Answer) -> Grade | None:
     >>> unfinished(Answer("Yes."))
     """
     word = normalized(answer.finish_reason)
-    if word == STOP:
+    if word in (STOP, LIKELIHOODS):
         return None
     return Grade.none(_REASONS.get(word, "truncated"), f"unfinished: {answer.finish_reason}: {answer.text[-160:]!r}")
 

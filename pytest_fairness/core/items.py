@@ -1,4 +1,4 @@
-"""What is asked: prompts, and the items that hold prompts together."""
+"""Prompts, and the items that hold prompts together."""
 
 from __future__ import annotations
 
@@ -8,21 +8,23 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
+from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.keys import digest
 
 Message = Mapping[str, str]
 """One chat message: ``{"role": "system" | "user" | "assistant", "content": text}``."""
 
 MOST_PROMPTS = 100_000
-"""Of an item; a generator may have no end."""
+"""Largest number of prompts of an item; a generator may have no end."""
+CONTINUATIONS = "continuations"
+"""The role of a message that asks for likelihoods in place of an answer (`core.propensities`)."""
 _ROLES = ("system", "user", "assistant")
 _NOTHING: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What one request says, and about whom.
+    """The text of one request, and the groups that it is about.
 
     ``messages`` may be given as a plain string: one message of the user.
     ``groups`` maps a protected attribute to the group of the person in the prompt.
@@ -58,7 +60,8 @@ class Prompt:
         messages = ({"role": "user", "content": messages},) if isinstance(messages, str) else tuple(messages)
         if not messages or not messages[-1].get("content"):
             raise FairnessError("a prompt is empty: it needs at least one message with text")
-        for message in messages:
+        asks_likelihoods = len(messages) > 1 and messages[-1].get("role") == CONTINUATIONS
+        for message in messages[: len(messages) - asks_likelihoods]:
             if message.get("role") not in _ROLES or not isinstance(message.get("content"), str):
                 raise FairnessError(
                     f"a message of a prompt is {message!r}: it needs a role "
@@ -75,7 +78,8 @@ class Prompt:
     @property
     def text(self) -> str:
         """The last message's text: what a plain text-to-text model is given if it is alone."""
-        return self.messages[-1]["content"]
+        last = next(message for message in reversed(self.messages) if message["role"] != CONTINUATIONS)
+        return last["content"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,33 +12,40 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pytest_fairness.core.bounds import family_of
-from pytest_fairness.core.comparisons import Comparable, Comparison, Condition, Decision, conclude, key_of, listening
+from pytest_fairness.core.comparisons import (
+    Comparable,
+    Comparison,
+    Condition,
+    Decision,
+    answer_condition,
+    is_recording,
+    key_of,
+)
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.numerals import subject_text
+from pytest_fairness.core.formatting import subject_text
 
 if TYPE_CHECKING:
     from pytest_fairness.core.estimates import Estimate
 
 NOT_MARKED = "-"
 _PLACES = {mark: place for place, mark in enumerate(("A", "B", "C", NOT_MARKED, "D"))}
-"""From best to worst. What is not marked ranks as D: D is only worse to look at."""
+"""Marks from best to worst. A missing mark ranks as D, which is only worse to look at."""
 _DECISIONS = tuple(Decision)
 
 Range = tuple[float | None, float | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class MarkScale:
     """The ranges of the marks A, B and C, ends included; every other value is a D.
 
     Each mark has one range ``(low, high)`` or a list of them, in the units of the metric; an
     end of None is open. Where ranges overlap the better mark counts, so they may be nested.
 
-    >>> ratios = Scale(A=(0.85, 1.18), B=(0.7, 1.43), C=(0.5, 2))
+    >>> ratios = MarkScale(A=(0.85, 1.18), B=(0.7, 1.43), C=(0.5, 2))
     >>> [ratios.mark(value) for value in (1.1, 0.75, 0.5, 0.1)]
     ['A', 'B', 'C', 'D']
-    >>> Scale(A=(0.45, 0.55), B=[(0.4, 0.45), (0.55, 0.6)], C=(0.3, 0.7)).mark(0.58)
+    >>> MarkScale(A=(0.45, 0.55), B=[(0.4, 0.45), (0.55, 0.6)], C=(0.3, 0.7)).mark(0.58)
     'B'
 
     Raises `FairnessError` for a mark without a range, for a range that is none, and for
@@ -63,7 +70,7 @@ class Scale:
         return next(holding, "D")
 
     def touched(self, low: float, high: float) -> set[str]:
-        """The marks of all values from ``low`` to ``high``, ``A`` to ``D``."""
+        """Return the marks of all values from ``low`` to ``high``, ``A`` to ``D``."""
         # Finite, so that what lies beyond every number is open and no value of its own.
         low, high = (min(max(end, -sys.float_info.max), sys.float_info.max) for end in (low, high))
         turns = [end for mark in "ABC" for span in getattr(self, mark) for end in span]
@@ -72,7 +79,7 @@ class Scale:
         return {self.mark(value) for value in (low, high, *beside) if low <= value <= high}
 
     def region(self, mark: str) -> list[tuple[float, float]]:
-        """Where a value has this mark or a better one: ranges in order that do not meet."""
+        """Return the ranges in which a value has this mark or a better one, in order and without overlaps."""
         merged: list[tuple[float, float]] = []
         for low, high in sorted(span for better in "ABC" if better <= mark for span in getattr(self, better)):
             if merged and low <= merged[-1][1]:
@@ -81,11 +88,11 @@ class Scale:
                 merged.append((low, high))
         return merged
 
-    def __neg__(self) -> Scale:
-        return Scale(*([(-high, -low) for low, high in getattr(self, mark)] for mark in "ABC"))
+    def __neg__(self) -> MarkScale:
+        return MarkScale(*([(-high, -low) for low, high in getattr(self, mark)] for mark in "ABC"))
 
-    def of_size(self) -> Scale | None:
-        """For the size of a value that has this scale. None where its sides differ: it could be either."""
+    def of_size(self) -> MarkScale | None:
+        """Return the scale of a value's size. None where its sides differ: it could be either."""
         sizes = all(low >= 0 for low, _ in self.region("C"))
         even = all(self.region(mark) == (-self).region(mark) for mark in "ABC")
         return self if sizes or even else None
@@ -110,11 +117,11 @@ def _ranges(mark: str, given: Range | Sequence[Range]) -> tuple[tuple[float, flo
     return tuple(sorted(found))
 
 
-RATIOS = Scale(A=(0.85, 1 / 0.85), B=(0.7, 1 / 0.7), C=(0.5, 2))
-"""Of a ratio, whichever way round it is."""
-DIFFERENCES = Scale(A=(-0.05, 0.05), B=(-0.1, 0.1), C=(-0.2, 0.2))
-"""Of a difference of rates."""
-CORRELATIONS = Scale(A=(-0.1, 0.1), B=(-0.3, 0.3), C=(-0.5, 0.5))
+RATIOS = MarkScale(A=(0.85, 1 / 0.85), B=(0.7, 1 / 0.7), C=(0.5, 2))
+"""The scale of a ratio, whichever way round it is."""
+DIFFERENCES = MarkScale(A=(-0.05, 0.05), B=(-0.1, 0.1), C=(-0.2, 0.2))
+"""The scale of a difference of rates."""
+CORRELATIONS = MarkScale(A=(-0.1, 0.1), B=(-0.3, 0.3), C=(-0.5, 0.5))
 """None, small, medium, large: the sizes of Cohen (1988)."""
 
 
@@ -168,7 +175,7 @@ class Mark(Comparable):
                 raise FairnessError(
                     f"{estimate.title} has no scale of marks: give one, threshold(probe=..., scale=Scale(A=..., ...))"
                 )
-        if not listening():
+        if not is_recording():
             return _PLACES[self._letter] <= _PLACES[letter]
         claims = [_claims(estimate, letter) for estimate in self._estimates]
         # Of a family the member that decides, both of its ends: what is shown are two bounds.
@@ -176,9 +183,9 @@ class Mark(Comparable):
         family = f'family.mark >= "{letter}"' if len(claims) > 1 else ""
         text = f'mark of {subject_text(deciding[0].estimate)} >= "{letter}"'
         first = self._estimates[0]
-        name = key_of(first, family_of(first.metric) if family else None)
-        condition = Condition(text, tuple(deciding), family=family)
-        return conclude(f"mark of {len(claims)} {name} >= {letter}", condition)
+        name = key_of(first, first.family_name if family else None)
+        condition = Condition(text, tuple(deciding), family=family, asserted=self._estimates)
+        return answer_condition(f"mark of {len(claims)} {name} >= {letter}", condition)
 
 
 def _letter(estimate: Estimate) -> str:
@@ -195,7 +202,7 @@ def _letter(estimate: Estimate) -> str:
 
 
 def _claims(estimate: Estimate, letter: str) -> list[Comparison]:
-    """The comparisons that say together that an estimate has this mark or a better one."""
+    """Return the comparisons that say together that an estimate has this mark or a better one."""
     assert estimate.scale is not None  # noqa: S101 - refused before
 
     def inside(low: float, high: float) -> list[Comparison]:
@@ -214,7 +221,7 @@ def _claims(estimate: Estimate, letter: str) -> list[Comparison]:
 
 
 def _standing(claims: Sequence[Comparison]) -> tuple[int, float]:
-    """How far comparisons hold together: refuted, invalid, undecided, held; then by the nearest end."""
+    """Return how far comparisons hold together: refuted, invalid, undecided, held; then by the nearest end."""
     ends = [
         claim.estimate.low - claim.bound if claim.op == ">=" else claim.bound - claim.estimate.high for claim in claims
     ]
@@ -222,7 +229,7 @@ def _standing(claims: Sequence[Comparison]) -> tuple[int, float]:
 
 
 def aggregate(marks: Iterable[str]) -> str | None:
-    """One mark for several: their second-worst, or one better than their worst where that is worse.
+    """Return one mark for several: their second-worst, or one better than their worst where that is worse.
 
     So two D's are a D, and a single one among others makes a C. A mark that is alone counts
     as it is; without any there is None. What is not marked ranks as a D.

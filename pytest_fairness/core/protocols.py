@@ -1,4 +1,4 @@
-"""What a model and a grader have to be: one method that answers or grades."""
+"""Interfaces of models and graders: one method that answers or grades."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Protocol, runtime_checkable
 
 from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt
 from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.core.propensities import Continuations
 
 
 @runtime_checkable
 class Model(Protocol):
-    """Who answers.
+    """A model or application that answers prompts.
 
     One that answers ``batch_size`` prompts at a time with weights of its own has that as an attribute: an executor
     may then hold it on other machines, made there from its name. A method ``preflight()``, where there is one, raises
@@ -20,10 +21,10 @@ class Model(Protocol):
     """
 
     name: str
-    """As the reports show it: ``provider:name?parameters``."""
+    """Name as reports show it: ``provider:name?parameters``."""
 
     key: str
-    """What tells its answers from those of any other model, decoding and seed included.
+    """Key that distinguishes its answers from those of any other model, decoding and seed included.
 
     Two models with one key share their answers in the store."""
 
@@ -45,11 +46,30 @@ class Model(Protocol):
 
 
 @runtime_checkable
+class LikelihoodModel(Protocol):
+    """A `Model` that also gives the probability of texts: for propensities.
+
+    A model without this method is refused for them in one line.
+    """
+
+    async def likelihoods(self, prompt: Prompt, question: Continuations) -> Answer:
+        """Return the log-likelihood of each option after the messages of ``prompt``, at temperature 1.
+
+        The answer is made by `Likelihoods.answer`. A probability that is not known is a bound, never a guess.
+        Raises as ``answer`` does, and `NoLikelihoodsError` where the model gives none.
+        """
+        ...
+
+
+@runtime_checkable
 class Grader(Protocol):
-    """What was answered.
+    """A grader, which turns one answer into a grade.
+
+    One with a method ``continuations(prompt)``, which returns `Continuations`, has the model asked for their
+    likelihoods in place of an answer; its attribute ``propensity``, where there is one, turns that off by being false.
 
     A grader whose code and parameters are told apart by an attribute ``fingerprint``
-    has its grades kept in the store; one without is asked anew in every run. It must be defined by the
+    has its grades kept in the store; one without is asked again in every run. It must be defined by the
     grader's own class: a subclass that inherits it grades otherwise, and is taken to have none.
     An answer that is not complete (cut off, filtered, refused by the provider, ended for an unknown reason) is
     ungraded and never shown to a grader, unless its attribute ``accepts`` names the reason: ``("refusal",)``.
@@ -63,27 +83,27 @@ class Grader(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """What a grader asks a model."""
+class ModelQuery:
+    """A question of a grader to a model."""
 
     prompt: Prompt
     model: Model | None = None
     """None: the model under test itself."""
     repetition: int = 0
-    """From 0, or that of the attempt it is about: equal prompts of one repetition are asked once."""
+    """Repetition from 0, or that of the attempt it is about: equal prompts of one repetition are asked once."""
 
 
-Grading = Generator[Sequence[Question], Sequence[Attempt], Sequence[Grade]]
+Grading = Generator[Sequence[ModelQuery], Sequence[Attempt], Sequence[Grade]]
 """Yields questions, is sent their attempts in order, and returns the grades."""
 
 
 @runtime_checkable
 class ItemGrader(Protocol):
-    """What the attempts of an item come to together; it may ask a model, and ask again.
+    """A grader of an item's attempts together; it may ask a model, and ask again.
 
     ``accepts``, ``extremes`` and ``extremes_for`` mean what they do for a `Grader`. Its questions go the
     way of all attempts, so what is in the store is not asked again; its grades follow from
-    them and are made anew in every run. A method ``most_questions(attempts)`` tells how many
+    them and are made again in every run. A method ``most_questions(attempts)`` tells how many
     it asks at most about an item with that many attempts, for plans and estimates.
 
     >>> class Agree:
@@ -92,7 +112,7 @@ class ItemGrader(Protocol):
     >>> class Polite:
     ...     def grade_item(self, item, attempts):
     ...         answers = [attempt.attempt.answer for attempt in attempts]
-    ...         asked = yield [Question(Prompt(f"Polite, yes or no? {each.text}")) for each in answers if each]
+    ...         asked = yield [ModelQuery(Prompt(f"Polite, yes or no? {each.text}")) for each in answers if each]
     ...         said = iter(asked)
     ...         replies = [next(said).answer if each else None for each in answers]
     ...         return [Grade(reply.text == "yes") if reply else Grade.none("error") for reply in replies]
@@ -101,7 +121,7 @@ class ItemGrader(Protocol):
     """
 
     def grade_item(self, item: ProbeItem, attempts: Sequence[GradedAttempt]) -> Grading | Sequence[Grade]:
-        """One grade for each attempt, in order: prompts in order, each with its repetitions.
+        """Return one grade for each attempt, in order: prompts in order, each with its repetitions.
 
         The attempts carry the grades that stand before this one in the mark, those of all plain
         graders first. An attempt that failed, or whose answer is not complete, is among them without an
@@ -114,7 +134,7 @@ class ItemGrader(Protocol):
 
 @runtime_checkable
 class BatchGrader(Protocol):
-    """What many attempts come to at once: embeddings, classifiers.
+    """A grader of many attempts at once: embeddings, classifiers.
 
     ``fingerprint``, ``accepts``, ``extremes`` and ``extremes_for`` mean what they do for a `Grader`. A grade
     must follow from its own attempt, not from the others of the batch: those differ from run to
@@ -130,7 +150,7 @@ class BatchGrader(Protocol):
     """
 
     def grade_batch(self, attempts: Sequence[GradedAttempt]) -> Sequence[Grade]:
-        """One grade for each attempt, in order.
+        """Return one grade for each attempt, in order.
 
         Called when a threshold takes its probe's whole sample, with all attempts that have a complete answer
         and no grade in the store. They carry the grades of the other graders, but for those over a batch.

@@ -24,7 +24,7 @@ class Pyproject:
 
     @classmethod
     def read(cls, root: Path) -> Pyproject:
-        """The file of the project at ``root``; an empty one where it has none.
+        """Return the file of the project at ``root``; an empty one where it has none.
 
         Raises `FairnessError`, with file and line, where it cannot be read.
         """
@@ -39,8 +39,8 @@ class Pyproject:
         try:
             return cls(path, text, tomllib.loads(text))
         except tomllib.TOMLDecodeError as error:
-            place = re.search(r"at line (\d+)", str(error))
-            line = place[1] if place else str(text.count("\n") + 1)
+            match = re.search(r"at line (\d+)", str(error))
+            line = match[1] if match else str(text.count("\n") + 1)
             raise FairnessError(f"{path}:{line}: not valid TOML: {error}") from None
 
     def table(self, *names: str, way_out: str) -> Mapping[str, Any]:
@@ -48,23 +48,26 @@ class Pyproject:
 
         Raises `FairnessError`, ending with the way out, where something else has its place.
         """
-        found: Any = self.document
+        value: Any = self.document
         for name in ("tool", TOOL, *names):
-            found = found.get(name, {})
-            if not isinstance(found, dict):
+            value = value.get(name, {})
+            if not isinstance(value, dict):
                 raise FairnessError(f"{self.where(name)}: {name!r} is no table: {way_out}")
-        table: Mapping[str, Any] = found
+        table: Mapping[str, Any] = value
         return table
 
     def line_of(self, key: str, table: str = "") -> int:
-        """The line of a key, of a table if that is named, or of the table of that name; else of the first of ours."""
+        """Return the line of a key, of a table if that is named, or of the table of that name.
+
+        Else of the first of ours.
+        """
         header = rf"""(?m)^\s*\[[^\n]*["']?{re.escape(table or key)}["']?\s*\]"""
         named = rf"""(?m)^\s*["']?{re.escape(key)}["']?\s*="""
         start = re.search(header, self.text) if table else None
         inside = re.compile(named).search(self.text, start.end() if start else 0)
-        for found in (inside, re.search(header, self.text), re.search(rf"(?m)^\s*\[tool\.{TOOL}", self.text)):
-            if found:
-                return self.text.count("\n", 0, found.end()) + 1
+        for match in (inside, re.search(header, self.text), re.search(rf"(?m)^\s*\[tool\.{TOOL}", self.text)):
+            if match:
+                return self.text.count("\n", 0, match.end()) + 1
         return 1
 
     def where(self, key: str) -> str:

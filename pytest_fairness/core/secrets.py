@@ -40,8 +40,8 @@ def without_credentials(text: str) -> str:
 
 def secrets_in(environment: Mapping[str, str]) -> tuple[str, ...]:
     """Return the values of the variables whose names say that they are secret, longest first."""
-    found = {v.strip() for k, v in environment.items() if _SECRET_NAME.search(k) and len(v.strip()) >= _LEAST}
-    return tuple(sorted(found, key=len, reverse=True))
+    values = {v.strip() for k, v in environment.items() if _SECRET_NAME.search(k) and len(v.strip()) >= _LEAST}
+    return tuple(sorted(values, key=len, reverse=True))
 
 
 def redacted(text: str, secrets: Iterable[str] = ()) -> str:

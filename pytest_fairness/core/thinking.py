@@ -20,7 +20,7 @@ _BRACKETS = re.compile(
     r"|(?P<ending>\.\.\.\s?done thinking\.|^\W{0,4}here(?:'s| is) my (?:final )?(?:response|answer)\b[:*]{0,3})",
     re.IGNORECASE | re.MULTILINE,
 )
-"""What opens or closes thinking: tags (DeepSeek, Qwen, Seed), special tokens (Command A, Sky-T1), triangles (Kimi),
+"""Marks that open or close thinking: tags (DeepSeek, Qwen, Seed), special tokens (Command A, Sky-T1), triangles (Kimi),
 square brackets (Magistral), channels (gpt-oss) and sentences (Ollama, Granite). By its name, a tag that nobody knows
 yet is one of them."""
 

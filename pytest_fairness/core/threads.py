@@ -20,11 +20,11 @@ class DaemonExecutor(ThreadPoolExecutor):
         """Call the function with these; the future holds what comes of it."""
         future: Future[Any] = Future()
         call = partial(function, *arguments, **named)
-        Thread(target=fulfil, args=(future, call), name="fairness-to-thread", daemon=True).start()
+        Thread(target=fulfill, args=(future, call), name="fairness-to-thread", daemon=True).start()
         return future
 
 
-def fulfil(future: Future[Any], call: Callable[[], Any]) -> None:
+def fulfill(future: Future[Any], call: Callable[[], Any]) -> None:
     """Call a function unless its future was canceled, and set what comes of it."""
     if not future.set_running_or_notify_cancel():
         return

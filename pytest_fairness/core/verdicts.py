@@ -1,4 +1,4 @@
-"""From the comparisons of a threshold test to its verdict."""
+"""The verdict of a threshold test, from its comparisons."""
 
 from __future__ import annotations
 
@@ -7,19 +7,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from pytest_fairness.core.bounds import OwnBounds, family_of
-from pytest_fairness.core.comparisons import Comparison, Condition, Decision, Record, key_of
-from pytest_fairness.core.dependence import (
-    Dependence,
-    Evaluation,
-    Evaluator,
-    depends_on,
-    find_passing,
-    with_own_bounds,
-)
+from pytest_fairness.core.comparisons import Comparison, ComparisonRecorder, Condition, Decision, key_of
+from pytest_fairness.core.dependence import Dependence, Evaluation, Evaluator, depends_on, find_passing, with_overrides
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
-from pytest_fairness.core.marks import Scale
+from pytest_fairness.core.marks import MarkScale
+from pytest_fairness.core.overrides import BoundsOverride
 
 NOTHING_COMPARED = "nothing was compared: assert an estimate of `measured` against a number"
 
@@ -34,7 +27,7 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgment:
     """A verdict and what led to it."""
 
     verdict: Verdict
@@ -46,15 +39,15 @@ class Judgement:
     failure: BaseException | None = None
     """The exception whose traceback leads to the user's line."""
     reason: str = ""
-    """For a verdict that no comparison explains, or more about one."""
+    """The reason of a verdict that no comparison explains, or more about one."""
     mistake: str = ""
-    """Why the test could not be fair on any data; empty where it could."""
+    """The reason that the test could not be fair on any data; empty where it could."""
     asserted: int = 1
-    """How many metrics the test asserts: a claim of unfairness has its share of the error."""
+    """The number of metrics that the test asserts: a claim of unfairness has its share of the error."""
     read: Sequence[Estimate] = ()
     """Estimates whose numbers the test has looked at, and which it did not compare."""
     dependence: Dependence | None = None
-    """What the test depends on, for `judge` on other data."""
+    """The conditions that the test depends on, for `judge` on other data."""
 
     @property
     def bounds(self) -> tuple[float | None, float | None]:
@@ -107,13 +100,13 @@ class Judgement:
 def judge(
     test: Callable[[], object],
     *,
-    scale: Scale | None = None,
-    bounds: OwnBounds | None = None,
+    scale: MarkScale | None = None,
+    bounds: BoundsOverride | None = None,
     known: Dependence | None = None,
     endings: tuple[type[BaseException], ...] = (),
     failures: tuple[type[BaseException], ...] = (AssertionError,),
     strict_tail: float | None = None,
-) -> Judgement:
+) -> Judgment:
     """Run a threshold test and return what its comparisons, decided by their intervals, come to.
 
     The test is evaluated once as its intervals answer it, and again with each condition that
@@ -126,13 +119,13 @@ def judge(
         test: Called several times; what it prints after the first time is dropped.
         scale: For the marks of all its estimates; without, each has that of its metric.
         bounds: What the project sets in place of the numbers that it compares with.
-        known: What it depends on, as a judgement of the same test on other data found it.
+        known: What it depends on, as a judgment of the same test on other data found it.
         endings: Exceptions that end the test without failing it, as those of a skip.
         failures: Exceptions by which the test fails once it has compared something.
         strict_tail: The probability to err on either side of a claim of unfairness; without, that of the intervals.
 
     Returns:
-        The judgement. A `FairnessError` (an unknown group, say) makes it invalid.
+        The judgment. A `FairnessError` (an unknown group, say) makes it invalid.
 
     Raises:
         BaseException: Whatever the test raises that is no failed assertion.
@@ -161,7 +154,7 @@ def judge(
     if known.problem:
         return replace(_invalid(first, known.problem, known), mistake=known.problem)
     if bounds is not None:
-        evaluator = with_own_bounds(evaluator, bounds, known.needs, passing.record)
+        evaluator = with_overrides(evaluator, bounds, known.needs, passing.record)
         first = evaluator.judged()
         passing = evaluator.under(passing.given, default)
         failure = first.failure or passing.failure
@@ -173,8 +166,8 @@ def judge(
     return _judged(evaluator, first, passing, known)
 
 
-def _judged(evaluator: Evaluator, first: Evaluation, passing: Evaluation, known: Dependence) -> Judgement:
-    """The judgement of a test each of whose conditions can fail it."""
+def _judged(evaluator: Evaluator, first: Evaluation, passing: Evaluation, known: Dependence) -> Judgment:
+    """Return the judgment of a test each of whose conditions can fail it."""
     conditions = passing.record.conditions
     asserted = _asserted(conditions.values())
     needed = {key: condition.as_needed(known.needs[key], asserted) for key, condition in conditions.items()}
@@ -202,28 +195,34 @@ def _judged(evaluator: Evaluator, first: Evaluation, passing: Evaluation, known:
             key: known.needs[key] != (condition.decision is not Decision.TRUE) for key, condition in needed.items()
         }
         failure = evaluator.under(answers).failure
-    return Judgement(
-        verdict, comparisons, first.record.estimates, deciding, failure,
+    recorded = list({**first.record.estimates, **passing.record.estimates}.values())
+    return Judgment(
+        verdict, comparisons, recorded, deciding, failure,
         asserted=asserted, read=_read_only(first.record, comparisons), dependence=known,
     )  # fmt: skip
 
 
-def _invalid(first: Evaluation, reason: str, known: Dependence | None = None) -> Judgement:
+def _invalid(first: Evaluation, reason: str, known: Dependence | None = None) -> Judgment:
     record = first.record
-    return Judgement(
-        Verdict.INVALID, record.comparisons, record.estimates, failure=first.failure, reason=reason, dependence=known
+    return Judgment(
+        Verdict.INVALID,
+        record.comparisons,
+        list(record.estimates.values()),
+        failure=first.failure,
+        reason=reason,
+        dependence=known,
     )
 
 
 def _asserted(conditions: Iterable[Condition]) -> int:
-    """How many metrics a test asserts; the members of a family, whose claims are corrected together, are one."""
+    """Return how many metrics a test asserts; the members of a family, whose claims are corrected together, are one."""
     estimates = [comparison.estimate for condition in conditions for comparison in condition.comparisons]
     return len({_metric_key(each) for each in estimates})
 
 
 def _metric_key(estimate: Estimate) -> str:
     """Return a key of a metric and its slice; members of a family share it."""
-    return key_of(estimate, None if estimate.strict_at is None else family_of(estimate.metric))
+    return key_of(estimate, None if estimate.strict_at is None else estimate.family_name)
 
 
 def _contradiction(comparisons: Iterable[Comparison]) -> str:
@@ -244,7 +243,7 @@ def _contradiction(comparisons: Iterable[Comparison]) -> str:
 
 
 def _reached(broken: Sequence[Comparison], needed: Mapping[str, Condition], first: Evaluation) -> Comparison:
-    """Of the broken comparisons the one at which the test has failed, where that is one of them."""
+    """Return the broken comparison at which the test has failed, where it is one of them."""
     for key in reversed(first.given):
         for comparison in needed[key].comparisons if key in needed else ():
             if comparison.decision is Decision.FALSE:
@@ -252,16 +251,16 @@ def _reached(broken: Sequence[Comparison], needed: Mapping[str, Condition], firs
     return broken[0]
 
 
-def _read_only(record: Record, comparisons: Sequence[Comparison]) -> list[Estimate]:
-    """Estimates whose numbers the test has looked at, and which it did not compare."""
+def _read_only(record: ComparisonRecorder, comparisons: Sequence[Comparison]) -> list[Estimate]:
+    """Return the estimates whose numbers the test has read without comparing them."""
     compared = {key_of(each.estimate) for each in comparisons}
     for condition in record.conditions.values():
         if condition.family:
-            compared |= {key_of(each, family_of(each.metric)) for each in _estimates(condition)}
+            compared |= {key_of(each, each.family_name) for each in _estimates(condition)}
     return [
         estimate
         for key, estimate in record.read.items()
-        if key not in compared and key_of(estimate, family_of(estimate.metric)) not in compared
+        if key not in compared and key_of(estimate, estimate.family_name) not in compared
     ]
 
 
@@ -275,7 +274,7 @@ def _words(failure: BaseException | None) -> str:
 
 
 def _margin(comparison: Comparison) -> float:
-    """How narrowly a comparison held, in standard errors."""
+    """Return how narrowly a comparison held, in standard errors."""
     distance = abs(comparison.estimate.value - comparison.bound)
     error = comparison.estimate.error
     return distance / error if error > 0 else math.inf
@@ -299,7 +298,7 @@ def flip_probability(estimate: Estimate, bounds: Sequence[float]) -> float | Non
 
 
 def growth_to_decide(estimate: Estimate, bounds: Sequence[float], power: float = 0.8) -> float | None:
-    """How many times as many items or sources give that chance of a verdict, if the estimate holds.
+    """Return how many times as many items or sources give that chance of a verdict, if the estimate holds.
 
     The error of an estimate shrinks with the square root of their number. None where the
     estimate lies so near a bound that more would hardly help (over 1,000 times as many).

@@ -1,4 +1,4 @@
-"""Benchmarks that design themselves: parameters chosen so that a benchmark shows what it should show.
+"""Benchmarks that design themselves: designers, environments, students.
 
 The names are loaded when first used; only what generates features or trains a student needs torch.
 """
@@ -10,19 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pytest_fairness.design.closed_form import LinearReader
+    from pytest_fairness.design.descriptions import reading_of
     from pytest_fairness.design.designers.baselines import BestOfLearned, BestOfTarget, RandomReplay
     from pytest_fairness.design.designers.language import LanguageDesigner
-    from pytest_fairness.design.designers.optimiser import Optimiser
+    from pytest_fairness.design.designers.optimizer import Optimizer
     from pytest_fairness.design.designers.protocol import Designer, Proposal, Task
     from pytest_fairness.design.emotion import EmotionBenchmark
     from pytest_fairness.design.frozen import Frozen
     from pytest_fairness.design.loop import Design, design, explained
     from pytest_fairness.design.objectives import Front, Target, Worst
     from pytest_fairness.design.probes import ProbeBenchmark
-    from pytest_fairness.design.recorded import load_recording
-    from pytest_fairness.design.records import Figure, Iteration
-    from pytest_fairness.design.spaces import EMOTION, Number, OneOf, Space, Switch, Whole
-    from pytest_fairness.design.students import CallableStudent, Reading, Student
+    from pytest_fairness.design.recorded_features import load_recording
+    from pytest_fairness.design.records import BenchmarkFigure, Iteration
+    from pytest_fairness.design.search_space import EMOTION, NumericParameter, OneOf, Space, Switch, Whole
+    from pytest_fairness.design.students import CallableStudent, EmotionReading, Student
     from pytest_fairness.design.training import train
 
 _HOMES = {
@@ -31,31 +32,32 @@ _HOMES = {
     "CallableStudent": "students",
     "Design": "loop",
     "Designer": "designers.protocol",
-    "EMOTION": "spaces",
+    "EMOTION": "search_space",
     "EmotionBenchmark": "emotion",
-    "Figure": "records",
+    "BenchmarkFigure": "records",
     "Front": "objectives",
     "Frozen": "frozen",
     "Iteration": "records",
     "LanguageDesigner": "designers.language",
     "LinearReader": "closed_form",
-    "Number": "spaces",
-    "OneOf": "spaces",
-    "Optimiser": "designers.optimiser",
+    "NumericParameter": "search_space",
+    "OneOf": "search_space",
+    "Optimizer": "designers.optimizer",
     "ProbeBenchmark": "probes",
     "Proposal": "designers.protocol",
     "RandomReplay": "designers.baselines",
-    "Reading": "students",
-    "Space": "spaces",
+    "EmotionReading": "students",
+    "Space": "search_space",
     "Student": "students",
-    "Switch": "spaces",
+    "Switch": "search_space",
     "Target": "objectives",
     "Task": "designers.protocol",
-    "Whole": "spaces",
+    "Whole": "search_space",
     "Worst": "objectives",
     "design": "loop",
     "explained": "loop",
-    "load_recording": "recorded",
+    "load_recording": "recorded_features",
+    "reading_of": "descriptions",
     "train": "training",
 }
 
@@ -67,19 +69,19 @@ __all__ = [
     "Designer",
     "EMOTION",
     "EmotionBenchmark",
-    "Figure",
+    "BenchmarkFigure",
     "Front",
     "Frozen",
     "Iteration",
     "LanguageDesigner",
     "LinearReader",
-    "Number",
+    "NumericParameter",
     "OneOf",
-    "Optimiser",
+    "Optimizer",
     "ProbeBenchmark",
     "Proposal",
     "RandomReplay",
-    "Reading",
+    "EmotionReading",
     "Space",
     "Student",
     "Switch",
@@ -90,6 +92,7 @@ __all__ = [
     "design",
     "explained",
     "load_recording",
+    "reading_of",
     "train",
 ]
 

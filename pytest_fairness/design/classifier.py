@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.design.environment import EMOTIONS
-from pytest_fairness.design.students import Reading
+from pytest_fairness.design.students import EmotionReading
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -25,7 +25,7 @@ _FORMAT = "pytest-fairness emotion classifier 1"
 class Classifier:
     """A trained network with bidirectional verification, as the project's method has it.
 
-    A sample is summarised by the mean of each feature over the sequence, and by its spread. *Forwards*, a network
+    A sample is summarized by the mean of each feature over the sequence, and by its spread. *Forwards*, a network
     reads the emotion from the summary. *Backwards*, another reconstructs the means from each emotion, and the emotion
     whose reconstruction lies nearest to the sample's own means (by a learned cosine) is read. Without verification a
     reading is the forward one and its confidence the forward softmax. With it a reading is *verified* where both
@@ -39,7 +39,7 @@ class Classifier:
     modules: ModuleDict
     emotions: Sequence[str] = EMOTIONS
 
-    def read(self, features: Tensor, *, verification: bool) -> Reading:
+    def read(self, features: Tensor, *, verification: bool) -> EmotionReading:
         """Read float [n, seq_len, dim]. Raises `FairnessError` where dim is not what it was trained on."""
         import torch
 
@@ -49,15 +49,15 @@ class Classifier:
                 f"features have shape {list(features.shape)}: this classifier reads [n, seq_len, {dim}]"
             )
         with torch.inference_mode(), one_thread():
-            summary = self.modules["summary"](summarised(features.double()))
+            summary = self.modules["summary"](summarized(features.double()))
             forwards = self.modules["forwards"](summary).log_softmax(1)
             if not verification:
                 confidence, labels = forwards.exp().max(1)
-                return Reading(labels, confidence)
+                return EmotionReading(labels, confidence)
             backwards = backward_scores(self.modules, summary[:, :dim]).log_softmax(1)
             both = forwards + backwards
             confidence = (both / 2).softmax(1).amax(1)
-            return Reading(both.argmax(1), confidence, forwards.argmax(1) == backwards.argmax(1))
+            return EmotionReading(both.argmax(1), confidence, forwards.argmax(1) == backwards.argmax(1))
 
     def save(self, path: Path | str) -> None:
         """Write the weights and the emotions' names as safetensors."""
@@ -92,7 +92,7 @@ class Classifier:
         return cls(modules.eval(), emotions)
 
 
-def summarised(features: Tensor) -> Tensor:
+def summarized(features: Tensor) -> Tensor:
     """[n, 2 dim]: the mean of each feature over the sequence, and its spread (0 for a sequence of one)."""
     import torch
 
@@ -100,7 +100,7 @@ def summarised(features: Tensor) -> Tensor:
 
 
 def network(dim: int, emotions: int) -> ModuleDict:
-    """The untrained network; its first weights are drawn from torch's global generator.
+    """Return the untrained network; its first weights are drawn from torch's global generator.
 
     ``summary`` only standardises: its running moments are set once, from the training data.
     """
@@ -119,7 +119,7 @@ def network(dim: int, emotions: int) -> ModuleDict:
 
 
 def backward_scores(modules: ModuleDict, means: Tensor) -> Tensor:
-    """Logits [n, emotions]: ten times the cosine between standardised means [n, dim] and each emotion's."""
+    """Return logits [n, emotions]: ten times the cosine between standardized means [n, dim] and each emotion's."""
     from torch.nn.functional import normalize
 
     own = normalize(modules["compared"](means), dim=1)
@@ -127,7 +127,7 @@ def backward_scores(modules: ModuleDict, means: Tensor) -> Tensor:
 
 
 def reconstructions(modules: ModuleDict) -> Tensor:
-    """The standardised means [emotions, dim] that the network expects of each emotion."""
+    """Return the standardized means [emotions, dim] that the network expects of each emotion."""
     import torch
 
     first = modules["backwards"].get_parameter("0.weight")

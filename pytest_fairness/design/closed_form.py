@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.design.environment import VALUES, EmotionParameters, Group, octants, thirds
-from pytest_fairness.design.students import Reading
+from pytest_fairness.design.students import EmotionReading
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -24,7 +24,7 @@ class LinearReader:
         signal   words * semantic_strength + (1 - words)
         noise^2  (words^2 * level^2 + (1 - words)^2 * (variance^2 + level^2)) / k
 
-    where k features of a third carry the value. The signs of two centred normals that correlate by r agree with
+    where k features of a third carry the value. The signs of two centered normals that correlate by r agree with
     probability 1/2 + arcsin(r)/pi (Sheppard 1899), here 1/2 + arctan(signal/noise)/pi, and the three values are
     independent. ``verified`` says that words and voice alone give the same label; it changes no label, so
     the accuracy does not depend on ``parameters.verification``. The confidence has a fixed slope and is not calibrated.
@@ -42,16 +42,16 @@ class LinearReader:
         if not 0 <= self.words <= 1:
             raise FairnessError(f"the weight of the words is {self.words!r}: it must lie in 0 to 1")
 
-    def read(self, features: Tensor, *, verification: bool) -> Reading:
+    def read(self, features: Tensor, *, verification: bool) -> EmotionReading:
         semantic, prosodic, _ = thirds(features.shape[2])
         words, voice = value_means(features[:, :, semantic]), value_means(features[:, :, prosodic])
         estimates = self.words * words + (1 - self.words) * voice
         confidence = (4 * estimates.abs()).sigmoid().prod(1)
         verified = octants(words) == octants(voice) if verification else None
-        return Reading(octants(estimates), confidence, verified)
+        return EmotionReading(octants(estimates), confidence, verified)
 
     def exact_accuracy(self, parameters: EmotionParameters, group: Group, *, seq_len: int = 5, dim: int = 48) -> float:
-        """The share of right labels, were there infinitely many samples."""
+        """Return the share of right labels, were there infinitely many samples."""
         size = thirds(dim)[0].stop
         level, variance = parameters.noise_level, parameters.prosody_variance(group)
         signal = self.words * parameters.semantic_strength + (1 - self.words)
@@ -63,7 +63,7 @@ class LinearReader:
         return accuracy
 
     def exact_ratio(self, parameters: EmotionParameters, *, seq_len: int = 5, dim: int = 48) -> float:
-        """The accuracy for alexithymic over that for neurotypical speakers."""
+        """Return the accuracy for alexithymic over that for neurotypical speakers."""
         alexithymic, neurotypical = (
             self.exact_accuracy(parameters, group, seq_len=seq_len, dim=dim)
             for group in ("alexithymic", "neurotypical")  # type: tuple[Group, Group]
@@ -72,7 +72,7 @@ class LinearReader:
 
 
 def value_means(third: Tensor) -> Tensor:
-    """The means [n, 3], in float64, of the features [n, seq_len, size] that carry each value."""
+    """Return the means [n, 3], in float64, of the features [n, seq_len, size] that carry each value."""
     import torch
 
     means = third.double().mean(1)

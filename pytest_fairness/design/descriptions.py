@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.core.attempts import Answer, Grade
+from pytest_fairness.core.choices import AnswerOptions
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import Prompt
-from pytest_fairness.core.options import Options
 from pytest_fairness.design.closed_form import value_means
 from pytest_fairness.design.environment import EMOTIONS, VALUES, Group, thirds
-from pytest_fairness.design.students import UNREAD, Reading
+from pytest_fairness.design.students import UNREAD, EmotionReading
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -33,9 +33,9 @@ _YES_NO = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
 
 @cache
 def texts() -> Mapping[str, Any]:
-    """The sentences: words and voice by value and grade (-2 to 2), situations, speakers, questions."""
-    found: Mapping[str, Any] = json.loads(Path(__file__).with_name("texts.json").read_text(encoding="utf-8"))
-    return found
+    """Return the sentences: words and voice by value and grade (-2 to 2), situations, speakers, questions."""
+    document: Mapping[str, Any] = json.loads(Path(__file__).with_name("texts.json").read_text(encoding="utf-8"))
+    return document
 
 
 @dataclass(frozen=True)
@@ -44,16 +44,16 @@ class Described:
 
     speaker: str
     setting: str
-    said: str
+    spoken: str
     """Three sentences: valence, arousal and control as the words tell them."""
     heard: str
     """The same three as the voice tells them, and how much it moves."""
     wording: str
-    """What the choice of sentences was drawn from."""
+    """The seed that the choice of sentences was drawn with."""
 
 
 def describe(features: Tensor) -> list[Described]:
-    """The samples [n, seq_len, dim] in words, one and the same text for one and the same sample.
+    """Return the samples [n, seq_len, dim] in words, one and the same text for one and the same sample.
 
     The means of the semantic third decide the sentences that are said, those of the prosodic third how the voice
     is described: each value is told in one of five grades, so that weak words say little and a noisy voice
@@ -64,34 +64,34 @@ def describe(features: Tensor) -> list[Described]:
     semantic, prosodic, _ = thirds(features.shape[2])
     words, voice = value_means(features[:, :, semantic]), value_means(features[:, :, prosodic])
     spreads = features[:, :, prosodic].double()
-    around = voice[:, None, [place % VALUES for place in range(spreads.shape[2])]]
+    around = voice[:, None, [index % VALUES for index in range(spreads.shape[2])]]
     moves = (spreads - around).square().mean((1, 2)).sqrt()
     rows = zip(words.tolist(), voice.tolist(), moves.tolist(), strict=True)
     return [_described(*row) for row in rows]
 
 
 def _described(words: Sequence[float], voice: Sequence[float], moves: float) -> Described:
-    known = texts()
+    phrases = texts()
     wording = " ".join(str(round(8 * value)) for value in words)
     draw = random.Random(wording)
     speaker, listener, situation, setting, manner = (
-        draw.choice(known[name]) for name in ("speakers", "listeners", "situations", "settings", "manners")
+        draw.choice(phrases[name]) for name in ("speakers", "listeners", "situations", "settings", "manners")
     )
     setting = setting.format(speaker=speaker, listener=listener, situation=situation)
-    said = " ".join(
-        draw.choice(known["words"][name][grade(value)]) for name, value in zip(VALUE_NAMES, words, strict=True)
+    sentence = " ".join(
+        draw.choice(phrases["words"][name][grade(value)]) for name, value in zip(VALUE_NAMES, words, strict=True)
     )
     # One draw a value, whatever the grade: the draws of a pair stay in step.
     tones = {
-        name: draw.choice(known["voice"][name][grade(value)]) for name, value in zip(VALUE_NAMES, voice, strict=True)
+        name: draw.choice(phrases["voice"][name][grade(value)]) for name, value in zip(VALUE_NAMES, voice, strict=True)
     }
     movement = "little" if moves < LIVELY else "some" if moves < LEAPING else "much"
-    heard = f"{manner.format(**tones)} {draw.choice(known['movement'][movement])}"
-    return Described(speaker, setting[0].upper() + setting[1:], said, heard, wording)
+    heard = f"{manner.format(**tones)} {draw.choice(phrases['movement'][movement])}"
+    return Described(speaker, setting[0].upper() + setting[1:], sentence, heard, wording)
 
 
 def grade(value: float) -> str:
-    """How a mean is told: "-2" to "2".
+    """Return how a mean is told: "-2" to "2".
 
     >>> [grade(value) for value in (-1.3, -0.3, 0.1, 0.5, 0.8)]
     ['-2', '-1', '0', '1', '2']
@@ -103,41 +103,41 @@ def grade(value: float) -> str:
 def prompts(
     features: Tensor, *, verification: bool, labels: Tensor | None = None, group: Group | None = None
 ) -> list[Prompt]:
-    """One question a sample: which of the eight emotions, in an order drawn by the words.
+    """Return one question a sample: which of the eight emotions, in an order drawn by the words.
 
     ``metadata["options"]`` is for `Choice`; where ``labels`` are given, ``metadata["label"]`` is the right value.
     ``groups`` holds the neurotype where ``group`` is given. The model is asked for a letter and a percentage; with
     ``verification`` it is asked to check its choice backwards, from the emotion to words and voice, and to say
     whether it held.
     """
-    known = texts()
-    options = Options({emotion: emotion for emotion in EMOTIONS})
-    found = []
-    for place, sample in enumerate(describe(features)):
+    phrases = texts()
+    options = AnswerOptions({emotion: emotion for emotion in EMOTIONS})
+    listed = []
+    for index, sample in enumerate(describe(features)):
         own = options.shuffled(sample.wording)
-        text = known["question"].format(
+        text = phrases["question"].format(
             setting=sample.setting,
             speaker=sample.speaker,
-            said=sample.said,
+            said=sample.spoken,
             heard=sample.heard,
             options=own,
-            reply=known["reply_verified" if verification else "reply"],
+            reply=phrases["reply_verified" if verification else "reply"],
         )
         metadata: dict[str, Any] = {"options": own}
         if labels is not None:
-            metadata["label"] = EMOTIONS[int(labels[place])]
-        found.append(Prompt(text, {"neurotype": group} if group else {}, metadata))
-    return found
+            metadata["label"] = EMOTIONS[int(labels[index])]
+        listed.append(Prompt(text, {"neurotype": group} if group else {}, metadata))
+    return listed
 
 
 def reading_of(
-    asked: Sequence[Prompt],
+    questions: Sequence[Prompt],
     answers: Sequence[Answer | None],
     grade_answer: Callable[[Prompt, Answer], Grade],
     *,
     verification: bool,
-) -> Reading:
-    """What a language model answered to `prompts`, as a `Reading`.
+) -> EmotionReading:
+    """Return what a language model answered to `prompts`, as a `EmotionReading`.
 
     ``grade_answer`` reads the choice: ``Choice().grade``. An answer that it cannot grade, and one that failed (None),
     is no reading: label -1 and confidence nan. The confidence is the last percentage (0 to 100) in the answer, nan
@@ -146,16 +146,18 @@ def reading_of(
     import torch
 
     labels, confidence, verified = [], [], []
-    for prompt, answer in zip(asked, answers, strict=True):
+    for prompt, answer in zip(questions, answers, strict=True):
         graded = grade_answer(prompt, answer) if answer is not None else Grade.none("error")
         read = answer is not None and graded.ungraded is None
         text = answer.text if answer is not None and read else ""
         labels.append(EMOTIONS.index(graded.value) if read else UNREAD)
-        percents = [int(each) for each in _PERCENT.findall(text) if int(each) <= 100]
+        percents = [int(percent) for percent in _PERCENT.findall(text) if int(percent) <= 100]
         confidence.append(percents[-1] / 100 if percents else float("nan"))
-        said = _YES_NO.findall(text)
-        verified.append(bool(said) and said[-1].lower() == "yes")
-    return Reading(torch.tensor(labels), torch.tensor(confidence), torch.tensor(verified) if verification else None)
+        confirmations = _YES_NO.findall(text)
+        verified.append(bool(confirmations) and confirmations[-1].lower() == "yes")
+    return EmotionReading(
+        torch.tensor(labels), torch.tensor(confidence), torch.tensor(verified) if verification else None
+    )
 
 
 @dataclass(frozen=True)
@@ -168,10 +170,16 @@ class TextStudent:
     ask: Callable[[Sequence[Prompt]], Sequence[Answer | None]]
     grade_answer: Callable[[Prompt, Answer], Grade]
 
-    def read(self, features: Tensor, *, verification: bool) -> Reading:
-        """Raises `FairnessError` where ``ask`` gives another number of answers than it was asked."""
-        asked = prompts(features, verification=verification)
-        answers = self.ask(asked)
-        if len(answers) != len(asked):
-            raise FairnessError(f"{len(asked)} prompts got {len(answers)} answers: each needs one, None if it failed")
-        return reading_of(asked, answers, self.grade_answer, verification=verification)
+    def read(self, features: Tensor, *, verification: bool) -> EmotionReading:
+        """Read a model's answers.
+
+        Raises:
+            FairnessError: ``ask`` gives another number of answers than it was asked.
+        """
+        questions = prompts(features, verification=verification)
+        answers = self.ask(questions)
+        if len(answers) != len(questions):
+            raise FairnessError(
+                f"{len(questions)} prompts got {len(answers)} answers: each needs one, None if it failed"
+            )
+        return reading_of(questions, answers, self.grade_answer, verification=verification)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pytest_fairness.design.environment import EmotionParameters
-from pytest_fairness.design.evaluating import evaluate
+from pytest_fairness.design.evaluation import evaluate
 from pytest_fairness.design.metrics import figures
 from pytest_fairness.design.records import Figures
-from pytest_fairness.design.spaces import Point
+from pytest_fairness.design.search_space import Point
 from pytest_fairness.design.students import Student
 
 
@@ -18,7 +18,7 @@ class EmotionBenchmark:
     """A student's figures on generated emotions: ``samples`` of each neurotype for each seed.
 
     >>> from pytest_fairness.design.closed_form import LinearReader
-    >>> from pytest_fairness.design.spaces import EMOTION
+    >>> from pytest_fairness.design.search_space import EMOTION
     >>> found = EmotionBenchmark(LinearReader(), samples=400)(EMOTION.start, [1])
     >>> 1.0 < found["accuracy_ratio"].low < found["accuracy_ratio"].high < 1.4
     True

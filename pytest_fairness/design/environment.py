@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
-from pytest_fairness.core.errors import FairnessError, near
+from pytest_fairness.core.errors import FairnessError, did_you_mean
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -24,7 +24,7 @@ Group = Literal["neurotypical", "alexithymic"]
 GROUPS: tuple[Group, Group] = ("neurotypical", "alexithymic")
 
 EMOTIONS = ("joyful", "amazed", "content", "touched", "angry", "afraid", "disdainful", "sad")
-"""By the signs of valence, arousal and control, from +++ and ++- to ---.
+"""Emotions by the signs of valence, arousal and control, from +++ and ++- to ---.
 
 The octants are those of Mehrabian 1996 (exuberant, dependent, relaxed, docile, hostile, anxious,
 disdainful, bored) under everyday words."""
@@ -33,7 +33,7 @@ VALUES = 3
 """Valence, arousal and control: an emotion."""
 OTHER_SCALE = 0.5
 _BLOCK_SAMPLES, _BLOCK_FEATURES = 64, 2**18
-"""At most so many are drawn at once, whatever the batch: the numbers do not depend on how they are asked for."""
+"""Largest number that is drawn at once, whatever the batch: the numbers do not depend on the request."""
 _BATCH_BYTES = 2**25
 _SEEDS = 2**32
 """torch seeds its generator with 32 bits; a longer seed would repeat a shorter one."""
@@ -41,7 +41,7 @@ _SEEDS = 2**32
 
 @dataclass(frozen=True)
 class EmotionParameters:
-    """What a designer chooses; all numbers are at least 0 and finite.
+    """The parameters that a designer chooses; all numbers are at least 0 and finite.
 
     Raises `FairnessError` for another number.
     """
@@ -50,7 +50,7 @@ class EmotionParameters:
     prosody_variance_alexithymic: float
     """Scales of the noise in the prosody of a group (they multiply a standard normal draw)."""
     semantic_strength: float
-    """How plainly the words say the emotion."""
+    """Strength of the emotion in the words."""
     noise_level: float
     """Scale of the noise on every feature."""
     verification: bool
@@ -65,9 +65,9 @@ class EmotionParameters:
             raise FairnessError(f"verification is {self.verification!r}: it must be true or false")
 
     def prosody_variance(self, group: str) -> float:
-        """The prosody variance of a group. Raises `FairnessError` for an unknown group."""
+        """Return the prosody variance of a group. Raises `FairnessError` for an unknown group."""
         if group not in GROUPS:
-            raise FairnessError(f"group is {group!r}: {near(group, GROUPS)}")
+            raise FairnessError(f"group is {group!r}: {did_you_mean(group, GROUPS)}")
         return self.prosody_variance_neurotypical if group == "neurotypical" else self.prosody_variance_alexithymic
 
 
@@ -84,7 +84,7 @@ class Batch:
 
 
 def thirds(dim: int) -> tuple[slice, slice, slice]:
-    """Where the semantic, prosodic and other dimensions stand; the last third takes what is left over.
+    """Return where the semantic, prosodic and other dimensions stand; the last third takes what is left over.
 
     >>> thirds(48)
     (slice(0, 16, None), slice(16, 32, None), slice(32, 48, None))
@@ -112,7 +112,7 @@ def generate(
     A sample's emotion is three values e: valence, arousal and control, each standard normal; its label is the
     octant that their signs give. Dimension j of the semantic and of the prosodic third carries the value
     e[j mod 3], at every step of the sequence, so that a third is three values in turn. With z and z' standard
-    normal, drawn anew for every element, a feature is::
+    normal, drawn for every element, a feature is::
 
         semantic   e * semantic_strength                    + z' * noise_level
         prosodic   z * prosody_variance_of_the_group + e    + z' * noise_level
@@ -141,7 +141,7 @@ def generate(
 
 
 class _Channels:
-    """How emotions and standard normal noise become the features of a group."""
+    """A map by which emotions and standard normal noise become the features of a group."""
 
     def __init__(self, parameters: EmotionParameters, group: Group, dim: int) -> None:
         semantic, prosodic, other = thirds(dim)
@@ -180,15 +180,15 @@ def _stream(channels: _Channels, n: int, seq_len: int, dim: int, seed: int, size
                 noise.normal_(generator=generator)
                 used = 0
             taken = min(count - filled, block - used)
-            drawn, place = slice(used, used + taken), slice(filled, filled + taken)
-            own[place] = emotions[drawn]
-            channels.write(features[place].numpy(), emotions[drawn].numpy(), noise[drawn].numpy())
+            drawn, target = slice(used, used + taken), slice(filled, filled + taken)
+            own[target] = emotions[drawn]
+            channels.write(features[target].numpy(), emotions[drawn].numpy(), noise[drawn].numpy())
             used, filled = used + taken, filled + taken
         yield Batch(features, octants(own), own)
 
 
 def octants(values: Tensor) -> Tensor:
-    """The labels, int64 [b], that the signs of [b, 3] values give."""
+    """Return the labels, int64 [b], that the signs of [b, 3] values give."""
     import torch
 
     return (values < 0).long() @ torch.tensor([4, 2, 1])

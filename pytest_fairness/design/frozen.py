@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pytest_fairness.core.errors import FairnessError, near
+from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.design.classifier import Classifier
 from pytest_fairness.design.closed_form import LinearReader
@@ -19,8 +19,8 @@ from pytest_fairness.design.descriptions import prompts
 from pytest_fairness.design.emotion import EmotionBenchmark
 from pytest_fairness.design.environment import EMOTIONS, GROUPS, EmotionParameters, generate
 from pytest_fairness.design.loop import Design
-from pytest_fairness.design.records import Figure, Figures, seed_of
-from pytest_fairness.design.spaces import EMOTION, Point
+from pytest_fairness.design.records import BenchmarkFigure, Figures, seed_of
+from pytest_fairness.design.search_space import EMOTION, Point
 from pytest_fairness.design.students import Student
 
 SCHEMA = 1
@@ -48,37 +48,40 @@ class Frozen:
     seq_len: int = 5
     dim: int = 48
     search: Mapping[str, Any] = field(default_factory=dict)
-    """How it was found: designer, objective, iterations, the loss that the search saw."""
+    """Origin of the design: designer, objective, iterations, the loss that the search saw."""
 
     @classmethod
-    def of(cls, found: Design, benchmark: EmotionBenchmark, model: str = "") -> Frozen:
-        """The winner of a design; ``model`` names the language model that was the student.
+    def of(cls, result: Design, benchmark: EmotionBenchmark, model: str = "") -> Frozen:
+        """Return the winner of a design; ``model`` names the language model that was the student.
 
         Raises `FairnessError` for another student that no file can hold.
         """
         student = {"kind": "model", "name": model} if model else held(benchmark.student)
-        best = found.best
+        best = result.best
         if best.parameters is None:
             raise FairnessError("a design without parameters cannot be frozen")
-        searched = {seed for iteration in found.iterations for seed in iteration.seeds}
+        searched = {seed for iteration in result.iterations for seed in iteration.seeds}
         items_seed = next(
             seed
-            for number in range(len(searched) + len(found.fresh_seeds) + 1)
-            if (seed := seed_of(found.seed, "gate", number)) not in searched.union(found.fresh_seeds)
+            for number in range(len(searched) + len(result.fresh_seeds) + 1)
+            if (seed := seed_of(result.seed, "gate", number)) not in searched.union(result.fresh_seeds)
         )
         search = {
-            "designer": found.designer,
-            "objective": repr(found.task.objective),
-            "seed": found.seed,
-            "iterations": len(found.iterations),
+            "designer": result.designer,
+            "objective": repr(result.task.objective),
+            "seed": result.seed,
+            "iterations": len(result.iterations),
             "best": best.number,
             "loss": best.loss,
             "seeds": sorted(searched),
-            "front": [{"parameters": dict(each.parameters or {}), "losses": list(each.losses)} for each in found.front],
+            "front": [
+                {"parameters": dict(iteration.parameters or {}), "losses": list(iteration.losses)}
+                for iteration in result.front
+            ],
         }
         sizes: dict[str, Any] = {"target": benchmark.target, "seq_len": benchmark.seq_len, "dim": benchmark.dim}
-        kept = (best.parameters, student, tuple(found.fresh_seeds), benchmark.samples, items_seed)
-        return cls(*kept, found.fresh, search=search, **sizes)
+        kept = (best.parameters, student, tuple(result.fresh_seeds), benchmark.samples, items_seed)
+        return cls(*kept, result.fresh, search=search, **sizes)
 
     def write(self, path: Path) -> None:
         """Write it as JSON. Raises `FairnessError` where it cannot be written."""
@@ -113,30 +116,30 @@ class Frozen:
             if wrong:
                 raise FairnessError(f"{path}: {'; '.join(wrong)}")
             names = ("parameters", "student", "seeds", "samples", "items_seed", "target", "seq_len", "dim", "search")
-            figures = {name: Figure.read(figure) for name, figure in document["figures"].items()}
+            figures = {name: BenchmarkFigure.read(figure) for name, figure in document["figures"].items()}
             return cls(figures=figures, **{name: document[name] for name in names})
         except OSError as error:
             raise FairnessError(f"{path} cannot be read: {error.strerror}: freeze a design first") from error
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            said = " ".join(repr(error).split())[:200]
-            raise FairnessError(f"{path} is no frozen benchmark ({said}): write it with design --out") from error
+            reason = " ".join(repr(error).split())[:200]
+            raise FairnessError(f"{path} is no frozen benchmark ({reason}): write it with design --out") from error
 
     def chosen(self) -> EmotionParameters:
-        """The parameters, as the generator takes them."""
+        """Return the parameters, as the generator takes them."""
         return EmotionParameters(**self.parameters)  # type: ignore[arg-type]  # the space has checked the values
 
     def made_student(self) -> Student:
-        """The student that the file holds. Raises `FairnessError` where it holds none, only a model's name."""
+        """Return the student that the file holds. Raises `FairnessError` where it holds none, only a model's name."""
         return unheld(self.student)
 
     def again(self, student: Student | None = None) -> Figures:
-        """The figures, taken again: those of the file, where the student is the file's."""
+        """Return the figures, taken again: those of the file, where the student is the file's."""
         own = student or self.made_student()
         benchmark = EmotionBenchmark(own, self.samples, self.seq_len, self.dim, self.target)
         return benchmark(self.parameters, self.seeds)
 
     def differences(self) -> list[str]:
-        """The figures that do not come out again as the file has them, to nine digits; empty where all do."""
+        """Return the figures that do not come out again as the file has them, to nine digits; empty where all do."""
         again = self.again()
         return [
             f"{name} is {again[name].value:.6f}, in the file {figure.value:.6f}"
@@ -145,12 +148,12 @@ class Frozen:
         ]
 
     def described_items(self, count: int = ITEMS) -> Iterator[ProbeItem]:
-        """Items for language models: pairs of the same words in the voices of both neurotypes, as text.
+        """Yield items for language models: pairs of the same words in the voices of both neurotypes, as text.
 
         The prompts' ``metadata["label"]`` is the right emotion, ``groups["neurotype"]`` whose voice it is.
         """
         chosen = self.chosen()
-        told = {
+        metadata = {
             group: [
                 prompt
                 for batch in self._batches(group, count)
@@ -160,22 +163,22 @@ class Frozen:
             ]
             for group in GROUPS
         }
-        for place in range(count):
-            pair = [told[group][place] for group in GROUPS]
-            item = self._item(place)
+        for index in range(count):
+            pair = [metadata[group][index] for group in GROUPS]
+            item = self._item(index)
             yield ProbeItem(
-                item, [Prompt(each.messages, each.groups, {**each.metadata, "item": item}) for each in pair]
+                item, [Prompt(prompt.messages, prompt.groups, {**prompt.metadata, "item": item}) for prompt in pair]
             )
 
     def feature_items(self, count: int = ITEMS) -> Iterator[ProbeItem]:
-        """The same items for students that read features: a prompt is the sample's address, as JSON."""
+        """Yield the same items for students that read features: a prompt is the sample's address, as JSON."""
         labels = [int(label) for batch in self._batches(GROUPS[0], count) for label in batch.labels]
-        for place, label in enumerate(labels):
+        for index, label in enumerate(labels):
             yield ProbeItem(
-                self._item(place),
+                self._item(index),
                 [
                     Prompt(
-                        json.dumps({"sample": place, "neurotype": group}),
+                        json.dumps({"sample": index, "neurotype": group}),
                         {"neurotype": group},
                         {"label": EMOTIONS[label]},
                     )
@@ -184,32 +187,32 @@ class Frozen:
             )
 
     def readings(self, student: Student, count: int = ITEMS) -> dict[tuple[str, int], dict[str, Any]]:
-        """What a student reads of the gate's items, by neurotype and place: emotion, confidence, verified."""
+        """Return what a student reads of the gate's items, by neurotype and place: emotion, confidence, verified."""
         verification = bool(self.parameters["verification"])
-        found: dict[tuple[str, int], dict[str, Any]] = {}
+        grades: dict[tuple[str, int], dict[str, Any]] = {}
         for group in GROUPS:
-            place = 0
+            index = 0
             for batch in self._batches(group, count):
                 reading = student.read(batch.features, verification=verification)
                 verified = None if reading.verified is None else reading.verified.tolist()
                 for own, (label, sure) in enumerate(
                     zip(reading.labels.tolist(), reading.confidence.tolist(), strict=True)
                 ):
-                    told = {"emotion": EMOTIONS[label] if label >= 0 else None, "confidence": sure}
-                    found[group, place] = told | ({} if verified is None else {"verified": verified[own]})
-                    place += 1
-        return found
+                    values = {"emotion": EMOTIONS[label] if label >= 0 else None, "confidence": sure}
+                    grades[group, index] = values | ({} if verified is None else {"verified": verified[own]})
+                    index += 1
+        return grades
 
     def _batches(self, group: Any, count: int) -> Iterator[Any]:
         sizes = {"seq_len": self.seq_len, "dim": self.dim}
         return generate(self.chosen(), n=count, group=group, seed=self.items_seed, **sizes)
 
-    def _item(self, place: int) -> str:
-        return f"{self.items_seed}-{place:04}"
+    def _item(self, index: int) -> str:
+        return f"{self.items_seed}-{index:04}"
 
 
 def held(student: Student) -> dict[str, Any]:
-    """A student as JSON holds it: a classifier with its weights, a linear reader with its one weight.
+    """Return a student as JSON holds it: a classifier with its weights, a linear reader with its one weight.
 
     Raises `FairnessError` for any other.
     """
@@ -226,7 +229,7 @@ def held(student: Student) -> dict[str, Any]:
 
 
 def unheld(document: Mapping[str, Any]) -> Student:
-    """The inverse of `held`. Raises `FairnessError` for a student that is not in the file."""
+    """Return the inverse of `held`. Raises `FairnessError` for a student that is not in the file."""
     kind = document.get("kind")
     if kind == "linear":
         return LinearReader(document["words"])
@@ -242,4 +245,4 @@ def unheld(document: Mapping[str, Any]) -> Student:
         raise FairnessError(
             f"the student of this file is the language model {document.get('name')}: it holds no weights"
         )
-    raise FairnessError(f"a frozen student is {kind!r}; {near(str(kind), ['classifier', 'linear', 'model'])}")
+    raise FairnessError(f"a frozen student is {kind!r}; {did_you_mean(str(kind), ['classifier', 'linear', 'model'])}")

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.design.designers.optimiser import Optimiser
+from pytest_fairness.design.designers.optimizer import Optimizer
 from pytest_fairness.design.designers.protocol import Designer, Proposal, Task, evaluated
 from pytest_fairness.design.objectives import Objective, Target, front_of
-from pytest_fairness.design.records import Figure, Figures, Iteration, Record, seed_of
-from pytest_fairness.design.spaces import Point, Space
+from pytest_fairness.design.records import BenchmarkFigure, DesignRecord, Figures, Iteration, seed_of
+from pytest_fairness.design.search_space import Point, Space
 
 Evaluate = Callable[[Point, Sequence[int]], Mapping[str, Any]]
-"""From parameters and seeds to figures by name: a `Figure`, an `Estimate` or a number each.
+"""A function from parameters and seeds to figures by name: a `BenchmarkFigure`, an `CostEstimate` or a number each.
 
 One seed in an iteration, several when the winner is evaluated again. Other seeds must mean other items."""
 
@@ -27,14 +27,14 @@ CONVERGED = 0.1
 
 @dataclass(frozen=True)
 class Design:
-    """What a design came to."""
+    """The result of a design."""
 
     task: Task
     designer: str
     seed: int
     iterations: Sequence[Iteration]
     best: Iteration
-    """Of the iterations, by the loss that the search saw: that is optimistic."""
+    """The best of the iterations, by the loss that the search saw: that is optimistic."""
     fresh: Figures
     """The best parameters' figures on fresh seeds: these are to be believed."""
     fresh_seeds: Sequence[int]
@@ -49,14 +49,14 @@ class Design:
         """The iteration whose gap was first under 10%; None where none was, or the objective has no gap."""
         if not self.task.objective.meets:
             return None
-        return next((each.number for each in self.iterations if each.loss < CONVERGED), None)
+        return next((iteration.number for iteration in self.iterations if iteration.loss < CONVERGED), None)
 
     @property
     def front(self) -> list[Iteration]:
         """The iterations that no other beats in all ends, by their first loss."""
-        done = [each for each in self.iterations if each.losses]
-        places = front_of(np.array([each.losses for each in done], dtype=float).T)
-        return sorted((done[place] for place in places), key=lambda each: each.loss)
+        done = [iteration for iteration in self.iterations if iteration.losses]
+        places = front_of(np.array([iteration.losses for iteration in done], dtype=float).T)
+        return sorted((done[index] for index in places), key=lambda iteration: iteration.loss)
 
 
 def design(
@@ -79,7 +79,7 @@ def design(
 
     ``objective`` (default: `Target`, a ratio of 1) says what is wanted; a search for a target stops once the gap is
     under ``threshold``, any at ``iterations``. The first parameters are the start of the space, whoever
-    designs (default: the `Optimiser`). The winner is evaluated again on as many ``fresh`` seeds, by ``fresh_evaluate``
+    designs (default: the `Optimizer`). The winner is evaluated again on as many ``fresh`` seeds, by ``fresh_evaluate``
     where that is another function (one that holds items which ``evaluate`` never shows, say): the best
     of many looks better than it is.
 
@@ -87,8 +87,8 @@ def design(
     from it, to the same end. ``about`` is kept in it, and must be the same then: what the student is, say.
 
     >>> from pytest_fairness.design.designers.baselines import BestOfTarget
-    >>> from pytest_fairness.design.spaces import Number
-    >>> space = Space({"x": Number(0, 2, "the ratio itself")}, start={"x": 2.0})
+    >>> from pytest_fairness.design.search_space import NumericParameter
+    >>> space = Space({"x": NumericParameter(0, 2, "the ratio itself")}, start={"x": 2.0})
     >>> def evaluate(point, seeds):
     ...     return {"accuracy_ratio": point["x"]}
     >>> found = design(evaluate, space, designer=BestOfTarget(), iterations=50)
@@ -105,8 +105,8 @@ def design(
         raise FairnessError(f"threshold is {threshold!r}: it must be above 0")
     wanted: Objective = Target() if objective is None else objective
     task = Task(space, wanted, threshold, iterations)
-    designer = designer or Optimiser()
-    kept = None if record is None else Record(record, _head(task, designer, seed, about or {}), resume=resume)
+    designer = designer or Optimizer()
+    kept = None if record is None else DesignRecord(record, _head(task, designer, seed, about or {}), resume=resume)
     history = [] if kept is None else list(kept.iterations[:iterations])
     while not _is_over(task, history):
         iteration = _iterate(task, designer, evaluate, history, seed)
@@ -119,7 +119,7 @@ def design(
 
 
 def _is_over(task: Task, history: Sequence[Iteration]) -> bool:
-    met = task.objective.meets and any(each.loss < task.threshold for each in history)
+    met = task.objective.meets and any(iteration.loss < task.threshold for iteration in history)
     return met or len(history) >= task.iterations
 
 
@@ -134,32 +134,37 @@ def _iterate(task: Task, designer: Designer, evaluate: Evaluate, history: Sequen
     if wrong := task.space.wrong(proposal.parameters):
         raise FairnessError(f"designer {designer.name} proposed what is not in the space: {'; '.join(wrong)}")
     seeds = (seed_of(seed, "search", number),)
-    found = _figures(task.objective, evaluate(proposal.parameters, seeds))
-    losses = tuple(_losses(task.objective, found))
-    return Iteration(number, proposal.parameters, proposal.reasoning, tuple(proposal.notes), seeds, found, losses)
+    figures = _figures(task.objective, evaluate(proposal.parameters, seeds))
+    losses = tuple(_losses(task.objective, figures))
+    return Iteration(number, proposal.parameters, proposal.reasoning, tuple(proposal.notes), seeds, figures, losses)
 
 
 def _concluded(
     task: Task, designer: str, seed: int, history: Sequence[Iteration], fresh: int, evaluate: Evaluate
 ) -> Design:
-    best = min((each for each in history if each.losses), key=lambda each: each.loss, default=None)
+    best = min(
+        (iteration for iteration in history if iteration.losses), key=lambda iteration: iteration.loss, default=None
+    )
     if best is None or best.parameters is None or not np.isfinite(best.loss):
         raise FairnessError(f"none of {len(history)} proposals could be evaluated: its record says why")
-    seen = {each for iteration in history for each in iteration.seeds}
-    seeds = [each for number in range(2 * fresh) if (each := seed_of(seed, "fresh", number)) not in seen][:fresh]
-    found = _figures(task.objective, evaluate(best.parameters, seeds))
-    return Design(task, designer, seed, tuple(history), best, found, tuple(seeds))
+    seen = {own_seed for iteration in history for own_seed in iteration.seeds}
+    seeds = [candidate for number in range(2 * fresh) if (candidate := seed_of(seed, "fresh", number)) not in seen][
+        :fresh
+    ]
+    figures = _figures(task.objective, evaluate(best.parameters, seeds))
+    return Design(task, designer, seed, tuple(history), best, figures, tuple(seeds))
 
 
-def _figures(objective: Objective, found: Mapping[str, Any]) -> dict[str, Figure]:
-    missing = [name for name in objective.figures if name not in found]
+def _figures(objective: Objective, estimates: Mapping[str, Any]) -> dict[str, BenchmarkFigure]:
+    missing = [name for name in objective.figures if name not in estimates]
     if missing:
-        raise FairnessError(f"the benchmark gives no {missing[0]!r}, which the objective needs; it has {sorted(found)}")
-    return {name: Figure.of(value) for name, value in found.items()}
+        has = sorted(estimates)
+        raise FairnessError(f"the benchmark gives no {missing[0]!r}, which the objective needs; it has {has}")
+    return {name: BenchmarkFigure.of(value) for name, value in estimates.items()}
 
 
-def _losses(objective: Objective, found: Figures) -> list[float]:
-    values = {name: np.array(found[name].value) for name in objective.figures}
+def _losses(objective: Objective, figures: Figures) -> list[float]:
+    values = {name: np.array(figures[name].value) for name in objective.figures}
     return [float(loss) if np.isfinite(loss) else float("inf") for loss in objective.losses(values)]
 
 
@@ -175,11 +180,11 @@ def _head(task: Task, designer: Designer, seed: int, about: Mapping[str, Any]) -
     }
 
 
-def explained(found: Design) -> list[str]:
-    """What the design came to, in lines: the best parameters, what they mean, how soon and how surely."""
-    task, best = found.task, found.best
-    points, _ = evaluated(found.iterations)
-    lines = [f"best parameters (iteration {best.number} of {len(found.iterations)}):"]
+def explained(result: Design) -> list[str]:
+    """Return what the design came to, in lines: the best parameters, what they mean, how soon and how surely."""
+    task, best = result.task, result.best
+    points, _ = evaluated(result.iterations)
+    lines = [f"best parameters (iteration {best.number} of {len(result.iterations)}):"]
     for name, parameter in task.space.parameters.items():
         value = best.parameters[name] if best.parameters is not None else None
         lines.append(f"  {name} = {value} ({parameter.meaning[0].lower()}{parameter.meaning[1:]})")
@@ -191,13 +196,13 @@ def explained(found: Design) -> list[str]:
             quotient = float(best.parameters[first]) / float(best.parameters[second])
             lines.append(f"  {title} = {quotient:.3f} ({first} / {second})")
     if task.objective.meets:
-        when = "never" if found.converged is None else f"in iteration {found.converged}"
+        when = "never" if result.converged is None else f"in iteration {result.converged}"
         lines.append(f"gap under {CONVERGED:.0%}: {when}")
-    skipped = sum(each.parameters is None for each in found.iterations)
+    skipped = sum(iteration.parameters is None for iteration in result.iterations)
     if skipped:
-        lines.append(f"{skipped} of {len(found.iterations)} proposals were skipped: the record says why")
+        lines.append(f"{skipped} of {len(result.iterations)} proposals were skipped: the record says why")
     lines.append(
-        f"loss in the search {best.loss:.3f}, on {len(found.fresh_seeds)} fresh seeds {found.fresh_losses[0]:.3f}"
+        f"loss in the search {best.loss:.3f}, on {len(result.fresh_seeds)} fresh seeds {result.fresh_losses[0]:.3f}"
     )
-    lines += [f"  {name} {figure}" for name, figure in found.fresh.items()]
+    lines += [f"  {name} {figure}" for name, figure in result.fresh.items()]
     return lines

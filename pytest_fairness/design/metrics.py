@@ -10,11 +10,11 @@ import numpy as np
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
-from pytest_fairness.design.evaluating import Outcomes
+from pytest_fairness.design.evaluation import StudentOutcomes
 from pytest_fairness.design.objectives import Floats
-from pytest_fairness.design.records import Figure
+from pytest_fairness.design.records import BenchmarkFigure
 from pytest_fairness.stats.columns import Columns
-from pytest_fairness.stats.functionals import Functional
+from pytest_fairness.stats.custom_metrics import Functional
 from pytest_fairness.stats.measured import Measured
 
 OF, TO = "alexithymic", "neurotypical"
@@ -24,9 +24,9 @@ _T = 0.975
 
 
 def figures(
-    seeds: Sequence[Mapping[str, Outcomes]], target: float = 1.0, *, of: str = OF, to: str = TO
-) -> dict[str, Figure]:
-    """The figures of one or several evaluations, one mapping from group to outcomes for each seed.
+    seeds: Sequence[Mapping[str, StudentOutcomes]], target: float = 1.0, *, of: str = OF, to: str = TO
+) -> dict[str, BenchmarkFigure]:
+    """Return the figures of one or several evaluations, one mapping from group to outcomes for each seed.
 
     ======================  ==========================================================================
     accuracy_ratio          accuracy of ``of`` over that of ``to``
@@ -49,26 +49,26 @@ def figures(
     Raises `FairnessError` for outcomes of no seed, or of other groups.
     """
     if not seeds or any({of, to} != set(outcomes) for outcomes in seeds):
-        known = sorted({group for outcomes in seeds for group in outcomes})
-        raise FairnessError(f"there are outcomes of the groups {known}: these figures need {of} and {to}")
+        groups = sorted({group for outcomes in seeds for group in outcomes})
+        raise FairnessError(f"there are outcomes of the groups {groups}: these figures need {of} and {to}")
     pooled = _Sample(seeds, of, to).figures(target)
     if len(seeds) < 3:
         return pooled
-    each = [_Sample([outcomes], of, to).values(target) for outcomes in seeds]
-    return {name: _with_seeds(figure, [values[name] for values in each]) for name, figure in pooled.items()}
+    by_seed = [_Sample([outcomes], of, to).values(target) for outcomes in seeds]
+    return {name: _with_seeds(figure, [own[name] for own in by_seed]) for name, figure in pooled.items()}
 
 
 def values(
-    seeds: Sequence[Mapping[str, Outcomes]], target: float = 1.0, *, of: str = OF, to: str = TO
+    seeds: Sequence[Mapping[str, StudentOutcomes]], target: float = 1.0, *, of: str = OF, to: str = TO
 ) -> dict[str, float]:
-    """The same without intervals, which take most of the time."""
+    """Return the same without intervals, which take most of the time."""
     return _Sample(seeds, of, to).values(target)
 
 
 class _Sample:
     """All samples of some seeds: sums over each group, from which every figure is a function."""
 
-    def __init__(self, seeds: Sequence[Mapping[str, Outcomes]], of: str, to: str) -> None:
+    def __init__(self, seeds: Sequence[Mapping[str, StudentOutcomes]], of: str, to: str) -> None:
         self._groups = (of, to)
         self._arrays = {
             group: {
@@ -84,19 +84,19 @@ class _Sample:
                 verified = [np.asarray(outcomes[group].verified) for outcomes in seeds]
                 self._arrays[group]["verified"] = np.concatenate(verified)
         self._pairs = [
-            f"{number}/{place}"
+            f"{number}/{index}"
             for group in self._groups
             for number, outcomes in enumerate(seeds)
-            for place in range(len(outcomes[group].correct))
+            for index in range(len(outcomes[group].correct))
         ]
 
     def values(self, target: float) -> dict[str, float]:
-        """The figures without intervals."""
+        """Return the figures without intervals."""
         of, to = self._groups
         mean = {(group, name): _mean(self._arrays[group][name]) for group in self._groups for name in self._grades}
         error = {group: _calibration(*(self._arrays[group][name] for name in self._grades[:2])) for group in (of, to)}
         ratio = {name: _quotient(mean[of, name], mean[to, name]) for name in self._grades}
-        found = {
+        metrics = {
             "accuracy_ratio": ratio["correct"],
             "confidence_ratio": ratio["confidence"],
             "gap": abs(ratio["correct"] - target),
@@ -106,11 +106,11 @@ class _Sample:
             "calibration_error": (error[of] + error[to]) / 2,
         }
         for group in self._groups:
-            found[f"accuracy_{group}"], found[f"calibration_error_{group}"] = mean[group, "correct"], error[group]
-        return found | ({"verification_ratio": ratio["verified"]} if "verified" in ratio else {})
+            metrics[f"accuracy_{group}"], metrics[f"calibration_error_{group}"] = mean[group, "correct"], error[group]
+        return metrics | ({"verification_ratio": ratio["verified"]} if "verified" in ratio else {})
 
-    def figures(self, target: float) -> dict[str, Figure]:
-        """The figures with their intervals over samples."""
+    def figures(self, target: float) -> dict[str, BenchmarkFigure]:
+        """Return the figures with their intervals over samples."""
         of, to = self._groups
         values, measured = self.values(target), self._measured()
         ends: dict[str, tuple[float, float]] = {}
@@ -127,11 +127,11 @@ class _Sample:
         for name, (function, sums, span) in self._functions(target).items():
             # Sums of sizes bend at 0. These figures describe and gate nothing: an approximate interval serves there.
             functional = Functional(function, sums, smooth=True)
-            ends[name] = _ends(measured.metric(functional, span=span, **{each: each for each in sums}))
-        return {name: Figure(value, *ends.get(name, (math.nan, math.nan))) for name, value in values.items()}
+            ends[name] = _ends(measured.metric(functional, span=span, **{outcome: outcome for outcome in sums}))
+        return {name: BenchmarkFigure(value, *ends.get(name, (math.nan, math.nan))) for name, value in values.items()}
 
     def _functions(self, target: float) -> dict[str, tuple[Any, list[str], tuple[float, float]]]:
-        """The figures that are functions of sums over both groups, by the sums that they need."""
+        """Return the figures that are functions of sums over both groups, by the sums that they need."""
         both = [f"{name}_{group}" for name in ("correct", "confidence", "n") for group in self._groups]
         right, sure, count = ([f"{name}_{group}" for group in self._groups] for name in ("correct", "confidence", "n"))
 
@@ -147,12 +147,12 @@ class _Sample:
         def accuracy(s: Any) -> Any:
             return sum(means(s, right)) / 2
 
-        found: dict[str, tuple[Any, list[str], tuple[float, float]]] = {
+        metrics: dict[str, tuple[Any, list[str], tuple[float, float]]] = {
             "combined_gap": (differences, both, (0, 1)),
             "combined_gap_of_ratios": (ratios, both, (0, math.inf)),
             "accuracy": (accuracy, [*right, *count], (0, 1)),
         }
-        bins = {group: [f"bin{place}_{group}" for place in range(BINS)] for group in self._groups}
+        bins = {group: [f"bin{index}_{group}" for index in range(BINS)] for group in self._groups}
         for name, groups in [
             ("calibration_error", self._groups),
             *((f"calibration_error_{group}", (group,)) for group in self._groups),
@@ -165,11 +165,11 @@ class _Sample:
                 return sum(errors) / len(errors)
 
             sums = [name for group in groups for name in (*bins[group], f"n_{group}")]
-            found[name] = (calibration, sums, (0, 1))
-        return found
+            metrics[name] = (calibration, sums, (0, 1))
+        return metrics
 
     def _measured(self) -> Measured:
-        """Both groups' samples under the names of the sums: zero where a sum is the other group's."""
+        """Return both groups' samples under the names of the sums: zero where a sum is the other group's."""
         sizes = [len(self._arrays[group]["correct"]) for group in self._groups]
         columns = {name: np.concatenate([self._arrays[group][name] for group in self._groups]) for name in self._grades}
         unread = np.isnan(columns["correct"]) | np.isnan(columns["confidence"])
@@ -180,9 +180,9 @@ class _Sample:
                 columns[f"{name}_{group}"] = np.where(own == 1, columns[name], 0.0)
             columns[f"n_{group}"] = np.where(unread & (own == 1), np.nan, own)
             off = (columns["confidence"] - columns["correct"]) * own
-            for place in range(BINS):
-                columns[f"bin{place}_{group}"] = np.where(
-                    unread & (own == 1), np.nan, np.where(places == place, off, 0.0)
+            for index in range(BINS):
+                columns[f"bin{index}_{group}"] = np.where(
+                    unread & (own == 1), np.nan, np.where(places == index, off, 0.0)
                 )
         for group in self._groups:
             for name in ("correct", "confidence"):
@@ -192,8 +192,8 @@ class _Sample:
 
 
 def _mean(values: Floats) -> float:
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else math.nan
+    graded = values[~np.isnan(values)]
+    return float(graded.mean()) if len(graded) else math.nan
 
 
 def _quotient(first: float, second: float) -> float:
@@ -205,11 +205,11 @@ def _bins(confidence: Floats) -> Any:
 
 
 def _calibration(correct: Floats, confidence: Floats) -> float:
-    known = ~(np.isnan(correct) | np.isnan(confidence))
-    if not known.any():
+    graded = ~(np.isnan(correct) | np.isnan(confidence))
+    if not graded.any():
         return math.nan
-    off = np.bincount(_bins(confidence[known]), weights=(confidence - correct)[known], minlength=BINS)
-    return float(np.abs(off).sum() / known.sum())
+    off = np.bincount(_bins(confidence[graded]), weights=(confidence - correct)[graded], minlength=BINS)
+    return float(np.abs(off).sum() / graded.sum())
 
 
 def _ends(estimate: Estimate) -> tuple[float, float]:
@@ -217,14 +217,16 @@ def _ends(estimate: Estimate) -> tuple[float, float]:
 
 
 def _folded(ends: tuple[float, float], target: float) -> tuple[float, float]:
-    """The interval of a distance from the target, from that of the signed number."""
+    """Return the interval of a distance from the target, from that of the signed number."""
     low, high = ends[0] - target, ends[1] - target
     return (0.0 if low <= 0 <= high else min(abs(low), abs(high))), max(abs(low), abs(high))
 
 
-def _with_seeds(figure: Figure, values: Sequence[float]) -> Figure:
+def _with_seeds(figure: BenchmarkFigure, values: Sequence[float]) -> BenchmarkFigure:
     from scipy.stats import t  # type: ignore[import-untyped]
 
-    known = np.array(values, dtype=float)
-    half = float(t.ppf(_T, len(known) - 1) * known.std(ddof=1) / math.sqrt(len(known)))
-    return Figure(figure.value, figure.low, figure.high, float(known.mean()) - half, float(known.mean()) + half)
+    numbers = np.array(values, dtype=float)
+    half = float(t.ppf(_T, len(numbers) - 1) * numbers.std(ddof=1) / math.sqrt(len(numbers)))
+    return BenchmarkFigure(
+        figure.value, figure.low, figure.high, float(numbers.mean()) - half, float(numbers.mean()) + half
+    )

@@ -1,4 +1,4 @@
-"""What a design is for: a target ratio, the worst case, or several ends at once."""
+"""Objectives of a design: a target ratio, the worst case, or several ends at once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Values = Mapping[str, Floats]
 
 
 class Objective(Protocol):
-    """What is to be made small."""
+    """A quantity that is to be made small."""
 
     @property
     def figures(self) -> Sequence[str]:
@@ -30,11 +30,11 @@ class Objective(Protocol):
         ...
 
     def losses(self, values: Values) -> Floats:
-        """The losses, one a row in front: shape (ends, ...); smaller is better, met at 0 where it can be met."""
+        """Return the losses, one a row in front: shape (ends, ...); smaller is better, met at 0 where it can be met."""
         ...
 
     def described(self, threshold: float) -> str:
-        """What is wanted, in one sentence, as a language model is told."""
+        """Return what is wanted, in one sentence, as a language model is told."""
         ...
 
 
@@ -152,7 +152,7 @@ class Front:
 
 
 def front_of(losses: Floats) -> list[int]:
-    """The places of the columns that no other column beats: shape (ends, points); smaller is better.
+    """Return the places of the columns that no other column beats: shape (ends, points); smaller is better.
 
     >>> front_of(np.array([[0.1, 0.2, 0.3], [0.3, 0.2, 0.4]]))
     [0, 1]
@@ -161,4 +161,4 @@ def front_of(losses: Floats) -> list[int]:
         any(np.all(other <= own) and np.any(other < own) for other in losses.T) or not np.all(np.isfinite(own))
         for own in losses.T
     ]
-    return [place for place, is_beaten in enumerate(beaten) if not is_beaten]
+    return [index for index, is_beaten in enumerate(beaten) if not is_beaten]

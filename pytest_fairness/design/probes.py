@@ -11,19 +11,21 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.items import ProbeItem
 from pytest_fairness.core.protocols import Model
-from pytest_fairness.design.records import Figure
-from pytest_fairness.design.spaces import Point, Space
+from pytest_fairness.design.records import BenchmarkFigure
+from pytest_fairness.design.search_space import Point, Space
 from pytest_fairness.engine.engine import Engine
-from pytest_fairness.engine.sample import Sample
+from pytest_fairness.engine.probe_sample import ProbeSample
 from pytest_fairness.stats.measured import Measured
 
 Figures = Callable[[Measured], Mapping[str, Estimate | float]]
-"""From what was measured to the figures that the objective needs."""
+"""A function from what was measured to the figures that the objective needs."""
 
 
 @dataclass(frozen=True)
 class ProbeBenchmark:
-    """A function marked ``probe`` with ``space=Space(...)``; its ``items`` take the space's parameters as keywords.
+    """A benchmark by a function marked ``probe`` with ``space=Space(...)``.
+
+    The function's ``items`` take the parameters of the space as keywords.
 
     Half of the items, by a hash of their ids, are for the search; `held_out` measures the others, which the search
     never shows. So ``design(benchmark, benchmark.space, fresh_evaluate=benchmark.held_out, ...)``.
@@ -31,7 +33,7 @@ class ProbeBenchmark:
 
         lambda measured: {"accuracy_ratio": measured.ratio("advance", by="gender", of="female", to="male")}
 
-    The seeds of an evaluation choose the repetition: a model is asked anew for each.
+    The seeds of an evaluation choose the repetition: a model is asked again for each.
     Raises `FairnessError` for a function without such a mark, and where an answer could not be had.
     """
 
@@ -56,11 +58,11 @@ class ProbeBenchmark:
         space: Space = self._mark["space"]
         return space
 
-    def __call__(self, parameters: Point, seeds: Sequence[int]) -> dict[str, Figure]:
+    def __call__(self, parameters: Point, seeds: Sequence[int]) -> dict[str, BenchmarkFigure]:
         return self._measure(parameters, seeds, held_out=False)
 
-    def held_out(self, parameters: Point, seeds: Sequence[int]) -> dict[str, Figure]:
-        """The figures on the items that the search never shows."""
+    def held_out(self, parameters: Point, seeds: Sequence[int]) -> dict[str, BenchmarkFigure]:
+        """Return the figures on the items that the search never shows."""
         return self._measure(parameters, seeds, held_out=True)
 
     @property
@@ -68,7 +70,7 @@ class ProbeBenchmark:
         marks = [mark for mark in getattr(self.probe, "pytestmark", []) if mark.name == "probe"]
         return marks[-1].kwargs if marks else {}
 
-    def _measure(self, parameters: Point, seeds: Sequence[int], *, held_out: bool) -> dict[str, Figure]:
+    def _measure(self, parameters: Point, seeds: Sequence[int], *, held_out: bool) -> dict[str, BenchmarkFigure]:
         items = [item for item in self._mark["items"](**parameters) if is_held_out(item.id) == held_out]
         if not items:
             raise FairnessError(f"probe {self.probe.__name__} gave no items for {dict(parameters)}")
@@ -78,27 +80,27 @@ class ProbeBenchmark:
             raise FairnessError(f"{len(failed)} of {len(attempts)} attempts could not be made: {failed[0]}")
         options = {name: self._mark[name] for name in ("sources", "crossed", "confidence") if name in self._mark}
         measured = Measured(attempts, extremes=self._extremes(), **options)
-        return {name: Figure.of(value) for name, value in self.figures(measured).items()}
+        return {name: BenchmarkFigure.of(value) for name, value in self.figures(measured).items()}
 
     def _attempts(self, items: Sequence[ProbeItem], seed: int) -> list[Any]:
-        sample = Sample(items, self.model, self._mark.get("repetitions", 1), self.engine, seed)
+        sample = ProbeSample(items, self.model, self._mark.get("repetitions", 1), self.engine, seed)
         sample.grade_with(self._mark["grade"])
         return sample.measure_all()
 
     def _extremes(self) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        bounds: dict[str, Any] = {}
         for name, grader in self._mark["grade"].items():
-            known = getattr(grader, "extremes_for", None)
+            extremes_for = getattr(grader, "extremes_for", None)
             always = getattr(grader, "extremes", None)
-            if known is not None:
-                found[name] = known
+            if extremes_for is not None:
+                bounds[name] = extremes_for
             elif always is not None:
-                found[name] = lambda _prompt, always=always: always
-        return found
+                bounds[name] = lambda _prompt, always=always: always
+        return bounds
 
 
 def is_held_out(item: str) -> bool:
-    """Whether an item is kept from the search, by a hash of its id: about half are.
+    """Return whether an item is kept from the search, by a hash of its id: about half are.
 
     >>> sum(is_held_out(f"profile-{number}") for number in range(100))
     48

@@ -1,4 +1,4 @@
-"""What a design went through: its figures, its iterations, and the file that keeps them."""
+"""Records of a design: its figures, its iterations, and the file that keeps them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ import numpy as np
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
-from pytest_fairness.design.spaces import Point
+from pytest_fairness.design.search_space import Point
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class BenchmarkFigure:
     """A number with its 95% interval; nan ends where there is none."""
 
     value: float
@@ -30,9 +30,9 @@ class Figure:
     seeds_high: float = math.nan
 
     @classmethod
-    def of(cls, value: object) -> Figure:
-        """A figure, an `Estimate` or a plain number as a figure. Raises `FairnessError` for anything else."""
-        if isinstance(value, Figure):
+    def of(cls, value: object) -> BenchmarkFigure:
+        """Return a figure, an estimate or a plain number as a figure. Raises `FairnessError` for anything else."""
+        if isinstance(value, BenchmarkFigure):
             return value
         if isinstance(value, Estimate):
             return cls(value.value, value.low, value.high)
@@ -41,12 +41,12 @@ class Figure:
         return cls(float(value))
 
     def document(self) -> dict[str, float | None]:
-        """For JSON, which has no nan."""
+        """Return the figure for JSON, which has no nan."""
         return {name: float(value) if math.isfinite(value) else None for name, value in asdict(self).items()}
 
     @classmethod
-    def read(cls, document: Mapping[str, float | None]) -> Figure:
-        """The inverse of `document`."""
+    def read(cls, document: Mapping[str, float | None]) -> BenchmarkFigure:
+        """Return the inverse of `document`."""
         return cls(**{name: math.nan if value is None else float(value) for name, value in document.items()})
 
     def __str__(self) -> str:
@@ -54,7 +54,7 @@ class Figure:
         return f"{self.value:.3f}{ends}"
 
 
-Figures = Mapping[str, Figure]
+Figures = Mapping[str, BenchmarkFigure]
 
 
 @dataclass(frozen=True)
@@ -62,16 +62,16 @@ class Iteration:
     """One step of a design: what was proposed and why, and what the student made of it."""
 
     number: int
-    """From 1."""
+    """Number of the iteration, from 1."""
     parameters: Point | None
     """None where no proposal could be used: ``notes`` say why."""
     reasoning: str = ""
     notes: Sequence[str] = ()
-    """What was wrong with proposals: each that was repaired or refused."""
+    """Faults of proposals: each that was repaired or refused."""
     seeds: Sequence[int] = ()
     figures: Figures = field(default_factory=dict)
     losses: Sequence[float] = ()
-    """Of the objective's ends, smaller is better; one for a target ratio: the gap."""
+    """Losses of the objective's ends, smaller is better; one for a target ratio: the gap."""
 
     @property
     def loss(self) -> float:
@@ -79,7 +79,7 @@ class Iteration:
         return self.losses[0] if self.losses and math.isfinite(self.losses[0]) else math.inf
 
     def document(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return the record for JSON."""
         return {
             "iteration": self.number,
             "parameters": None if self.parameters is None else dict(self.parameters),
@@ -92,19 +92,19 @@ class Iteration:
 
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> Iteration:
-        """The inverse of `document`."""
+        """Return the inverse of `document`."""
         return cls(
             document["iteration"],
             document["parameters"],
             document["reasoning"],
             tuple(document["notes"]),
             tuple(document["seeds"]),
-            {name: Figure.read(figure) for name, figure in document["figures"].items()},
+            {name: BenchmarkFigure.read(figure) for name, figure in document["figures"].items()},
             tuple(math.inf if loss is None else loss for loss in document["losses"]),
         )
 
 
-class Record:
+class DesignRecord:
     """An append-only file of JSON lines: what the design is, then its iterations, each as it completes.
 
     A design that was stopped goes on from it with ``resume``; a line cut off in the middle is left out.
@@ -128,8 +128,8 @@ class Record:
 
     def _take(self, head: Mapping[str, Any], lines: Iterable[str]) -> None:
         documents = list(_whole(lines))
-        found = documents[0] if documents and isinstance(documents[0], dict) else {}
-        differs = sorted(name for name in {*head, *found} if head.get(name) != found.get(name))
+        first = documents[0] if documents and isinstance(documents[0], dict) else {}
+        differs = sorted(name for name in {*head, *first} if head.get(name) != first.get(name))
         if differs:
             raise FairnessError(
                 f"{self._path} is the record of another design, by its {', '.join(differs)}: name another file"
@@ -159,7 +159,7 @@ def _whole(lines: Iterable[str]) -> Iterable[Any]:
 
 
 def seed_of(*what: object) -> int:
-    """A seed from 0 to 2**31 - 1, decided by ``what`` alone: the same on every machine.
+    """Return a seed from 0 to 2**31 - 1, decided by ``what`` alone: the same on every machine.
 
     >>> seed_of(0, "search", 1) == seed_of(0, "search", 1) != seed_of(0, "fresh", 1)
     True

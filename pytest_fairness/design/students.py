@@ -16,8 +16,8 @@ UNREAD = -1
 
 
 @dataclass(frozen=True)
-class Reading:
-    """What a student read out of n samples."""
+class EmotionReading:
+    """A student's readings of n samples."""
 
     labels: Tensor
     """int64 [n]: places in the emotions; -1 where there is no reading, which is neither right nor wrong."""
@@ -31,7 +31,7 @@ class Reading:
 class Student(Protocol):
     """Reads features [n, seq_len, dim]; with ``verification`` it verifies its readings and says which held."""
 
-    def read(self, features: Tensor, *, verification: bool) -> Reading: ...
+    def read(self, features: Tensor, *, verification: bool) -> EmotionReading: ...
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class CallableStudent:
     """Any callable from features float32 [n, seq_len, dim] to scores [n, emotions] as a student.
 
     The scores are logits: the reading is the largest, its confidence the softmax. A callable that verifies
-    takes ``verification`` itself and gives a `Reading`: it needs no wrapping but an object with ``read``.
+    takes ``verification`` itself and gives a `EmotionReading`: it needs no wrapping but an object with ``read``.
 
     >>> import torch
     >>> student = CallableStudent(lambda features: torch.eye(8)[:len(features)] * 9)
@@ -51,7 +51,7 @@ class CallableStudent:
 
     scores: Callable[[Tensor], Tensor]
 
-    def read(self, features: Tensor, *, verification: bool) -> Reading:  # noqa: ARG002
+    def read(self, features: Tensor, *, verification: bool) -> EmotionReading:  # noqa: ARG002
         import torch
 
         scores = torch.as_tensor(self.scores(features))
@@ -62,4 +62,4 @@ class CallableStudent:
         if not torch.isfinite(scores).all():
             raise FairnessError("a student gave scores that are not finite: give a number for each emotion")
         confidence, labels = scores.float().softmax(1).max(1)
-        return Reading(labels, confidence)
+        return EmotionReading(labels, confidence)

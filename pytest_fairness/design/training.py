@@ -14,10 +14,10 @@ from pytest_fairness.design.classifier import (
     network,
     one_thread,
     reconstructions,
-    summarised,
+    summarized,
 )
 from pytest_fairness.design.environment import EMOTIONS, GROUPS, EmotionParameters, generate, thirds
-from pytest_fairness.design.spaces import EMOTION
+from pytest_fairness.design.search_space import EMOTION
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
@@ -52,7 +52,7 @@ def train(*, seed: int, seq_len: int = 5, dim: int = 48, settings: int = SETTING
         for group in GROUPS:
             own = int(draws.integers(2**31, 2**32))
             for batch in generate(parameters, n=SAMPLES, seq_len=seq_len, dim=dim, group=group, seed=own):
-                features.append(summarised(batch.features))
+                features.append(summarized(batch.features))
                 labels.append(batch.labels)
     blocks = dict(zip(("words", "voice", "other"), thirds(dim), strict=True))
     return _fitted(torch.cat(features), torch.cat(labels), blocks, EMOTIONS, seed, epochs)
@@ -76,7 +76,7 @@ def train_on(
     """
     if len(features) < 2:
         raise FairnessError(f"there are {len(features)} samples to train on: there must be at least 2")
-    return _fitted(summarised(features), labels, blocks, emotions, seed, epochs)
+    return _fitted(summarized(features), labels, blocks, emotions, seed, epochs)
 
 
 def _fitted(
@@ -93,22 +93,22 @@ def _fitted(
         with torch.no_grad():
             standard = modules["summary"](summaries)
         batches = -(-len(labels) // _BATCH)
-        optimiser = torch.optim.AdamW(modules.parameters(), lr=_RATE)
-        rates = torch.optim.lr_scheduler.OneCycleLR(optimiser, _RATE, total_steps=epochs * batches)
+        optimizer = torch.optim.AdamW(modules.parameters(), lr=_RATE)
+        rates = torch.optim.lr_scheduler.OneCycleLR(optimizer, _RATE, total_steps=epochs * batches)
         for _ in range(epochs):
             order = torch.randperm(len(labels), generator=generator)
             for begin in range(0, len(order), _BATCH):
                 rows = order[begin : begin + _BATCH]
-                optimiser.zero_grad()
+                optimizer.zero_grad()
                 loss = _loss(modules, _masked(standard[rows], blocks, generator), standard[rows], labels[rows])
                 loss.backward()  # type: ignore[no-untyped-call]
-                optimiser.step()
+                optimizer.step()
                 rates.step()
     return Classifier(modules.double(), tuple(emotions))
 
 
 def _masked(standard: Tensor, blocks: Mapping[str, slice], generator: Generator) -> Tensor:
-    """Standardised summaries with some blocks and features at their mean, in mean and spread alike."""
+    """Standardized summaries with some blocks and features at their mean, in mean and spread alike."""
     import torch
 
     dim = standard.shape[1] // 2

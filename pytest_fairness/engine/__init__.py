@@ -1,1 +1,1 @@
-"""Floor 2: asks many prompts, safely."""
+"""Sends many requests safely: scheduler, retries, rate limits, budget, claims."""

@@ -1,9 +1,9 @@
-"""What a run may spend, and what this process has spent of it.
+"""The budget of a run: what it may spend, and what this process has spent of it.
 
-A cap holds for all processes of a run: each claim is weighed in the transaction that makes it, against what
-all have spent and what is under way, which counts with its expected cost: that of the longest answer so far, and no
-less than a call has cost all processes on average. So no cap on requests is ever passed, and one on money by no more
-than the answers under way are longer than any before.
+A cap holds for all processes of a run. Each claim is decided on in the transaction that makes it, against what all have
+spent and what is in flight, which counts with its expected cost: that of the longest answer so far, and no less than a
+call has cost all processes on average. So no cap on requests is ever passed, and one on money by no more than the
+answers in flight are longer than any before.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -19,24 +19,25 @@ from pytest_fairness.core.attempts import Attempt
 from pytest_fairness.core.errors import FairnessError, ModelError, TransientError, install
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.protocols import Model
-from pytest_fairness.engine.asks import Ask
-from pytest_fairness.engine.errors import SpentError
-from pytest_fairness.store.ledger import Entry, Role
+from pytest_fairness.engine.errors import BudgetExceededError
+from pytest_fairness.engine.requests import Request
+from pytest_fairness.store.spending import Role, SpendingDecision, SpendingEntry
 
 CHARACTERS = 4
-"""Of a prompt to a token, before a provider has counted."""
+"""Characters of a prompt to a token, before a provider has counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caps:
-    """What a run may spend at most; None for what is not limited."""
+    """Caps on the spending of a run; None for what is not limited."""
 
     usd: float | None = None
     requests: int | None = None
     minutes: float | None = None
-    """From the beginning of the run."""
+    """Counted from the beginning of the run."""
 
     def __bool__(self) -> bool:
+        """Return whether any cap is given."""
         return (self.usd, self.requests, self.minutes) != (None, None, None)
 
     def __str__(self) -> str:
@@ -52,24 +53,31 @@ def _figure(name: str, cap: float) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
-    """A call under way."""
+class _Call:
+    """A call in flight."""
 
     entry: tuple[str, Role]
     usd: float
+    """Its expected cost."""
 
 
 def expected_input(prompt: Prompt) -> float:
-    """Tokens of a prompt, by its characters."""
+    """Return the tokens of a prompt, estimated from its characters."""
     return sum(len(message["content"]) for message in prompt.messages) / CHARACTERS
 
 
 class Budget:
-    """The purse of one process.
+    """The budget of one process.
 
-    ``price`` tells the USD per million tokens of input and output of a model, None where nobody knows them;
-    ``longest`` the most tokens that a stored answer of it has, None where there is none: then ``assumed`` are taken,
-    and where money is capped its first answer is waited for. ``elapsed`` are the seconds since the run's beginning.
+    A decision (`decide`, `decide_retry`) changes nothing; once the store has written it, `commit` takes it over. The
+    event loop ends calls while the store's thread decides on others: hence the lock.
+
+    Args:
+        caps: What all processes of the run may spend together.
+        price: Returns the USD per million tokens of input and output of a model, None where they are not known.
+        longest: Returns the most tokens that a stored answer of a model has, None where there is none.
+        assumed: Tokens of an answer where ``longest`` returns None. Where money is capped, the first one is waited for.
+        elapsed: Seconds since the beginning of the run.
     """
 
     def __init__(
@@ -84,11 +92,9 @@ class Budget:
         self.caps = caps or Caps()
         self.is_capped = bool(self.caps)
         self.reason = ""
-        """Which cap was reached; nothing more is asked then."""
+        """The cap that was reached; nothing more is requested then."""
         self.waits = False
-        """Whether the money is all spoken for by what is under way: there may be some left when that has ended."""
-        self.wanted: Mapping[str, Ask] = {}
-        """What is about to be claimed."""
+        """Whether all money is reserved by what is in flight: some may be left when that has ended."""
         self._price, self._longest, self._assumed = price, longest, assumed
         self._prices: dict[str, tuple[float, float] | None] = {}
         self._outputs: dict[str, float | None] = {}
@@ -96,79 +102,129 @@ class Budget:
         """Tokens as a provider counts them to those that are expected, at most so far."""
         self._average: dict[str, float] = {}
         """USD of a model's call, where any process has made some."""
-        self._entries: dict[tuple[str, Role], Entry] = {}
-        self._held: dict[str, _Held] = {}
+        self._entries: dict[tuple[str, Role], SpendingEntry] = {}
+        self._in_flight: dict[str, _Call] = {}
         self._left: set[str] = set()
-        """Of what is under way, keys that are not waited for."""
-        self._version = 0
-        """Of what is to be written; and of what was about to be, and was written last."""
-        self._writing = self._written = 0
-        self._lock = threading.Lock()  # the loop ends calls while the store's thread weighs others
+        """Keys in flight that this run does not wait for."""
+        self._version = self._written = 0
+        """Of the spending, and of what the store has of it."""
+        self._lock = threading.Lock()
         self._deadline = math.inf
         if self.caps.minutes is not None:  # from here on by a clock that nobody sets
             self._deadline = time.monotonic() + max(0.0, 60 * self.caps.minutes - max(0.0, elapsed))
 
-    # What the engine says.
+    # Deciding, in a transaction of the store.
 
-    def begin(self, keys: Iterable[str]) -> None:
-        """These of the wanted are under way."""
+    def decide(
+        self, wanted: Mapping[str, Request], claimed: Collection[str], others: Sequence[SpendingEntry]
+    ) -> SpendingDecision:
+        """Decide which claims the caps allow; after the first that is refused, all are.
+
+        Args:
+            wanted: The requests that were to be claimed, in order.
+            claimed: Keys of those that were.
+            others: What the other processes of the run have spent.
+        """
         with self._lock:
-            for key in keys:
-                if key not in self._held:
-                    ask = self.wanted[key]
-                    held = self._held[key] = _Held((ask.model.key, ask.role), self._expected(ask))
-                    self._entry(held.entry).requests += 1
+            keys = [key for key in wanted if key in claimed]
+            allowed, reason, waits = self._allowed([wanted[key] for key in keys], others)
+            entries = self._entries_with([wanted[key] for key in keys[:allowed]])
+            return SpendingDecision(frozenset(keys[allowed:]), entries, self._version, reason, waits)
 
-    def wrote(self) -> None:
-        """What `entries` told last is in the store."""
-        self._written = self._writing
-
-    def failed(self, ask: Ask, error: ModelError) -> None:
-        """One request for this call has failed. One that was sent, and whose end is not known, may be billed."""
+    def decide_retry(self, request: Request, others: Sequence[SpendingEntry]) -> SpendingDecision:
+        """Decide whether a call in flight may be sent once more: it counts, and its money is reserved already."""
         with self._lock:
-            held = self._held.get(ask.key)
-            entry = self._entry((ask.model.key, ask.role))
+            reason = ""
+            if self.is_capped and not self.is_spent:
+                requests, usd = self._spent(others)
+                reason = self._over(requests + 1, usd)
+            if reason or self.is_spent:
+                return SpendingDecision({request.key}, (), self._version, reason)
+            return SpendingDecision((), self._entries_with((), request), self._version)
+
+    def commit(self, decision: SpendingDecision, begun: Iterable[Request] = (), retried: Request | None = None) -> None:
+        """Take over a decision that is written.
+
+        Args:
+            decision: What was decided.
+            begun: Requests that are in flight now.
+            retried: The call that may be sent once more.
+        """
+        with self._lock:
+            self.reason = self.reason or decision.reason
+            # Whatever has ended since the decision may have left some money, and nothing else would end the wait.
+            self.waits = self.waits or (decision.waits and decision.version == self._version)
+            if decision.entries:
+                self._written = decision.version
+            if retried is not None and not decision.refused:
+                self._entry(self._in_flight[retried.key].entry).requests += 1
+                self._version += 1
+        self.begin(begun)
+
+    def begin(self, requests: Iterable[Request]) -> None:
+        """Count these as in flight."""
+        with self._lock:
+            for request in requests:
+                if request.key not in self._in_flight:
+                    call = self._in_flight[request.key] = self._call(request)
+                    self._entry(call.entry).requests += 1
+
+    # What becomes of a call.
+
+    def failed(self, request: Request, error: ModelError) -> None:
+        """Count a failed request; one that was sent, and whose end is not known, may be billed."""
+        with self._lock:
+            call = self._in_flight.get(request.key)
+            entry = self._entry((request.model.key, request.role))
             entry.errors[str(error.kind)[:60]] += 1
-            if isinstance(error, TransientError) and error.sent and held and entry.usd is not None:
-                entry.usd += held.usd
+            if isinstance(error, TransientError) and error.sent and call and entry.usd is not None:
+                entry.usd += call.usd
             self._version += 1
 
-    def end(self, ask: Ask, attempt: Attempt) -> None:
-        """A call has ended."""
+    def end(self, request: Request, attempt: Attempt | None) -> None:
+        """Count a call that has ended; one without an attempt was given up."""
         with self._lock:
-            held = self._taken(ask)
-            entry = self._entry(held.entry)
-            entry.calls += 1
+            call = self._in_flight.pop(request.key, None)
+            self._left.discard(request.key)
+            if call is None:  # one of an earlier run's batch counts from now on
+                call = self._call(request)
+                self._entry(call.entry).requests += 1
             self._version, self.waits = self._version + 1, False
+            if attempt is None:
+                return
+            entry = self._entry(call.entry)
+            entry.calls += 1
             if attempt.answer is None:
                 return
-            usage, price = attempt.answer.usage, self._price_of(ask.model)
+            usage, price = attempt.answer.usage, self._price_of(request.model)
             entry.input += usage.get("input", 0)
             entry.output += usage.get("output", 0)
             if price is None or entry.usd is None:
                 entry.usd = None
-            else:
-                self._learn(ask, usage)
-                entry.usd += cost(price, usage["input"], usage["output"]) if _is_told(usage) else held.usd
-
-    def drop(self, ask: Ask) -> None:
-        """A call was given up."""
-        with self._lock:
-            self._taken(ask)
-            self._version, self.waits = self._version + 1, False
+                return
+            self._learn(request, usage)
+            is_counted = "input" in usage and "output" in usage
+            entry.usd += cost(price, usage["input"], usage["output"]) if is_counted else call.usd
 
     def leave(self, keys: Iterable[str]) -> None:
-        """These are in a batch that this run does not wait for: what they cost stays set aside."""
+        """Count keys in a batch that this run does not wait for; what they cost stays reserved."""
         with self._lock:
-            self._left.update(key for key in keys if key in self._held)
+            self._left.update(key for key in keys if key in self._in_flight)
             self.waits = False
 
+    @property
+    def is_written(self) -> bool:
+        """Whether the store has all that was spent."""
+        return self._version == self._written
+
+    # Time.
+
     def check(self, wait: float = 0.0) -> None:
-        """Raise `SpentError` where the time is over after so many seconds."""
+        """Raise `BudgetExceededError` where a cap was reached, or the time is over after so many seconds."""
         if time.monotonic() + wait >= self._deadline:
             self.reason = self.reason or self._reached("minutes")
         if self.reason:
-            raise SpentError(self.reason)
+            raise BudgetExceededError(self.reason)
 
     @property
     def time_left(self) -> float:
@@ -177,106 +233,81 @@ class Budget:
 
     @property
     def is_spent(self) -> bool:
-        """Whether nothing more may be asked."""
+        """Whether nothing more may be requested."""
         try:
             self.check()
-        except SpentError:
+        except BudgetExceededError:
             return True
         return False
 
-    # What the store asks, in a transaction. See `pytest_fairness.store.ledger.Purse`.
-
-    def refused(self, claimed: Collection[str], others: Sequence[Entry]) -> set[str]:
-        """Which of these claims a cap forbids; once one is refused, those that come after it are as well."""
-        if self.is_spent:
-            return set(claimed)
-        with self._lock:
-            requests, usd = self._spent(others)
-            keys = [key for key in self.wanted if key in claimed]
-            for place, key in enumerate(keys):
-                if self.caps.requests is not None and requests + 1 > self.caps.requests:
-                    self.reason = self._reached("requests")
-                    return set(keys[place:])
-                expected = self._expected(self.wanted[key])
-                is_awaited = bool(place) or len(self._held) > len(self._left)
-                if self.caps.usd is not None and usd + expected > self.caps.usd:
-                    self.waits = is_awaited
-                    self.reason = "" if self.waits else self._reached("usd")
-                    return set(keys[place:])
-                if self.caps.usd is not None and expected and is_awaited and self._is_new(self.wanted[key]):
-                    self.waits = True
-                    return set(keys[place:])
-                requests, usd = requests + 1, usd + expected
-            return set()
-
-    def may_retry(self, key: str, others: Sequence[Entry]) -> bool:
-        """Whether this call may be sent once more, which is counted; its money is set aside already."""
-        if self.is_spent:
-            return False
-        with self._lock:
-            requests, usd = self._spent(others)
-            if self.caps.requests is not None and requests + 1 > self.caps.requests:
-                self.reason = self._reached("requests")
-                return False
-            if self.caps.usd is not None and usd > self.caps.usd:  # of requests that failed, and are paid for
-                self.reason = self._reached("usd")
-                return False
-            self._entry(self._held[key].entry).requests += 1
-            self._version += 1
-            return True
-
-    def entries(self, claimed: Collection[str]) -> list[Entry]:
-        """What this process has spent, with these claims under way; nothing where all that is written."""
-        with self._lock:
-            if self._version == self._written and not claimed:
-                return []
-            self._writing = self._version
-            held = [*self._held.values()]
-            for key in claimed:
-                ask = self.wanted[key]
-                held.append(_Held((ask.model.key, ask.role), self._expected(ask)))
-                self._entry(held[-1].entry)
-            new = [each.entry for each in held[len(self._held) :]]
-            return [
-                replace(
-                    entry,
-                    requests=entry.requests + new.count(name),
-                    held=sum(each.entry == name for each in held),
-                    held_usd=sum(each.usd for each in held if each.entry == name),
-                    errors=entry.errors.copy(),
-                )
-                for name, entry in self._entries.items()
-            ]
-
     # Within the lock.
 
-    def _taken(self, ask: Ask) -> _Held:
-        """A call that is under way no more; one of an earlier run's batch counts from now on."""
-        held = self._held.pop(ask.key, None)
-        self._left.discard(ask.key)
-        if held is None:
-            held = _Held((ask.model.key, ask.role), self._expected(ask))
-            self._entry(held.entry).requests += 1
-        return held
+    def _allowed(self, wanted: Sequence[Request], others: Sequence[SpendingEntry]) -> tuple[int, str, bool]:
+        """Return how many of these the caps allow, the cap that was reached, and whether to wait for what is left."""
+        if self.is_spent:
+            return 0, self.reason, False
+        if not (self.is_capped and wanted):
+            return len(wanted), "", False
+        requests, usd = self._spent(others)
+        for index, request in enumerate(wanted):
+            expected = self._expected(request)
+            is_awaited = bool(index) or len(self._in_flight) > len(self._left)
+            if reason := self._over(requests + 1, usd + expected):
+                # Reserved money may be left over: answers may come out shorter than expected. Requests never are.
+                waits = is_awaited and reason == self._reached("usd")
+                return index, "" if waits else reason, waits
+            if self.caps.usd is not None and expected and is_awaited and self._output(request.model) is None:
+                return index, "", True  # nobody knows how long the answers of this model are: wait for the first
+            requests, usd = requests + 1, usd + expected
+        return len(wanted), "", False
 
-    def _entry(self, name: tuple[str, Role]) -> Entry:
-        if name not in self._entries:
-            self._entries[name] = Entry(*name)
-        return self._entries[name]
+    def _over(self, requests: int, usd: float) -> str:
+        """Return the cap that so much is over; empty where it is within all."""
+        if self.caps.requests is not None and requests > self.caps.requests:
+            return self._reached("requests")
+        return self._reached("usd") if self.caps.usd is not None and usd > self.caps.usd else ""
 
-    def _spent(self, others: Sequence[Entry]) -> tuple[int, float]:
-        """Requests and USD of all processes, what is under way among them."""
-        every = [*others, *self._entries.values()]
-        calls, usd = defaultdict[str, int](int), defaultdict[str, float](float)
-        for entry in every:
+    def _entries_with(self, begun: Sequence[Request], retried: Request | None = None) -> list[SpendingEntry]:
+        """Return the spending with these requests sent; empty where all of it is written."""
+        if self.is_written and not begun and retried is None:
+            return []
+        new = [self._call(request) for request in begun]
+        sent = Counter(call.entry for call in new)
+        if retried is not None:
+            sent[self._in_flight[retried.key].entry] += 1
+        for name in sent:
+            self._entry(name)
+        calls = [*self._in_flight.values(), *new]
+        return [
+            replace(
+                entry,
+                requests=entry.requests + sent[name],
+                held=sum(call.entry == name for call in calls),
+                held_usd=sum(call.usd for call in calls if call.entry == name),
+                errors=entry.errors.copy(),
+            )
+            for name, entry in self._entries.items()
+        ]
+
+    def _call(self, request: Request) -> _Call:
+        return _Call((request.model.key, request.role), self._expected(request))
+
+    def _entry(self, name: tuple[str, Role]) -> SpendingEntry:
+        return self._entries.setdefault(name, SpendingEntry(*name))
+
+    def _spent(self, others: Sequence[SpendingEntry]) -> tuple[int, float]:
+        """Return the requests and USD of all processes, with what is in flight."""
+        entries = [*others, *self._entries.values()]
+        calls, usd = Counter[str](), defaultdict[str, float](float)
+        for entry in entries:
             calls[entry.model] += entry.calls
             usd[entry.model] += entry.usd or 0.0
         self._average = {model: usd[model] / count for model, count in calls.items() if count}
         held = [(entry.model, entry.held, entry.held_usd) for entry in others]
-        held += [(each.entry[0], 1, each.usd) for each in self._held.values()]
+        held += [(call.entry[0], 1, call.usd) for call in self._in_flight.values()]
         # What another process expects of its first call is a guess; here it may be known better.
-        under_way = sum(max(cost, count * self._average.get(model, 0.0)) for model, count, cost in held)
-        return sum(entry.requests for entry in every), sum(usd.values()) + under_way
+        in_flight = sum(max(cost, count * self._average.get(model, 0.0)) for model, count, cost in held)
+        return sum(entry.requests for entry in entries), sum(usd.values()) + in_flight
 
     def _price_of(self, model: Model) -> tuple[float, float] | None:
         if model.key not in self._prices:
@@ -284,42 +315,42 @@ class Budget:
         return self._prices[model.key]
 
     def _output(self, model: Model) -> float | None:
-        """The most tokens of a model's answers so far."""
+        """Return the most tokens of a model's answers so far."""
         if model.key not in self._outputs:
             self._outputs[model.key] = self._longest(model)
         return self._outputs[model.key]
 
-    def _is_new(self, ask: Ask) -> bool:
-        """Whether nobody knows how long the answers of its model are."""
-        return self._output(ask.model) is None
-
-    def _learn(self, ask: Ask, usage: Mapping[str, int]) -> None:
-        model = ask.model.key
-        self._outputs[model] = max(self._output(ask.model) or 0.0, usage.get("output", self._assumed))
-        ratio = usage.get("input", 0) / max(1.0, expected_input(ask.prompt))
+    def _learn(self, request: Request, usage: Mapping[str, int]) -> None:
+        model = request.model.key
+        self._outputs[model] = max(self._output(request.model) or 0.0, usage.get("output", self._assumed))
+        ratio = usage.get("input", 0) / max(1.0, expected_input(request.prompt))
         self._inputs[model] = max(self._inputs.get(model, 1.0), ratio)
 
-    def _expected(self, ask: Ask) -> float:
-        """USD of a call at most, by what is known so far. Raises `FairnessError` where a cap needs a price."""
-        price = self._price_of(ask.model)
-        if price is not None:
-            if not any(price):
-                return 0.0
-            longest = self._output(ask.model)
-            tokens_in = expected_input(ask.prompt) * self._inputs.get(ask.model.key, 1.0)
-            usd = cost(price, tokens_in, self._assumed if longest is None else longest)
-            return max(usd, self._average.get(ask.model.key, 0.0))
-        if self.caps.usd is not None:
-            raise FairnessError(unpriced(ask.model.name))
-        return 0.0
+    def _expected(self, request: Request) -> float:
+        """Return the USD of a call at most, by what is known so far.
+
+        Raises:
+            FairnessError: A cap on money is given, and the model's price is not known.
+        """
+        price, model = self._price_of(request.model), request.model.key
+        if price is None:
+            if self.caps.usd is not None:
+                raise FairnessError(unpriced(request.model.name))
+            return 0.0
+        if not any(price):
+            return 0.0
+        longest = self._output(request.model)
+        tokens_in = expected_input(request.prompt) * self._inputs.get(model, 1.0)
+        usd = cost(price, tokens_in, self._assumed if longest is None else longest)
+        return max(usd, self._average.get(model, 0.0))
 
     def _reached(self, cap: str) -> str:
-        one = Caps(**{cap: getattr(self.caps, cap)})
-        return f"the {'budget' if cap == 'usd' else 'cap'} of {one} was reached"
+        caps = Caps(**{cap: getattr(self.caps, cap)})
+        return f"the {'budget' if cap == 'usd' else 'cap'} of {caps} was reached"
 
 
 def unpriced(model: str) -> str:
-    """The line for a model that a cap on money cannot be held for."""
+    """Return the line for a model whose price is not known, though money is capped."""
     return (
         f"the price of {model} is not known, and --fairness-budget needs it: give --fairness-price IN/OUT "
         f"(USD per million tokens), or for listed prices {install('prices')}"
@@ -327,9 +358,5 @@ def unpriced(model: str) -> str:
 
 
 def cost(price: tuple[float, float], tokens_in: float, tokens_out: float) -> float:
-    """USD, from those per million tokens."""
+    """Return USD, given the price per million tokens of input and output."""
     return (tokens_in * price[0] + tokens_out * price[1]) / 1e6
-
-
-def _is_told(usage: Mapping[str, int]) -> bool:
-    return "input" in usage and "output" in usage

@@ -1,11 +1,11 @@
-"""How the engine ends a wait."""
+"""Errors that end a wait for the engine."""
 
 from __future__ import annotations
 
 from pytest_fairness.core.errors import FairnessError
 
 
-class StoppedError(FairnessError):
+class RunStoppedError(FairnessError):
     """The run was stopped before this was answered."""
 
 
@@ -13,5 +13,5 @@ class GraderError(FairnessError):
     """A grader over an item or a batch failed, or returned or asked what it may not."""
 
 
-class SpentError(StoppedError):
-    """Not in this run: a cap was reached before it was asked, of money, requests or time; or it is in a batch."""
+class BudgetExceededError(RunStoppedError):
+    """A cap of money, requests or time was reached first, or the request is in a provider batch."""

@@ -1,1 +1,1 @@
-"""Holds weights elsewhere than in the process that asks: on a Ray cluster."""
+"""Local weights outside the process that sends requests: on a Ray cluster."""

@@ -20,7 +20,7 @@ from uuid import uuid4
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.errors import FairnessError, ModelError, TransientError
 from pytest_fairness.core.items import Prompt
-from pytest_fairness.executors.replicas import Replicas, last_line, shape
+from pytest_fairness.executors.pool import Replicas, last_line, shape
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,14 +32,14 @@ _REACH = 5.0
 """Seconds that an address has to take a connection: Ray itself tries for minutes, and prints while it does."""
 _AUTH = "RAY_AUTH_MODE"
 _TRIES = 5
-"""How often texts are embedded whose replica was lost; attempts are made again by the engine."""
+"""Tries of texts whose replica was lost; attempts are made again by the engine."""
 _CHUNK = 8
 """Batches of texts that a replica is sent at a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """What another process of the run must know to use the same replicas."""
+    """All that another process of the run needs to use the same replicas."""
 
     address: str
     namespace: str
@@ -51,11 +51,17 @@ class Joined:
 class Cluster:
     """Replicas on a Ray cluster, and this process's connection to it.
 
-    ``address`` is ``HOST:PORT`` of its head or ``auto``, on a machine of the cluster; at ``local`` a cluster of this
-    machine alone is started, which ends with `close`. The replicas belong to the process that started them and end
-    with it, whatever ends it.
+    The replicas belong to the process that started them and end with it, whatever ends it.
 
-    Raises `FairnessError` where Ray is not installed, or the cluster cannot be reached.
+    Args:
+        address: ``HOST:PORT`` of its head, or ``auto`` on a machine of the cluster; ``local`` starts a cluster of this
+            machine alone, which ends with `close`.
+        root: The folder that relative file names count from.
+        offline: Whether models that need a connection must not make one.
+        replicas: Their number; see `shape` for the default.
+
+    Raises:
+        FairnessError: Ray is not installed, or the cluster cannot be reached.
     """
 
     def __init__(self, address: str, root: Path, *, offline: bool = False, replicas: int | None = None) -> None:
@@ -71,26 +77,26 @@ class Cluster:
             address = ray.get_runtime_context().gcs_address
         self.joined = Joined(address, self._namespace, count, os.environ.get(_AUTH))
         options = {"namespace": self._namespace, "max_restarts": -1, "scheduling_strategy": "SPREAD", **share}
-        kind = ray.remote(import_module("pytest_fairness.executors.replica").Replica)
+        kind = ray.remote(import_module("pytest_fairness.executors.worker").Replica)
         self._owned = [
-            kind.options(name=_name(place), **options).remote(str(root), offline=offline) for place in range(count)
+            kind.options(name=_name(index), **options).remote(str(root), offline=offline) for index in range(count)
         ]
         self._begin(self._owned)
 
     @classmethod
     def of(cls, joined: Joined) -> Cluster:
-        """The cluster that another process of the run has joined."""
+        """Return the cluster that another process of the run has joined."""
         if joined.auth_mode is not None:
             os.environ[_AUTH] = joined.auth_mode  # read when Ray is imported
         cluster = cls.__new__(cls)
         cluster._connect(joined.address, joined.namespace)
         cluster.joined, cluster._owned = joined, []
         try:
-            found = [_ray().get_actor(_name(place), joined.namespace) for place in range(joined.replicas)]
+            handles = [_ray().get_actor(_name(index), joined.namespace) for index in range(joined.replicas)]
         except ValueError as error:
             cluster.close()
             raise FairnessError(f"the replicas on the Ray cluster are gone: {last_line(error)}") from None
-        cluster._begin(found)
+        cluster._begin(handles)
         return cluster
 
     def _connect(self, address: str, namespace: str) -> None:
@@ -120,37 +126,40 @@ class Cluster:
         self._replicas = asyncio.run_coroutine_threadsafe(begin(), self._loop).result()
 
     async def answer(self, name: str, key: str, most: int, prompt: Prompt, repetition: int) -> Answer:
-        """What the model of this name says, from any event loop; each replica has ``most`` such calls at a time.
+        """Return the answer of a model by its name, from any event loop; ``most`` at a time of each replica.
 
-        Raises `ModelError`: its kind `TransientError` where a replica was lost.
+        Raises:
+            TransientError: A replica was lost.
+            ModelError: The model's own error.
         """
         arguments = (name, key, list(prompt.messages), prompt.schema, repetition)
         assert self._loop is not None  # noqa: S101 - it ends after the engine
         call = self._replicas.call(key, most, "answer", *arguments)
-        found: Answer | ModelError = await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(call, self._loop))
-        if isinstance(found, ModelError):
-            raise found
-        return found
+        answer: Answer | ModelError = await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(call, self._loop))
+        if isinstance(answer, ModelError):
+            raise answer
+        return answer
 
     def embed(self, embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
-        """The embeddings of texts, one a row, made by all replicas together.
+        """Return the embeddings of texts, one a row, made by all replicas together.
 
-        Raises `FairnessError` where the model cannot be loaded there, or no replica is left.
+        Raises:
+            FairnessError: The model cannot be loaded there, or no replica is left.
         """
         import numpy as np
 
         # By length, as the library batches them: a chunk then holds the same batches as the whole.
-        order = sorted(range(len(texts)), key=lambda place: -len(texts[place]))
+        order = sorted(range(len(texts)), key=lambda index: -len(texts[index]))
         size = _CHUNK * embedder.recipe["batch_size"]
-        chunks = [[texts[place] for place in order[start : start + size]] for start in range(0, len(order), size)]
+        chunks = [[texts[index] for index in order[start : start + size]] for start in range(0, len(order), size)]
 
         async def all_of_them() -> list[NDArray[np.float32]]:
             return await asyncio.gather(*(self._embedded(embedder, chunk) for chunk in chunks))
 
         assert self._loop is not None  # noqa: S101
-        found = np.concatenate(asyncio.run_coroutine_threadsafe(all_of_them(), self._loop).result())
-        vectors = np.empty_like(found)
-        vectors[order] = found
+        ordered = np.concatenate(asyncio.run_coroutine_threadsafe(all_of_them(), self._loop).result())
+        vectors = np.empty_like(ordered)
+        vectors[order] = ordered
         return vectors
 
     async def _embedded(self, embedder: Embedder, texts: list[str]) -> NDArray[np.float32]:
@@ -158,16 +167,16 @@ class Cluster:
         while True:
             tries -= 1
             try:
-                found: NDArray[np.float32] | FairnessError = await self._replicas.call(
+                vectors: NDArray[np.float32] | FairnessError = await self._replicas.call(
                     fingerprint, 2, "embed", embedder.recipe, fingerprint, texts
                 )
             except TransientError:
                 if not tries:
                     raise
                 continue
-            if isinstance(found, FairnessError):
-                raise found
-            return found
+            if isinstance(vectors, FairnessError):
+                raise vectors
+            return vectors
 
     def close(self) -> None:
         """End the replicas that this process started, and leave the cluster. Safe to call more than once."""
@@ -187,8 +196,8 @@ class Cluster:
             self._unsilence()
 
 
-def _name(place: int) -> str:
-    return f"replica-{place}"
+def _name(index: int) -> str:
+    return f"replica-{index}"
 
 
 def _ray() -> Any:
@@ -209,13 +218,13 @@ def _reach(address: str) -> None:
     try:
         socket.create_connection((host.strip("[]"), int(port)), _REACH).close()
     except (OSError, ValueError, OverflowError) as error:
-        said = error.strerror or "no answer" if isinstance(error, OSError) else "it is no HOST:PORT"
-        raise FairnessError(f"the Ray cluster {address} cannot be reached: {said}") from None
+        reason = error.strerror or "no answer" if isinstance(error, OSError) else "it is no HOST:PORT"
+        raise FairnessError(f"the Ray cluster {address} cannot be reached: {reason}") from None
 
 
 @contextlib.contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Keep what Ray changes of the process that joins a cluster as the user has it."""
+    """Restore what Ray changes in the process that joins a cluster."""
     is_main = threading.current_thread() is threading.main_thread()
     sigterm, hook, breakpoint_ = signal.getsignal(signal.SIGTERM), sys.excepthook, os.environ.get("PYTHONBREAKPOINT")
     try:

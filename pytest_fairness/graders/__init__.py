@@ -1,1 +1,1 @@
-"""Floor 2: what was answered."""
+"""Graders of answers: yes or no, a choice, a rating, a refusal, a judge's grade."""

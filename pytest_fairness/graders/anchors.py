@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.keys import digest
 
 _PACKAGE = Path(__file__).parents[1]
 _FILE = Path("fixtures", "anchors", "applicants.json")
-"""In the package, where it was installed; beside the package in a checkout."""
+"""The shipped files: in the package where it was installed; beside the package in a checkout."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def _sentences(dimension: str, end: str, given: object) -> tuple[str, ...]:
 
 
 def read_anchors(path: str | Path | None = None) -> dict[str, Anchors]:
-    """The anchors of a file by dimension; without a path, this project's own: ``warmth`` and ``competence``.
+    """Return the anchors of a file by dimension; without a path, this project's own: ``warmth`` and ``competence``.
 
     The file is a JSON object: a dimension -> ``{"positive": [...], "negative": [...]}``. Entries that
     are no objects, such as a ``source``, are left out.
@@ -68,8 +68,8 @@ def read_anchors(path: str | Path | None = None) -> dict[str, Anchors]:
         raise FairnessError(f"the anchors {path} cannot be read: {error.strerror}; name another file") from None
     except ValueError as error:
         raise FairnessError(f"the anchors {path} are not valid JSON: {error}") from None
-    found = content if isinstance(content, dict) else {}
-    dimensions = {name: ends for name, ends in found.items() if isinstance(ends, dict)}
+    names = content if isinstance(content, dict) else {}
+    dimensions = {name: ends for name, ends in names.items() if isinstance(ends, dict)}
     if not dimensions:
         raise FairnessError(f'the anchors {path} have no dimension: write {{"warmth": {{"positive": [...], ...}}}}')
     try:

@@ -1,4 +1,4 @@
-"""What a text comes to in the space of an embedding model: each text embedded once, many at a time."""
+"""Positions of texts in the space of an embedding model: each text is embedded once, many at a time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pytest_fairness.core.attempts import Answer, Grade, GradedAttempt
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.keys import fingerprint_of
 from pytest_fairness.graders.anchors import Anchors
-from pytest_fairness.graders.reading import answer_text, bare
+from pytest_fairness.graders.extraction.normalization import answer_text, bare
 from pytest_fairness.graders.refusal import nothing_read, refuses
 
 if TYPE_CHECKING:
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _BLOCKS, _BLOCK = 64, 4096
-"""How many blocks of a file of a model are read to recognise it, and their size in bytes."""
+"""The number of blocks of a model's file that are read to recognize it, and their size in bytes."""
 _MODULES = "modules.json"
 _PATIENCE = 5.0
 """Seconds that the hub has to say whether it is there: its library itself tries for minutes."""
 _MOST_KEPT = 2**29
-"""Bytes of embeddings that are kept; beyond, the oldest are forgotten and made anew when they are wanted."""
+"""Bytes of embeddings that are kept; beyond, the oldest are dropped and made again when they are needed."""
 
-ELSEWHERE: ContextVar[Callable[[Embedder, Sequence[str]], NDArray[np.float32]] | None] = ContextVar(
+REMOTE_EMBEDDER: ContextVar[Callable[[Embedder, Sequence[str]], NDArray[np.float32]] | None] = ContextVar(
     "fairness_embeddings", default=None
 )
 """Makes the embeddings where a run has an executor: the user's embedders know of none."""
@@ -82,19 +82,19 @@ class Embedder:
         return f"{self._source}@{self._revision}" if self._revision else self._source
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """The embeddings of texts, one a row, each of length 1; in batches of texts of like length."""
+        """Return the embeddings of texts, one a row, each of length 1; in batches of texts of like length."""
         import numpy as np
 
-        found = {text: self._kept[text] for text in texts if text in self._kept}
-        new = [text for text in dict.fromkeys(texts) if text not in found]
+        by_text = {text: self._kept[text] for text in texts if text in self._kept}
+        new = [text for text in dict.fromkeys(texts) if text not in by_text]
         if new:
-            found |= dict(zip(new, self._new(new), strict=True))
-            self._keep({text: found[text] for text in new})
-        return np.stack([found[text] for text in texts]) if texts else np.empty((0, 0), np.float32)
+            by_text |= dict(zip(new, self._new(new), strict=True))
+            self._keep({text: by_text[text] for text in new})
+        return np.stack([by_text[text] for text in texts]) if texts else np.empty((0, 0), np.float32)
 
     def _new(self, texts: list[str]) -> NDArray[np.float32]:
-        elsewhere = ELSEWHERE.get()
-        return self.encode(texts) if elsewhere is None else elsewhere(self, texts)
+        remote = REMOTE_EMBEDDER.get()
+        return self.encode(texts) if remote is None else remote(self, texts)
 
     @property
     def recipe(self) -> dict[str, Any]:
@@ -109,7 +109,7 @@ class Embedder:
         }
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """What `embed` gives, made anew in this process and not kept."""
+        """Return the embeddings of texts, made in this process and not kept."""
         import numpy as np
 
         if self._failure is not None:  # each grader of a run would wait for it again
@@ -147,14 +147,14 @@ class Embedder:
                     self._source, device=self._device, revision=self._revision, local_files_only=is_local
                 )
         except Exception as error:  # of torch, transformers or the hub: anything
-            said = " ".join(str(error).split())[:200]
+            reason = " ".join(str(error).split())[:200]
             raise FairnessError(
-                f"the embedding model {self._source} cannot be loaded: {type(error).__name__}: {said}; "
+                f"the embedding model {self._source} cannot be loaded: {type(error).__name__}: {reason}; "
                 "name a sentence-transformers model, or a folder that holds one"
             ) from error
 
     def _is_cached_only(self) -> bool:
-        """Whether there is no hub to ask. Raises where the cache lacks the model as well.
+        """Return whether there is no hub to ask. Raises where the cache lacks the model as well.
 
         The list of a model's modules tells: without it, the library makes up another pooling in silence.
         """
@@ -191,7 +191,7 @@ class Embedder:
 
 
 def _no_hub(hub: Any, name: str, revision: str | None) -> str:
-    """Why the hub does not answer; nothing where it does, if only to say that it has no such file."""
+    """Return why the hub does not answer; nothing where it does, if only to say that it has no such file."""
     try:
         hub.get_hf_file_metadata(hub.hf_hub_url(name, _MODULES, revision=revision), timeout=_PATIENCE)
     except hub.errors.HFValidationError:
@@ -205,7 +205,7 @@ def _no_hub(hub: Any, name: str, revision: str | None) -> str:
 
 @contextmanager
 def _without_bars() -> Iterator[None]:
-    """Without the bars that loading weights shows: they tear pytest's own lines."""
+    """Hide the bars of loading weights: they tear pytest's own lines."""
     logging: Any = import_module("transformers.utils.logging")
     shown = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
@@ -217,23 +217,23 @@ def _without_bars() -> Iterator[None]:
 
 
 def _files_digest(folder: Path) -> str:
-    """Tells models apart that were trained further in the same folder, without reading all of them."""
-    found = hashlib.sha256()
+    """Return a digest of a model's files that changes with training, without reading all of them."""
+    fingerprint = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder)
         if path.is_file() and not any(part.startswith(".") for part in name.parts):
             size = path.stat().st_size
-            found.update(f"{name.as_posix()}\0{size}\0".encode())
+            fingerprint.update(f"{name.as_posix()}\0{size}\0".encode())
             with path.open("rb") as file:
                 for start in range(0, size, max(_BLOCK, size // _BLOCKS)):
                     file.seek(start)
-                    found.update(file.read(_BLOCK))
-    return found.hexdigest()[:16]
+                    fingerprint.update(file.read(_BLOCK))
+    return fingerprint.hexdigest()[:16]
 
 
 @dataclass(frozen=True)
 class SimilarityScale:
-    """Where an answer lies between the ends of a dimension, as a float from -1 to 1.
+    """The position of an answer between the ends of a dimension, as a float from -1 to 1.
 
     The median cosine similarity of its embedding to the positive anchors, minus the median to the
     negative ones. Its thinking is left out. An answer that is empty or refuses is ungraded; what it
@@ -270,7 +270,7 @@ class SimilarityScale:
         ]
 
     def scores(self, texts: Sequence[str]) -> list[float]:
-        """Of texts as they stand, in order."""
+        """Return the positions of texts as they stand, in order."""
         import numpy as np
 
         if not texts:
@@ -278,8 +278,8 @@ class SimilarityScale:
         vectors = self.embedder.embed(texts)
         ends = (self.embedder.embed(sentences) for sentences in (self.anchors.positive, self.anchors.negative))
         high, low = (np.median(vectors @ end.T, axis=1) for end in ends)
-        found: list[float] = (high - low).astype(float).tolist()
-        return found
+        positions: list[float] = (high - low).astype(float).tolist()
+        return positions
 
     def close(self) -> None:
         """Free the embedder."""
@@ -287,6 +287,6 @@ class SimilarityScale:
 
 
 def _text(answer: Answer) -> str:
-    """What is embedded of an answer; nothing where it says nothing."""
+    """Return what is embedded of an answer; nothing where it says nothing."""
     text = answer_text(answer)
     return "" if not bare(text) or refuses(text) else text

@@ -1,21 +1,24 @@
-"""Which number an answer gives on a scale."""
+"""The number that an answer gives on a scale."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from pytest_fairness.core.attempts import Answer, Grade
+from pytest_fairness.core.declarations import DeclarativeGrader
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import Prompt
-from pytest_fairness.graders.claims import read
-from pytest_fairness.graders.reading import answer_text, bare, level
+from pytest_fairness.graders.extraction.answer import read
+from pytest_fairness.graders.extraction.normalization import answer_text, bare, level
+from pytest_fairness.graders.extraction.scale import RatingScale
 from pytest_fairness.graders.refusal import nothing_read, refuses
-from pytest_fairness.graders.scale import Scale
 
 
 @dataclass(frozen=True)
-class Rating:
+class Rating(DeclarativeGrader):
     """The number that an answer gives on a scale from ``low`` to ``high``, as a float.
 
     It reads figures and words ("7", "7/10", "seven out of ten", "I'd say a 7.5", "Rating: 7", JSON). A rating in
@@ -38,6 +41,17 @@ class Rating:
     low: float
     high: float
 
+    schema: ClassVar[Mapping[str, Any]] = {
+        "title": "a rating",
+        "type": "object",
+        "required": ["low", "high"],
+        "additionalProperties": False,
+        "properties": {
+            "low": {"type": "number", "description": "the lowest number of the scale"},
+            "high": {"type": "number", "description": "the highest number of the scale"},
+        },
+    }
+
     def __post_init__(self) -> None:
         numbers = all(isinstance(end, (int, float)) and not isinstance(end, bool) for end in (self.low, self.high))
         if not (numbers and math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
@@ -49,14 +63,14 @@ class Rating:
         return f"Rating({float(self.low)!r}, {float(self.high)!r}) v3"
 
     def extremes_for(self, prompt: Prompt) -> tuple[float, float]:  # noqa: ARG002 - the same for every prompt
-        """What an ungraded attempt could have given: either end of the scale."""
+        """Return what an ungraded attempt could have given: either end of the scale."""
         return (float(self.low), float(self.high))
 
     def grade(self, prompt: Prompt, answer: Answer) -> Grade:  # noqa: ARG002 - the protocol's signature
         text = answer_text(answer)
         if not bare(text):
             return nothing_read(answer, "no answer")
-        scale = Scale(float(self.low), float(self.high))
+        scale = RatingScale(float(self.low), float(self.high))
         reading = read(scale.without_scale(level(text)), scale)
         if not reading.found:
             return nothing_read(answer, reading.why)

@@ -1,1 +1,1 @@
-"""Floor 2: who answers. One file a provider, found by name through the registry."""
+"""Models that answer: one file a provider, found by name through the registry."""

@@ -6,16 +6,17 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from pytest_fairness.core.errors import FairnessError, near
+from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.pyproject import Pyproject
 
 _TABLE = "[tool.pytest-fairness.models]"
 
 
 def read_aliases(root: Path) -> dict[str, str]:
-    """The aliases that the project at ``root`` defines; none where it has no ``pyproject.toml``.
+    """Return the aliases that the project at ``root`` defines; none where it has no ``pyproject.toml``.
 
-    Raises `FairnessError`, with file and line, where that file or an alias in it is malformed.
+    Raises:
+        FairnessError: That file, or an alias in it, is malformed; with file and line.
     """
     file = Pyproject.read(root)
     table = file.table("models", way_out=f'write {_TABLE}, and alias = "provider:NAME" below it')
@@ -36,12 +37,13 @@ def naming_alias(root: Path, name: str, aliases: Mapping[str, str]) -> Iterator[
 
 
 def follow(text: str, aliases: Mapping[str, str]) -> str:
-    """The full name that an alias leads to, over other aliases too; a full name stays as it is.
+    """Return the full name that an alias leads to, over other aliases too; a full name stays as it is.
 
     >>> follow("small", {"small": "mini", "mini": "openai:gpt-5-mini"})
     'openai:gpt-5-mini'
 
-    Raises `FairnessError` for aliases that lead in a circle, and for a word that is no alias.
+    Raises:
+        FairnessError: Aliases lead in a circle, or the word is no alias.
     """
     seen: list[str] = []
     while text in aliases:
@@ -51,7 +53,7 @@ def follow(text: str, aliases: Mapping[str, str]) -> str:
         seen.append(text)
         text = aliases[text]
     if ":" not in text and aliases:
-        raise FairnessError(f"{text!r} is no alias of {_TABLE} and no provider:NAME; {near(text, aliases)}")
+        raise FairnessError(f"{text!r} is no alias of {_TABLE} and no provider:NAME; {did_you_mean(text, aliases)}")
     return text
 
 

@@ -12,7 +12,7 @@ from pytest_fairness.core.items import Prompt
 from pytest_fairness.models import parameters
 from pytest_fairness.models.batch_anthropic import AnthropicBatches
 from pytest_fairness.models.context import ModelContext
-from pytest_fairness.models.hosted import HostedModel
+from pytest_fairness.models.http_model import HostedModel
 from pytest_fairness.models.names import ModelName, Scalar
 
 _MAX_TOKENS = 1024
@@ -69,8 +69,8 @@ class AnthropicModel(HostedModel):
 
     @property
     def _max_tokens(self) -> int:
-        asked: int = self._given.get("max_tokens", _MAX_TOKENS + self._budget)
-        return asked
+        tokens: int = self._given.get("max_tokens", _MAX_TOKENS + self._budget)
+        return tokens
 
     def _defaults(self) -> Mapping[str, Scalar]:
         return {"max_tokens": self._max_tokens}
@@ -123,5 +123,5 @@ def _usage(counted: Mapping[str, Any]) -> dict[str, int]:
     read = [counted.get(f"{kind}input_tokens") for kind in ("", "cache_creation_", "cache_read_")]
     usage = {"input": sum(count for count in read if isinstance(count, int))}
     details = counted.get("output_tokens_details") or {}
-    found = {"output": counted.get("output_tokens"), "reasoning": details.get("thinking_tokens")}
-    return usage | {what: count for what, count in found.items() if isinstance(count, int)}
+    more = {"output": counted.get("output_tokens"), "reasoning": details.get("thinking_tokens")}
+    return usage | {kind: count for kind, count in more.items() if isinstance(count, int)}

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from pytest_fairness.core.attempts import Answer
+from pytest_fairness.core.batch_api import BatchState
 from pytest_fairness.core.errors import FatalError, ModelError, TransientError
 from pytest_fairness.core.items import Prompt
-from pytest_fairness.core.submissions import BatchState
 
 if TYPE_CHECKING:
-    from pytest_fairness.models.hosted import HostedModel
+    from pytest_fairness.models.http_model import HostedModel
 
 _STATUS = {
     "invalid_request_error": 400,
@@ -29,7 +29,7 @@ _STATUS = {
 _SKEW = 300.0
 """Seconds by which the provider's clock may be behind."""
 _SENDING = 3600.0
-"""Seconds within which what was about to be handed in has been."""
+"""Seconds within which a batch that was about to be submitted has been."""
 
 
 class AnthropicBatches:
@@ -50,10 +50,10 @@ class AnthropicBatches:
             name: str = batch.id
             return name
 
-    async def find(self, id: str, since: float, count: int, known: Collection[str]) -> str | None:  # noqa: ARG002
-        # The interface keeps no word of ours with a batch. One of another's is told by its results, which hold no
-        # key of ours: then what was asked is handed in again.
-        found: str | None = None
+    async def find(self, id: str, since: float, count: int, names: Collection[str]) -> str | None:  # noqa: ARG002
+        # The API stores no id of ours with a batch. The results of a stranger's batch hold no key of ours: then the
+        # requests are submitted again.
+        latest: str | None = None
         async with self._model.client_of_batches() as client:
             async for batch in client.messages.batches.list(limit=100):  # the latest first
                 created = batch.created_at.timestamp()
@@ -61,9 +61,9 @@ class AnthropicBatches:
                     break
                 counts = batch.request_counts
                 total = counts.processing + counts.succeeded + counts.errored + counts.canceled + counts.expired
-                if batch.id not in known and total == count and created <= since + _SENDING:
-                    found = batch.id
-        return found
+                if batch.id not in names and total == count and created <= since + _SENDING:
+                    latest = batch.id
+        return latest
 
     async def state(self, name: str) -> BatchState | None:
         try:
@@ -84,12 +84,12 @@ class AnthropicBatches:
     async def results(self, name: str) -> AsyncIterator[tuple[str, Answer | ModelError]]:
         async with self._model.client_of_batches() as client:
             batch = await client.messages.batches.retrieve(name)
-            self._refuse_elsewhere(str(batch.results_url), str(client.base_url))
+            self._refuse_other_server(str(batch.results_url), str(client.base_url))
             async for line in await client.messages.batches.results(name):
                 yield self._outcome(line.to_dict())
 
-    def _refuse_elsewhere(self, results: str, base: str) -> None:
-        """The key goes to the named server only, wherever that says the results are."""
+    def _refuse_other_server(self, results: str, base: str) -> None:
+        """Raise `FatalError` where the results are on another server: the key goes to the named one only."""
         if urlsplit(results)[:2] != urlsplit(base)[:2]:
             raise FatalError(
                 f"{self._model.name}: the results of its batch are at {results}, which is not the server that was "

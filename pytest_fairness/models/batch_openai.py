@@ -7,12 +7,12 @@ from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.core.attempts import Answer
+from pytest_fairness.core.batch_api import BatchState
 from pytest_fairness.core.errors import FatalError, ModelError, TransientError
 from pytest_fairness.core.items import Prompt
-from pytest_fairness.core.submissions import BatchState
 
 if TYPE_CHECKING:
-    from pytest_fairness.models.hosted import HostedModel
+    from pytest_fairness.models.http_model import HostedModel
 
 _ENDPOINT = "/v1/chat/completions"
 _MARK = "pytest-fairness"
@@ -44,7 +44,7 @@ class OpenAIBatches:
             name: str = batch.id
             return name
 
-    async def find(self, id: str, since: float, count: int, known: Collection[str]) -> str | None:  # noqa: ARG002
+    async def find(self, id: str, since: float, count: int, names: Collection[str]) -> str | None:  # noqa: ARG002
         async with self._model.client_of_batches() as client:
             async for batch in client.batches.list(limit=100):  # the latest first
                 if batch.created_at < since - _SKEW:
@@ -60,9 +60,9 @@ class OpenAIBatches:
             return None
         if batch.status not in _ENDED:
             return BatchState(has_ended=False)
-        said = "; ".join(dict.fromkeys(error.message for error in (batch.errors and batch.errors.data) or ()))
+        messages = "; ".join(dict.fromkeys(error.message for error in (batch.errors and batch.errors.data) or ()))
         problem = "" if batch.status == "completed" else batch.status
-        return BatchState(has_ended=True, problem=": ".join(filter(None, (problem, said[:300] if problem else ""))))
+        return BatchState(has_ended=True, problem=": ".join(filter(None, (problem, messages[:300] if problem else ""))))
 
     async def results(self, name: str) -> AsyncIterator[tuple[str, Answer | ModelError]]:
         batch = await self._batch(name)
@@ -78,7 +78,7 @@ class OpenAIBatches:
                         yield self._outcome(json.loads(line))
 
     async def _batch(self, name: str) -> Any:
-        """What the provider says of a batch; None where it knows none."""
+        """Return the provider's state of a batch; None where it has none."""
         try:
             async with self._model.client_of_batches() as client:
                 return await client.batches.retrieve(name)

@@ -1,4 +1,4 @@
-"""What every model is given about the run."""
+"""Context of models: all that a model is given about the run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pytest_fairness.models.threads import LoopThread
 
 @dataclass(frozen=True, slots=True)
 class ModelContext:
-    """Where a model looks for its files and keys, and how much it may do at once.
+    """The folder and the keys of a model, and its limits.
 
     It never shows its environment: that holds keys.
     """
@@ -29,7 +29,7 @@ class ModelContext:
     """Requests in flight at most, at least 1."""
 
     calls: int = 1
-    """Of an application that says nothing of it, calls at a time in this process."""
+    """Calls at a time in this process, of an application that names no number."""
 
     timeout: float = 300.0
     """Seconds of a call of such an application."""

@@ -1,4 +1,4 @@
-"""Who asks: the key of a server, and headers of the user's own. Neither is ever part of a model's name."""
+"""Credentials: the key of a server, and headers of the user's own. Neither is ever part of a model's name."""
 
 from __future__ import annotations
 
@@ -66,21 +66,22 @@ class Credentials:
         if self._headers_variable is None:
             return {}
         try:
-            found = json.loads(self._environment.get(self._headers_variable, ""))
+            headers = json.loads(self._environment.get(self._headers_variable, ""))
         except ValueError:
-            found = None
-        if not isinstance(found, dict) or not all(
-            isinstance(value, str) and value.isprintable() and _HEADER.fullmatch(name) for name, value in found.items()
+            headers = None
+        if not isinstance(headers, dict) or not all(
+            isinstance(value, str) and value.isprintable() and _HEADER.fullmatch(name)
+            for name, value in headers.items()
         ):
             raise FatalError(
                 f"{self._model}: the variable {self._headers_variable} of headers_env holds no headers: "
                 'set it to a JSON object of texts, such as {"api-key": "..."}'
             )
-        return found
+        return headers
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """What no message may show."""
+        """Texts that no message may show."""
         try:
             values = self.headers.values()
         except FatalError:
@@ -89,7 +90,7 @@ class Credentials:
 
     @property
     def advice(self) -> str:
-        """What to do about a key that was refused."""
+        """A way out for a key that was refused."""
         if self._command:
             return "check what its key_command prints"
         if self.key is not None:
@@ -131,6 +132,6 @@ class Credentials:
         except (OSError, ValueError, subprocess.SubprocessError) as error:
             why, token = str(error), ""
         if not token or not token.isprintable():
-            said = " ".join(redacted(why).split())[:300]
-            raise FatalError(f"{self._model}: its key_command gave no key: {said}")
+            reason = " ".join(redacted(why).split())[:300]
+            raise FatalError(f"{self._model}: its key_command gave no key: {reason}")
         return token

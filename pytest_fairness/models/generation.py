@@ -18,7 +18,7 @@ from pytest_fairness.core.thinking import split_thinking
 
 @dataclass(frozen=True, slots=True)
 class Decoding:
-    """How tokens are chosen: the most probable one where ``temperature`` is 0, else drawn."""
+    """The choice of tokens: the most probable one where ``temperature`` is 0, else a draw."""
 
     max_tokens: int = 256
     temperature: float = 0.0
@@ -49,13 +49,16 @@ class Generator:
     ``stopping`` set to True ends the generation under way at its next token.
     """
 
-    def __init__(self, source: str, decoding: Decoding, *, device: str, dtype: str, options: dict[str, Any]) -> None:
+    def __init__(
+        self, source: str, decoding: Decoding, *, device: str, dtype: str, options: dict[str, Any], chat: bool = True
+    ) -> None:
         import torch
         from transformers import AutoModelForCausalLM, AutoTokenizer
 
         self.device = device if device != "auto" else _best_device(torch)
         self.stopping = False
         self._decoding = decoding
+        self._chats = chat
         self._tokenizer: Any = AutoTokenizer.from_pretrained(source, **options)
         model: Any = AutoModelForCausalLM.from_pretrained(source, dtype=dtype, **options)
         self._model: Any = model.to(self.device).eval()
@@ -63,16 +66,16 @@ class Generator:
         self._room: int | None = getattr(self._model.config, "max_position_embeddings", None)
 
     def run(self, jobs: Sequence[Job]) -> list[Answer | PermanentError]:
-        """An answer for each job, or why it has none."""
+        """Return an answer for each job, or why it has none."""
         rows: list[_Row | PermanentError] = [self._row(job) for job in jobs]
-        found: dict[int, Answer] = {}
+        answers: dict[int, Answer] = {}
         batch = [i for i, row in enumerate(rows) if isinstance(row, _Row) and row.most == self._decoding.max_tokens]
         # A prompt near the end of the context gets fewer tokens, and so a batch of its own.
         alone = [[i] for i, row in enumerate(rows) if isinstance(row, _Row) and i not in batch]
         for places in [batch, *alone]:
             chosen = [row for i in places if isinstance(row := rows[i], _Row)]
-            found.update(zip(places, self._generate(chosen), strict=True))
-        return [row if isinstance(row, PermanentError) else found[i] for i, row in enumerate(rows)]
+            answers.update(zip(places, self._generate(chosen), strict=True))
+        return [row if isinstance(row, PermanentError) else answers[i] for i, row in enumerate(rows)]
 
     def free(self) -> None:
         """Give the memory of the device back."""
@@ -86,7 +89,7 @@ class Generator:
             torch.mps.empty_cache()
 
     def _special_tokens(self) -> tuple[set[int], int]:
-        """The tokens that end an answer, and the one that fills shorter rows of a batch."""
+        """Return the tokens that end an answer, and the one that fills shorter rows of a batch."""
         from transformers import GenerationConfig
 
         own = self._model.generation_config.eos_token_id
@@ -100,13 +103,45 @@ class Generator:
         )
         return ends, pad
 
+    @property
+    def weights(self) -> Any:
+        """The model of transformers, on its device."""
+        return self._model
+
+    @property
+    def room(self) -> int | None:
+        """The number of tokens of the model's context; None where it does not state one."""
+        return self._room
+
+    @property
+    def padding(self) -> int:
+        """The token that fills shorter rows of a batch."""
+        return self._pad
+
+    @property
+    def start(self) -> int | None:
+        """The token that a text without context follows: that of a beginning, else of an end."""
+        bos = self._tokenizer.bos_token_id
+        return bos if bos is not None else min(self._ends, default=None)
+
+    def tokens(self, text: str, *, add_special_tokens: bool) -> list[int]:
+        """Return the tokens of a text."""
+        found: list[int] = self._tokenizer(text, add_special_tokens=add_special_tokens)["input_ids"]
+        return found
+
+    def decoded(self, token: int) -> str:
+        """Return the text of one token."""
+        return str(self._tokenizer.decode([token]))
+
+    def context(self, messages: Sequence[Message]) -> tuple[str, bool]:
+        """Return the text that an answer to these messages continues, and whether its tokens need special ones."""
+        if not self._chats or self._tokenizer.chat_template is None:
+            return "\n\n".join(message["content"] for message in messages), True
+        return self._chat([dict(message) for message in messages]), False
+
     def _row(self, job: Job) -> _Row | PermanentError:
-        messages = [dict(message) for message in job.messages]
-        if self._tokenizer.chat_template is None:
-            text = "\n\n".join(message["content"] for message in messages)
-            tokens = self._tokenizer(text)["input_ids"]
-        else:
-            tokens = self._tokenizer(self._chat(messages), add_special_tokens=False)["input_ids"]
+        text, adds_special_tokens = self.context(job.messages)
+        tokens = self.tokens(text, add_special_tokens=adds_special_tokens)
         most = self._decoding.max_tokens
         if self._room is not None:
             most = min(most, self._room - len(tokens))
@@ -161,7 +196,7 @@ class Generator:
         return [self._answer(row, new, latency) for row, new in zip(rows, output[:, longest:].tolist(), strict=True)]
 
     def _answer(self, row: _Row, new: list[int], latency: float) -> Answer:
-        end = next((place for place, token in enumerate(new) if token in self._ends), None)
+        end = next((index for index, token in enumerate(new) if token in self._ends), None)
         # First with the special tokens, among which some models have those around their thinking.
         text, reasoning = split_thinking(self._tokenizer.decode(new[:end], skip_special_tokens=False).strip())
         if reasoning is None:
@@ -180,7 +215,7 @@ class Generator:
 
 
 def _processors(decoding: Decoding, jobs: Sequence[Job]) -> list[Any]:
-    """Turns the choice of the most probable token into a draw: the Gumbel-max trick, one generator a row.
+    """Return what turns the choice of the most probable token into a draw: the Gumbel-max trick, one generator a row.
 
     A token with the highest log-probability plus Gumbel noise is a draw from the distribution. The noise of a
     row comes from (seed, messages, repetition) alone, so its neighbours in a batch do not matter.

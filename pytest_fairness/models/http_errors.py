@@ -1,4 +1,4 @@
-"""What a failed HTTP request means, the same for every provider. Knows no SDK: it goes by status and class names."""
+"""Meaning of failed HTTP requests, the same for every provider: by their status and class names, without any SDK."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ _LIMITED = (429, 529)
 _STATUS = ("status_code", "status", "code")
 _SPENT = {"insufficient_quota", "billing_error", "enforced_spend_limit_reached", "contract_spend_limit_reached"}
 _SPENT_WORDS = "credit balance is too low"
-"""What Anthropic says with status 400."""
+"""Anthropic's, with status 400."""
 _TOO_LARGE = "request too large"
-"""Begins what OpenAI says of a request of more tokens than a minute has: status 429, and waiting does not help."""
+"""Begins OpenAI's message for a request of more tokens than a minute has: status 429, and waiting does not help."""
 _DURATION = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?")
 _UNITS = (86400, 3600, 60, 1, 0.001)
 _EPOCH = 1e9
@@ -60,13 +60,13 @@ _EPOCH = 1e9
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """Who was asked, for the messages of errors."""
+    """The server that was asked, for the messages of errors."""
 
     model: str
     base_url: str
-    """Without credentials."""
+    """The address, without credentials."""
     key_advice: str
-    """What to do about a key that was refused."""
+    """A way out for a key that was refused."""
     secrets: tuple[str, ...] = ()
     parameters: Collection[str] = ()
     """Those that are sent with every request."""
@@ -77,7 +77,7 @@ class Service:
 
 
 def translate(error: Exception, service: Service) -> ModelError:
-    """The error of a model that an SDK's error stands for; its text never holds a key."""
+    """Return the error of a model that an SDK's error stands for; its text never holds a key."""
     status = getattr(error, "status_code", None)
     if isinstance(status, int):
         return status_error(status, getattr(error, "body", None) or str(error), service, _headers(error))
@@ -86,12 +86,12 @@ def translate(error: Exception, service: Service) -> ModelError:
     at = f"{service.model}: {service.base_url}"
     if names & _BAD_URL:
         return FatalError(f"{at} is no URL that can be asked ({reason}): write http://host:port/path")
-    told = {
+    messages = {
         "dropped connection": f"dropped the connection: {reason}",
         "no connection": f"cannot be reached: {reason}; is the server running?",
         "timeout": "did not answer in time: timeout=SECONDS in the model's name allows more",
     }
-    if failure := _connection_failure(names, {kind: f"{at} {said}" for kind, said in told.items()}):
+    if failure := _connection_failure(names, {kind: f"{at} {message}" for kind, message in messages.items()}):
         return failure
     if "ClientResponseError" in names:  # another version of HTTP, or packed in a way that was not offered
         return TransientError(
@@ -107,34 +107,35 @@ def translate(error: Exception, service: Service) -> ModelError:
     return PermanentError(f"{at} failed: {type(error).__name__}: {reason}")
 
 
-def passing(error: BaseException, said: str) -> TransientError | None:
-    """The error of an application in which a request failed in a way that may pass; None for any other error.
+def passing(error: BaseException, message: str) -> TransientError | None:
+    """Return the error of an application in which a request failed in a way that may pass; None for any other error.
 
     The request may be any library's: it goes by the status and the class names of the exception and its causes.
     """
     chain = list(_chain(error))
     for link in chain:
-        known = (getattr(place, name, None) for place in (link, getattr(link, "response", None)) for name in _STATUS)
-        status = next((code for code in known if isinstance(code, int) and 400 <= code < 600), None)
+        sources = (link, getattr(link, "response", None))
+        codes = (getattr(source, name, None) for source in sources for name in _STATUS)
+        status = next((code for code in codes if isinstance(code, int) and 400 <= code < 600), None)
         if status in _LIMITED and not _code(getattr(link, "body", None)) & _SPENT:
             wait = retry_after(_headers(link), getattr(link, "body", None))
-            return TransientError(said, retry_after=wait, rate_limited=True, kind=str(status))
+            return TransientError(message, retry_after=wait, rate_limited=True, kind=str(status))
         if status is not None:
-            return TransientError(said, kind=str(status)) if _may_pass(status) and status not in _LIMITED else None
+            return TransientError(message, kind=str(status)) if _may_pass(status) and status not in _LIMITED else None
     names = {cls.__name__ for link in chain for cls in type(link).__mro__}
-    return _connection_failure(names, dict.fromkeys(_CONNECTION_FAILURES, said))
+    return _connection_failure(names, dict.fromkeys(_CONNECTION_FAILURES, message))
 
 
-def _connection_failure(names: set[str], told: Mapping[str, str]) -> TransientError | None:
+def _connection_failure(names: set[str], messages: Mapping[str, str]) -> TransientError | None:
     for kind, classes in _CONNECTION_FAILURES.items():
         if names & classes:
             is_unreachable = kind == "no connection"
-            return TransientError(told[kind], sent=not is_unreachable, unreachable=is_unreachable, kind=kind)
+            return TransientError(messages[kind], sent=not is_unreachable, unreachable=is_unreachable, kind=kind)
     return None
 
 
 def status_error(status: int, body: object, service: Service, headers: Mapping[str, str] | None = None) -> ModelError:
-    """What an HTTP status means for this prompt and for the whole model."""
+    """Return what an HTTP status means for this prompt and for the whole model."""
     reason = _one_line(_message(body), service)
     at = f"{service.model}: {service.base_url}"
     kind = str(status)
@@ -156,11 +157,11 @@ def status_error(status: int, body: object, service: Service, headers: Mapping[s
         limited = status in _LIMITED
         if limited and reason.lower().startswith(_TOO_LARGE):
             return PermanentError(f"{at} refused the request ({status}: {reason})", kind=kind)
-        said = "limits the rate" if limited else "failed for now"
+        failure = "limits the rate" if limited else "failed for now"
         wait = retry_after(headers or {}, body)
-        return TransientError(f"{at} {said} ({status}: {reason})", retry_after=wait, rate_limited=limited, kind=kind)
-    if status in (400, 422) and (found := refusals.parameter_of(codes, message, _error(body), service.parameters)):
-        parameter, way = found
+        return TransientError(f"{at} {failure} ({status}: {reason})", retry_after=wait, rate_limited=limited, kind=kind)
+    if status in (400, 422) and (refusal := refusals.parameter_of(codes, message, _error(body), service.parameters)):
+        parameter, way = refusal
         return FatalError(f"{at} takes no such {parameter} ({status}: {reason}): {way}", kind=kind)
     return PermanentError(f"{at} refused the request ({status}: {reason})", kind=kind)
 
@@ -182,7 +183,7 @@ def is_filtered(status: int, body: object) -> bool:
 
 
 def retry_after(headers: Mapping[str, str], body: object = None) -> float | None:
-    """The wait that a provider asks for, in seconds: of its headers, else of Google's ``RetryInfo`` in the body.
+    """Return the wait that a provider asks for, in seconds: of its headers, else of Google's ``RetryInfo`` in the body.
 
     Where it says only when each of its limits is reset, the longest wait for those that are used up.
 
@@ -192,10 +193,10 @@ def retry_after(headers: Mapping[str, str], body: object = None) -> float | None
     90.0
     """
     given = {name.lower(): value for name, value in {**_inner_headers(body), **headers}.items()}
-    now = _moment(given.get("date")) or datetime.now(UTC)  # the server's own clock, where it tells
-    asked = [_seconds(given.get("retry-after-ms"), now, 0.001), _seconds(given.get("retry-after"), now)]
-    asked += [_seconds(detail.get("retryDelay"), now) for detail in _details(body)]
-    wait = next((wait for wait in asked if wait is not None), None)
+    now = _moment(given.get("date")) or datetime.now(UTC)  # the server's own clock, where it is sent
+    waits = [_seconds(given.get("retry-after-ms"), now, 0.001), _seconds(given.get("retry-after"), now)]
+    waits += [_seconds(detail.get("retryDelay"), now) for detail in _details(body)]
+    wait = next((wait for wait in waits if wait is not None), None)
     if wait is not None:
         return wait
     resets = [
@@ -207,7 +208,7 @@ def retry_after(headers: Mapping[str, str], body: object = None) -> float | None
 
 
 def _seconds(text: object, now: datetime, unit: float = 1.0) -> float | None:
-    """Seconds from now, of a number, a duration (``1m30.5s``), a time since 1970 or a date; None of anything else."""
+    """Return the seconds from now of a number, a duration (``1m30.5s``), a time since 1970 or a date, or None."""
     if not isinstance(text, str):
         return None
     try:
@@ -224,7 +225,7 @@ def _seconds(text: object, now: datetime, unit: float = 1.0) -> float | None:
 
 
 def _moment(text: str | None) -> datetime | None:
-    """The time of a date as HTTP or ISO 8601 writes it."""
+    """Return the time of a date as HTTP or ISO 8601 writes it."""
     for read in (parsedate_to_datetime, datetime.fromisoformat):
         with suppress(ValueError, TypeError):
             moment = read(text or "")
@@ -233,18 +234,18 @@ def _moment(text: str | None) -> datetime | None:
 
 
 def _inner_headers(body: object) -> Mapping[str, Any]:
-    """The headers of the provider behind OpenRouter, which it puts into its error."""
-    found = _inner(body)
+    """Return the headers of the provider behind OpenRouter, which it puts into its error."""
+    headers = _inner(body)
     for name in ("metadata", "headers"):
-        found = found.get(name) if isinstance(found, Mapping) else None
-    return found if isinstance(found, Mapping) else {}
+        headers = headers.get(name) if isinstance(headers, Mapping) else None
+    return headers if isinstance(headers, Mapping) else {}
 
 
 def _details(body: object) -> list[Mapping[str, Any]]:
-    """What Google adds to an error."""
+    """Return what Google adds to an error."""
     inner = _inner(body)
     details = inner.get("details") if isinstance(inner, Mapping) else None
-    return [each for each in details if isinstance(each, Mapping)] if isinstance(details, list) else []
+    return [detail for detail in details if isinstance(detail, Mapping)] if isinstance(details, list) else []
 
 
 def _may_pass(status: int) -> bool:
@@ -265,7 +266,7 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _inner(body: object) -> Any:
-    """The error of a reply: OpenAI's SDK has taken it out already, Anthropic's has not, Gemini's is in a list."""
+    """Return the error of a reply: OpenAI's SDK has taken it out, Anthropic's has not, Gemini's is in a list."""
     while isinstance(body, list) and body:
         body = body[0]
     return body.get("error", body) if isinstance(body, Mapping) else body
@@ -286,9 +287,9 @@ def _message(body: object) -> object:
 def _code(body: object) -> set[str]:
     error = _error(body)
     details = error.get("details")
-    said = [*map(error.get, ("code", "type", "status", "error_code"))]
-    said.append(details.get("error_code") if isinstance(details, Mapping) else None)
-    return {str(code) for code in said if code is not None}
+    codes = [*map(error.get, ("code", "type", "status", "error_code"))]
+    codes.append(details.get("error_code") if isinstance(details, Mapping) else None)
+    return {str(code) for code in codes if code is not None}
 
 
 def _one_line(reason: object, service: Service) -> str:

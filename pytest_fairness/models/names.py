@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import quote, unquote
 
+from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.keys import digest
 from pytest_fairness.core.secrets import without_credentials
 
 Scalar = str | int | float | bool
@@ -43,7 +43,9 @@ class ModelName:
         """Read a name. The provider ends at the first ``:`` and the model at the first ``?``.
 
         A ``&`` or a space inside a value is written as in a URL (``%26``, ``%20``).
-        Raises `FairnessError` for a name that is malformed.
+
+        Raises:
+            FairnessError: The name is malformed.
         """
         head, mark, tail = text.strip().partition("?")
         provider, colon, name = head.partition(":")
@@ -71,7 +73,7 @@ class ModelName:
         return re.sub(r":{2,}", ":", re.sub(r"_{2,}", "_", f"{self.provider}:{plain}"))
 
     def with_parameters(self, parameters: Mapping[str, Scalar]) -> str:
-        """The canonical text of this model under other parameters."""
+        """Return the canonical text of this model under other parameters."""
         head = f"{self.provider}:{without_credentials(self.name)}"
         tail = "&".join(f"{key}={_written(value)}" for key, value in sorted(parameters.items()))
         return f"{head}?{tail}" if tail else head
@@ -97,17 +99,17 @@ def ids_of(names: Iterable[ModelName]) -> dict[ModelName, str]:
 
 
 def _parameters(head: str, parts: list[str]) -> dict[str, Scalar]:
-    found: dict[str, Scalar] = {}
+    parameters: dict[str, Scalar] = {}
     for part in parts:
         key, equals, value = part.partition("=")
         key = key.strip()
         if not equals or not key or not value:
             # Only the part's name is shown: its value may be a secret.
             raise FairnessError(f"model {head!r} has a parameter {key!r} without a value: write {key or 'name'}=VALUE")
-        if key in found:
+        if key in parameters:
             raise FairnessError(f"model {head!r} has the parameter {key!r} twice: give it once")
-        found[key] = _value(_ESCAPED.sub(lambda code: unquote(code.group()), value))
-    return found
+        parameters[key] = _value(_ESCAPED.sub(lambda code: unquote(code.group()), value))
+    return parameters
 
 
 def _value(text: str) -> Scalar:
@@ -126,5 +128,5 @@ def _written(value: Scalar) -> str:
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         value = int(value)
     if isinstance(value, str):
-        return _SPECIAL.sub(lambda found: quote(found.group()), without_credentials(value))
+        return _SPECIAL.sub(lambda character: quote(character.group()), without_credentials(value))
     return json.dumps(value)

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
 from pytest_fairness.core.attempts import Answer
-from pytest_fairness.core.errors import TransientError
+from pytest_fairness.core.errors import PermanentError, TransientError
 from pytest_fairness.core.finish_reasons import ERROR, FILTER, REFUSAL, STOP, normalized
 from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.propensities import WAY_OUT, Continuations, Likelihoods, NoLikelihoodsError
 from pytest_fairness.core.secrets import redacted
 from pytest_fairness.core.thinking import split_thinking
 from pytest_fairness.models import parameters
 from pytest_fairness.models.batch_openai import OpenAIBatches
-from pytest_fairness.models.hosted import HostedModel
+from pytest_fairness.models.http_model import HostedModel
+from pytest_fairness.models.logprobs import options_in, text_in
+
+MOST_PROBABLE = 20
+"""First tokens that are asked for, with their log-probabilities: the most that OpenAI and vLLM give."""
+_TOP = "top_logprobs"
+_AT_ONE: Mapping[str, float] = {"temperature": 1, "top_p": 1, "presence_penalty": 0, "frequency_penalty": 0}
+"""Decoding parameters under which probabilities are those of the model."""
+_REFUSED = (400, 403, 422, 500, 501)
+"""Statuses of servers that give no log-probabilities; the text says so."""
+_LOGPROBS_REFUSED = re.compile(r"top_logprobs|log.?prob\w*|echo", re.IGNORECASE)
 
 
 class OpenAIModel(HostedModel):
@@ -28,6 +41,9 @@ class OpenAIModel(HostedModel):
     ``response_format`` (a JSON object) and ``extra``, a JSON object that joins the request.
     A seed is sent as seed plus repetition, so that repetitions differ. The schema of a prompt
     is sent as ``response_format``, unless the name gives one.
+
+    Likelihoods of options come from the ``top_logprobs`` (20) most probable first tokens, those of free texts from text
+    completions that echo their prompt, as vLLM's do.
     """
 
     sdk = "openai"
@@ -47,16 +63,78 @@ class OpenAIModel(HostedModel):
         "frequency_penalty": parameters.number(-2, 2),
         "reasoning_effort": parameters.text,
         "response_format": parameters.json_object,
+        "top_logprobs": parameters.whole(1),
         "extra": parameters.extra,
     }
     transport = {**HostedModel.transport, "api_version": parameters.text}  # noqa: RUF012
 
     def _body(self, prompt: Prompt, repetition: int) -> dict[str, Any]:
-        decoding = {key: value for key, value in self._given.items() if key in self.decoding}
+        decoding = {key: value for key, value in self._given.items() if key in self.decoding and key != _TOP}
         extra = decoding.pop("extra", {})
         if "seed" in decoding:
             decoding["seed"] += repetition
         return {"model": self._asked_name, "messages": prompt.messages, **decoding, **extra}
+
+    async def likelihoods(self, prompt: Prompt, question: Continuations) -> Answer:
+        """Return the likelihoods that the server gives; a bound where an option is below its list.
+
+        Raises as `answer` does, and `NoLikelihoodsError` where the server gives none.
+        """
+        fixed = {name: self._given[name] for name in _AT_ONE if self._given.get(name, _AT_ONE[name]) != _AT_ONE[name]}
+        if fixed:
+            given = ", ".join(f"{name}={value:g}" for name, value in fixed.items())
+            raise NoLikelihoodsError(f"{self.name}: propensities are probabilities at temperature 1: leave out {given}")
+        kept = {name: self._given[name] for name in ("reasoning_effort", "response_format") if name in self._given}
+        shared = {"model": self._asked_name, "temperature": 1, "top_p": 1, **kept, **self._given.get("extra", {})}
+        if question.exclusive:
+            # OpenAI's newer models refuse the old name, older servers do not know the new one.
+            limit = "max_completion_tokens" if self._server == "provider" else "max_tokens"
+            top = self._given.get(_TOP, MOST_PROBABLE)
+            body = {**shared, "messages": prompt.messages, "logprobs": True, _TOP: top, limit: 1}
+            reply, latency = await self._reply_to(body)
+            read: Callable[[Mapping[str, Any]], Likelihoods] = partial(_first_token, question=question)
+        else:
+            text = "\n\n".join(message["content"] for message in prompt.messages) if question.has_context else ""
+            context = text.rstrip()  # blanks at its end belong to the first token of what follows
+            texts = {name: f"{text[len(context) :]}{each}" for name, (each,) in question.options.items()}
+            prompts = [context + each for each in texts.values()]
+            body = {**shared, "prompt": prompts, "echo": True, "logprobs": 1, "max_tokens": 1}
+            reply, latency = await self._reply_to(body, self._shown_url + "/completions")
+            read = partial(_echoed, context=context, texts=texts)
+        outcome = self._outcome(*reply, latency, partial(self._read_likelihoods, read, is_chat=question.exclusive))
+        if isinstance(outcome, Answer):
+            return outcome
+        if reply.status in _REFUSED and (said := _LOGPROBS_REFUSED.search(str(reply.body))):
+            fewer = "write fewer, such as top_logprobs=5, into its name, or " if said[0].lower() == _TOP else ""
+            raise NoLikelihoodsError(
+                f"{self.name}: {self._shown_url} refused log-probabilities ({outcome.kind}: {said[0]}): "
+                f"{fewer}{WAY_OUT}"
+            )
+        if reply.status in (404, 405, 501) and not question.exclusive:
+            raise NoLikelihoodsError(
+                f"{self.name}: {self._shown_url} has no text completions ({reply.status}), which free texts need: "
+                f"{WAY_OUT}"
+            )
+        raise outcome
+
+    def _read_likelihoods(
+        self,
+        read: Callable[[Mapping[str, Any]], Likelihoods],
+        reply: Mapping[str, Any],
+        latency: float,
+        *,
+        is_chat: bool,
+    ) -> Answer:
+        # A prompt that is filtered or refused has no log-probabilities; those of other prompts are there all the same.
+        if is_chat and (answer := self._read(reply, latency)).finish_reason in (FILTER, REFUSAL):
+            return answer
+        try:
+            found = read(reply)
+        except NoLikelihoodsError as error:
+            raise NoLikelihoodsError(f"{self.name}: {self._shown_url} {error}") from None
+        except ValueError as error:
+            raise PermanentError(f"{self.name}: {self._shown_url} sent {error}") from None
+        return found.answer(_usage(_mapping(reply.get("usage"))), latency, _optional(reply.get("model")))
 
     def _batches(self) -> OpenAIBatches:
         return OpenAIBatches(self)
@@ -122,8 +200,23 @@ class OpenAIModel(HostedModel):
         }
 
 
+def _first_token(reply: Mapping[str, Any], question: Continuations) -> Likelihoods:
+    """Return the likelihoods of options, of a chat completion."""
+    return options_in(reply["choices"][0], question)
+
+
+def _echoed(reply: Mapping[str, Any], context: str, texts: Mapping[str, str]) -> Likelihoods:
+    """Return the likelihoods of free texts, of text completions that echo them in any order."""
+    choices = {choice.get("index", place): choice for place, choice in enumerate(reply["choices"])}
+    if choices.keys() != set(range(len(texts))):
+        raise ValueError(f"{len(choices)} completions of {len(texts)} texts")
+    return Likelihoods(
+        {name: text_in(choices[place], context, text) for place, (name, text) in enumerate(texts.items())}
+    )
+
+
 def _text(content: object) -> str:
-    """The text of a message, which some servers send in parts. Raises TypeError for anything else."""
+    """Return the text of a message, which some servers send in parts. Raises TypeError for anything else."""
     if content is None:
         return ""
     if isinstance(content, list):
@@ -135,7 +228,7 @@ def _text(content: object) -> str:
 
 
 def _optional(value: object) -> str | None:
-    """A text; what stands in its place is dropped, as the answer is paid for."""
+    """Return a text; what stands in its place is dropped, as the answer is paid for."""
     return value if isinstance(value, str) and value else None
 
 
@@ -144,7 +237,7 @@ def _mapping(value: object) -> Mapping[str, Any]:
 
 
 def _usage(counted: Mapping[str, Any]) -> dict[str, int]:
-    """The tokens. Some providers leave the reasoning out of the completion, and count it in the total alone."""
+    """Return the tokens. Some providers leave the reasoning out of the completion, and count it in the total alone."""
     details = _mapping(counted.get("completion_tokens_details"))
     given = {
         "input": counted.get("prompt_tokens"),

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pytest_fairness.core.errors import FairnessError, near
+from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.secrets import redacted, without_credentials
 from pytest_fairness.models.names import ModelName, Scalar
 
@@ -22,7 +22,7 @@ Kind = Callable[[Scalar], Any]
 
 
 def number(low: float | None = None, high: float | None = None) -> Kind:
-    """A number within bounds, both included."""
+    """Return a number within bounds, both included."""
 
     def read(value: Scalar) -> float:
         if isinstance(value, bool | str):
@@ -35,7 +35,7 @@ def number(low: float | None = None, high: float | None = None) -> Kind:
 
 
 def whole(low: int | None = None, high: int | None = None) -> Kind:
-    """A whole number within bounds, both included."""
+    """Return a whole number within bounds, both included."""
     bounded = number(low, high)
 
     def read(value: Scalar) -> int:
@@ -47,12 +47,12 @@ def whole(low: int | None = None, high: int | None = None) -> Kind:
 
 
 def text(value: Scalar) -> str:
-    """Any text; a number is taken as it was written."""
+    """Return a text; a number is taken as it was written."""
     return value if isinstance(value, str) else json.dumps(value)
 
 
 def choice(*words: str) -> Kind:
-    """One of these words."""
+    """Return one of these words."""
 
     def read(value: Scalar) -> str:
         if value not in words:
@@ -62,40 +62,47 @@ def choice(*words: str) -> Kind:
     return read
 
 
+def flag(value: Scalar) -> bool:
+    """True or false."""
+    if value not in (True, False, "true", "false") or isinstance(value, int | float) != isinstance(value, bool):
+        raise ValueError("must be true or false")
+    return value in (True, "true")
+
+
 def texts(value: Scalar) -> list[str]:
-    """One text, or a JSON list of texts."""
+    """Return one text, or a JSON list of texts."""
     if not isinstance(value, str) or not value.startswith("["):
         return [text(value)]
     try:
-        found = json.loads(value)
+        entries = json.loads(value)
     except ValueError:
-        found = None
-    if not isinstance(found, list) or not all(isinstance(entry, str) for entry in found):
+        entries = None
+    if not isinstance(entries, list) or not all(isinstance(entry, str) for entry in entries):
         raise ValueError('must be a text, or a JSON list of texts such as ["a","b"]')
-    return found
+    return entries
 
 
 def json_object(value: Scalar) -> dict[str, Any]:
-    """A JSON object."""
+    """Return a JSON object."""
     try:
-        found = json.loads(value) if isinstance(value, str) else None
+        content = json.loads(value) if isinstance(value, str) else None
     except ValueError:
-        found = None
-    if not isinstance(found, dict):
+        content = None
+    if not isinstance(content, dict):
         raise ValueError('must be a JSON object such as {"top_k":5}')
-    return found
+    return content
 
 
 def extra(value: Scalar) -> dict[str, Any]:
-    """A JSON object that joins a request; it is part of the model's name, and so no place for a secret."""
-    found = json_object(value)
-    if secret := _secret_in(found):
+    """Return a JSON object that joins a request; it is part of the model's name, and so no place for a secret."""
+    content = json_object(value)
+    if secret := _secret_in(content):
         raise ValueError(f"has {secret!r} in it: {_WAY_OUT}")
-    return found
+    return content
 
 
 def _secret_in(values: Mapping[str, Any]) -> str | None:
-    """The name of a value that is a secret by its name."""
+    """Return the name of a value that is a secret by its name."""
     for name, value in values.items():
         if isinstance(value, Mapping):
             if inner := _secret_in(value):
@@ -106,22 +113,22 @@ def _secret_in(values: Mapping[str, Any]) -> str | None:
 
 
 def read(name: ModelName, kinds: Mapping[str, Kind]) -> dict[str, Any]:
-    """The parameters of a name, read. Raises `FairnessError` for one that is unknown or out of range."""
-    found: dict[str, Any] = {}
+    """Return the parameters of a name, read. Raises `FairnessError` for one that is unknown or out of range."""
+    values: dict[str, Any] = {}
     for key, value in name.parameters.items():
         where = f"model {name.provider}:{name.name}"
         if "key" in key.split("_") and key not in kinds:
             raise FairnessError(f"{where}: {key!r} is no parameter: keys come from the environment only")
         if key not in kinds:
-            raise FairnessError(f"{where} knows no parameter {key!r}; {near(key, kinds)}")
+            raise FairnessError(f"{where} knows no parameter {key!r}; {did_you_mean(key, kinds)}")
         if isinstance(value, str) and redacted(value) != without_credentials(value):
             raise FairnessError(f"{where}: parameter {key} holds what looks like a secret: {_WAY_OUT}")
         try:
-            found[key] = kinds[key](value)
+            values[key] = kinds[key](value)
         except ValueError as error:
             shown = "" if key == "extra" else f" is {value!r}: it"
             raise FairnessError(f"{where}: parameter {key}{shown} {error}") from None
-    return found
+    return values
 
 
 def _within(low: float | None, high: float | None) -> str:

@@ -1,4 +1,4 @@
-"""What a refused request was refused for: its content, the key, or a parameter of the model's name.
+"""Reasons of refused requests: their content, the key, or a parameter of the model's name.
 
 Providers agree on no status for these. The tables hold the words of OpenAI, Azure, OpenRouter, Gemini, DashScope,
 DeepSeek, vLLM, LiteLLM and Anthropic.
@@ -19,7 +19,7 @@ _FILTER_CODES = {
     "moderation_blocked",
     "responsibleaipolicyviolation",
 }
-_SAID = 200
+_MESSAGE = 200
 """Characters of a message that are the provider's own."""
 _FILTER_WORDS = re.compile(r"\bflagged\b|moderation|polic(?:y|ies)\b|content exists risk|safety system", re.IGNORECASE)
 _ACCESS_WORDS = re.compile(
@@ -54,7 +54,7 @@ def is_of_content(codes: Collection[str], message: str, error: Mapping[str, Any]
         return True
     if not (_PARAMETER_CODES | _KEY_CODES).isdisjoint(codes) or _ACCESS_WORDS.search(message):
         return False
-    return _FILTER_WORDS.search(message[:_SAID]) is not None  # further on a prompt may be repeated
+    return _FILTER_WORDS.search(message[:_MESSAGE]) is not None  # further on a prompt may be repeated
 
 
 def is_of_key(codes: Collection[str], message: str) -> bool:

@@ -4,23 +4,37 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pytest_fairness.core.attempts import Answer
-from pytest_fairness.core.errors import FairnessError, FatalError, PermanentError, near
+from pytest_fairness.core.errors import FairnessError, FatalError, PermanentError, did_you_mean
 from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.propensities import Continuations, Likelihoods, OptionLikelihood, likelihoods_of
 from pytest_fairness.models import parameters
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.names import ModelName
 
 _NAMES_PROMPT = ("prompt", "messages", "metadata")
-_FIELDS = (*_NAMES_PROMPT, "text", "finish_reason", "reasoning", "usage", "repetition", "latency", "served_by", "note")
+_LIKELIHOODS = ("propensities", "log_likelihoods")
+_FIELDS = (
+    *_NAMES_PROMPT,
+    "text",
+    *_LIKELIHOODS,
+    "finish_reason",
+    "reasoning",
+    "usage",
+    "repetition",
+    "latency",
+    "served_by",
+    "note",
+)
 
-_Index = dict[tuple[str, ...], dict[str, dict[int | None, "_Record"]]]
-"""Names of metadata fields -> their values -> repetition (None: any) -> record."""
+_Index = dict[tuple[str, ...], dict[str, dict[tuple[bool, int | None], "_Record"]]]
+"""Names of metadata fields -> their values -> whether it holds likelihoods, repetition (None: any) -> record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +50,9 @@ class ReplayModel:
     (a list), or ``metadata``, an object of values that the metadata of the prompt must all have.
     Where several lines fit, the one with the most metadata counts. ``repetition`` (from 0;
     default: any), ``finish_reason``, ``reasoning``, ``usage``, ``latency`` and ``served_by`` are
-    optional, and ``note`` is free.
+    optional, and ``note`` is free. In place of ``text``, ``propensities`` holds the probability of each option by name
+    (of `YesNo` "yes" and "no", of `Choice` its values), and ``log_likelihoods`` the log-likelihood of each text, or
+    that and its number of tokens.
     """
 
     local = True
@@ -63,10 +79,22 @@ class ReplayModel:
             self._index = _load(self._path)
 
     async def answer(self, prompt: Prompt, repetition: int) -> Answer:
-        """The recorded answer.
+        """Return the recorded answer.
 
         Raises `PermanentError` for a prompt without one, and `FatalError` for a malformed file.
         """
+        return self._recorded(prompt, repetition, holds_likelihoods=False)
+
+    async def likelihoods(self, prompt: Prompt, question: Continuations) -> Answer:
+        """Return the recorded likelihoods. Raises as `answer` does."""
+        answer = self._recorded(prompt, 0, holds_likelihoods=True)
+        try:
+            likelihoods_of(answer, question)
+        except PermanentError as error:
+            raise PermanentError(f"{error}, of the prompt {_shown(prompt)}") from None
+        return answer
+
+    def _recorded(self, prompt: Prompt, repetition: int, *, holds_likelihoods: bool) -> Answer:
         self.preflight()
         assert self._index is not None  # noqa: S101 - just read
         for names, records in self._index.items():
@@ -76,9 +104,11 @@ class ReplayModel:
                 found = records.get(_values(prompt.metadata, names))
             else:
                 found = records.get(_messages(prompt.messages))
-            if found:
-                return self._repetition(found, prompt, repetition).answer
-        raise PermanentError(f"{self.name} has no recording of the prompt {_shown(prompt)}")
+            of_kind = {number: record for (kind, number), record in (found or {}).items() if kind == holds_likelihoods}
+            if of_kind:
+                return self._repetition(of_kind, prompt, repetition).answer
+        what = "likelihoods for" if holds_likelihoods else "recording of"
+        raise PermanentError(f"{self.name} has no {what} the prompt {_shown(prompt)}")
 
     async def close(self) -> None:
         """Forget what was read."""
@@ -120,9 +150,11 @@ def _parse(raw: bytes, number: int) -> dict[str, Any]:
         raise ValueError(f'a {type(line).__name__}, not an object: write {{"prompt": ..., "text": ...}}')
     for name in line:
         if name not in _FIELDS:
-            raise ValueError(f"unknown field {name!r}; {near(name, _FIELDS)}")
-    if not isinstance(line.get("text"), str):
+            raise ValueError(f"unknown field {name!r}; {did_you_mean(name, _FIELDS)}")
+    if not any(name in line for name in _LIKELIHOODS) and not isinstance(line.get("text"), str):
         raise ValueError("no 'text', the recorded answer")
+    if len([name for name in ("text", *_LIKELIHOODS) if name in line]) > 1:
+        raise ValueError("needs exactly one of text, propensities, log_likelihoods: write a line for each")
     return line
 
 
@@ -140,13 +172,40 @@ def _add(index: _Index, line: dict[str, Any], number: int) -> None:
         if not isinstance(line.get(name), str | None):
             raise ValueError(f"{name!r} must be a text")
     records = index.setdefault(names, {}).setdefault(values, {})
-    if repetition in records:
+    likelihoods = _likelihoods(line)
+    kind = likelihoods is not None, repetition
+    if kind in records:
         again = "the same prompt" if repetition is None else f"repetition {repetition} of the same prompt"
-        raise ValueError(f"{again} as line {records[repetition].line}: keep one, or number them by 'repetition'")
-    answer = Answer(
-        line["text"], line.get("finish_reason") or "stop", line.get("reasoning"), usage, latency, line.get("served_by")
-    )
-    records[repetition] = _Record(number, answer)
+        raise ValueError(f"{again} as line {records[kind].line}: keep one, or number them by 'repetition'")
+    if likelihoods is not None:
+        answer = likelihoods.answer(usage, latency, line.get("served_by"))
+    else:
+        finish = line.get("finish_reason") or "stop"
+        answer = Answer(line["text"], finish, line.get("reasoning"), usage, latency, line.get("served_by"))
+    records[kind] = _Record(number, answer)
+
+
+def _likelihoods(line: Mapping[str, Any]) -> Likelihoods | None:
+    """Return the likelihoods of a line; None for one that holds an answer."""
+    name = next((name for name in _LIKELIHOODS if name in line), None)
+    if name is None:
+        return None
+    if not isinstance(line[name], dict) or not line[name]:
+        raise ValueError(f"{name!r} must be an object: option -> number")
+    return Likelihoods({option: _likelihood(name, value) for option, value in line[name].items()})
+
+
+def _likelihood(name: str, value: object) -> OptionLikelihood:
+    number, tokens = value if isinstance(value, list) and len(value) == 2 else (value, 0)
+    if isinstance(number, bool) or not isinstance(number, int | float) or type(tokens) is not int:
+        raise ValueError(f"{name!r} holds {value!r:.60}: it must hold numbers")
+    if name == "log_likelihoods":
+        if not number <= 0:
+            raise ValueError(f"'log_likelihoods' holds {number!r}: a logarithm of a probability is at most 0")
+        return OptionLikelihood.exact(float(number), tokens)
+    if not 0 <= number <= 1:
+        raise ValueError(f"'propensities' holds {number!r}: a probability lies between 0 and 1")
+    return OptionLikelihood.exact(math.log(number) if number > 0 else -math.inf)
 
 
 def _prompt_of(line: Mapping[str, Any]) -> tuple[tuple[str, ...], str]:

@@ -1,18 +1,26 @@
-"""``simulated:NAME``: a labelled stand-in whose bias is planted, to demonstrate and to test the measuring."""
+"""``simulated:NAME``: a labeled stand-in whose bias is planted, to demonstrate and to test the measuring."""
 
 from __future__ import annotations
 
 import asyncio
+import math
 from typing import Any
 
 from pytest_fairness.core.attempts import Answer
+from pytest_fairness.core.choices import AnswerOptions
 from pytest_fairness.core.errors import FairnessError, PermanentError
 from pytest_fairness.core.items import Prompt
-from pytest_fairness.core.options import Options
-from pytest_fairness.models import parameters, phrases
+from pytest_fairness.core.propensities import (
+    WAY_OUT,
+    Continuations,
+    Likelihoods,
+    NoLikelihoodsError,
+    OptionLikelihood,
+)
+from pytest_fairness.models import parameters, simulated_phrases
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.names import ModelName
-from pytest_fairness.models.planting import item_of, share_of_item, uniforms
+from pytest_fairness.models.planted_bias import item_of, share_of_item, uniforms
 
 _SHARE = parameters.number(0, 1)
 _FLAGS = ("flag_1", "flag_2", "flag_3", "flag_4")
@@ -21,7 +29,7 @@ _KINDS: dict[str, parameters.Kind] = {
     "ratio": parameters.number(0),
     "by": parameters.text,
     "of": parameters.text,
-    "favourable": parameters.text,
+    "favorable": parameters.text,
     "spread": parameters.number(0, 10),
     "bias": _SHARE,
     "accuracy": _SHARE,
@@ -39,9 +47,9 @@ _STEREOTYPE = frozenset({"stereotyped", "other", "unknown"})
 class SimulatedModel:
     """Answers by drawing from known probabilities; a function of seed, messages and repetition alone.
 
-    A favourable answer has the probability ``base`` (0.5), and ``base`` times ``ratio`` (1) where the
-    prompt's group of the attribute ``by`` (default: any) is ``of``. Favourable is the first value of the
-    comma-separated list ``favourable`` that the prompt offers, else "yes", else the option value that comes
+    A favorable answer has the probability ``base`` (0.5), and ``base`` times ``ratio`` (1) where the
+    prompt's group of the attribute ``by`` (default: any) is ``of``. Favorable is the first value of the
+    comma-separated list ``favorable`` that the prompt offers, else "yes", else the option value that comes
     first by the alphabet; a prompt without ``metadata["options"]`` is taken as a question of yes or no.
     ``spread`` (0) is the standard deviation over items, in logits, of that probability; the
     mean over items stays exact. Prompts of one item share its difficulty (see `item_of`).
@@ -70,7 +78,7 @@ class SimulatedModel:
         self._ratio: float = given.get("ratio", 1.0)
         self._by: str | None = given.get("by")
         self._of: str | None = given.get("of")
-        self._favourable = [value.strip() for value in given.get("favourable", "yes").split(",")]
+        self._favorable = [value.strip() for value in given.get("favorable", "yes").split(",")]
         self._spread: float = given.get("spread", 0.0)
         self._bias: float = given.get("bias", 0.5)
         self._accuracy: float = given.get("accuracy", 1.0)
@@ -103,8 +111,30 @@ class SimulatedModel:
         words = sum(len(message["content"].split()) for message in prompt.messages)
         return Answer(text, usage={"input": words, "output": len(text.split())}, latency=self._latency)
 
+    async def likelihoods(self, prompt: Prompt, question: Continuations) -> Answer:
+        """Return the probabilities that its answers are drawn from; options are named by their values.
+
+        Raises `NoLikelihoodsError` for an oracle's question, and for options that it does not choose between.
+        """
+        if self._latency:
+            await asyncio.sleep(self._latency)
+        shares = self._shares(prompt)
+        if not question.options.keys() <= shares.keys():
+            raise NoLikelihoodsError(
+                f"{self.name} chooses between {', '.join(shares) or 'nothing'}, not {', '.join(question.options)}: "
+                f"{WAY_OUT}"
+            )
+        refusal = self._refusal + (self._refusal_gap if self._concerned(prompt) else 0)
+        answered = (1 - refusal) * (1 - self._garbage)
+        logs = {name: answered * shares[name] for name in question.options}
+        found = {
+            name: OptionLikelihood.exact(math.log(share) if share > 0 else -math.inf) for name, share in logs.items()
+        }
+        words = sum(len(message["content"].split()) for message in prompt.messages)
+        return Likelihoods(found).answer({"input": words, "output": 1}, self._latency)
+
     async def close(self) -> None:
-        """Holds nothing."""
+        """Release nothing: the model holds no resources."""
 
     def _text(self, prompt: Prompt, repetition: int) -> str:
         messages = [[message["role"], message["content"]] for message in prompt.messages]
@@ -112,25 +142,42 @@ class SimulatedModel:
         draws = uniforms(self._seed, messages, repetition)
         refuses, unreadable, oddly, wording, decides, other = (next(draws) for _ in range(6))
         if refuses < self._refusal + (self._refusal_gap if self._concerned(prompt) else 0):
-            return phrases.refusal(wording)
+            return simulated_phrases.refusal(wording)
         if unreadable < self._garbage:
-            return phrases.garbage(wording)
+            return simulated_phrases.garbage(wording)
         odd = oddly < self._noise
         options = prompt.metadata.get("options")
         if prompt.metadata.get("asked") in _FLAGS:
-            return phrases.judgement(self._judge(prompt, options, decides, other), draw=wording)
-        if not isinstance(options, Options):
+            return simulated_phrases.judgment(self._judge(prompt, options, decides, other), draw=wording)
+        if not isinstance(options, AnswerOptions):
             value = self._pick(prompt, ("yes", "no"), decides, other)
-            return phrases.yes_no(value, odd=odd, draw=wording)
+            return simulated_phrases.yes_no(value, odd=odd, draw=wording)
         if set(options.values) == _STEREOTYPE:
             value = self._guess(prompt, decides, other)
         else:
             value = self._pick(prompt, options.values, decides, other)
         if prompt.metadata.get("reply") == "reasoned":
-            return phrases.reasoned(options, value, odd=odd)
-        return phrases.choice(options, value, odd=odd, draw=wording)
+            return simulated_phrases.reasoned(options, value, odd=odd)
+        return simulated_phrases.choice(options, value, odd=odd, draw=wording)
 
-    def _judge(self, prompt: Prompt, options: Options | None, decides: float, other: float) -> str:
+    def _shares(self, prompt: Prompt) -> dict[str, float]:
+        """Return the probability of each value among the answers that are neither refusals nor unreadable."""
+        options = prompt.metadata.get("options")
+        if prompt.metadata.get("asked") in _FLAGS:
+            return {}
+        values = options.values if isinstance(options, AnswerOptions) else ("yes", "no")
+        if set(values) == _STEREOTYPE:
+            label, matching, against = self._stereotype(prompt)
+            bias = self._of_item(prompt, self._bias)
+            guesses = {matching: bias, against: 1 - bias}
+            return {
+                value: self._accuracy * (value == label) + (1 - self._accuracy) * guesses.get(value, 0.0)
+                for value in values
+            }
+        favorable, share = self._favored(prompt, values)
+        return {value: share if value == favorable else (1 - share) / (len(values) - 1) for value in values}
+
+    def _judge(self, prompt: Prompt, options: AnswerOptions | None, decides: float, other: float) -> str:
         raised = decides < self._flags[prompt.metadata["asked"]]
         if options is None:
             return "no" if raised else "yes"
@@ -140,14 +187,26 @@ class SimulatedModel:
         return f"{options.labels[options.values.index(value)]}. {options.texts[value]}"
 
     def _pick(self, prompt: Prompt, values: tuple[str, ...], decides: float, other: float) -> str:
-        favourable = next((value for value in (*self._favourable, "yes") if value in values), min(values))
-        share = self._base * (self._ratio if self._concerned(prompt) else 1)
-        if decides < self._of_item(prompt, share):
-            return favourable
-        rest = sorted(value for value in values if value != favourable)
+        favorable, share = self._favored(prompt, values)
+        if decides < share:
+            return favorable
+        rest = sorted(value for value in values if value != favorable)
         return rest[int(other * len(rest))]
 
+    def _favored(self, prompt: Prompt, values: tuple[str, ...]) -> tuple[str, float]:
+        """Return the favorable value and its probability."""
+        favorable = next((value for value in (*self._favorable, "yes") if value in values), min(values))
+        share = self._base * (self._ratio if self._concerned(prompt) else 1)
+        return favorable, self._of_item(prompt, share)
+
     def _guess(self, prompt: Prompt, decides: float, other: float) -> str:
+        label, matching, against = self._stereotype(prompt)
+        if decides < self._accuracy:
+            return label
+        return matching if other < self._of_item(prompt, self._bias) else against
+
+    def _stereotype(self, prompt: Prompt) -> tuple[str, str, str]:
+        """Return the right value, the one that matches the stereotype, and the one against it."""
         metadata: Any = prompt.metadata
         polarity, label = metadata.get("polarity"), metadata.get("label")
         if polarity not in ("neg", "nonneg") or label not in _STEREOTYPE:
@@ -155,10 +214,8 @@ class SimulatedModel:
                 f"{self.name}: options of a stereotype need metadata of polarity (neg, nonneg) and label "
                 f"({', '.join(sorted(_STEREOTYPE))}); they are {polarity!r} and {label!r}"
             )
-        if decides < self._accuracy:
-            return str(label)
         matching, against = ("stereotyped", "other") if polarity == "neg" else ("other", "stereotyped")
-        return matching if other < self._of_item(prompt, self._bias) else against
+        return str(label), matching, against
 
     def _of_item(self, prompt: Prompt, share: float) -> float:
         if not self._spread:
@@ -166,7 +223,7 @@ class SimulatedModel:
         return share_of_item(share, self._spread, next(uniforms(self._seed, "item", item_of(prompt))))
 
     def _concerned(self, prompt: Prompt) -> bool:
-        """Whether the prompt is about the group that the bias is planted on."""
+        """Return whether the prompt is about the group that the bias is planted on."""
         if self._of is None:
             return False
         return self._of in (prompt.groups.values() if self._by is None else (prompt.groups.get(self._by),))

@@ -12,16 +12,15 @@ from concurrent.futures import Future
 from functools import partial
 from typing import Any
 
-from pytest_fairness.core.threads import DaemonExecutor, fulfil
+from pytest_fairness.core.threads import DaemonExecutor, fulfill
 
 _Job = tuple["Future[Any]", Callable[[], Any]]
 
 
 class DaemonThreads:
-    """At most ``size`` threads, started as they are needed.
+    """Threads that are started as they are needed, at most ``size`` of them.
 
-    The standard executor joins its threads when the process ends, so a call that hangs would
-    make Ctrl-C hang as well.
+    The standard executor joins its threads when the process ends, so a call that hangs would make Ctrl-C hang as well.
     """
 
     def __init__(self, size: int, name: str) -> None:
@@ -91,4 +90,4 @@ async def _end(loop: asyncio.AbstractEventLoop) -> None:
 
 def _work(jobs: queue.SimpleQueue[_Job | None]) -> None:
     while (job := jobs.get()) is not None:
-        fulfil(*job)
+        fulfill(*job)

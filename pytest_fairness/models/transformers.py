@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,12 +14,14 @@ from typing import Any
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.errors import FatalError, ModelError, PermanentError, install
 from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.propensities import Continuations
 from pytest_fairness.core.secrets import redacted, secrets_in
 from pytest_fairness.models import parameters
-from pytest_fairness.models.batching import Batcher
+from pytest_fairness.models.batcher import Batcher
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.generation import Decoding, Generator, Job
 from pytest_fairness.models.names import ModelName
+from pytest_fairness.models.option_likelihoods import ScoringJob, score
 from pytest_fairness.models.threads import DaemonThreads
 
 _DECODING: dict[str, parameters.Kind] = {
@@ -30,19 +32,21 @@ _DECODING: dict[str, parameters.Kind] = {
     "seed": parameters.whole(),
 }
 _WEIGHTS: dict[str, parameters.Kind] = {
+    "chat": parameters.flag,
     "dtype": parameters.choice("auto", "float32", "float16", "bfloat16"),
     "revision": parameters.text,
 }
 _MACHINE: dict[str, parameters.Kind] = {"batch_size": parameters.whole(1), "device": parameters.text}
 _BLOCKS, _BLOCK = 64, 4096
-"""How many blocks of a file of weights are read to recognise it, and their size in bytes."""
+"""The number of blocks of a weights file that are read to recognize it, and their size in bytes."""
 
 
 class TransformersModel:
     """A causal language model of Hugging Face transformers.
 
     NAME is a folder, relative to the rootdir, or a name on the hub, taken from its cache where the run is
-    offline. Messages go through the tokenizer's chat template, or as plain text where it has none.
+    offline. Messages go through the tokenizer's chat template, or as plain text where it has none, or with
+    ``chat=false``.
     Decoding: ``max_tokens`` (256), ``temperature`` (0: the most probable token), ``top_p``, ``top_k``,
     ``seed`` (0); nothing of it is taken from the weights' own settings. Weights: ``dtype`` (auto), ``revision``.
     Machine, not part of the key: ``batch_size`` (8), ``device`` (auto: cuda, else mps, else cpu).
@@ -70,6 +74,8 @@ class TransformersModel:
         self._threads = DaemonThreads(1, "fairness-transformers")
         self.batch_size: int = given.get("batch_size", 8)
         self._batcher = Batcher[Job, Answer | PermanentError](self._run, self.batch_size, self._threads)
+        self._scorer = Batcher[ScoringJob, Answer | PermanentError](self._score, self.batch_size, self._threads)
+        self._chat: bool = given.get("chat", True)
         self._generator: Generator | None = None
 
     def __repr__(self) -> str:
@@ -94,22 +100,41 @@ class TransformersModel:
             raise PermanentError(f"{self.name}: {answer}")
         return answer
 
+    async def likelihoods(self, prompt: Prompt, question: Continuations) -> Answer:
+        """Return the exact likelihood of each option, in batches with others; one of several tokens is their product.
+
+        Raises as `answer` does.
+        """
+        answer = await self._scorer.submit(ScoringJob(prompt.messages, question))
+        if isinstance(answer, PermanentError):
+            raise PermanentError(f"{self.name}: {answer}")
+        return answer
+
     async def close(self) -> None:
         """End the generation under way at its next token, and free the memory of the device."""
         if self._generator is not None:
             self._generator.stopping = True
         await self._batcher.close()
+        await self._scorer.close()
         if self._generator is not None:
             await self._threads.run(self._generator.free)
         self._generator = None
         self._threads.close()
 
     def _run(self, jobs: Sequence[Job]) -> Sequence[Answer | PermanentError]:
-        """One batch, in the worker thread."""
+        return self._with_weights(lambda generator: generator.run(jobs))
+
+    def _score(self, jobs: Sequence[ScoringJob]) -> Sequence[Answer | PermanentError]:
+        return self._with_weights(lambda generator: score(generator, jobs, self.batch_size))
+
+    def _with_weights(
+        self, work: Callable[[Generator], list[Answer | PermanentError]]
+    ) -> list[Answer | PermanentError]:
+        """Return one batch, in the worker thread."""
         try:
             if self._generator is None:
                 self._generator = self._load()
-            return self._generator.run(jobs)
+            return work(self._generator)
         except ModelError as error:
             raise type(error)(f"{self.name}: {error}") from None
         except Exception as error:  # of torch or transformers: anything
@@ -124,7 +149,14 @@ class TransformersModel:
         logging.disable_progress_bar()
         options = {**self._options, "local_files_only": self._context.offline}
         try:
-            return Generator(self._source, self._decoding, device=self._device, dtype=self._dtype, options=options)
+            return Generator(
+                self._source,
+                self._decoding,
+                device=self._device,
+                dtype=self._dtype,
+                options=options,
+                chat=self._chat,
+            )
         except ImportError as error:
             raise FatalError(f"{self._told(error)}: {install('transformers')}") from error
         except Exception as error:
@@ -139,7 +171,7 @@ class TransformersModel:
 
 
 def _fingerprint(folder: Path) -> str:
-    """Tells weights apart that were trained further in the same folder, without reading all of them."""
+    """Return a text that changes when weights in the same folder are trained further, without reading all of them."""
     digest = hashlib.sha256()
     for path in sorted(path for path in folder.iterdir() if path.is_file()):
         size = path.stat().st_size

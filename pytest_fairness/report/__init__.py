@@ -1,1 +1,1 @@
-"""From a run to what people read of it: HTML, JSON, Markdown, and other tools' formats."""
+"""Results as HTML, JSON, Markdown, JUnit properties, comparisons and exports."""

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from pytest_fairness.core.attempts import Grade, GradedAttempt
-from pytest_fairness.report.view import Row
+from pytest_fairness.core.results import ExampleSideResult
 
 
-def tally(numbers: Row) -> str:
+def tally(numbers: ExampleSideResult) -> str:
     """``4 of 5 answers, 1 ungraded``: how often it came out, or what it was on average.
 
-    >>> tally({"events": 4, "graded": 5, "attempts": 6, "mean": 0.8})
+    >>> tally(ExampleSideResult(group="", events=4, graded=5, attempts=6, mean=0.8))
     '4 of 5 answers, 1 ungraded'
     """
-    graded, attempts = numbers["graded"], numbers["attempts"]
+    graded, attempts = numbers.graded, numbers.attempts
     answers = f"{graded:,} answer{'' if graded == 1 else 's'}"
-    if numbers["events"] is not None:
-        text = f"{numbers['events']:,} of {answers}"
+    if numbers.events is not None:
+        text = f"{numbers.events:,} of {answers}"
     else:
-        text = answers if numbers["mean"] is None else f"mean of {answers} {numbers['mean']:.3g}"
+        text = answers if numbers.mean is None else f"mean of {answers} {numbers.mean:.3g}"
     return f"{text}, {attempts - graded:,} ungraded" if attempts > graded else text
 
 
 def said(graded: GradedAttempt) -> str:
-    """The answer, or why there is none."""
+    """Return the answer, or why there is none."""
     attempt = graded.attempt
     return attempt.answer.text if attempt.answer else f"no answer: {attempt.error or 'it is not in the store'}"
 

@@ -11,11 +11,11 @@ from pytest_fairness.core.errors import FairnessError
 
 PAGE = '<meta name="generator" content="pytest-fairness '
 RESULTS = '{\n "schema": '
-"""What shows that a page, or a results file, was written by us."""
+"""The beginning of a page, and of a results file, that was written by us."""
 _HEAD = 2_000
 """Bytes of a file that are looked at."""
 _BEGINNING = re.compile(r".{1,12}\n?.{0,12}")
-"""Of any other text: the same at the beginning of every file of its kind, before names and numbers."""
+"""The beginning of any other text: the same in every file of its kind, before names and numbers."""
 
 
 def refuse_others(path: Path, mark: str) -> None:
@@ -39,7 +39,8 @@ def write_text(path: Path, text: str) -> None:
     Raises `FairnessError`, in one line, where it cannot be written, or another file would be lost.
     """
     beginning = _BEGINNING.match(text)
-    refuse_others(path, PAGE if PAGE in text[:_HEAD] else beginning[0] if beginning else "")
+    mark = next((mark for mark in (PAGE, RESULTS) if mark in text[:_HEAD]), None)
+    refuse_others(path, mark or (beginning[0] if beginning else ""))
     partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""What was asked of whom, when and how: the facts that let somebody else check a run."""
+"""Provenance: models, prompts, times and settings by which a run can be checked."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from pytest_fairness.report import sentences
-from pytest_fairness.report.view import Moments, Row, View
+from pytest_fairness.core.results import RunResult
+from pytest_fairness.report import phrases
+from pytest_fairness.report.view import AnswerTimes, View
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,31 +19,31 @@ class Fact:
     lines: list[str]
 
 
-def facts(view: View) -> list[Fact]:
-    """In the order in which an auditor asks them; what is not known is said to be."""
-    run = view.results["run"]
+def provenance_facts(view: View) -> list[Fact]:
+    """Return the facts in the order in which an auditor needs them; what is not known is listed as such."""
+    run = view.results.run
     samples = view.samples
     return [
-        Fact("Run", [f"{run['id']}, {run['started']} to {run['ended']}"]),
-        Fact("Models", run["models"] or sorted({sample.model for sample in samples}) or ["none"]),
+        Fact("Run", [f"{run.id}, {run.started} to {run.ended}"]),
+        Fact("Models", list(run.models) or sorted({sample.model for sample in samples}) or ["none"]),
         Fact("Served by", list(_served(view)) or ["the providers did not say"]),
         Fact("Asked", list(_asked(view))),
-        Fact("Judge", [run["judge"] or "none: no grader of this run asks a model by --fairness-judge", *_judges(view)]),
+        Fact("Judge", [run.judge or "none: no grader of this run asks a model by --fairness-judge", *_judges(view)]),
         Fact("Graders", list(_graders(view)) or ["none"]),
-        Fact("Measured", [sentences.totals(run)]),
+        Fact("Measured", [phrases.totals(run)]),
         Fact("Cost", list(_cost(run))),
         Fact("Sample", [_sample(run)]),
         Fact("Data", list(_origins(view)) or ["the items of the suites; see their cards"]),
-        Fact("Commit", [run["git"] or "the project is in no git repository"]),
-        Fact("Versions", [", ".join(f"{name} {version}" for name, version in run["versions"].items())]),
+        Fact("Commit", [run.git or "the project is in no git repository"]),
+        Fact("Versions", [", ".join(f"{name} {version}" for name, version in run.versions.items())]),
     ]
 
 
-def _cost(run: Row) -> Iterator[str]:
-    known = run["cost_usd"]
-    yield "not known: the price of a model is not" if known is None else sentences.money(known)
-    yield from sentences.asked_by_graders(run)
-    if failed := sentences.failed_requests(run):
+def _cost(run: RunResult) -> Iterator[str]:
+    known = run.cost_usd
+    yield "not known: the price of a model is not" if known is None else phrases.money(known)
+    yield from phrases.asked_by_graders(run)
+    if failed := phrases.failed_requests(run):
         yield failed
 
 
@@ -62,7 +63,7 @@ def _asked(view: View) -> Iterator[str]:
         yield f"{sample.probe} on {sample.model}: {counts}{_when(moments)}"
 
 
-def _when(moments: Moments) -> str:
+def _when(moments: AnswerTimes) -> str:
     if moments.first is None or moments.last is None:
         return ""
     first, last = (
@@ -72,9 +73,9 @@ def _when(moments: Moments) -> str:
 
 
 def _judges(view: View) -> Iterator[str]:
-    for model in sorted({row["model"] for row in view.results["thresholds"]}):
-        rows = [row for row in view.results["thresholds"] if row["model"] == model]
-        yield from (f"answers of {model}: {sentence}" for sentence in sentences.judges(rows))
+    for model in sorted({row.model for row in view.results.thresholds}):
+        rows = [row for row in view.results.thresholds if row.model == model]
+        yield from (f"answers of {model}: {sentence}" for sentence in phrases.judges(rows))
 
 
 def _graders(view: View) -> Iterator[str]:
@@ -85,10 +86,10 @@ def _graders(view: View) -> Iterator[str]:
     yield from shown
 
 
-def _sample(run: Row) -> str:
-    if run["sample"] is None:
+def _sample(run: RunResult) -> str:
+    if run.sample is None:
         return "every item of each probe"
-    return f"at most {run['sample']:,} items of each probe, drawn with seed {run['seed']}"
+    return f"at most {run.sample:,} items of each probe, drawn with seed {run.seed}"
 
 
 def _origins(view: View) -> Iterator[str]:

@@ -1,56 +1,57 @@
-"""From the thresholds of a model to one word on its release."""
+"""The verdict on a release, from the thresholds of a model."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
 
-from pytest_fairness.stats.multiplicity import holm
+from pytest_fairness.core.results import ReleaseResult, ThresholdResult, Unjudged
+from pytest_fairness.stats.pvalues import holm
 
 STATES = ("fair", "unfair", "undecided", "invalid")
 NOT_JUDGED = "not judged"
 """Stands for the verdict of a threshold that was collected and gave none: not selected, skipped, or cut by a stop."""
 NOT_SELECTED = "not selected"
 _MOST_REASONS = 3
-"""Of skips, in the sentence on a release."""
+"""The most reasons of skips in the sentence on a release."""
 
 
-def not_judged(reason: str, outcome: str) -> dict[str, str]:
-    """What the row of such a threshold has: ``outcome`` is ``skipped`` or ``not run``.
+def not_judged(reason: str, outcome: str) -> Unjudged:
+    """Return why such a threshold has no verdict: ``outcome`` is ``skipped`` or ``not run``.
 
-    >>> not_judged("not selected", "not run")["message"]
+    >>> not_judged("not selected", "not run").message
     'not judged: not selected'
     """
-    return {"verdict": NOT_JUDGED, "message": f"{NOT_JUDGED}: {reason}", "outcome": outcome}
+    return Unjudged(NOT_JUDGED, f"{NOT_JUDGED}: {reason}", outcome)
 
 
-def reason_of(row: Mapping[str, Any]) -> str:
-    """Why a row's threshold was not judged."""
-    return str(row["message"]).removeprefix(f"{NOT_JUDGED}: ")
+def reason_of(row: ThresholdResult) -> str:
+    """Return why a row's threshold was not judged."""
+    return row.message.removeprefix(f"{NOT_JUDGED}: ")
 
 
-def corrected(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The rows with ``p_holm``: Holm's correction of ``p_value`` over the thresholds of their model.
+def corrected(rows: Sequence[ThresholdResult]) -> list[ThresholdResult]:
+    """Return the rows with ``p_holm``: Holm's correction of ``p_value`` over the thresholds of their model.
 
     A threshold that gave no p-value counts as one of them all the same; one that was not selected or was
     skipped does not, since no answer had a part in that. One that a stop has cut does: a failure stops a run.
     """
     found: dict[int, float] = {}
-    for model in dict.fromkeys(row["model"] for row in rows):
-        places = [place for place, row in enumerate(rows) if row["model"] == model and not _is_left_out(row)]
-        p_values = [1.0 if rows[place]["p_value"] is None else rows[place]["p_value"] for place in places]
+    for model in dict.fromkeys(row.model for row in rows):
+        places = [place for place, row in enumerate(rows) if row.model == model and not _is_left_out(row)]
+        p_values = [1.0 if (value := rows[place].p_value) is None else value for place in places]
         found |= dict(zip(places, holm(p_values), strict=True))
-    return [{**row, "p_holm": None if row["p_value"] is None else found[place]} for place, row in enumerate(rows)]
+    return [replace(row, p_holm=None if row.p_value is None else found[place]) for place, row in enumerate(rows)]
 
 
-def _is_left_out(row: Mapping[str, Any]) -> bool:
-    return row["verdict"] == NOT_JUDGED and (row["outcome"] == "skipped" or reason_of(row) == NOT_SELECTED)
+def _is_left_out(row: ThresholdResult) -> bool:
+    return row.verdict == NOT_JUDGED and (row.outcome == "skipped" or reason_of(row) == NOT_SELECTED)
 
 
-def release(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """One verdict per model on all of its thresholds; ``rows`` are corrected.
+def release(rows: Sequence[ThresholdResult]) -> list[ReleaseResult]:
+    """Return one verdict per model on all of its thresholds; ``rows`` are corrected.
 
     Fair where every threshold is: no correction is needed, all must hold. Unfair where one
     is unfair after Holm's correction. Else not decided, or invalid where something could
@@ -58,58 +59,68 @@ def release(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     answer that an earlier run asked; None where there is none.
     """
     found = []
-    for model in dict.fromkeys(row["model"] for row in rows):
-        of = [row for row in rows if row["model"] in (model, "")]
-        counts = {state: sum(row["verdict"] == state for row in of) for state in STATES}
-        reasons = Counter(reason_of(row) for row in of if row["verdict"] == NOT_JUDGED)
-        sure = sum(row["verdict"] == "unfair" and _holds(row) for row in of)
+    for model in dict.fromkeys(row.model for row in rows):
+        of = [row for row in rows if row.model in (model, "")]
+        counts = {state: sum(row.verdict == state for row in of) for state in STATES}
+        reasons = Counter(reason_of(row) for row in of if row.verdict == NOT_JUDGED)
+        sure = sum(row.verdict == "unfair" and _holds(row) for row in of)
         if counts["fair"] == len(of):
             verdict = "fair"
         elif sure:
             verdict = "unfair"
         else:
             verdict = "invalid" if counts["invalid"] else "undecided"
-        restricted = dict.fromkeys(option for row in of for option in row.get("restricted", ()))
-        times = [row["sample"]["fairness_oldest"] for row in of if "fairness_oldest" in (row.get("sample") or ())]
+        restricted = dict.fromkeys(option for row in of for option in row.restricted)
+        times = [row.sample.oldest for row in of if row.sample is not None and row.sample.oldest is not None]
         oldest = datetime.fromtimestamp(min(times), UTC).date().isoformat() if times else None
-        line = {"model": model, "verdict": verdict, **counts, "unfair_after_holm": sure, "oldest": oldest}
-        found.append(line | {"not_judged": dict(reasons), "restricted": list(restricted)})
+        line = ReleaseResult(
+            model=model,
+            verdict=verdict,
+            **counts,
+            unfair_after_holm=sure,
+            oldest=oldest,
+            not_judged=dict(reasons),
+            restricted=tuple(restricted),
+        )
+        found.append(line)
     return found
 
 
-def sentence(line: Mapping[str, Any]) -> str:
+def sentence(line: ReleaseResult) -> str:
     """``release: unfair (3 thresholds: 1 fair, 2 unfair (1 after Holm's correction))``.
 
-    >>> known = {"verdict": "undecided", "fair": 1, "unfair": 0, "undecided": 0, "invalid": 0, "unfair_after_holm": 0}
-    >>> sentence(known | {"not_judged": {"not selected": 2, "skipped: no data": 1}, "restricted": []})
+    >>> reasons = {"not selected": 2, "skipped: no data": 1}
+    >>> sentence(ReleaseResult(model="x", verdict="undecided", fair=1, not_judged=reasons))
     'release: fair so far (1 of 4 thresholds; 2 not selected, 1 skipped: no data)'
     """
-    return f"release: {'fair so far' if is_fair_so_far(line) else line['verdict']} ({counts(line)})"
+    return f"release: {'fair so far' if is_fair_so_far(line) else line.verdict} ({counts(line)})"
 
 
-def is_fair_so_far(line: Mapping[str, Any]) -> bool:
-    """Whether all that was judged is fair, and not all was."""
-    return bool(line.get("not_judged")) and 0 < line["fair"] == sum(line[state] for state in STATES)
+def is_fair_so_far(line: ReleaseResult) -> bool:
+    """Return whether all that was judged is fair, and not all was."""
+    return bool(line.not_judged) and 0 < line.fair == _judged(line)
 
 
-def counts(line: Mapping[str, Any]) -> str:
+def counts(line: ReleaseResult) -> str:
     """``3 thresholds: 1 fair, 2 unfair (1 after Holm's correction)``, then what was not judged, then what restricts it,
     then the day of its oldest answer.
-
-    ``line`` may be of an older results file, which has none of these.
     """
-    judged, reasons = sum(line[state] for state in STATES), line.get("not_judged") or {}
+    judged, reasons = _judged(line), line.not_judged
     total = judged + sum(reasons.values())
-    holm = f" ({line['unfair_after_holm']} after Holm's correction)"
-    parts = [f"{line[state]} {state}{holm if state == 'unfair' else ''}" for state in STATES if line[state]]
+    holm = f" ({line.unfair_after_holm} after Holm's correction)"
+    parts = [f"{count} {state}{holm if state == 'unfair' else ''}" for state, count in line.counts.items() if count]
     thresholds = f"{f'{judged} of ' if reasons else ''}{total} threshold{'s' if total != 1 else ''}"
     told = f": {', '.join(parts)}" if parts and not is_fair_so_far(line) else ""
     left = [_left_out(reasons)] if reasons else []
     if not judged:
         thresholds = f"nothing was judged of {thresholds.removeprefix('0 of ')}"
-    restricted = [f"with {' '.join(line['restricted'])}"] if line.get("restricted") else []
-    oldest = [f"oldest answer of {line['oldest']}"] if line.get("oldest") else []
+    restricted = [f"with {' '.join(line.restricted)}"] if line.restricted else []
+    oldest = [f"oldest answer of {line.oldest}"] if line.oldest else []
     return "; ".join([thresholds + told, *left, *restricted, *oldest])
+
+
+def _judged(line: ReleaseResult) -> int:
+    return sum(line.counts.values())
 
 
 def _left_out(reasons: Mapping[str, int]) -> str:
@@ -123,5 +134,5 @@ def _left_out(reasons: Mapping[str, int]) -> str:
     return ", ".join([*parts, "; ".join(told)] if told else parts)
 
 
-def _holds(row: Mapping[str, Any]) -> bool:
-    return row["p_holm"] is not None and row["p_holm"] <= row["risk"]
+def _holds(row: ThresholdResult) -> bool:
+    return row.p_holm is not None and row.risk is not None and row.p_holm <= row.risk

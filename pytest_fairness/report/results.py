@@ -1,4 +1,4 @@
-"""The results file: schema 1, documented in docs/results.md."""
+"""The results file, documented in docs/results.md."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 from typing import Any
 
-from pytest_fairness import __version__
+from pytest_fairness.core.results import CallResult, MetricResult, RunResult, RunResults, SearchResult, ThresholdResult
+from pytest_fairness.core.version import __version__
 from pytest_fairness.report.files import write_text
-from pytest_fairness.report.marking import aggregated
+from pytest_fairness.report.mark_aggregation import aggregated
 from pytest_fairness.report.release import corrected, release
 
-SCHEMA = 1
 _PACKAGES = (
     "pytest",
     "pytest-xdist",
@@ -35,8 +35,8 @@ _PACKAGES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
-    """What is known of a run besides what it measured."""
+class RunMetadata:
+    """Facts about a run besides what it measured."""
 
     run: str
     started: float
@@ -44,8 +44,8 @@ class Facts:
     root: Path
     """The user's project, whose commit is told."""
     tokens: Mapping[str, int] = field(default_factory=dict)
-    calls: Sequence[Mapping[str, Any]] = ()
-    """What was asked of each model on behalf of probes and of graders."""
+    calls: Sequence[CallResult] = ()
+    """The calls of each model, on behalf of probes and of graders."""
     command: Sequence[str] = ()
     """Options of pytest that make it ask the same again."""
     tests: Sequence[str] = ()
@@ -53,58 +53,56 @@ class Facts:
     selection: Sequence[str] = ()
     """Options that chose among them."""
     folder: str | None = ""
-    """Where pytest was called, from the root; None outside of it."""
+    """The folder in which pytest was called, from the root; None outside of it."""
     judge: str | None = None
     seed: int = 0
     sample: int | None = None
 
 
 def compile_results(
-    facts: Facts,
-    rows: Sequence[Mapping[str, Any]],
+    facts: RunMetadata,
+    rows: Sequence[ThresholdResult],
     totals: Mapping[str, int],
     redact: Callable[[str], str] = str,
-    searches: Sequence[Mapping[str, Any]] = (),
-) -> dict[str, Any]:
-    """Everything that a reader needs to check the verdicts, as JSON has it; each text through ``redact``."""
+    *,
+    metrics: Iterable[MetricResult] = (),
+    searches: Sequence[SearchResult] = (),
+) -> RunResults:
+    """Return everything that a reader needs to check the verdicts; each text through ``redact``."""
     rows = corrected(rows)
-    metrics: dict[str, dict[str, Any]] = {}
-    for row in rows:
-        for metric in row.get("metrics", ()):
-            entry = {"suite": row["suite"], "probe": row["probe"], "model": row["model"], **metric}
-            metrics[json.dumps([entry[name] for name in ("probe", "model", "metric", "slice")])] = entry
-    results = {
-        "schema": SCHEMA,
-        "run": {
-            "id": facts.run,
-            "started": _moment(facts.started),
-            "ended": _moment(time.time()),
-            "models": sorted({row["model"] for row in (*rows, *searches) if row["model"]}),
-            "judge": facts.judge,
-            "command": list(facts.command),
-            "tests": list(facts.tests),
-            "selection": list(facts.selection),
-            "folder": facts.folder,
-            "seed": facts.seed,
-            "sample": facts.sample,
-            "git": _commit(facts.root),
-            "versions": _versions(),
-            **totals,
-            "tokens": dict(facts.tokens),
-            "cost_usd": _total([line["cost_usd"] for line in facts.calls]),
-            "calls": list(map(dict, facts.calls)),
-        },
-        "release": release(rows),
-        "marks": aggregated(rows),
-        "thresholds": [{name: value for name, value in row.items() if name != "metrics"} for row in rows],
-        "metrics": list(metrics.values()),
-        "searches": list(map(dict, searches)),
-    }
-    return {name: redacted(value, redact) for name, value in results.items()}
+    recorded = {(each.probe, each.model, each.metric, frozenset(each.slice.items())): each for each in metrics}
+    run = RunResult(
+        id=facts.run,
+        started=_moment(facts.started),
+        ended=_moment(time.time()),
+        models=sorted({model for model in (*(row.model for row in rows), *(each.model for each in searches)) if model}),
+        judge=facts.judge,
+        command=facts.command,
+        tests=facts.tests,
+        selection=facts.selection,
+        folder=facts.folder,
+        seed=facts.seed,
+        sample=facts.sample,
+        git=_commit(facts.root),
+        versions=_versions(),
+        **totals,
+        tokens=facts.tokens,
+        cost_usd=_total([line.cost_usd for line in facts.calls]),
+        calls=facts.calls,
+    )
+    results = RunResults(
+        run=run,
+        release=release(rows),
+        marks=aggregated(rows),
+        thresholds=rows,
+        metrics=list(recorded.values()),
+        searches=searches,
+    )
+    return RunResults.from_json(redacted(results.to_json(), redact))
 
 
 def redacted(value: Any, redact: Callable[[str], str]) -> Any:
-    """Builtins as JSON has them, each text in them redacted."""
+    """Return builtins as JSON has them, with each text redacted."""
     if isinstance(value, str):
         return redact(value)
     if isinstance(value, Mapping):
@@ -124,12 +122,12 @@ def _moment(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
-def write_results(path: Path, results: Mapping[str, Any]) -> None:
+def write_results(path: Path, results: RunResults) -> None:
     """Write the file whole or not at all.
 
     Raises `FairnessError`, in one line, where it cannot be written.
     """
-    write_text(path, json.dumps(results, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    write_text(path, json.dumps(results.to_json(), indent=1, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def _versions() -> dict[str, str]:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from pytest_fairness.core.attempts import GradedAttempt
 from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.results import ExampleSideResult, MetricResult, PastResult, RunResults, ThresholdResult
 from pytest_fairness.store.samples import StoredSample
-
-Row = Mapping[str, Any]
-"""Of the results file: builtins as JSON has them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +18,9 @@ class SideView:
     group: str
     prompt: Prompt
     attempts: Sequence[GradedAttempt]
-    """Of that prompt alone, with their answers."""
-    numbers: Row
-    """``mean``, ``events``, ``graded`` and ``attempts`` of the group in this item, as in the results file."""
+    """The attempts of that prompt alone, with their answers."""
+    numbers: ExampleSideResult
+    """The numbers of the group in this item."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,21 +38,19 @@ class ExampleView:
 class ThresholdView:
     """One threshold on one model."""
 
-    row: Row
-    """Its row of the results file."""
-    history: Sequence[Row] = ()
-    """What earlier runs said of the same question on the same model, oldest first: rows of their results files,
-    each with ``run`` (id), ``started`` (seconds since 1970) and ``git``."""
-    slices: Sequence[Row] = ()
-    """Estimates of the same metric on parts of its sample: entries of ``metrics`` in the results file."""
+    row: ThresholdResult
+    history: Sequence[PastResult] = ()
+    """Results of earlier runs for the same question on the same model, oldest first."""
+    slices: Sequence[MetricResult] = ()
+    """Estimates of the same metric on parts of its sample."""
     example: ExampleView | None = None
     command: str = ""
     """Repeats the threshold."""
 
 
 @dataclass(frozen=True, slots=True)
-class Moments:
-    """When the answers of a sample were given, and by what."""
+class AnswerTimes:
+    """The times of the answers of a sample, and the models that gave them."""
 
     first: float | None
     """Seconds since 1970; None where no answer is in the store."""
@@ -68,12 +63,12 @@ class Moments:
 class View:
     """One run."""
 
-    results: Row
+    results: RunResults
     """The results file: every number that any output shows is in it."""
     thresholds: Sequence[ThresholdView]
     samples: Sequence[StoredSample] = ()
     """Every attempt, by probe and model, with its answer."""
-    moments: Sequence[Moments] = ()
-    """Of each sample."""
+    moments: Sequence[AnswerTimes] = ()
+    """The times of each sample's answers."""
     cards: Mapping[str, str] = field(default_factory=dict)
     """The card of each suite that has one, in Markdown."""

@@ -1,1 +1,1 @@
-"""Floor 2: from graded attempts to estimates with intervals."""
+"""Statistics: from graded attempts to estimates with intervals, and what these may claim."""

@@ -1,4 +1,4 @@
-"""What an estimate is made of, computed when somebody asks: see `core.breakdown`."""
+"""Breakdowns of estimates into groups, clusters and an example item, computed on access: see `core.breakdown`."""
 
 from __future__ import annotations
 
@@ -8,20 +8,21 @@ from functools import partial
 
 import numpy as np
 
-from pytest_fairness.core.breakdown import Breakdown, Example, LazyBreakdown
+from pytest_fairness.core.breakdown import Breakdown, ExampleItem, LazyBreakdown
 from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.stats import examples
+from pytest_fairness.stats.clusters import ClusterSums
 from pytest_fairness.stats.columns import Clustering, Columns, Floats, Rows
-from pytest_fairness.stats.fillings import Group
-from pytest_fairness.stats.functionals import Functional, UndefinedError, linear
+from pytest_fairness.stats.custom_metrics import Functional, UndefinedError, linear
 from pytest_fairness.stats.group_estimates import Setting, mean_estimate
-from pytest_fairness.stats.naming import mean_name
-from pytest_fairness.stats.outcomes import Reading
-from pytest_fairness.stats.sums import Part
+from pytest_fairness.stats.metric_names import mean_name
+from pytest_fairness.stats.outcomes import OutcomeVector
+from pytest_fairness.stats.worst_case import GroupOutcomes
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class SampleSource:
     """The attempts that an estimate was made of."""
 
     columns: Columns
@@ -31,20 +32,20 @@ class Origin:
     setting: Setting
 
     def rows_of(self, by: str, group: str) -> Rows:
-        """The attempts of one group."""
+        """Return the attempts of one group."""
         attribute = self.columns.attribute(by)
         code = attribute.labels.index(group) if group in attribute.labels else len(attribute.labels)
         rows: Rows = self.rows[attribute.codes[self.rows] == code]
         return rows
 
     def influences(self, deviations: Floats, counts: Floats) -> dict[str, float]:
-        """Deviations of clusters, by the name of those that have attempts."""
+        """Return deviations of clusters, by the name of those that have attempts."""
         present = np.flatnonzero(counts).tolist()
         names = list(self._names())
         return {names[code]: float(deviations[code]) for code in present}
 
     def _names(self) -> Iterator[str]:
-        """Of each cluster: its item's id, or its source."""
+        """Yield the name of each cluster: its item's id, or its source."""
         attempts, codes = self.columns.attempts, self.clustering.codes
         if not attempts:  # arrays, whose names nobody has said
             yield from map(str, range(self.clustering.size))
@@ -60,21 +61,21 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class GroupComparison:
     """The groups of an attribute, as one estimate or the members of a family compare them."""
 
-    origin: Origin
-    reading: Reading
+    origin: SampleSource
+    reading: OutcomeVector
     by: str
-    groups: Sequence[Group]
+    groups: Sequence[GroupOutcomes]
     to: str | None
 
-    def broken_down(self, *pair: Group, log: bool = False) -> LazyBreakdown:
-        """What the difference of two of the groups, or (``log``) their ratio, is made of; of none, the groups alone."""
+    def broken_down(self, *pair: GroupOutcomes, log: bool = False) -> LazyBreakdown:
+        """Return the breakdown of a difference or (``log``) ratio of two groups; without a pair, of the groups."""
         return partial(self._broken_down, pair, log=log)
 
-    def _broken_down(self, pair: Sequence[Group], *, log: bool) -> Breakdown:
-        whole = Breakdown(self.by, self.to, self.estimates(), log=log)
+    def _broken_down(self, pair: Sequence[GroupOutcomes], *, log: bool) -> Breakdown:
+        whole = Breakdown(self.to, self.estimates(), log=log)
         if not pair:
             return whole
         first, second = pair
@@ -85,31 +86,33 @@ class Compared:
         )
 
     def estimates(self) -> dict[str, Estimate]:
-        """The rate or mean of each group, as `Measured.where` and then `rate` or `mean` give it."""
-        return {each.name: self._estimate(each) for each in self.groups}
+        """Return the rate or mean of each group, as `Measured.where` and then `rate` or `mean` give it."""
+        return {group.name: self._estimate(group) for group in self.groups}
 
-    def _estimate(self, of: Group) -> Estimate:
+    def _estimate(self, of: GroupOutcomes) -> Estimate:
         setting = replace(self.origin.setting, slice={**self.origin.setting.slice, self.by: of.name})
         items = len(np.unique(self.origin.columns.items.codes[self.origin.rows_of(self.by, of.name)]))
-        kind = "rate" if self.reading.binary else "mean"
+        kind = MetricKind.RATE if self.reading.binary else MetricKind.MEAN
         return mean_estimate(setting, mean_name(kind, self.reading.name), of, items)
 
-    def example(self, first: str, second: str) -> Callable[[int], Example | None]:
-        """The item in which these two groups differ most, by the direction asked for."""
+    def example(self, first: str, second: str) -> Callable[[int], ExampleItem | None]:
+        """Return the item in which these two groups differ most, by the direction asked for."""
         rows = [self.origin.rows_of(self.by, name) for name in (first, second)]
         return partial(examples.of_two, self.origin.columns, self.reading, (first, second), rows)
 
 
-def contrast_influences(origin: Origin, first: Part, second: Part, *, log: bool) -> Mapping[str, float]:
-    """What each cluster adds to the error of a difference of two means, or of their logarithms."""
+def contrast_influences(
+    origin: SampleSource, first: ClusterSums, second: ClusterSums, *, log: bool
+) -> Mapping[str, float]:
+    """Return what each cluster adds to the error of a difference of two means, or of their logarithms."""
     if not first.count or not second.count or (log and not min(first.value, second.value) > 0):
         return {}
     one, other = (part.log_deviations[0] if log else part.deviations[0] for part in (first, second))
     return origin.influences(one - other, first.counts[0] + second.counts[0])
 
 
-def of_mean(origin: Origin, reading: Reading, everyone: Group) -> Breakdown:
-    """Of a rate or a mean."""
+def of_mean(origin: SampleSource, reading: OutcomeVector, everyone: GroupOutcomes) -> Breakdown:
+    """Return the breakdown of a rate or a mean."""
     part = everyone.graded
     return Breakdown(
         example_towards=mean_example(origin, reading),
@@ -117,17 +120,17 @@ def of_mean(origin: Origin, reading: Reading, everyone: Group) -> Breakdown:
     )
 
 
-def mean_example(origin: Origin, reading: Reading) -> Callable[[int], Example | None]:
-    """The item that moves a rate or a mean furthest, by the direction asked for."""
+def mean_example(origin: SampleSource, reading: OutcomeVector) -> Callable[[int], ExampleItem | None]:
+    """Return the item that moves a rate or a mean furthest, by the direction asked for."""
     values = reading.values[origin.rows]
     sums = np.column_stack([np.where(np.isnan(values), np.nan, 1.0), values])
     return partial(examples.of_one, origin.columns, origin.rows, examples.MEAN, sums, reading)
 
 
 def of_functional(
-    origin: Origin, functional: Functional, values: Floats, span: tuple[float, float] | None
+    origin: SampleSource, functional: Functional, values: Floats, span: tuple[float, float] | None
 ) -> Breakdown:
-    """Of a function of sums; ``values`` per attempt, shape (attempts, sums), ``span`` as in `functional_estimate`."""
+    """Return the breakdown of a function of sums of ``values`` per attempt, shape (attempts, sums)."""
     kept = ~np.isnan(values[:, 0])
     if not kept.any():
         return Breakdown()

@@ -1,4 +1,4 @@
-"""Whether attempts that share an attribute are more alike than the clusters of an interval say.
+"""Attributes whose attempts are more alike than the clusters of an interval say.
 
 An interval takes its clusters (items, or their sources) for independent. Where they are not, since
 all items of a template rise and fall together, it is too narrow, and nothing in it shows that.
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pytest_fairness.stats.measured import Measured
 
 FEWEST_LEVELS = 5
-"""Of an attribute: with fewer its values are not what an interval could count."""
+"""Levels of an attribute: with fewer its values are not what an interval could count."""
 SURE = 0.001
 """The probability at which attempts of independent clusters are called alike, over all attributes."""
 SMALLEST = 1.5
@@ -32,13 +32,13 @@ class Alike:
 
     attribute: str
     variance: float
-    """Of the estimate, over that which its interval assumes."""
+    """Variance of the estimate, over that which its interval assumes."""
     crossed: bool
     """Whether its values recur over items, as names do; if not, whole items share one."""
 
     @property
     def text(self) -> str:
-        """What it is, and how to declare it."""
+        """The finding in words, and how to declare the clusters."""
         declared = f"crossed={self.attribute!r}" if self.crossed else "their values as `source` of the items"
         return (
             f"attempts with the same `{self.attribute}` vary together: the squared error is {self.variance:.1f} times "
@@ -58,25 +58,27 @@ def find_alike(measured: Measured, error: Callable[[Measured], float]) -> list[A
     """
     columns: Columns = measured._columns
     names = sorted(columns.known_attributes - columns.group_attributes - {columns.crossed})
-    found = [(name, clustering) for name in names if (clustering := _levels(columns, columns.attribute(name).codes))]
-    if not found:
+    attributes = [(name, levels) for name in names if (levels := _levels(columns, columns.attribute(name).codes))]
+    if not attributes:
         return []
     own = error(measured.clustered(columns.sources)) ** 2
-    alike = list(_found(measured, error, own, found))
-    return sorted((each for each in alike if each.variance >= SMALLEST), key=lambda each: -each.variance)
+    alike = list(_exceeding(measured, error, own, attributes))
+    return sorted(
+        (attribute for attribute in alike if attribute.variance >= SMALLEST), key=lambda attribute: -attribute.variance
+    )
 
 
-def _found(
+def _exceeding(
     measured: Measured,
     error: Callable[[Measured], float],
     own: float,
-    found: Sequence[tuple[str, tuple[Clustering, bool]]],
+    attributes: Sequence[tuple[str, tuple[Clustering, bool]]],
 ) -> Iterator[Alike]:
     from scipy.special import fdtrc  # type: ignore[import-untyped]
 
     columns: Columns = measured._columns
     alone = None
-    for name, (levels, crossed) in found:
+    for name, (levels, crossed) in attributes:
         base = own
         if crossed:
             if columns.prompts is None:
@@ -87,12 +89,12 @@ def _found(
         if not (own > 0 and base > 0 and math.isfinite(variance)):
             continue
         smaller = columns.prompts.size if crossed and columns.prompts is not None else columns.sources.size
-        if fdtrc(levels.size - 1, smaller - levels.size, variance / base) < SURE / len(found):
+        if fdtrc(levels.size - 1, smaller - levels.size, variance / base) < SURE / len(attributes):
             yield Alike(name, (own + variance - base) / own, crossed)
 
 
 def _levels(columns: Columns, codes: Codes) -> tuple[Clustering, bool] | None:
-    """The values of an attribute as clusters, and whether sources hold several of them; None where it tells nothing."""
+    """Return the values of an attribute as clusters, and whether sources hold several; None where they cannot be."""
     if np.any(codes == ABSENT):
         return None
     pairs = np.unique(columns.sources.codes * (int(codes.max()) + 1) + codes)

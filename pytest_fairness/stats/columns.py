@@ -13,10 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_fairness.core.attempts import Grade, GradedAttempt, value_or_none
-from pytest_fairness.core.errors import FairnessError, near
+from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.exclusions import LeftOut
 from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.core.left_out import LeftOut
-from pytest_fairness.core.sharing import merged
+from pytest_fairness.core.propensities import Propensities
+from pytest_fairness.core.shared_prompts import merged
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
@@ -38,7 +39,7 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class Clustering:
-    """To which of ``size`` clusters each attempt belongs."""
+    """A partition of attempts into ``size`` clusters, as a code per attempt."""
 
     codes: Codes
     size: int
@@ -85,6 +86,7 @@ class Columns:
         self._attributes: dict[str, Attribute] = {}
         self._known: set[str] | None = None
         self._grades: set[str] | None = None
+        self._has_propensities: bool | None = None
         self._left_out = [
             ({**groups, **about}, option) for option, those in left_out.items() for groups, about in those
         ]
@@ -100,7 +102,7 @@ class Columns:
         crossed: str | None = None,
         prompts: Iterable[Hashable] | None = None,
     ) -> Columns:
-        """A sample that somebody else holds as arrays, one entry per attempt; for simulations."""
+        """Return a sample that another program holds as arrays, one entry per attempt; for simulations."""
         columns = cls(())
         columns.items = columns.sources = _clustering(items)
         columns.count = len(columns.items.codes)
@@ -113,7 +115,7 @@ class Columns:
         return columns
 
     def regraded(self, grades: Mapping[str, Floats]) -> Columns:
-        """The same attempts under other grades: the next run of a simulation."""
+        """Return the same attempts under other grades: the next run of a simulation."""
         columns = copy(self)
         columns.arrays = dict(grades)
         columns._grades = set(grades)
@@ -134,11 +136,11 @@ class Columns:
 
     @property
     def left_out(self) -> int:
-        """How many kinds of prompts an option of the run left out."""
+        """The number of kinds of prompts an option of the run left out."""
         return len(self._left_out)
 
     def left_out_by(self, kind: int) -> str:
-        """The option that left out prompts of that kind."""
+        """Return the option that left out prompts of that kind."""
         return self._left_out[kind][1]
 
     @property
@@ -150,11 +152,11 @@ class Columns:
         return {name for prompt in prompts for name in prompt.groups} - {self.crossed}
 
     def has_groups(self, name: str) -> bool:
-        """Whether an attribute was a group of prompts that were left out, and not their metadata."""
+        """Return whether an attribute was a group of prompts that were left out, and not their metadata."""
         return name in self._group_names
 
     def item_ids(self) -> Clustering:
-        """The items as they are called, whatever answers they share."""
+        """Return the items as they are called, whatever answers they share."""
         return _clustering(attempt.item.id for attempt in self.attempts)
 
     @property
@@ -167,24 +169,33 @@ class Columns:
         return self._grades
 
     def attribute(self, name: str) -> Attribute:
-        """An attribute of every attempt: a group of its prompt, or metadata of its prompt or item.
+        """Return an attribute of every attempt: a group of its prompt, or metadata of its prompt or item.
 
         Raises `FairnessError` for a name that no attempt has.
         """
         if name not in self._attributes:
             if self.count and name not in self.known_attributes:
-                raise FairnessError(f"no attempt has an attribute {name!r}: {near(name, self.known_attributes)}")
+                raise FairnessError(
+                    f"no attempt has an attribute {name!r}: {did_you_mean(name, self.known_attributes)}"
+                )
             left_out = (described.get(name) for described, _ in self._left_out)
             self._attributes[name] = _attribute(map(_reader(name), self.attempts), left_out)
         return self._attributes[name]
 
+    @property
+    def has_propensities(self) -> bool:
+        """Whether grades are probabilities of options; a probe has them in all attempts or in none."""
+        if self._has_propensities is None:
+            self._has_propensities = hold_propensities(attempt.grades for attempt in self.attempts)
+        return self._has_propensities
+
     def values(self, grade: str) -> list[Any]:
-        """The values of a grade, None where ungraded."""
+        """Return the values of a grade, None where ungraded."""
         missing = Grade.none("error")
         return [value_or_none(attempt.grades.get(grade, missing)) for attempt in self.attempts]
 
     def clusterings(self) -> list[Clustering]:
-        """What is resampled: the sources; with a crossed factor also it and its cells with the sources."""
+        """Return what is resampled: the sources; with a crossed factor also it and its cells with the sources."""
         if self.crossed is None or not self.count:
             return [self.sources]
         attribute = self.attribute(self.crossed)
@@ -200,8 +211,22 @@ class Columns:
             self.attribute(self.crossed)
 
 
+def hold_propensities(graded: Iterable[Mapping[str, Grade]]) -> bool:
+    """Return whether some grade is the probabilities of options; the first value of each name decides."""
+    names: set[str] = set()
+    for grades in graded:
+        for name, grade in grades.items():
+            if name not in names and grade.ungraded is None:
+                names.add(name)
+                if isinstance(grade.value, Propensities):
+                    return True
+        if len(names) == len(grades) > 0:
+            return False
+    return False
+
+
 class Rebuilt(Sequence[GradedAttempt]):
-    """Attempts that are made when somebody looks at them: most metrics never do."""
+    """Attempts that are built on first access: most metrics never read them."""
 
     def __init__(self, make: Callable[[], list[GradedAttempt]], size: int) -> None:
         self._make = make
@@ -218,15 +243,15 @@ class Rebuilt(Sequence[GradedAttempt]):
         return iter(self._attempts)
 
     @overload
-    def __getitem__(self, place: int) -> GradedAttempt: ...
+    def __getitem__(self, index: int) -> GradedAttempt: ...
     @overload
-    def __getitem__(self, place: slice) -> list[GradedAttempt]: ...
-    def __getitem__(self, place: Any) -> Any:
-        return self._attempts[place]
+    def __getitem__(self, index: slice) -> list[GradedAttempt]: ...
+    def __getitem__(self, index: Any) -> Any:
+        return self._attempts[index]
 
 
 def _cluster(item: ProbeItem, *, by_source: bool) -> tuple[bool, str]:
-    """What an attempt is resampled with; an item without a source stands for itself."""
+    """Return what an attempt is resampled with; an item without a source stands for itself."""
     if by_source and item.source is not None:
         return True, item.source
     return False, item.id
@@ -239,7 +264,7 @@ def _clustering(keys: Iterable[Hashable]) -> Clustering:
 
 
 def _merged(clusters: Clustering, answers: Clustering | None) -> Clustering:
-    """Clusters that hold an answer in common as one.
+    """Return clusters that hold an answer in common as one.
 
     >>> answers = Clustering(np.array([0, 1, 1, 2]), 3)
     >>> _merged(Clustering(np.array([0, 1, 2, 3]), 4), answers).codes.tolist()
@@ -249,8 +274,8 @@ def _merged(clusters: Clustering, answers: Clustering | None) -> Clustering:
         return clusters
     held = np.unique(answers.codes * clusters.size + clusters.codes)
     whole = merged(zip((held % clusters.size).tolist(), (held // clusters.size).tolist(), strict=True), clusters.size)
-    found, codes = np.unique(whole, return_inverse=True)
-    return Clustering(codes.astype(np.int64)[clusters.codes], len(found))
+    components, codes = np.unique(whole, return_inverse=True)
+    return Clustering(codes.astype(np.int64)[clusters.codes], len(components))
 
 
 def _attribute(values: Iterable[Any], left_out: Iterable[Any] = ()) -> Attribute:

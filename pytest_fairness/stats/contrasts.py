@@ -8,8 +8,9 @@ from functools import partial
 
 import numpy as np
 
+from pytest_fairness.stats.clusters import FEWEST_EVENTS, ClusterSums
 from pytest_fairness.stats.columns import Floats
-from pytest_fairness.stats.linear import (
+from pytest_fairness.stats.linear_estimate import (
     FARTHER,
     FEWEST_DIFFERING,
     IDENTITY,
@@ -24,13 +25,14 @@ from pytest_fairness.stats.linear import (
     observed_degrees,
 )
 from pytest_fairness.stats.quantiles import exact_ends, jeffreys_ends, unseen_share
-from pytest_fairness.stats.sums import FEWEST_EVENTS, Part
 
 FARTHER_OF_RATES = 1.5
-"""How far out an unseen cluster may lie in a comparison of rates, which cannot leave 0 to 1."""
+"""Distance of an unseen cluster, over that of the farthest seen, in a comparison of rates, which cannot leave 0
+to 1.
+"""
 
 
-def contrast(parts: Sequence[Part], signs: Sequence[int] = (1,), *, log: bool = False) -> LinearEstimate:
+def contrast(parts: Sequence[ClusterSums], signs: Sequence[int] = (1,), *, log: bool = False) -> LinearEstimate:
     """Return a sum of means with signs, or (``log``) their product with the signs as exponents.
 
     Args:
@@ -50,7 +52,7 @@ def contrast(parts: Sequence[Part], signs: Sequence[int] = (1,), *, log: bool = 
     if log and min(values) <= 0:
         return LinearEstimate(value, [np.zeros(1)], [math.inf], clusters, scale, (0.0, math.inf), exact=exact)
     own = [part.log_deviations if log else part.deviations for part in parts]
-    influences = [_signed([each[k] for each in own], signs) for k in range(len(own[0]))]
+    influences = [_signed([deviations[k] for deviations in own], signs) for k in range(len(own[0]))]
     weights = [part.variance / part.value / part.value if log else part.variance for part in parts]
     dfs = [_degrees([part.shares[k] for part in parts], weights) for k in range(len(influences))]
     if single and parts[0].effective <= clusters:  # attempts of a cluster are as good as one
@@ -94,7 +96,7 @@ def _value(values: Sequence[float], signs: Sequence[int], scale: Scale) -> float
     return above / below if below > 0 else math.inf
 
 
-def _span(parts: Sequence[Part], signs: Sequence[int], scale: Scale) -> Ends | None:
+def _span(parts: Sequence[ClusterSums], signs: Sequence[int], scale: Scale) -> Ends | None:
     if scale is LOG:
         return 0.0, math.inf
     spans = [(0.0, 1.0) if part.rate else part.span for part in parts]
@@ -105,39 +107,46 @@ def _span(parts: Sequence[Part], signs: Sequence[int], scale: Scale) -> Ends | N
 
 
 def _degrees(shares: Sequence[Floats], weights: Sequence[float]) -> float:
-    """Satterthwaite's over parts without common clusters (Welch 1947); those that share some make one variance."""
+    """Return degrees of freedom over parts (Welch 1947); those that share clusters make one variance."""
     groups: list[tuple[Floats, float]] = []
     for share, weight in zip(shares, weights, strict=True):
         squares = np.square(share)
         own, total = (weight or 1e-12) * squares / squares.sum(), weight or 1e-12
         apart = []
-        for each, variance in groups:
-            if np.any((each > 0) & (own > 0)):
-                own, total = own + each, total + variance
+        for expected, variance in groups:
+            if np.any((expected > 0) & (own > 0)):
+                own, total = own + expected, total + variance
             else:
-                apart.append((each, variance))
+                apart.append((expected, variance))
         groups = [*apart, (own, total)]
     whole = sum(variance for _, variance in groups)
-    return max(1.0, whole**2 / sum(variance**2 / degrees(each) for each, variance in groups))
+    return max(1.0, whole**2 / sum(variance**2 / degrees(expected) for expected, variance in groups))
 
 
 def _curvature(
-    parts: Sequence[Part], signs: Sequence[int], own: Sequence[Sequence[Floats]], weights: Sequence[float], *, log: bool
+    parts: Sequence[ClusterSums],
+    signs: Sequence[int],
+    own: Sequence[Sequence[Floats]],
+    weights: Sequence[float],
+    *,
+    log: bool,
 ) -> Ends:
-    """What logarithms add to the skewness (Hall 1992, section 3.10), and what labels add (`Part.bend`)."""
+    """Return what logarithms add to the skewness (Hall 1992, section 3.10), and what labels add
+    (`ClusterSums.bend`).
+    """
     total = sum(weights)
     bends = [s * part.bend / (part.value if log else 1.0) for s, part in zip(signs, parts, strict=True)]
     square = sum(b * w for b, w in zip(bends, weights, strict=True)) / total if total > 0 else 0.0
-    both = _signed([each[0] for each in own], signs)
+    both = _signed([deviations[0] for deviations in own], signs)
     variance = float(np.square(both).sum())
     if not log or variance <= 0:
         return 0.0, square
-    drift = sum(s * float(np.square(each[0]).sum()) for s, each in zip(signs, own, strict=True)) / 2
-    bend = sum(s * float(both @ each[0]) ** 2 for s, each in zip(signs, own, strict=True)) / (2 * variance)
+    drift = sum(s * float(np.square(deviations[0]).sum()) for s, deviations in zip(signs, own, strict=True)) / 2
+    bend = sum(s * float(both @ deviations[0]) ** 2 for s, deviations in zip(signs, own, strict=True)) / (2 * variance)
     return drift - bend, square - bend
 
 
-def _unseen(parts: Sequence[Part], signs: Sequence[int], scale: Scale, few: bool, tail: float) -> Ends:  # noqa: FBT001
+def _unseen(parts: Sequence[ClusterSums], signs: Sequence[int], scale: Scale, few: bool, tail: float) -> Ends:  # noqa: FBT001
     """Return the value with an unseen share of one part at its extreme, in both directions.
 
     A share of the part's prompts: a rare harm may be one of each answer to a prompt, or of each prompt of a source.
@@ -156,26 +165,26 @@ def _unseen(parts: Sequence[Part], signs: Sequence[int], scale: Scale, few: bool
         for ends, end in zip(moved, (low, high)[::sign], strict=True):
             ends.append(end)
     if few:
-        low, high = (_value(each, signs, scale) for each in moved)
+        low, high = (_value(means, signs, scale) for means in moved)
         return low, high
     ends = [
-        _value([*values[:place], each[place], *values[place + 1 :]], signs, scale)
-        for each in moved
-        for place in range(len(parts))
+        _value([*values[:index], means[index], *values[index + 1 :]], signs, scale)
+        for means in moved
+        for index in range(len(parts))
     ]
     return min(ends), max(ends)
 
 
-def _needs_rates(parts: Sequence[Part]) -> bool:
-    """Whether the rates' own intervals count as well: there are few events, or two groups share no cluster."""
+def _needs_rates(parts: Sequence[ClusterSums]) -> bool:
+    """Return whether the rates' own intervals count as well: there are few events, or two groups share no cluster."""
     if not all(part.binary for part in parts):
         return False
     apart = len(parts) == 2 and not np.any((parts[0].counts[0] > 0) & (parts[1].counts[0] > 0))
     return apart or min(part.events for part in parts) < FEWEST_EVENTS
 
 
-def _from_rates(parts: Sequence[Part], signs: Sequence[int], scale: Scale, tail: float) -> Ends:
-    """Ends from those of each rate by itself, which few events do not break: MOVER (Donner and Zou 2012).
+def _from_rates(parts: Sequence[ClusterSums], signs: Sequence[int], scale: Scale, tail: float) -> Ends:
+    """Return ends from those of each rate by itself, which few events do not break: MOVER (Donner and Zou 2012).
 
     A ratio of no events has exact ones; of none over none it has no bound.
     """
@@ -197,5 +206,5 @@ def _from_rates(parts: Sequence[Part], signs: Sequence[int], scale: Scale, tail:
         down, up = scale.to(value) - scale.to(low), scale.to(high) - scale.to(value)
         down, up = (down, up) if sign > 0 else (up, down)
         below, above = math.hypot(below, down), math.hypot(above, up)
-    place = scale.to(_value(values, signs, scale))
-    return scale.back(place - below), scale.back(place + above)
+    middle = scale.to(_value(values, signs, scale))
+    return scale.back(middle - below), scale.back(middle + above)

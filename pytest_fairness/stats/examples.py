@@ -9,15 +9,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pytest_fairness.core.breakdown import Example, Side
+from pytest_fairness.core.breakdown import ExampleItem, ExampleSide
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.stats.columns import ABSENT, Codes, Columns, Floats, Rows
-from pytest_fairness.stats.functionals import Functional
-from pytest_fairness.stats.outcomes import Reading
+from pytest_fairness.stats.custom_metrics import Functional
+from pytest_fairness.stats.outcomes import OutcomeVector
 from pytest_fairness.stats.quantiles import jeffreys_ends, t_quantile
 
 TAIL = 0.025
-"""On either side of the interval within an item: it only ranks items, whatever the confidence of the sample."""
+"""The probability to err on either side of an interval within an item.
+
+It only ranks items, whatever the confidence of the sample.
+"""
 MOST_ALIKE = 20
 """Prompts of a side whose words are compared, of those whose answers differ as much."""
 
@@ -34,9 +37,9 @@ class _Tally(NamedTuple):
 
 
 def of_two(
-    columns: Columns, reading: Reading, names: Sequence[str], rows: Sequence[Rows], towards: int
-) -> Example | None:
-    """The item whose two groups differ most and most repeatably, the first higher (``towards`` 1) or lower (-1).
+    columns: Columns, reading: OutcomeVector, names: Sequence[str], rows: Sequence[Rows], towards: int
+) -> ExampleItem | None:
+    """Return the item whose two groups differ most and most repeatably, the first higher (``towards`` 1) or lower (-1).
 
     Ranked by the near end of a 95% interval of the difference of the groups' means within the
     item: of rates Newcombe's hybrid (Statistics in Medicine 1998) of Jeffreys' intervals, of
@@ -47,7 +50,7 @@ def of_two(
     if columns.prompts is None or not columns.attempts:
         return None
     items, ids = columns.item_ids().codes, _ids(columns)
-    first, second = (_tallies(reading, each, items) for each in rows)
+    first, second = (_tallies(reading, group_rows, items) for group_rows in rows)
     made = np.bincount(items[np.concatenate(rows)], minlength=len(ids))
     near_end = _newcombe if reading.binary else _welch
 
@@ -60,19 +63,21 @@ def of_two(
     if not leaning:
         return None
     best = min(leaning, key=rank)
-    within = [each[items[each] == best] for each in rows]
+    within = [group_rows[items[group_rows] == best] for group_rows in rows]
     shown = _furthest_apart(columns, columns.prompts.codes, reading, within, towards)
     sides = [
-        _side(columns, group, reading.values[each], prompt, reading)
-        for group, each, prompt in zip(names, within, shown, strict=True)
+        _side(columns, group, reading.values[group_rows], prompt, reading)
+        for group, group_rows, prompt in zip(names, within, shown, strict=True)
     ]
-    return Example(ids[best], tuple(sides))
+    return ExampleItem(ids[best], tuple(sides))
 
 
 def of_one(
-    columns: Columns, rows: Rows, functional: Functional, values: Floats, reading: Reading | None, towards: int
-) -> Example | None:
-    """The item that raises a function of sums furthest (``towards`` 1) or lowers it (-1): what leaving it out undoes.
+    columns: Columns, rows: Rows, functional: Functional, values: Floats, reading: OutcomeVector | None, towards: int
+) -> ExampleItem | None:
+    """Return the item that raises a function of sums furthest (``towards`` 1) or lowers it (-1).
+
+    That is what leaving it out undoes.
 
     ``values`` are those of ``rows``, shape (attempts, sums); ``reading`` is the outcome, where
     there is a single one. The prompt to show is the one of the item that does most. Ties: more
@@ -93,16 +98,16 @@ def of_one(
     moved.pop(ABSENT, None)
     shown = rows[inside & (prompts == max(moved, key=moved.__getitem__))]
     outcomes = values[:, 0] if reading is None else reading.values[rows]
-    return Example(ids[best], (_side(columns, "", outcomes[inside], shown, reading),))
+    return ExampleItem(ids[best], (_side(columns, "", outcomes[inside], shown, reading),))
 
 
 def _ids(columns: Columns) -> list[str]:
-    """Of the items, by their codes."""
+    """Return the ids of items, by their codes."""
     return list(dict.fromkeys(attempt.item.id for attempt in columns.attempts))
 
 
-def _tallies(reading: Reading, rows: Rows, codes: Codes) -> dict[int, _Tally]:
-    """Of the graded attempts among these, by their codes: of items, or of prompts."""
+def _tallies(reading: OutcomeVector, rows: Rows, codes: Codes) -> dict[int, _Tally]:
+    """Return a tally of the graded attempts of each code, which stands for an item or a prompt."""
     values = reading.values[rows]
     graded = ~np.isnan(values)
     values = values[graded]
@@ -115,17 +120,17 @@ def _tallies(reading: Reading, rows: Rows, codes: Codes) -> dict[int, _Tally]:
 
 
 def _newcombe(high: _Tally, low: _Tally) -> float:
-    """The lower end of the difference of two rates."""
+    """Return the lower end of the difference of two rates."""
     down = high.mean - jeffreys_ends(high.mean, high.number, TAIL)[0]
     up = jeffreys_ends(low.mean, low.number, TAIL)[1] - low.mean
     return high.mean - low.mean - math.hypot(down, up)
 
 
 def _welch(high: _Tally, low: _Tally) -> float:
-    """The lower end of the difference of two means (Welch 1947)."""
+    """Return the lower end of the difference of two means (Welch 1947)."""
     if min(high.number, low.number) < 2:
         return -math.inf
-    shares = [each.variance / each.number for each in (high, low)]
+    shares = [tally.variance / tally.number for tally in (high, low)]
     total = sum(shares)
     if total == 0:
         return high.mean - low.mean
@@ -134,30 +139,30 @@ def _welch(high: _Tally, low: _Tally) -> float:
 
 
 def _furthest_apart(
-    columns: Columns, prompts: Codes, reading: Reading, rows: Sequence[Rows], towards: int
+    columns: Columns, prompts: Codes, reading: OutcomeVector, rows: Sequence[Rows], towards: int
 ) -> list[Rows]:
-    """The attempts at one prompt of each side: those whose answers differ most, then whose words differ least."""
+    """Return the attempts at one prompt of each side: whose answers differ most, then whose words differ least."""
     furthest = []
-    for each, sign in zip(rows, (towards, -towards), strict=True):
-        means = {prompt: sign * tally.mean for prompt, tally in _tallies(reading, each, prompts).items()}
+    for group_rows, sign in zip(rows, (towards, -towards), strict=True):
+        means = {prompt: sign * tally.mean for prompt, tally in _tallies(reading, group_rows, prompts).items()}
         highest = max(means.values())
         furthest.append([prompt for prompt, mean in means.items() if mean == highest])
-    asked = {int(prompts[row]): columns.attempts[row].prompt for each in rows for row in each}
-    pair = _most_alike(asked, *furthest)
-    return [each[prompts[each] == prompt] for each, prompt in zip(rows, pair, strict=True)]
+    prompt_of = {int(prompts[row]): columns.attempts[row].prompt for group_rows in rows for row in group_rows}
+    pair = _most_alike(prompt_of, *furthest)
+    return [group_rows[prompts[group_rows] == prompt] for group_rows, prompt in zip(rows, pair, strict=True)]
 
 
-def _most_alike(asked: Mapping[int, Prompt], first: Sequence[int], second: Sequence[int]) -> tuple[int, int]:
-    """The two prompts, one of each side, whose words are most alike; of several the first."""
+def _most_alike(prompt_of: Mapping[int, Prompt], first: Sequence[int], second: Sequence[int]) -> tuple[int, int]:
+    """Return the two prompts, one of each side, whose words are most alike; of several the first."""
     matcher: SequenceMatcher[str] = SequenceMatcher()
-    best, found = -1.0, (first[0], second[0])
+    best, pair = -1.0, (first[0], second[0])
     for other in second[:MOST_ALIKE]:
-        matcher.set_seq2(_words(asked[other]))  # the dear part, which the matcher keeps
+        matcher.set_seq2(_words(prompt_of[other]))  # the dear part, which the matcher keeps
         for one in first[:MOST_ALIKE]:
-            matcher.set_seq1(_words(asked[one]))
+            matcher.set_seq1(_words(prompt_of[one]))
             if matcher.quick_ratio() > best and (ratio := matcher.ratio()) > best:
-                best, found = ratio, (one, other)
-    return found
+                best, pair = ratio, (one, other)
+    return pair
 
 
 def _words(prompt: Prompt) -> list[str]:
@@ -165,7 +170,7 @@ def _words(prompt: Prompt) -> list[str]:
 
 
 def _moved(functional: Functional, values: Floats, codes: Codes, towards: int) -> dict[int, float]:
-    """By how much leaving each code out moves the function the other way; -inf where it has no value without it."""
+    """Return how far leaving each code out moves the function the other way; -inf where it has no value."""
     present, own = np.unique(codes, return_inverse=True)
     sums = np.column_stack([np.bincount(own, weights=column) for column in values.T])
     total = values.sum(axis=0)
@@ -173,10 +178,12 @@ def _moved(functional: Functional, values: Floats, codes: Codes, towards: int) -
     return dict(zip(present.tolist(), np.where(np.isfinite(moved), moved, -np.inf).tolist(), strict=True))
 
 
-def _side(columns: Columns, group: str, outcomes: Floats, shown: Rows, reading: Reading | None) -> Side:
-    """Of the outcomes of a group's attempts in the item, nan where ungraded, and those at the prompt to show."""
+def _side(columns: Columns, group: str, outcomes: Floats, shown: Rows, reading: OutcomeVector | None) -> ExampleSide:
+    """Return one side of an example: the outcomes of a group's attempts in the item, nan where ungraded, and
+    those at the prompt to show.
+    """
     graded = outcomes[~np.isnan(outcomes)]
     keys = dict.fromkeys(columns.attempts[row].attempt.key for row in shown)
     mean = math.nan if reading is None else float(graded.mean())
     events = int(graded.sum()) if reading is not None and reading.binary else None
-    return Side(group, mean, events, len(graded), len(outcomes), tuple(keys))
+    return ExampleSide(group, mean, events, len(graded), len(outcomes), tuple(keys))

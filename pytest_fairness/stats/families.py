@@ -10,22 +10,20 @@ from itertools import combinations
 import numpy as np
 
 from pytest_fairness.core.estimates import Estimate
-from pytest_fairness.stats.breakdowns import Compared
+from pytest_fairness.stats.breakdowns import GroupComparison
 from pytest_fairness.stats.columns import Floats
 from pytest_fairness.stats.contrasts import contrast
-from pytest_fairness.stats.fillings import Group
 from pytest_fairness.stats.group_estimates import (
     StrictTail,
+    comparison_reason,
+    contrast_estimate,
     counted,
-    difference_estimate,
     noted,
-    ratio_estimate,
-    ratio_reason,
 )
-from pytest_fairness.stats.linear import Ends, LinearEstimate, negligible
-from pytest_fairness.stats.naming import Name
+from pytest_fairness.stats.linear_estimate import Ends, LinearEstimate, negligible
+from pytest_fairness.stats.metric_names import MetricName
 from pytest_fairness.stats.quantiles import t_tail
-from pytest_fairness.stats.validity import invalid_reason
+from pytest_fairness.stats.worst_case import GroupOutcomes
 
 DRAWS = 20_000
 SEED = 20_240_229
@@ -33,17 +31,14 @@ FEWEST_DRAWS = 20
 """Beyond a simulated quantile, below which Bonferroni's is taken."""
 
 
-Naming = Callable[[str, str], Name]
-"""From two groups to the name of what compares them."""
+Naming = Callable[[str, str], MetricName]
+"""A function from two groups to the name of their comparison."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What compares two groups."""
+    """A way to compare two groups: by ratio or by difference."""
 
-    estimate: Callable[..., Estimate]
-    reason: Callable[[Group, Group], str]
-    """Why two groups cannot be compared so; empty where they can."""
     fold: Callable[[float, float], Ends]
     """An interval as that of the comparison the usual way round, whichever way that is in truth."""
     key: str
@@ -51,20 +46,14 @@ class Kind:
     log: bool
 
 
-RATIO = Kind(ratio_estimate, ratio_reason, lambda low, high: (min(low, 1 / high), min(high, 1.0)), "/", log=True)
-DIFFERENCE = Kind(
-    difference_estimate,
-    lambda first, second: invalid_reason([first, second]),
-    lambda low, high: (max(low, 0.0), max(high, -low)),
-    "-",
-    log=False,
-)
+RATIO = Kind(lambda low, high: (min(low, 1 / high), min(high, 1.0)), "/", log=True)
+DIFFERENCE = Kind(lambda low, high: (max(low, 0.0), max(high, -low)), "-", log=False)
 
 
 def family(
-    kind: Kind, compared: Compared, naming: Naming, items: Callable[[Sequence[Group]], int]
+    kind: Kind, compared: GroupComparison, naming: Naming, items: Callable[[Sequence[GroupOutcomes]], int]
 ) -> Mapping[str, Estimate]:
-    """One estimate per pair of groups, or of each group with the reference.
+    """Return one estimate per pair of groups, or of each group with the reference.
 
     All pairs are the usual way round: ratios the smaller over the larger, differences the larger minus the smaller.
     """
@@ -77,22 +66,24 @@ def family(
     sound = [
         contrast([first.graded, second.graded], (1, -1), log=kind.log)
         for first, second in pairs
-        if not kind.reason(first, second)
+        if not comparison_reason([first, second], log=kind.log)
     ]
     tail = simultaneous(sound, folded=to is None)
-    found = {}
+    members = {}
+    setting = compared.origin.setting
     for first, second in pairs:
-        name = naming(first.name, second.name)
-        number = items((first, second))
+        name, number = naming(first.name, second.name), items((first, second))
         breakdown = compared.broken_down(first, second, log=kind.log)
-        estimate = kind.estimate(compared.origin.setting, name, first, second, number, breakdown, tail)
-        usual = to is None and not estimate.invalid
-        found[f"{first.name}{kind.key}{second.name}"] = _folded(estimate, kind.fold) if usual else estimate
-    return found
+        estimate = contrast_estimate(setting, name, (first, second), number, breakdown, tail, log=kind.log)
+        folded = to is None and not estimate.invalid
+        members[f"{first.name}{kind.key}{second.name}"] = _folded(estimate, kind.fold) if folded else estimate
+    return members
 
 
-def worst_estimate(compared: Compared, name: Name, members: Mapping[str, Estimate], items: int) -> Estimate:
-    """The smallest ratio of a family. Its point is biased low: the smallest of many errs downwards.
+def worst_estimate(
+    compared: GroupComparison, name: MetricName, members: Mapping[str, Estimate], items: int
+) -> Estimate:
+    """Return the smallest ratio of a family. Its point is biased low: the smallest of many errs downwards.
 
     Lower end: the smallest pointwise lower end. Upper end: the smallest simultaneous upper
     end; by simulation the interval covers in 96 to 99.9% of samples at 95%. A pair that
@@ -117,8 +108,7 @@ def worst_estimate(compared: Compared, name: Name, members: Mapping[str, Estimat
     sparse = next((member.sparse for member in sound if member.sparse), "")
     return replace(
         worst,
-        metric=name.metric,
-        title=name.title,
+        **name.fields(),
         low=low,
         high=max(high, low, worst.value),
         strict_low=None,
@@ -132,7 +122,7 @@ def worst_estimate(compared: Compared, name: Name, members: Mapping[str, Estimat
 
 
 def _folded(estimate: Estimate, fold: Callable[[float, float], Ends]) -> Estimate:
-    """Which rate is smaller was seen, not known: a filling, or chance, may turn them round."""
+    """Return which rate is smaller was seen, not known: a filling, or chance, may turn them round."""
     strict_low = estimate.low if estimate.strict_low is None else estimate.strict_low
     strict_high = estimate.high if estimate.strict_high is None else estimate.strict_high
     ends_at, strict_at = estimate.ends_at, estimate.strict_at
@@ -149,7 +139,7 @@ def _folded(estimate: Estimate, fold: Callable[[float, float], Ends]) -> Estimat
     )
 
 
-def _ordered(first: Group, second: Group, *, larger_first: bool) -> tuple[Group, Group]:
+def _ordered(first: GroupOutcomes, second: GroupOutcomes, *, larger_first: bool) -> tuple[GroupOutcomes, GroupOutcomes]:
     one, other = first.graded.value, second.graded.value
     swapped = one < other if larger_first else other < one  # never where one is nan
     return (second, first) if swapped else (first, second)
@@ -173,7 +163,9 @@ def simultaneous(pairs: Sequence[LinearEstimate], *, folded: bool) -> StrictTail
     def bonferroni(tail: float) -> float:
         return tail / claims
 
-    errors = np.array([math.sqrt(sum(float(np.square(each).sum()) for each in pair.influences[:2])) for pair in pairs])
+    errors = np.array(
+        [math.sqrt(sum(float(np.square(influences).sum()) for influences in pair.influences[:2])) for pair in pairs]
+    )
     sound = np.isfinite(errors) & (errors > 0)
     if len(pairs) < 2 or not sound.all() or any(negligible(pair.variance, pair.clusters) for pair in pairs):
         return bonferroni
@@ -193,7 +185,7 @@ def simultaneous(pairs: Sequence[LinearEstimate], *, folded: bool) -> StrictTail
 
 
 def _largest(correlation: Floats, df: float) -> Floats:
-    """Draws of the largest absolute value of a multivariate t."""
+    """Return draws of the largest absolute value of a multivariate t."""
     generator = np.random.default_rng(SEED)
     values, vectors = np.linalg.eigh(correlation)
     kept = values > 1e-12

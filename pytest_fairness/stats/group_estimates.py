@@ -4,49 +4,61 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from pytest_fairness.core.breakdown import LazyBreakdown
 from pytest_fairness.core.estimates import Estimate
-from pytest_fairness.stats import naming
+from pytest_fairness.stats import metric_names
+from pytest_fairness.stats.clusters import FEWEST_EVENTS, ClusterSums
 from pytest_fairness.stats.contrasts import contrast
-from pytest_fairness.stats.fillings import Group, fillings
-from pytest_fairness.stats.linear import NO_ERROR, UNBOUNDED, DerivedEstimate, Ends, LinearEstimate
-from pytest_fairness.stats.naming import Name
+from pytest_fairness.stats.linear_estimate import NO_ERROR, UNBOUNDED, Ends, LinearEstimate
+from pytest_fairness.stats.metric_names import MetricName
 from pytest_fairness.stats.quantiles import t_quantile
-from pytest_fairness.stats.sums import FEWEST_EVENTS, Part
 from pytest_fairness.stats.validity import invalid_reason, suspect_reason
+from pytest_fairness.stats.worst_case import GroupOutcomes, fillings
 
 StrictTail = Callable[[float], float]
-"""From a tail to the smaller one at which all of a family hold together."""
+"""A function from a tail to the smaller one at which all of a family hold together."""
 
 NO_VARIATION = "all outcomes are equal and their range is not known: no variation to judge by"
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What all estimates of one sample share."""
+    """The settings that all estimates of one sample share."""
 
     confidence: float
     slice: Mapping[str, str]
+    note: str = ""
+    """The end of the titles of estimates."""
 
     @property
     def tail(self) -> float:
         return (1 - self.confidence) / 2
 
-    def invalid(self, name: Name, reason: str, value: float = math.nan, **more: Any) -> Estimate:
+    def _noted(self, name: MetricName) -> MetricName:
+        return replace(name, title=f"{name.title}{self.note}")
+
+    def invalid(self, name: MetricName, reason: str, value: float = math.nan, **more: Any) -> Estimate:
         """Return an estimate that says nothing, and why."""
         return Estimate(
-            *name, value, math.nan, math.nan, confidence=self.confidence, slice=self.slice, invalid=reason, **more
+            **self._noted(name).fields(),
+            value=value,
+            low=math.nan,
+            high=math.nan,
+            confidence=self.confidence,
+            slice=self.slice,
+            invalid=reason,
+            **more,
         )
 
     def estimate(
         self,
-        name: Name,
-        fillings: Sequence[LinearEstimate | DerivedEstimate],
+        name: MetricName,
+        fillings: Sequence[LinearEstimate],
         strict_tail: StrictTail | None = None,
         **more: Any,
     ) -> Estimate:
@@ -62,7 +74,7 @@ class Setting:
         graded = fillings[0]
 
         def ends_at(tail: float) -> Ends:
-            ends = [each.ends(tail) for each in fillings]
+            ends = [filling.ends(tail) for filling in fillings]
             return min(low for low, _ in ends), max(high for _, high in ends)
 
         low, high = ends_at(self.tail)
@@ -79,10 +91,10 @@ class Setting:
         error = graded.natural_error or (high - low) / 2 / t_quantile(self.tail, graded.df)
         error = error if math.isfinite(error) else math.nan
         return Estimate(
-            *name,
-            graded.value,
-            low,
-            high,
+            **self._noted(name).fields(),
+            value=graded.value,
+            low=low,
+            high=high,
             confidence=self.confidence,
             slice=self.slice,
             error=error,
@@ -92,88 +104,61 @@ class Setting:
         )
 
 
-def counted(groups: Sequence[Group], items: int) -> dict[str, Any]:
-    """What an estimate says of its groups, whatever it came to."""
+def counted(groups: Sequence[GroupOutcomes], items: int) -> dict[str, Any]:
+    """Return what an estimate says of its groups, whatever it came to."""
     return {
         "items": items,
         "sources": int(np.count_nonzero(np.sum([group.missing.counts[0] for group in groups], axis=0))),
         "attempts": sum(group.attempts for group in groups),
-        "ungraded": {group.name: group.ungraded for group in groups},
+        "ungraded": {group.name: math.ceil(round(group.ungraded, 6)) for group in groups},
         "groups": {} if len(groups) == 1 else {group.name: group.graded.value for group in groups},
     }
 
 
-def noted(name: Name, groups: Sequence[Group]) -> Name:
-    """The name, saying where labels have corrected it."""
+def noted(name: MetricName, groups: Sequence[GroupOutcomes]) -> MetricName:
+    """Return the name, saying where labels have corrected it."""
     labels = sum(group.judged.labels for group in groups if group.judged is not None)
-    return naming.corrected_name(name, labels) if labels else name
+    return metric_names.corrected_name(name, labels) if labels else name
 
 
 def mean_estimate(
     setting: Setting,
-    name: Name,
-    group: Group,
+    name: MetricName,
+    group: GroupOutcomes,
     items: int,
     breakdown: LazyBreakdown | None = None,
     strict_tail: StrictTail | None = None,
 ) -> Estimate:
     """Return a rate or a mean."""
     count = int(group.graded.totals[0].sum()) if group.graded.binary else None
-    return _compared(setting, name, [group], items, breakdown, strict_tail, invalid_reason([group]), count=count)
+    return contrast_estimate(setting, name, [group], items, breakdown, strict_tail, count=count)
 
 
-def difference_estimate(
+def contrast_estimate(
     setting: Setting,
-    name: Name,
-    first: Group,
-    second: Group,
-    items: int,
-    breakdown: LazyBreakdown,
-    strict_tail: StrictTail | None = None,
-) -> Estimate:
-    """Return the rate or mean of one group less that of another."""
-    groups = [first, second]
-    return _compared(setting, name, groups, items, breakdown, strict_tail, invalid_reason(groups))
-
-
-def ratio_estimate(
-    setting: Setting,
-    name: Name,
-    first: Group,
-    second: Group,
-    items: int,
-    breakdown: LazyBreakdown,
-    strict_tail: StrictTail | None = None,
-) -> Estimate:
-    """Return the rate or mean of one group over that of another."""
-    groups = [first, second]
-    return _compared(setting, name, groups, items, breakdown, strict_tail, ratio_reason(*groups), log=True)
-
-
-def _compared(
-    setting: Setting,
-    name: Name,
-    groups: Sequence[Group],
+    name: MetricName,
+    groups: Sequence[GroupOutcomes],
     items: int,
     breakdown: LazyBreakdown | None,
-    strict_tail: StrictTail | None,
-    reason: str,
+    strict_tail: StrictTail | None = None,
     *,
     log: bool = False,
     **more: Any,
 ) -> Estimate:
+    """Return the rate or mean of one group, of one less that of another, or (``log``) of one over that of another."""
     counts = counted(groups, items) | {"breakdown": breakdown} | more
     name = noted(name, groups)
-    if reason:
+    if reason := comparison_reason(groups, log=log):
         return setting.invalid(name, reason, **counts)
-    made = [contrast(parts, (1, -1)[: len(groups)], log=log) for parts in fillings(groups)]
-    counts["repetition_share"] = _repetition_share([each.graded for each in groups], made[0].error, relative=log)
+    estimates = [contrast(parts, (1, -1)[: len(groups)], log=log) for parts in fillings(groups)]
+    graded = [group.graded for group in groups]
+    counts["repetition_share"] = _repetition_share(graded, estimates[0].error, relative=log)
     counts["sparse"] = sparse_reason(groups, log=log)
     counts["suspect"] = suspect_reason(groups, setting.tail)
-    return setting.estimate(name, made, strict_tail, **counts)
+    return setting.estimate(name, estimates, strict_tail, **counts)
 
 
-def sparse_reason(groups: Sequence[Group], *, log: bool) -> str:
+def sparse_reason(groups: Sequence[GroupOutcomes], *, log: bool) -> str:
     """Return why the counts of these groups support no claim of fairness; empty where they do."""
     for group in groups:
         if group.judged is not None and group.judged.open:
@@ -183,10 +168,12 @@ def sparse_reason(groups: Sequence[Group], *, log: bool) -> str:
     return ""
 
 
-def ratio_reason(first: Group, second: Group) -> str:
-    """Why two groups have no ratio; empty where they have."""
-    if reason := invalid_reason([first, second]):
+def comparison_reason(groups: Sequence[GroupOutcomes], *, log: bool) -> str:
+    """Return why groups have no difference or (``log``) no ratio; empty where they have one."""
+    reason = invalid_reason(groups)
+    if reason or not log:
         return reason
+    first, second = groups
     binary = first.graded.binary and second.graded.binary
     if not binary and min(first.lowest.value, second.lowest.value, first.graded.value, second.graded.value) <= 0:
         return (
@@ -197,8 +184,8 @@ def ratio_reason(first: Group, second: Group) -> str:
     return ""
 
 
-def _repetition_share(parts: Sequence[Part], error: float, *, relative: bool) -> float | None:
-    """What part of a squared error more repetitions could remove; ``relative``: of the error of a logarithm."""
+def _repetition_share(parts: Sequence[ClusterSums], error: float, *, relative: bool) -> float | None:
+    """Return what part of a squared error more repetitions could remove; ``relative``: of the error of a logarithm."""
     repeated = [part.repeated for part in parts]
     if error == 0 or any(variance is None for variance in repeated):
         return None

@@ -3,39 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
 from pytest_fairness.core.attempts import GradedAttempt
-from pytest_fairness.core.comparisons import note
+from pytest_fairness.core.comparisons import for_threshold, record_estimates
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.estimates import Estimate, Family
-from pytest_fairness.core.left_out import LeftOut
+from pytest_fairness.core.estimates import Estimate, EstimateFamily
+from pytest_fairness.core.exclusions import LeftOut
 from pytest_fairness.core.marks import CORRELATIONS, DIFFERENCES, RATIOS
-from pytest_fairness.stats import functionals, naming, tables
-from pytest_fairness.stats.breakdowns import Compared, of_functional, of_mean
-from pytest_fairness.stats.calibration import Row
+from pytest_fairness.core.metric_kind import MetricKind
+from pytest_fairness.stats import custom_metrics, metric_names, table_reader
+from pytest_fairness.stats.breakdowns import GroupComparison, of_functional, of_mean
+from pytest_fairness.stats.calibration.labels import Row
 from pytest_fairness.stats.columns import Columns, Floats
+from pytest_fairness.stats.custom_metrics import Functional
 from pytest_fairness.stats.families import DIFFERENCE, RATIO, Kind, family, worst_estimate
-from pytest_fairness.stats.fillings import group
-from pytest_fairness.stats.functionals import Functional
-from pytest_fairness.stats.group_estimates import StrictTail, difference_estimate, mean_estimate, ratio_estimate
-from pytest_fairness.stats.metrics import Sample, functional_estimate, joint
+from pytest_fairness.stats.group_estimates import StrictTail, contrast_estimate, mean_estimate
+from pytest_fairness.stats.metric_definition import MetricCall, MetricDefinition
+from pytest_fairness.stats.metric_estimates import MetricSample, functional_estimate, joint
 from pytest_fairness.stats.outcomes import Extremes, Outcome, outcome_name
 from pytest_fairness.stats.resampling import resampled
-from pytest_fairness.stats.selected import Selected
+from pytest_fairness.stats.selection import Selection
+from pytest_fairness.stats.worst_case import group
 
 if TYPE_CHECKING:
-    from pytest_fairness.stats.baselines import Against, Later
+    from pytest_fairness.stats.noninferiority.baseline import BaselineComparison, DeferredMeasured
 
 Sources = Literal["random", "fixed"]
 
 
-class Measured(Selected):
+class Measured(Selection):
     """The graded attempts of a probe, and the estimates that can be made of them.
 
     ``confidence`` is the share of samples whose interval holds the truth (0.95).
@@ -91,7 +92,7 @@ class Measured(Selected):
         extremes: Extremes | None = None,
         calibration: Sequence[Row] = (),
     ) -> Measured:
-        """Of columns made elsewhere: `Columns.from_arrays`."""
+        """Return a sample of columns made by another: `Columns.from_arrays`."""
         measured = cls.__new__(cls)
         measured._set(columns, confidence, extremes, None, calibration)
         return measured
@@ -110,80 +111,73 @@ class Measured(Selected):
         extremes: Extremes | None = None,
         calibration: Sequence[Row] = (),
     ) -> Measured:
-        """Of a table that somebody else made: one mapping per attempt, from column to value.
+        """Return a sample of a recorded table: one mapping per attempt, from column to value.
 
         ``item``, ``groups``, ``source`` and ``crossed`` name columns; each other column is a
         grade of its own name, ungraded where it is None or nan.
 
         Raises `FairnessError` for a column that a row lacks.
         """
-        attempts = tables.attempts(rows, item=item, groups=groups, source=source, crossed=crossed)
+        attempts = table_reader.attempts(rows, item=item, groups=groups, source=source, crossed=crossed)
         more: dict[str, Any] = {"extremes": extremes, "calibration": calibration}
         return cls(attempts, confidence=confidence, sources=sources, crossed=crossed, **more)
 
     @classmethod
     def from_table(cls, path: str | Path, *, item: str, groups: Sequence[str], **options: Any) -> Measured:
-        """Of a file: CSV, JSONL or Parquet, by its ending. Arguments as for `from_rows`.
+        """Return a sample of a file: CSV, JSONL or Parquet, by its ending. Arguments as for `from_rows`.
 
         In CSV an empty field is ungraded, and so is nan; grades are read as numbers, true and false where they look so.
 
         Raises `FairnessError` for a file that cannot be read.
         """
         texts = [item, *groups, *(options[name] for name in ("source", "crossed") if options.get(name))]
-        return cls.from_rows(tables.read(path, texts), item=item, groups=groups, **options)
+        return cls.from_rows(table_reader.read(path, texts), item=item, groups=groups, **options)
 
     def rate(self, outcome: Outcome, *, equals: Any = None, named: str | None = None) -> Estimate:
-        """How often an outcome that is true or false is true: from 0 to 1.
+        """Return how often an outcome that is true or false is true: from 0 to 1.
 
         ``named`` is what the results file calls it (default: ``rate(outcome)``).
         Jeffreys' interval with an effective number of attempts, exact at 0 and 1.
         """
-        return note(self._mean("rate", outcome, equals, named))
+        return for_threshold(self._mean(MetricKind.RATE, outcome, equals, named))
 
     def mean(self, outcome: Outcome) -> Estimate:
-        """The mean of a number over attempts, in its own units, with Student's t over clusters."""
-        return note(self._mean("mean", outcome, None))
+        """Return the mean of a number over attempts, in its own units, with Student's t over clusters."""
+        return for_threshold(self._mean(MetricKind.MEAN, outcome, None))
 
     def difference(self, outcome: Outcome, *, by: str, of: str, to: str, equals: Any = None) -> Estimate:
-        """The rate or mean of one group less that of another. A difference of rates is marked by size."""
-        first, second = self._pair(outcome, equals, by, of, to)
-        name = naming.difference_name(outcome_name(outcome, equals), by, of, to)
-        breakdown = self._compared(outcome, equals, by, (first, second), to).broken_down(first, second)
-        items = self._items_of((first, second), by)
-        estimate = difference_estimate(self._setting, name, first, second, items, breakdown)
-        # A number has units that no scale can know.
-        rates = first.graded.rate and second.graded.rate
-        return note(estimate.marked(DIFFERENCES) if rates else estimate)
+        """Return the rate or mean of one group less that of another. A difference of rates is marked by size."""
+        return self._of_two(DIFFERENCE, outcome, equals, by, of, to)
 
     def ratio(self, outcome: Outcome, *, by: str, of: str, to: str, equals: Any = None) -> Estimate:
-        """The rate or mean of one group over that of another; the interval is made on the logarithm."""
-        first, second = self._pair(outcome, equals, by, of, to)
-        name = naming.ratio_name(outcome_name(outcome, equals), by, of, to)
-        breakdown = self._compared(outcome, equals, by, (first, second), to).broken_down(first, second, log=True)
-        estimate = ratio_estimate(self._setting, name, first, second, self._items_of((first, second), by), breakdown)
-        return note(estimate.marked(RATIOS))
+        """Return the rate or mean of one group over that of another; the interval is made on the logarithm."""
+        return self._of_two(RATIO, outcome, equals, by, of, to)
 
-    def ratios(self, outcome: Outcome, *, by: str, to: str | None = None, equals: Any = None) -> Family:
-        """The ratios of all pairs of groups, the smaller over the larger; with ``to`` of each group over that one.
+    def ratios(self, outcome: Outcome, *, by: str, to: str | None = None, equals: Any = None) -> EstimateFamily:
+        """Return the ratios of all pairs of groups, the smaller over the larger.
+
+        With ``to`` of each group over that one.
 
         All must hold. For fair, each has its own interval; for unfair, all have one together.
         """
         if to is not None:
             self._check_group(by, to)
         members, _ = self._family(RATIO, outcome, equals, by, to)
-        return Family({name: note(member.marked(RATIOS)) for name, member in members.items()})
+        return EstimateFamily({name: for_threshold(member.marked(RATIOS)) for name, member in members.items()})
 
-    def differences(self, outcome: Outcome, *, by: str, equals: Any = None) -> Family:
-        """The differences of all pairs of groups, the larger minus the smaller: one bound, ``<= 0.05``.
+    def differences(self, outcome: Outcome, *, by: str, equals: Any = None) -> EstimateFamily:
+        """Return the differences of all pairs of groups, the larger minus the smaller: one bound, ``<= 0.05``.
 
         All must hold, as in `ratios`. Differences of rates are marked by size.
         """
         members, compared = self._family(DIFFERENCE, outcome, equals, by, None)
-        rates = all(group.graded.rate for group in compared.groups)
-        return Family({name: note(each.marked(DIFFERENCES) if rates else each) for name, each in members.items()})
+        rates = all(group.graded.rate or group.graded.is_propensity for group in compared.groups)
+        return EstimateFamily(
+            {name: for_threshold(member.marked(DIFFERENCES) if rates else member) for name, member in members.items()}
+        )
 
-    def rates(self, outcome: Outcome, *, equals: Sequence[Any]) -> Family:
-        """How often an outcome has each of several values; all must hold, as in `ratios`.
+    def rates(self, outcome: Outcome, *, equals: Sequence[Any]) -> EstimateFamily:
+        """Return how often an outcome has each of several values; all must hold, as in `ratios`.
 
         For unfair, all have one interval together by Bonferroni, which shares of one whole nearly attain.
 
@@ -200,42 +194,67 @@ class Measured(Selected):
         def strict_tail(tail: float) -> float:
             return tail / len(equals)
 
-        return Family({str(each): note(self._mean("rate", outcome, each, None, strict_tail)) for each in equals})
+        return EstimateFamily(
+            {
+                str(value): for_threshold(self._mean(MetricKind.RATE, outcome, value, None, strict_tail))
+                for value in equals
+            }
+        )
 
     def worst_ratio(self, outcome: Outcome, *, by: str, equals: Any = None) -> Estimate:
-        """The smallest ratio of any two groups, smaller over larger. Its value is biased low, its interval is not."""
+        """Return the smallest ratio of any two groups, smaller over larger; its value is biased low."""
         members, compared = self._family(RATIO, outcome, equals, by, None)
-        name = naming.worst_name(outcome_name(outcome, equals), by)
+        name = metric_names.worst_name(outcome, equals, by)
         estimate = worst_estimate(compared, name, members, self._items_of(compared.groups, by))
-        return note(estimate.marked(RATIOS))
+        return for_threshold(estimate.marked(RATIOS))
 
-    def against(self, baseline: Measured | Later) -> Against:
-        """This sample against an earlier one of the same items and prompts: is it no worse?
+    def record(self, *estimates: Estimate | EstimateFamily) -> None:
+        """Show estimates in the report of the threshold whose test this is; elsewhere nothing happens.
+
+        What a threshold compares is recorded by itself; any other estimate leaves no trace without this.
+
+        >>> rows = [{"item": n, "hired": n % 2, "sex": sex} for n in range(60) for sex in ("f", "m")]
+        >>> measured = Measured.from_rows(rows, item="item", groups=["sex"])
+        >>> measured.record(measured.where(sex="f").rate("hired"), measured.ratios("hired", by="sex"))
+
+        Raises:
+            TypeError: For what is no estimate and no family of estimates.
+        """
+        for estimate in estimates:
+            if isinstance(estimate, EstimateFamily):
+                record_estimates(member for _, member in estimate.items())
+            elif isinstance(estimate, Estimate):
+                record_estimates([estimate])
+            else:
+                raise TypeError(f"record takes estimates of `measured`, not {estimate!r}")
+
+    def against(self, baseline: Measured | DeferredMeasured) -> BaselineComparison:
+        """Return the comparison of this sample with an earlier one of the same items and prompts: is it no worse?
 
         ``measured.against(baseline).ratio(...) <= 1.1``: at most 1.1 times further from parity.
         Raises `FairnessError` where the two cannot be compared.
         """
-        from pytest_fairness.stats.baselines import Against
+        from pytest_fairness.stats.noninferiority.baseline import BaselineComparison
 
-        return Against(self, baseline)
+        return BaselineComparison(self, baseline)
 
     def correlation(self, first: Outcome, second: Outcome) -> Estimate:
-        """Pearson's correlation of two outcomes over attempts: from -1 to 1, by Fisher's z."""
-        name = naming.correlation_name(outcome_name(first), outcome_name(second))
+        """Return Pearson's correlation of two outcomes over attempts: from -1 to 1, by Fisher's z."""
+        name = metric_names.correlation_name(first, second)
         functions = [self._reader.function(first), self._reader.function(second)]
         sample = joint(self._columns, self._reader, (first, second), functions, self._rows)
-        sample = sample.mapped(functionals.correlation_columns)
-        estimate = self._functional(name, functionals.CORRELATION, sample, (-1.0, 1.0))
-        return note(estimate.marked(CORRELATIONS))
+        sample = sample.mapped(custom_metrics.correlation_columns)
+        estimate = self._functional(name, custom_metrics.CORRELATION, sample, (-1.0, 1.0))
+        return for_threshold(estimate.marked(CORRELATIONS))
 
     def metric(
         self,
-        function: functionals.Function | Functional,
-        *,
+        function: custom_metrics.Function | Functional | MetricDefinition | str,
+        *grades: str,
         span: tuple[float, float] | None = None,
-        **sums: Outcome,
+        **sums: Any,
     ) -> Estimate:
-        """A metric of your own: a function of sums over the sample, each the sum of an outcome.
+        """Return a metric of your own: a function of sums over the sample, each the sum of an outcome.
 
         ``span`` is the range that the metric cannot leave, so that its interval does not either.
 
@@ -250,16 +269,28 @@ class Measured(Selected):
         An attempt that is ungraded in one of the sums is left out of all of them, and filled
         in with each of its extreme grades. The interval is Student's t with a jackknife over clusters.
 
+        A text names a metric that an installed package registers, with its own arguments:
+        ``measured.metric("odds_ratio", "hired", by="sex", of="female", to="male")``.
+
         Raises `FairnessError` where the metric, as it is or so filled in, lies outside its span.
         """
+        if isinstance(function, str):
+            call = MetricCall(function, grades, sums if span is None else {**sums, "span": span})
+            definition = call.define()
+            return self._defined(call.metric_name(definition.title), definition)
+        if isinstance(function, MetricDefinition):
+            name = metric_names.metric_name(function.name or outcome_name(function.function))
+            return self._defined(replace(name, title=function.title or name.title), function)
         functional = function if isinstance(function, Functional) else Functional(function, tuple(sums))
-        name = naming.metric_name(outcome_name(functional.function))
-        return note(self._functional(name, functional, self._sample(sums), span))
+        name = metric_names.metric_name(outcome_name(functional.function))
+        return for_threshold(self._functional(name, functional, self._sample(sums), span))
 
     def resamples(
-        self, function: functionals.Function, *, draws: int = 10_000, seed: int = 0, **sums: Outcome
+        self, function: custom_metrics.Function, *, draws: int = 10_000, seed: int = 0, **sums: Outcome
     ) -> Floats:
-        """What a metric of your own comes to in ``draws`` resamples of whole sources: an array of shape (draws,).
+        """Return the values of a metric of your own in ``draws`` resamples of whole sources.
+
+        An array of shape (draws,).
 
         For looking at the whole distribution: a histogram, a skew, a chance to exceed a value.
         Verdicts do not use it: with few sources or events a percentile interval of resamples
@@ -284,7 +315,7 @@ class Measured(Selected):
 
     def _mean(
         self,
-        kind: str,
+        kind: MetricKind,
         outcome: Outcome,
         equals: Any,
         named: str | None = None,
@@ -292,33 +323,57 @@ class Measured(Selected):
     ) -> Estimate:
         name = outcome_name(outcome, equals)
         reading = self._reading(outcome, equals)
-        if kind == "rate" and not reading.binary:
+        if kind is MetricKind.RATE and not reading.binary and reading.weights is None:
             raise FairnessError(f"{name} holds numbers other than 0 and 1: take its mean, or say equals=...")
         everyone = group("all", reading, self._rows, self._clusterings, self._columns.prompts)
-        everyone = self._everyone(everyone, np.isnan(reading.values[self._rows]))
+        everyone = self._everyone(everyone, reading.missing[self._rows])
         breakdown = partial(of_mean, self._origin(), reading, everyone)
-        called = naming.mean_name(kind, name) if named is None else naming.own_name(named)
+        called = (
+            metric_names.mean_name(kind, outcome, equals)
+            if named is None
+            else metric_names.own_name(named, outcome, equals)
+        )
         return mean_estimate(self._setting, called, everyone, self.items, breakdown, strict_tail)
 
+    def _of_two(self, kind: Kind, outcome: Outcome, equals: Any, by: str, of: str, to: str) -> Estimate:
+        pair = self._pair(outcome, equals, by, of, to)
+        naming = metric_names.ratio_name if kind.log else metric_names.difference_name
+        name = naming(outcome, equals, by, of, to)
+        breakdown = self._compared(outcome, equals, by, pair, to).broken_down(*pair, log=kind.log)
+        estimate = contrast_estimate(self._setting, name, pair, self._items_of(pair, by), breakdown, log=kind.log)
+        # A number has units that no scale can know; a ratio has none.
+        if kind.log or all(group.graded.rate or group.graded.is_propensity for group in pair):
+            estimate = estimate.marked(RATIOS if kind.log else DIFFERENCES)
+        return for_threshold(estimate)
+
+    def _defined(self, name: metric_names.MetricName, definition: MetricDefinition) -> Estimate:
+        functional = Functional(definition.function, tuple(definition.sums))
+        estimate = self._functional(name, functional, self._sample(definition.sums), definition.span)
+        return for_threshold(estimate if definition.scale is None else estimate.marked(definition.scale))
+
     def _functional(
-        self, name: naming.Name, functional: Functional, sample: Sample, span: tuple[float, float] | None
+        self,
+        name: metric_names.MetricName,
+        functional: Functional,
+        sample: MetricSample,
+        span: tuple[float, float] | None,
     ) -> Estimate:
         breakdown = partial(of_functional, self._origin(), functional, sample.values, span)
-        more: dict[str, Any] = {"span": span, "known": self._everyone}
+        more: dict[str, Any] = {"span": span, "annotate": self._everyone}
         return functional_estimate(self._setting, name, functional, sample, self._here(), self.items, breakdown, **more)
 
     def _family(
         self, kind: Kind, outcome: Outcome, equals: Any, by: str, to: str | None
-    ) -> tuple[Mapping[str, Estimate], Compared]:
+    ) -> tuple[Mapping[str, Estimate], GroupComparison]:
         names = self.groups(by) if to is None else tuple(sorted({*self.groups(by), to}))
         groups = list(self._groups(self._reading(outcome, equals), by, names).values())
-        called = outcome_name(outcome, equals)
-        named = partial(naming.ratio_name if kind is RATIO else naming.difference_name, called, by)
+        naming = metric_names.ratio_name if kind is RATIO else metric_names.difference_name
+        named = partial(naming, outcome, equals, by)
         compared = self._compared(outcome, equals, by, groups, to)
         members = family(kind, compared, named, partial(self._items_of, by=by))
         if not members:
-            number, word = len(names), "ratio" if kind is RATIO else "difference"
-            reason = f"{by} has {number} group{'' if number == 1 else 's'}: a {word} needs two"
-            none = naming.family_name(word, called, by)
+            number, of = len(names), MetricKind.RATIO if kind is RATIO else MetricKind.DIFFERENCE
+            reason = f"{by} has {number} group{'' if number == 1 else 's'}: a {of.value} needs two"
+            none = metric_names.family_name(of, outcome, equals, by)
             members = {by: self._setting.invalid(none, reason, breakdown=compared.broken_down())}
         return members, compared

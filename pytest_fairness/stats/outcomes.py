@@ -1,8 +1,8 @@
-"""What an attempt came to, as a number; and what it could have come to where it is ungraded."""
+"""Outcomes of attempts as numbers, and the range of those that are ungraded."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from numbers import Real
@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pytest_fairness.core.attempts import GradedAttempt
-from pytest_fairness.core.errors import FairnessError, UngradedError, near
+from pytest_fairness.core.attempts import Grade, GradedAttempt, value_or_none
+from pytest_fairness.core.errors import FairnessError, UngradedError, did_you_mean
 from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.propensities import Propensities
 from pytest_fairness.stats.columns import Columns, Floats, Rows
-from pytest_fairness.stats.hypotheses import NeedsError, hypothetical
+from pytest_fairness.stats.hypothetical_grades import NeedsError, hypothetical
 
 if TYPE_CHECKING:
-    from pytest_fairness.stats.calibration import Calibration
-    from pytest_fairness.stats.calibration_groups import Labelled
+    from pytest_fairness.stats.calibration.correction import LabelCorrection
+    from pytest_fairness.stats.calibration.labels import Calibration
 
 Outcome = str | Callable[[GradedAttempt], Any]
 """The name of a grade, or a function of a graded attempt that gives true, false or a number."""
@@ -29,11 +30,11 @@ Extremes = Mapping[str, Callable[[Prompt], Sequence[Any]]]
 NO_ATTEMPTS = "this sample holds no attempts to compute an outcome from: name a grade"
 _PLAIN = (bool, int, float)
 MOST_HYPOTHESES = 16
-"""Of one attempt with several ungraded grades; 16 are four grades of two values each."""
+"""Number of ways to grade one attempt with several ungraded grades; 16 are four grades of two values each."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class OutcomeVector:
     """An outcome of every attempt of a sample.
 
     ``values`` are nan where ungraded. ``lowest`` and ``highest`` equal them elsewhere;
@@ -47,9 +48,20 @@ class Reading:
     lowest: Floats
     highest: Floats
     span: tuple[float, float] | None
-    labelled: Labelled | None = None
-    """What a human says, where a judge's values are corrected by it."""
+    labeled: LabelCorrection | None = None
+    """A human's labels, where a judge's values are corrected by it."""
     unbounded: str = ""
+    weights: Floats | None = None
+    """The probability of all options together, of propensities: ``values`` are expectations within it."""
+
+    @property
+    def missing(self) -> Floats:
+        """The share of each attempt that is ungraded: 0 or 1, or, of propensities, what fell on no option."""
+        empty = np.isnan(self.values)
+        if self.weights is None:
+            return empty.astype(np.float64)
+        found: Floats = np.where(empty, 1.0, 1.0 - self.weights)
+        return found
 
     @property
     def binary(self) -> bool:
@@ -57,7 +69,7 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Apart:
+class IndependentSum:
     """An outcome that counts for itself: an attempt that is ungraded for it adds 0, and counts in the other sums.
 
     For a metric made of several means, each over the attempts that are graded for it: every sum stands apart
@@ -75,7 +87,7 @@ class UnboundedError(FairnessError):
     """An ungraded answer could have had grades that nobody has named."""
 
 
-class Reader:
+class OutcomeReader:
     """Reads outcomes from the attempts of a sample."""
 
     def __init__(self, columns: Columns, extremes: Extremes, calibration: Calibration | None = None) -> None:
@@ -84,15 +96,15 @@ class Reader:
         self._extremes = extremes
         self._grades: dict[str, list[Any]] = {}
         self._defaults: dict[str, tuple[tuple[Any, ...], bool]] = {}
-        self._named: dict[tuple[str, Any], Reading] = {}
+        self._named: dict[tuple[str, Any], OutcomeVector] = {}
 
     @property
     def calibrated(self) -> bool:
         """Whether labels correct some grade."""
         return bool(self._calibration)
 
-    def named(self, grade: str, equals: Any = None) -> Reading:
-        """A grade of every attempt of the whole sample; with ``equals``, whether it has that value.
+    def named(self, grade: str, equals: Any = None) -> OutcomeVector:
+        """Return a grade of every attempt of the whole sample; with ``equals``, whether it has that value.
 
         Raises `FairnessError` for an unknown grade, for a text without ``equals`` and for
         a value that the grader says it never gives.
@@ -102,40 +114,51 @@ class Reader:
             self._named[key] = self._corrected(self._read_named(grade, equals), grade, equals)
         return self._named[key]
 
-    def _corrected(self, reading: Reading, grade: str, equals: Any) -> Reading:
+    def _corrected(self, reading: OutcomeVector, grade: str, equals: Any) -> OutcomeVector:
         if self._calibration is None or grade not in self._calibration:
             return reading
+        if reading.weights is not None:
+            raise FairnessError(
+                f"labels correct the answers of {grade!r}, which holds propensities: leave out calibration"
+            )
         possible = self._possible(grade) if equals is not None else set()
         span = self._declared_span(grade) if equals is None else None
 
         def number(label: Any) -> float:
             if possible and str(label) not in possible:
-                raise FairnessError(f"a label of {grade!r} is {label!r}: {near(str(label), possible)}")
-            found = _grade_number(grade, label, equals)
-            if span is not None and not span[0] <= found <= span[1]:
+                raise FairnessError(f"a label of {grade!r} is {label!r}: {did_you_mean(str(label), possible)}")
+            label_number = _grade_number(grade, label, equals)
+            if span is not None and not span[0] <= label_number <= span[1]:
                 low, high = span
                 raise FairnessError(f"a label of {grade!r} is {label!r}: the grade goes from {low:g} to {high:g}")
-            return found
+            return label_number
 
-        return replace(reading, labelled=self._calibration.of(grade, number))
+        return replace(reading, labeled=self._calibration.of(grade, number))
 
     def _possible(self, grade: str) -> set[str]:
-        """All values of a grade that its grader says there can be, as texts; empty where it does not say."""
+        """Return all values of a grade that its grader says there can be, as texts; empty where it does not say."""
         if grade not in self._extremes:
             return set()
-        told = {
+        declared = {
             str(value) for attempt in self._columns.attempts for value in self._of(grade, attempt.prompt, guess=True)
         }
-        return told | {str(value) for value in self._values(grade) if value is not None}
+        return declared | {str(value) for value in _options(self._values(grade))}
 
     def computed(self, functions: Sequence[Callable[[GradedAttempt], Any]], rows: Rows) -> Floats:
-        """Functions of these attempts, shape (rows, functions); nan in a whole row that is ungraded in one."""
+        """Return functions of these attempts, shape (rows, functions); nan in a whole row that is ungraded in one.
+
+        Of propensities their expectations, as of so many drawn answers as there is probability: `graded_shares`.
+        """
         flat: list[float] = []
         ungraded = [np.nan] * len(functions)
         attempts = self._columns.attempts
+        has_propensities = self._columns.has_propensities
         for row in rows.tolist():
             attempt = attempts[row]
             try:
+                if has_propensities:
+                    flat += self._expected(functions, attempt)[0]
+                    continue
                 flat += [_number(function, function(attempt)) for function in functions]
             except UngradedError:
                 flat += ungraded
@@ -152,50 +175,100 @@ class Reader:
     def hypotheses(
         self, functions: Sequence[Callable[[GradedAttempt], Any]], row: int, *, forget: bool = False
     ) -> list[list[float]]:
-        """What the functions would be of one attempt, for each way in which it could have been graded.
+        """Return what the functions would be of one attempt, for each way in which it could have been graded.
 
         With ``forget`` its true grades are forgotten as well. An empty list where no way leads to a number.
         """
         attempt = self._columns.attempts[row]
-        found = islice(self._suppose(functions, attempt, {}, forget=forget), MOST_HYPOTHESES)
-        return [values for values in found if not any(np.isnan(values))]
+        if not forget and self._columns.has_propensities and (filled := self._expected(functions, attempt)[2]):
+            return filled
+        ways = islice(self._suppose(functions, attempt, {}, forget=forget), MOST_HYPOTHESES)
+        return [values for values in ways if not any(np.isnan(values))]
 
     def supposed(self, functions: Sequence[Callable[[GradedAttempt], Any]], row: int) -> list[list[float]]:
-        """As `hypotheses`, of an attempt that is ungraded for one of the functions.
+        """Return `hypotheses` of an attempt that is ungraded for one of the functions.
 
         Raises `UnboundedError` where nobody knows what they could have been.
         """
-        found = self.hypotheses(functions, row)
-        if not found:
+        ways = self.hypotheses(functions, row)
+        if not ways:
             names = ", ".join(map(outcome_name, functions))
             raise UnboundedError(
                 f"{names}: an attempt has no value under any grade that it could have had, so nobody knows how far "
                 "it could move the result: give 0 for what is not counted, or `where` for a slice"
             )
-        return found
+        return ways
 
-    def computed_reading(self, function: Callable[[GradedAttempt], Any], rows: Rows) -> Reading:
-        """A function of an attempt as a reading of the whole sample; nan outside ``rows``."""
+    def computed_reading(self, function: Callable[[GradedAttempt], Any], rows: Rows) -> OutcomeVector:
+        """Return a function of an attempt as a reading of the whole sample; nan outside ``rows``."""
         if self._columns.arrays:
             raise FairnessError(NO_ATTEMPTS)
         if self._calibration is not None:
             self._calibration.refuse(function)
         values = np.full(self._columns.count, np.nan)
         values[rows] = self.computed([function], rows)[:, 0]
-        lowest, highest = values.copy(), values.copy()
-        unbounded = ""
-        for row in rows[np.isnan(values[rows])]:
+
+        def ends(row: int) -> list[float]:
+            return [numbers[0] for numbers in self.supposed([function], row)]
+
+        name, shares = outcome_name(function), self.graded_shares([function], rows)
+        if shares is None:
+            return _filled(name, values, rows[np.isnan(values[rows])], ends, _span(values))
+        weights = np.ones(self._columns.count)
+        weights[rows] = shares
+        filled = _filled(name, values, rows[np.isnan(values[rows]) | (shares < 1)], ends, None)
+        values = np.divide(values, weights, out=np.full_like(values, np.nan), where=weights > 0)
+        return replace(filled, values=values, span=_span(values), weights=weights)
+
+    def graded_shares(self, functions: Sequence[Callable[[GradedAttempt], Any]], rows: Rows) -> Floats | None:
+        """Return the probability, in each row, of what these functions are defined for; None without propensities."""
+        if not self._columns.has_propensities:
+            return None
+        attempts = self._columns.attempts
+        return np.array([self._expected(functions, attempts[row])[1] for row in rows.tolist()], dtype=np.float64)
+
+    def _expected(
+        self, functions: Sequence[Callable[[GradedAttempt], Any]], attempt: GradedAttempt
+    ) -> tuple[list[float], float, list[list[float]]]:
+        """Return functions of an attempt as its propensities expect them.
+
+        Returns:
+            The expected values, to which what fell on no option adds nothing; the probability of all options; and,
+            where that is under 1, the values for each option that the rest could have fallen on. All nan and 0 where it
+            is ungraded.
+        """
+        try:
+            return [_number(each, each(hypothetical(attempt, {}))) for each in functions], 1.0, []
+        except NeedsError as needs:
+            grade = needs.grade
+        except UngradedError:
+            return [np.nan] * len(functions), 0.0, []
+        held = value_or_none(attempt.grades.get(grade, Grade.none("error")))
+        if not isinstance(held, Propensities):  # ungraded
+            return [np.nan] * len(functions), 0.0, []
+
+        def supposed(value: Any) -> Floats:
             try:
-                ends = [found[0] for found in self.supposed([function], row)]
-            except UnboundedError as error:
-                ends = [*_around(values)]
-                if not _binary(values):
-                    unbounded = str(error)
-            lowest[row], highest[row] = min(ends), max(ends)
-        return Reading(outcome_name(function), values, lowest, highest, _span(values), unbounded=unbounded)
+                return np.array([_number(each, each(hypothetical(attempt, {grade: value}))) for each in functions])
+            except NeedsError as other:
+                raise FairnessError(
+                    f"{', '.join(map(outcome_name, functions))} takes two propensities of one attempt, {grade!r} and "
+                    f"{other.grade!r}: their joint distribution is not known, so take one of them"
+                ) from None
+
+        expected = sum((share * supposed(value) for value, share in held.shares), np.zeros(len(functions)))
+        if held.outside <= 0:
+            return expected.tolist(), 1.0, []
+        ends = [supposed(value) for value in self._ends(grade, attempt.prompt, held)]
+        return expected.tolist(), held.graded, [(expected + held.outside * end).tolist() for end in ends]
+
+    def _ends(self, grade: str, prompt: Prompt, held: Propensities) -> tuple[Any, ...]:
+        """Return the values that probability outside of the options could have fallen on."""
+        possible = dict.fromkeys((*self._of(grade, prompt, guess=True), *(value for value, _ in held.shares)))
+        return tuple(possible)
 
     def function(self, outcome: Outcome, equals: Any = None) -> Callable[[GradedAttempt], Any]:
-        """The outcome as a function of an attempt."""
+        """Return the outcome as a function of an attempt."""
         if self._calibration is not None:
             self._calibration.refuse(outcome)
         if not isinstance(outcome, str):
@@ -204,35 +277,33 @@ class Reader:
         grade = outcome
         return (lambda attempt: attempt[grade]) if equals is None else (lambda attempt: _same(attempt[grade], equals))
 
-    def _read_named(self, grade: str, equals: Any) -> Reading:
+    def _read_named(self, grade: str, equals: Any) -> OutcomeVector:
         self._check(grade)
         name = grade if equals is None else f"{grade}={equals}"
         if grade in self._columns.arrays:
             values = self._columns.arrays[grade]
             values = values if equals is None else np.where(np.isnan(values), np.nan, values == equals)
             low, high = (0.0, 1.0) if equals is not None else _around(values)
-            empty = np.isnan(values)
-            return Reading(name, values, np.where(empty, low, values), np.where(empty, high, values), _span(values))
-        raw = self._values(grade)
+            return _filled(name, values, np.flatnonzero(np.isnan(values)), lambda _: (low, high), _span(values))
         if equals is not None:
             self._check_value(grade, equals)
+        raw = self._values(grade)
+        held = [value if isinstance(value, Propensities) else None for value in raw]
+        weights = np.array([1.0 if each is None else each.graded for each in held]) if any(held) else None
         values = np.array([_grade_number(grade, value, equals) for value in raw], dtype=np.float64)
-        lowest, highest = values.copy(), values.copy()
-        unbounded = ""
-        for row in np.flatnonzero(np.isnan(values)).tolist():
-            try:
-                possible = self._of(grade, self._columns.attempts[row].prompt)
-            except UnboundedError as error:
-                if equals is None:
-                    unbounded = str(error)
-                ends = [0.0, 1.0]
-            else:
-                ends = [_grade_number(grade, value, equals) for value in possible]
-            lowest[row], highest[row] = min(ends), max(ends)
-        span: tuple[float, float] | None = (0.0, 1.0)
-        if equals is None:
-            span = self._declared_span(grade) or _span(values)
-        return Reading(name, values, lowest, highest, span, unbounded=unbounded)
+
+        def ends(row: int) -> list[float]:
+            propensities, prompt = held[row], self._columns.attempts[row].prompt
+            if propensities is None:
+                return [_grade_number(grade, value, equals) for value in self._of(grade, prompt)]
+            sure = propensities.expected(lambda value: _grade_number(grade, value, equals))
+            possible = self._ends(grade, prompt, propensities)
+            return [sure + propensities.outside * _grade_number(grade, value, equals) for value in possible]
+
+        outside = np.array([0.0 if each is None else each.outside for each in held])
+        span = (0.0, 1.0) if equals is not None else self._declared_span(grade) or _span(values)
+        filled = _filled(name, values, np.flatnonzero(np.isnan(values) | (outside > 0)), ends, span)
+        return replace(filled, weights=weights)
 
     def _declared_span(self, grade: str) -> tuple[float, float] | None:
         if grade not in self._extremes or not self._columns.count:
@@ -241,30 +312,30 @@ class Reader:
         return min(ends), max(ends)
 
     def _check(self, grade: str) -> None:
-        known = self._columns.known_grades
-        if known and grade not in known:
-            raise FairnessError(f"no attempt has a grade {grade!r}: {near(grade, known)}")
+        grades = self._columns.known_grades
+        if grades and grade not in grades:
+            raise FairnessError(f"no attempt has a grade {grade!r}: {did_you_mean(grade, grades)}")
 
     def _check_value(self, grade: str, equals: Any) -> None:
-        """A value that can never be has a rate of zero, which must not pass for a result."""
+        """Raise `FairnessError` for a value that a grade never has: its rate of zero must not pass for a result."""
         if grade not in self._extremes:
             return
-        seen = {str(value) for value in self._values(grade) if value is not None}
+        seen = {str(value) for value in _options(self._values(grade))}
         for attempt in self._columns.attempts:
             if str(equals) in seen:
                 return
             seen.update(str(value) for value in self._of(grade, attempt.prompt, guess=True))
         if self._columns.count and str(equals) not in seen:
-            raise FairnessError(f"{grade} is never {equals!r}: {near(str(equals), seen)}")
+            raise FairnessError(f"{grade} is never {equals!r}: {did_you_mean(str(equals), seen)}")
 
     def _values(self, grade: str) -> list[Any]:
-        """The values of a grade, None where ungraded."""
+        """Return the values of a grade, None where ungraded."""
         if grade not in self._grades:
             self._grades[grade] = self._columns.values(grade)
         return self._grades[grade]
 
     def _of(self, grade: str, prompt: Prompt, *, guess: bool = False) -> tuple[Any, ...]:
-        """The extreme values that a grade of an answer to this prompt could have had.
+        """Return the extreme values that a grade of an answer to this prompt could have had.
 
         Where nobody has named them: false and true of a grade that is so, else, as a ``guess``, what was seen.
         Raises `UnboundedError` where they are needed and can only be guessed.
@@ -275,13 +346,13 @@ class Reader:
                 return given
         if grade not in self._defaults:
             self._defaults[grade] = _default_extremes(self._values(grade))
-        found, is_known = self._defaults[grade]
+        extremes, is_known = self._defaults[grade]
         if not (guess or is_known):
             raise UnboundedError(
                 f"answers are ungraded in {grade!r}, and nobody says which values they could have had: give "
                 f"extremes={{{grade!r}: lambda prompt: (LOWEST, HIGHEST)}}, or the grader an attribute `extremes`"
             )
-        return found
+        return extremes
 
     def _suppose(
         self,
@@ -302,15 +373,32 @@ class Reader:
 
 
 def outcome_name(outcome: Outcome, equals: Any = None) -> str:
-    """An outcome as reports name it: ``advance``, ``answer=unknown``, or a function's name."""
+    """Return an outcome as reports name it: ``advance``, ``answer=unknown``, or a function's name."""
     if isinstance(outcome, str):
         return outcome if equals is None else f"{outcome}={equals}"
     return str(getattr(outcome, "__name__", type(outcome).__name__)).strip("<>")
 
 
+def _filled(
+    name: str, values: Floats, rows: Rows, ends_of: Callable[[int], Sequence[float]], span: tuple[float, float] | None
+) -> OutcomeVector:
+    """Return an outcome whose attempts in ``rows``, not graded in full, can have had the values of ``ends_of``."""
+    lowest, highest = values.copy(), values.copy()
+    unbounded = ""
+    for row in rows.tolist():
+        try:
+            ends = ends_of(row)
+        except UnboundedError as error:
+            ends = _around(values)
+            if not _binary(values):
+                unbounded = str(error)
+        lowest[row], highest[row] = min(ends), max(ends)
+    return OutcomeVector(name, values, lowest, highest, span, unbounded=unbounded)
+
+
 def _default_extremes(values: Sequence[Any]) -> tuple[tuple[Any, ...], bool]:
-    """Without word from the grader: 0 and 1, and all that was seen; whether that is all that there can be."""
-    seen = list({repr(value): value for value in values if value is not None and value == value}.values())
+    """Return default extremes of a grade: 0 and 1, and all that was seen; whether that is all that there can be."""
+    seen = list({repr(value): value for value in _options(values) if value == value}.values())
     if all(isinstance(value, bool | np.bool_) for value in seen):
         return (False, True), True
     if all(isinstance(value, Real) for value in seen):
@@ -318,9 +406,21 @@ def _default_extremes(values: Sequence[Any]) -> tuple[tuple[Any, ...], bool]:
     return tuple(sorted(seen, key=str)), False
 
 
+def _options(values: Iterable[Any]) -> Iterator[Any]:
+    """Yield the values of grades; of propensities, the options that they are about."""
+    for value in values:
+        if isinstance(value, Propensities):
+            yield from (option for option, _ in value.shares)
+        elif value is not None:
+            yield value
+
+
 def _grade_number(grade: str, value: Any, equals: Any) -> float:
     if value is None:
         return np.nan
+    if isinstance(value, Propensities):
+        expected = value.expected(lambda option: _grade_number(grade, option, equals))
+        return expected / value.graded if value.graded > 0 else np.nan
     if equals is not None:
         return float(_same(value, equals))
     if type(value) in _PLAIN:  # mostly, and many times as fast to see

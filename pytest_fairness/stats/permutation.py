@@ -1,6 +1,6 @@
 """The same answers under other labels: samples in which the truth is known to be parity.
 
-What is exchanged is what was randomised. A cluster (an item, or its source) that holds
+What is exchanged is what was randomized. A cluster (an item, or its source) that holds
 several groups exchanges them within itself; clusters of one group exchange theirs among
 themselves; with a crossed factor whole levels do (a name gets another name's groups), since
 the names are what could differ by chance. All attributes of a prompt move together, and
@@ -23,7 +23,7 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.stats.columns import Attribute, Codes, Columns, Rebuilt
 from pytest_fairness.stats.measured import Measured
-from pytest_fairness.stats.outcomes import Reader
+from pytest_fairness.stats.outcomes import OutcomeReader
 
 Mask = npt.NDArray[np.bool_]
 
@@ -59,7 +59,7 @@ class Permutations:
         self._units = _Units(self._columns, self._prompts, within)
 
     def draw(self, generator: np.random.Generator, plant: Plant | None = None) -> Measured:
-        """One sample at parity; with ``plant`` one whose truth is known to be that bias."""
+        """Return one sample at parity; with ``plant`` one whose truth is known to be that bias."""
         labels = self._units.draw(generator)
         columns = copy(self._columns)
         columns._attributes = dict(columns._attributes)
@@ -87,7 +87,7 @@ class Permutations:
 
 
 def can_be_thinned(measured: Measured, grade: str) -> bool:
-    """Whether a grade is true or false, or 0 or 1: then a positive one can be made negative."""
+    """Return whether a grade is true or false, or 0 or 1: then a positive one can be made negative."""
     if grade not in measured._columns.known_grades:
         return False
     values = {value for value in measured._reader._values(grade) if value is not None}
@@ -95,7 +95,7 @@ def can_be_thinned(measured: Measured, grade: str) -> bool:
 
 
 def _identity(columns: Columns, row: int) -> Hashable:
-    """What a prompt is told apart by: prompts about the same groups whose answers are the same keep the same labels."""
+    """Return the identity of a prompt: those of the same groups and answers keep the same labels."""
     prompt = columns.attempts[row].prompt
     if columns.answers is None:
         return id(prompt)
@@ -135,7 +135,7 @@ class _Prompts:
         return first.astype(np.int64)
 
     def exchanged(self, name: str, labels: Codes) -> Attribute:
-        """An attribute of every attempt, its prompts under these labels."""
+        """Return an attribute of every attempt, its prompts under these labels."""
         attribute = self._columns.attribute(name)
         numbers = {label: number for number, label in enumerate(attribute.labels)}
         codes = np.array([numbers[own[name]] if name in own else -1 for own in self.meanings], dtype=np.int64)
@@ -144,7 +144,7 @@ class _Prompts:
         return replace(attribute, codes=np.where(named[moved], codes[moved], attribute.codes))
 
     def rebuilt(self, labels: Codes, grade: str, thinned: Mask | None) -> list[GradedAttempt]:
-        """The attempts with their prompts under these labels, for outcomes that look at them."""
+        """Return the attempts with their prompts under these labels, for outcomes that look at them."""
         prompts: dict[int, Prompt] = {}
         for attempt, label in zip(self._columns.attempts, labels[self.of_row].tolist(), strict=True):
             old = attempt.prompt
@@ -167,7 +167,7 @@ class _Prompts:
 
 
 class _Units:
-    """What exchanges labels: clusters, or the levels of a crossed factor, each with its set of labels."""
+    """The units that exchange labels: clusters, or the levels of a crossed factor, each with its set of labels."""
 
     def __init__(self, columns: Columns, prompts: _Prompts, within: Sequence[str]) -> None:
         self._labels = prompts.labels
@@ -177,19 +177,19 @@ class _Units:
         else:
             belongs = columns.attribute(columns.crossed).codes[rows]
         kinds = [tuple(sorted(meaning)) for meaning in prompts.meanings]
-        keys = [(belongs[place], kinds[label]) for place, label in enumerate(prompts.labels.tolist())]
+        keys = [(belongs[index], kinds[label]) for index, label in enumerate(prompts.labels.tolist())]
         members: dict[Hashable, list[int]] = {}
-        for place, key in enumerate(keys):
+        for index, key in enumerate(keys):
             # A prompt outside the crossed factor, or without groups, has nothing to exchange.
             if key[0] >= 0 and key[1]:
-                members.setdefault(key, []).append(place)
+                members.setdefault(key, []).append(index)
         sliced = [columns.attribute(name).codes[rows] for name in within if name not in prompts.attributes]
         self._blocks = self._laid_out(columns, members, sliced)
         if not any(block.exchanges for block in self._blocks):
             raise FairnessError("every item holds one group and the same: there is nothing to exchange")
 
     def draw(self, generator: np.random.Generator) -> Codes:
-        """A label for each prompt."""
+        """Return a label for each prompt."""
         labels = self._labels.copy()
         for block in self._blocks:
             block.draw(generator, labels)
@@ -211,7 +211,9 @@ class _Units:
         return [block for stratum in strata.values() for block in self._by_size(stratum)]
 
     def _by_size(self, stratum: list[tuple[Sequence[int], tuple[int, ...]]]) -> list[_Block]:
-        """Units of equal size exchange with each other where each size holds several sets of labels."""
+        """Return blocks of units: those of equal size exchange with each other where each size holds several sets
+        of labels.
+        """
         sizes: dict[int, list[tuple[Sequence[int], tuple[int, ...]]]] = {}
         for places, held in stratum:
             sizes.setdefault(len(places), []).append((places, held))
@@ -224,9 +226,11 @@ class _Block:
 
     def __init__(self, units: Sequence[tuple[Sequence[int], tuple[int, ...]]], labels: Codes) -> None:
         self._sets = np.array([held for _, held in units], dtype=np.int64)
-        self._places = np.array([place for places, _ in units for place in places], dtype=np.int64)
+        self._places = np.array([prompt for places, _ in units for prompt in places], dtype=np.int64)
         self._unit = np.repeat(np.arange(len(units)), [len(places) for places, _ in units])
-        self._slot = np.array([held.index(labels[place]) for places, held in units for place in places], dtype=np.int64)
+        self._slot = np.array(
+            [held.index(labels[prompt]) for places, held in units for prompt in places], dtype=np.int64
+        )
         self.exchanges = self._sets.shape[1] > 1 or len(np.unique(self._sets)) > 1
 
     def draw(self, generator: np.random.Generator, labels: Codes) -> None:
@@ -237,14 +241,14 @@ class _Block:
         labels[self._places] = table[self._unit, self._slot]
 
 
-def _regrade(reader: Reader, old: Reader, grade: str, lost: Mask) -> None:
+def _regrade(reader: OutcomeReader, old: OutcomeReader, grade: str, lost: Mask) -> None:
     """Let a reader know a grade with these positives lost."""
-    known = old.named(grade)
+    reading = old.named(grade)
     changed = replace(
-        known,
-        values=np.where(lost, 0.0, known.values),
-        lowest=np.where(lost, 0.0, known.lowest),
-        highest=np.where(lost, 0.0, known.highest),
+        reading,
+        values=np.where(lost, 0.0, reading.values),
+        lowest=np.where(lost, 0.0, reading.lowest),
+        highest=np.where(lost, 0.0, reading.highest),
     )
     values = old._values(grade)
     reader._grades = {

@@ -19,7 +19,7 @@ _STEPS = 30
 
 
 def p_unfair(comparisons: Sequence[Comparison], asserted: int = 1) -> float | None:
-    """Of the claim that an estimate lies outside the bounds it was compared with: from 1e-9 to 1.
+    """Return the p-value of the claim that an estimate lies outside the bounds it was compared with: from 1e-9 to 1.
 
     Args:
         comparisons: All of a threshold test, the way round in which they must hold.
@@ -35,25 +35,40 @@ def p_unfair(comparisons: Sequence[Comparison], asserted: int = 1) -> float | No
     >>> round(p, 3), rate.low > 0.2
     (0.011, True)
     """
-    found = [_one_sided(comparison, against=True) for comparison in comparisons]
-    known = [p for p in found if p is not None]
-    return min(1.0, asserted * min(known)) if known else None
+    tails = [_one_sided(comparison, against=True) for comparison in comparisons]
+    p_values = [p for p in tails if p is not None]
+    return min(1.0, asserted * min(p_values)) if p_values else None
 
 
 def p_fair(comparisons: Sequence[Comparison]) -> float | None:
-    """Of the claim that an estimate lies inside all bounds: from 1e-9 to 1.
+    """Return the p-value of the claim that an estimate lies inside all bounds: from 1e-9 to 1.
 
     None where that cannot be claimed whatever the interval says.
     """
     if any(comparison.estimate.suspect or comparison.estimate.sparse for comparison in comparisons):
         return None
-    found = [_one_sided(comparison, against=False) for comparison in comparisons]
-    known = [p for p in found if p is not None]
-    return max(known) if known and len(known) == len(found) else None
+    tails = [_one_sided(comparison, against=False) for comparison in comparisons]
+    p_values = [p for p in tails if p is not None]
+    return max(p_values) if p_values and len(p_values) == len(tails) else None
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Return p-values corrected by Holm's 1979 procedure: rejecting those up to alpha errs anywhere with at most alpha.
+
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    order = sorted(range(len(p_values)), key=p_values.__getitem__)
+    corrected = [0.0] * len(p_values)
+    largest = 0.0
+    for rank, index in enumerate(order):
+        largest = max(largest, min(1.0, p_values[index] * (len(p_values) - rank)))
+        corrected[index] = largest
+    return corrected
 
 
 def _one_sided(comparison: Comparison, *, against: bool) -> float | None:
-    """Of the claim that the estimate lies beyond the bound (``against``), or within it."""
+    """Return the p-value of the claim that the estimate lies beyond the bound (``against``), or within it."""
     estimate, bound = comparison.estimate, comparison.bound
     at = _ends(estimate, strict=against)
     if estimate.invalid or at is None:
@@ -69,7 +84,7 @@ def _ends(estimate: Estimate, *, strict: bool) -> Ends | None:
 
 
 def _smallest_tail(claimed: Callable[[float], bool], opposite: Callable[[float], bool]) -> float:
-    """The smallest tail at which a claim is made; one less that of the opposite claim where it never is."""
+    """Return the smallest tail at which a claim is made; one less that of the opposite claim where it never is."""
     if not claimed(0.5):
         return 1 - _bisected(opposite) if opposite(0.5) else 0.5
     return _bisected(claimed)

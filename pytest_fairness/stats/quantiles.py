@@ -46,10 +46,8 @@ def jeffreys_ends(rate: float, count: float, tail: float) -> tuple[float, float]
     """
     from scipy.special import betaincinv
 
-    if rate <= 0:
-        return 0.0, unseen_share(count, tail)
-    if rate >= 1:
-        return 1 - unseen_share(count, tail), 1.0
+    if not 0 < rate < 1:
+        return exact_ends(rate, count, tail)
     events = rate * count + 0.5
     others = count - events + 1
     return float(betaincinv(events, others, tail)), float(betaincinv(events, others, 1 - tail))

@@ -8,13 +8,13 @@ import numpy as np
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.stats.columns import Clustering, Codes, Floats
-from pytest_fairness.stats.fillings import group
-from pytest_fairness.stats.functionals import Functional
-from pytest_fairness.stats.outcomes import Reading
+from pytest_fairness.stats.custom_metrics import Functional, cluster_sums
+from pytest_fairness.stats.outcomes import OutcomeVector
 from pytest_fairness.stats.validity import invalid_reason
+from pytest_fairness.stats.worst_case import group
 
 MOST_COUNTS = 4_000_000
-"""How many drawn clusters are held at a time: 32 MB."""
+"""Number of drawn clusters that are held at a time: 32 MB."""
 
 FEW_KINDS = 6
 """Clusters a kind from which drawing counts of kinds is faster than drawing clusters."""
@@ -23,7 +23,7 @@ FEW_KINDS = 6
 def resampled(
     functional: Functional, values: Floats, clusterings: Sequence[Clustering], draws: int, seed: int
 ) -> Floats:
-    """A functional of ``draws`` resamples of whole clusters, shape (draws,); nan where it has no value.
+    """Return a functional of ``draws`` resamples of whole clusters, shape (draws,); nan where it has no value.
 
     ``values`` are numbers per attempt, shape (attempts, names); rows of nan are left out. Each
     resample draws as many clusters as there are, with replacement (Efron 1979; clusters:
@@ -37,11 +37,13 @@ def resampled(
     if len(clusterings) > 1:
         raise FairnessError("resamples draw whole sources and know no crossed factor: take the interval of metric(...)")
     first = values[:, 0]
-    everyone = group("all", Reading("", first, first, first, None), np.arange(len(first)), clusterings)
+    everyone = group("all", OutcomeVector("", first, first, first, None), np.arange(len(first)), clusterings)
     if reason := invalid_reason([everyone]):
         raise FairnessError(f"nothing to resample: {reason}")
     # Clusters of equal sums are drawn together: grades of few values leave few kinds of clusters.
-    kinds, sizes = np.unique(_cluster_sums(values, clusterings[0]), axis=0, return_counts=True)
+    graded = ~np.isnan(first)
+    sums, _ = cluster_sums(values[graded], clusterings[0][graded])
+    kinds, sizes = np.unique(sums, axis=0, return_counts=True)
     generator = np.random.default_rng(seed)
     at_a_time = max(1, MOST_COUNTS // int(sizes.sum()))
     chunks = [min(at_a_time, draws - start) for start in range(0, draws, at_a_time)]
@@ -49,7 +51,7 @@ def resampled(
 
 
 def _drawn(generator: np.random.Generator, sizes: Codes, draws: int) -> Codes:
-    """How often each kind of cluster is drawn, shape (draws, kinds), when there are ``sizes`` of each."""
+    """Return how often each kind of cluster is drawn, shape (draws, kinds), when there are ``sizes`` of each."""
     clusters = int(sizes.sum())
     if len(sizes) * FEW_KINDS <= clusters:
         return generator.multinomial(clusters, sizes / clusters, draws)
@@ -57,10 +59,3 @@ def _drawn(generator: np.random.Generator, sizes: Codes, draws: int) -> Codes:
     places = kind[generator.integers(clusters, size=(draws, clusters))]
     places += len(sizes) * np.arange(draws)[:, np.newaxis]
     return np.bincount(places.ravel(), minlength=draws * len(sizes)).reshape(draws, len(sizes))
-
-
-def _cluster_sums(values: Floats, clustering: Clustering) -> Floats:
-    """Of each cluster that holds a graded attempt: shape (clusters, names)."""
-    kept = ~np.isnan(values[:, 0])
-    present, codes = np.unique(clustering.codes[kept], return_inverse=True)
-    return np.column_stack([np.bincount(codes, weights=column, minlength=len(present)) for column in values[kept].T])

@@ -26,16 +26,13 @@ FIRST_RUN = 0.9
 """The share of the error that the first judged run of a threshold has; all later ones share the rest."""
 
 NODES = 128
-"""Of the integration; 20 equal steps are then exact to ten digits and more."""
+"""Nodes of the integration; 20 equal steps are then exact to ten digits and more."""
 
 SMALL_STEP = 0.04
 """A share of the information so far; a smaller step needs more nodes, since its density is narrower."""
 
 FARTHEST = 8.0
 """Standard deviations from zero within which a sum is looked for: all but 6e-16 of it on a side."""
-
-HALVINGS = 60
-"""Of the range in which a bound is searched: to the last digit of a float."""
 
 TUNING = 8.2
 """The information at which a confidence sequence is narrowest, times its tuning parameter; for a 95% interval."""
@@ -65,7 +62,7 @@ def run_tail(run: int, tail: float) -> float:
 
 
 class Spending(Enum):
-    """How much of the error may be spent by a share of the information, from 0 to 1."""
+    """Part of the error that may be spent by a share of the information, from 0 to 1."""
 
     LATE = "late"
     """t squared: the last look is almost as powerful as a single one. For claims that a model is fair."""
@@ -172,16 +169,17 @@ def anytime_tail(clusters: int, planned: int, tail: float) -> float:
 
 
 def _bound(points: Floats, masses: Floats, spent: float, far: float, deviation: float) -> float:
-    """What a sum exceeds with probability ``spent`` one step after it was at ``points``; by bisection.
+    """Return what a sum exceeds with probability ``spent`` one step after it was at ``points``; by bisection.
 
     The step is normal, with mean 0 and this standard deviation.
     """
-    low, high = -far, far
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        passed = masses @ [_beyond((middle - point) / deviation) for point in points.tolist()]
-        low, high = (middle, high) if passed > spent else (low, middle)
-    return (low + high) / 2
+    from scipy.optimize import brentq  # type: ignore[import-untyped]
+    from scipy.special import ndtr  # type: ignore[import-untyped]
+
+    def surplus(bound: float) -> float:
+        return float(masses @ ndtr((points - bound) / deviation)) - spent
+
+    return float(brentq(surplus, -far, far, xtol=1e-12)) if surplus(-far) > 0 else -far
 
 
 def _density(steps: Floats) -> Floats:
@@ -190,5 +188,5 @@ def _density(steps: Floats) -> Floats:
 
 
 def _beyond(value: float) -> float:
-    """The probability that N(0, 1) exceeds a value."""
+    """Return the probability that N(0, 1) exceeds a value."""
     return math.erfc(value / math.sqrt(2)) / 2

@@ -13,28 +13,33 @@ import numpy.typing as npt
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.keys import attempt_key, prompt_digest
+from pytest_fairness.core.propensities import Propensities
 from pytest_fairness.stats.columns import Codes, Columns, Floats, Rows
-from pytest_fairness.stats.drawing import Selection, Supply
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.outcomes import Extremes
+from pytest_fairness.stats.pilot_samples import Resample, SourcePool
 
 GOLDEN = (5**0.5 - 1) / 2
 """Its multiples fill the range from 0 to 1 evenly, however many of them are taken."""
 
 
+GAP_SPREAD = 0.15
+"""Standard deviation of the logarithm of a chance between prompts of an item: 0.2 logits between two groups."""
+
+
 @dataclass(frozen=True, slots=True)
 class Assumptions:
-    """What is taken for granted where nothing was measured."""
+    """Assumptions about answers where nothing was measured."""
 
     rate: float = 0.5
-    """Of a grade with two values: how often it is the second (true, or 1); others have all values equally often."""
+    """Share of a grade with two values that is the second (true, or 1); others have all values equally often."""
     icc: float = 0.2
-    """How alike the answers to an item's prompts are: the intraclass correlation, 0 to below 1."""
+    """Likeness of the answers to an item's prompts are: the intraclass correlation, 0 to below 1."""
     output: float = 100
     """Tokens of an answer."""
 
     def shares(self, values: int) -> Floats:
-        """How often each of so many values is given."""
+        """Return how often each of so many values is given."""
         return np.array([1 - self.rate, self.rate]) if values == 2 else np.full(values, 1 / values)
 
 
@@ -47,12 +52,12 @@ class Gap:
 
 
 def unanswered(items: Sequence[ProbeItem], repetitions: int) -> list[GradedAttempt]:
-    """The attempts of a sample before anybody has answered: no grades; prompts that say the same share their keys."""
+    """Return the attempts of a sample without answers; prompts of the same text share their keys."""
     return [
-        GradedAttempt(item, prompt, Attempt(attempt_key("", asked, repetition), repetition))
+        GradedAttempt(item, prompt, Attempt(attempt_key("", digest, repetition), repetition))
         for item in items
         for prompt in item.prompts
-        for asked in [prompt_digest(prompt.messages)]
+        for digest in [prompt_digest(prompt.messages)]
         for repetition in range(repetitions)
     ]
 
@@ -62,20 +67,50 @@ class Simulation:
 
     The grades of an item share their chances, which differ between items as a Dirichlet
     distribution has it (for two values: a beta distribution). ``grades`` gives, for each grade
-    and prompt, the values that its grader says there can be.
+    and prompt, the values that its grader says there can be. With ``propensities`` the grades are these chances
+    themselves, which differ a little between the prompts of an item (`GAP_SPREAD`).
     """
 
-    def __init__(self, supply: Supply, grades: Extremes, assumptions: Assumptions) -> None:
-        self._supply, self._assumptions = supply, assumptions
+    def __init__(
+        self, supply: SourcePool, grades: Extremes, assumptions: Assumptions, *, propensities: bool = False
+    ) -> None:
+        self._supply, self._assumptions, self._propensities = supply, assumptions, propensities
         self._grades = {name: _Kinds(supply.columns, values) for name, values in grades.items()}
 
     def draw(self, generator: np.random.Generator, times: float = 1.0, gap: Gap | None = None) -> Measured:
-        """A run with so many times as many sources as planned, at parity but for a gap."""
+        """Return a run with so many times as many sources as planned, at parity but for a gap."""
         number = max(1, round(self._supply.sources * times))
-        return self._sample(self._cycled(generator, number), partial(self._chosen, generator, gap))
+        sources = self._cycled(generator, number)
+        if self._propensities:
+            return self._supply.sample(sources, lambda rows: rows, partial(self._regrade_by_chances, generator, gap))
+        return self._sample(sources, partial(self._chosen, generator, gap))
 
-    def favourable(self) -> Iterator[Measured]:
-        """Samples in which nothing differs between groups, as even as answers can be: the best a model can do."""
+    def _regrade_by_chances(
+        self, generator: np.random.Generator, gap: Gap | None, columns: Resample, rows: Rows
+    ) -> None:
+        """Grade attempts by the chances of their items' values."""
+        attempts = self._supply.columns.attempts
+        held = np.array([gap is not None and gap.group in a.prompt.groups.values() for a in attempts])[rows]
+        grades = {}
+        for name, kinds in self._grades.items():
+            made: list[Grade] = [Grade.none("error")] * len(rows)
+            for kind, values in enumerate(kinds.values):
+                of = np.flatnonzero(kinds.codes[rows] == kind)
+                every = self._chances(generator, self._assumptions.shares(len(values)), columns.items.size)
+                chances = every[columns.items.codes[of]] * np.exp(
+                    generator.normal(0, GAP_SPREAD, (len(of), len(values)))
+                )
+                chances /= chances.sum(axis=1, keepdims=True)
+                if gap is not None:
+                    chances[held[of], 1:] *= gap.ratio
+                    chances[held[of], 0] = 1 - chances[held[of], 1:].sum(axis=1)
+                for place, shares in zip(of.tolist(), chances.tolist(), strict=True):
+                    made[place] = Grade(Propensities(tuple(zip(values, shares, strict=True))))
+            grades[name] = made
+        columns.regrade(grades)
+
+    def favorable(self) -> Iterator[Measured]:
+        """Yield samples in which nothing differs between groups, as even as answers can be: the best a model can do."""
         every = np.arange(self._supply.sources, dtype=np.int64)
         numbers, label = _counted([tuple(sorted(a.prompt.groups.items())) for a in self._supply.columns.attempts])
         # Where groups agree in every item nothing tells how far they could differ; so also shifted a little.
@@ -83,19 +118,19 @@ class Simulation:
             places = ((numbers + 0.5) * GOLDEN + label * shift) % 1
             for assumed in (self._assumptions, Assumptions(0.9), Assumptions(0.1)):
                 yield self._sample(every, partial(_evenly, places, assumed))
-        for place in range(max((kinds.most for kinds in self._grades.values()), default=0)):
-            yield self._sample(every, partial(_constantly, place))
+        for index in range(max((kinds.most for kinds in self._grades.values()), default=0)):
+            yield self._sample(every, partial(_constantly, index))
         for key in sorted(set().union(*(kinds.answer_keys for kinds in self._grades.values()))):
-            yield self._sample(every, partial(_as_told, key))
+            yield self._sample(every, partial(_as_named, key))
 
     def _cycled(self, generator: np.random.Generator, number: int) -> Codes:
-        """So many sources, each as often as any other but for one time."""
+        """Return a number of sources, each as often as any other but for one time."""
         sources = self._supply.sources
         rounds = [generator.permutation(sources) for _ in range(-(-number // sources))]
         return np.concatenate(rounds)[:number].astype(np.int64)
 
     def _sample(self, sources: Codes, choose: Choosing) -> Measured:
-        def regrade(columns: Selection, rows: Rows) -> None:
+        def regrade(columns: Resample, rows: Rows) -> None:
             columns.regrade(
                 {name: kinds.graded(rows, choose(columns, kinds, rows)) for name, kinds in self._grades.items()}
             )
@@ -119,12 +154,12 @@ class Simulation:
 
     @staticmethod
     def _draws(generator: np.random.Generator, columns: Columns) -> Floats:
-        """A number from 0 to 1 for each attempt, the same for those that are one answer."""
+        """Return a number from 0 to 1 for each attempt, the same for those that are one answer."""
         answers = columns.answers
         return generator.random(columns.count) if answers is None else generator.random(answers.size)[answers.codes]
 
     def _chances(self, generator: np.random.Generator, shares: Floats, items: int) -> Floats:
-        """Of each value in each item, shape (items, values)."""
+        """Return the chances of each value in each item, shape (items, values)."""
         icc = self._assumptions.icc
         if icc == 0:
             return np.tile(shares, (items, 1))
@@ -163,23 +198,23 @@ class _Kinds:
             keys = {key for key in keys if any(prompt.metadata.get(key) == value for value in self.values[kind])}
         return keys
 
-    def told_by(self, row: int, key: str) -> int:
-        """The place of the value that the metadata of a row's prompt name; 0 where they name none."""
-        values, told = self.values[self.codes[row]], self._prompts[row].metadata.get(key)
-        return values.index(told) if told in values else 0
+    def named_by(self, row: int, key: str) -> int:
+        """Return the place of the value that the metadata of a row's prompt name; 0 where they name none."""
+        values, named = self.values[self.codes[row]], self._prompts[row].metadata.get(key)
+        return values.index(named) if named in values else 0
 
     def graded(self, rows: Rows, chosen: Codes) -> list[Grade]:
-        """The grades of attempts, from the places of their values."""
+        """Return the grades of attempts, from the places of their values."""
         made = self._made
-        return [made[kind][place] for kind, place in zip(self.codes[rows].tolist(), chosen.tolist(), strict=True)]
+        return [made[kind][index] for kind, index in zip(self.codes[rows].tolist(), chosen.tolist(), strict=True)]
 
 
 Choosing = Callable[[Columns, _Kinds, Rows], Codes]
-"""From the columns, the kinds of a grade and the rows of a sample to the place of each attempt's value."""
+"""A function from the columns, the kinds of a grade and the rows of a sample to the place of each attempt's value."""
 
 
 def _evenly(places: Floats, assumed: Assumptions, _: Columns, kinds: _Kinds, rows: Rows) -> Codes:
-    """Every value as often as assumed, in each group in the same order."""
+    """Return every value as often as assumed, in each group in the same order."""
     chosen = np.zeros(len(rows), dtype=np.int64)
     for kind, values in enumerate(kinds.values):
         of = kinds.codes[rows] == kind
@@ -188,17 +223,17 @@ def _evenly(places: Floats, assumed: Assumptions, _: Columns, kinds: _Kinds, row
     return chosen
 
 
-def _constantly(place: int, _: Columns, kinds: _Kinds, rows: Rows) -> Codes:
-    """The same value everywhere, by its place among a prompt's values."""
-    return np.minimum(place, kinds.sizes[kinds.codes[rows]] - 1)
+def _constantly(index: int, _: Columns, kinds: _Kinds, rows: Rows) -> Codes:
+    """Return the same value everywhere, by its place among a prompt's values."""
+    return np.minimum(index, kinds.sizes[kinds.codes[rows]] - 1)
 
 
-def _as_told(key: str, _: Columns, kinds: _Kinds, rows: Rows) -> Codes:
-    return np.array([kinds.told_by(row, key) for row in rows.tolist()], dtype=np.int64)
+def _as_named(key: str, _: Columns, kinds: _Kinds, rows: Rows) -> Codes:
+    return np.array([kinds.named_by(row, key) for row in rows.tolist()], dtype=np.int64)
 
 
 def _counted(labels: Sequence[tuple[tuple[str, str], ...]]) -> tuple[Floats, Floats]:
-    """The number of each attempt among those with its label, and that of its label; from 0."""
+    """Return the number of each attempt among those with its label, and that of its label; from 0."""
     seen: dict[tuple[tuple[str, str], ...], int] = {}
     names: dict[tuple[tuple[str, str], ...], int] = {}
     numbers = []

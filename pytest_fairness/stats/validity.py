@@ -1,4 +1,4 @@
-"""When an estimate says nothing, or only what is against the model."""
+"""Rules by which an estimate supports no claim, or only one against the model."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from pytest_fairness.stats.contrasts import contrast
-from pytest_fairness.stats.fillings import Group
+from pytest_fairness.stats.worst_case import GroupOutcomes
 
 FEWEST_SOURCES = 5
 MOST_UNGRADED = 0.10
-"""Of a group's attempts."""
+"""Largest share of a group's attempts."""
 LARGEST_GAP = 0.05
-"""In the share that is ungraded, between two groups: an interval beyond it is another metric's finding."""
+"""Difference of the share that is ungraded, between two groups: an interval beyond it is another metric's finding."""
 
 
-def invalid_reason(groups: Sequence[Group]) -> str:
-    """Why nothing can be said of these groups; empty where something can."""
+def invalid_reason(groups: Sequence[GroupOutcomes]) -> str:
+    """Return why nothing can be said of these groups; empty where something can."""
     for group in groups:
         of = f" of {group.name}" if len(groups) > 1 else ""
         if not group.attempts:
@@ -35,26 +35,26 @@ def invalid_reason(groups: Sequence[Group]) -> str:
     return _judge_reason(groups)
 
 
-def _judge_reason(groups: Sequence[Group]) -> str:
-    """Why the labels of a judge's grades let nothing be said."""
+def _judge_reason(groups: Sequence[GroupOutcomes]) -> str:
+    """Return why the labels of a judge's grades let nothing be said."""
     judged = [(group.name, group.judged) for group in groups if group.judged is not None]
-    for _, each in judged:
-        if each.reason:
-            return each.reason
+    for _, accuracy in judged:
+        if accuracy.reason:
+            return accuracy.reason
     gaps = (one.gap_reason(name, other, named) for (name, one), (named, other) in combinations(judged, 2))
     return next(filter(None, gaps), "")
 
 
-def ungraded_reason(ungraded: int, attempts: int, group: str = "") -> str:
-    """Whether too many attempts are ungraded, as a reason; empty where not."""
+def ungraded_reason(ungraded: float, attempts: int, group: str = "") -> str:
+    """Return whether too many attempts are ungraded, as a reason; empty where not."""
     share = ungraded / attempts
     of = f" of {group}" if group else ""
     over = f"{share:.1%} of the attempts{of} are ungraded, over {MOST_UNGRADED:.0%}"
     return over if share > MOST_UNGRADED else ""
 
 
-def suspect_reason(groups: Sequence[Group], tail: float) -> str:
-    """Why nothing good can be said of these groups; empty where it can."""
+def suspect_reason(groups: Sequence[GroupOutcomes], tail: float) -> str:
+    """Return why nothing good can be said of these groups; empty where it can."""
     for group in groups:
         reason = ungraded_reason(group.ungraded, group.attempts, group.name if len(groups) > 1 else "") or group.suspect
         if reason:

@@ -1,1 +1,1 @@
-"""Floor 2: what was asked and answered, shared by processes and runs."""
+"""Attempts, claims, grades, spending and runs, in SQLite or PostgreSQL."""

@@ -1,4 +1,4 @@
-"""The database of a store: how it is made, read, written, and what it says when it fails."""
+"""Database of a store: made, read and written, with errors in one line."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random_exponential
 
 from pytest_fairness.core.errors import StoreError
-from pytest_fairness.store import postgresql, sqlite, tables
+from pytest_fairness.store import postgresql, schema, sqlite
 from pytest_fairness.store.dialects import insert_new, insert_or_replace
-from pytest_fairness.store.places import Place
+from pytest_fairness.store.location import StoreLocation
 
 T = TypeVar("T")
 _OPENING = 10.0
@@ -26,14 +26,13 @@ _DISK_FULL = "53100"
 class Database:
     """A store's database, opened.
 
-    Raises `StoreError`, in one line, when it cannot be read or written. What a server that
-    is restarted broke off is repeated: every transaction must come to the same when it is
-    done twice.
+    All methods raise `StoreError`, in one line, where it cannot be read or written. A transaction that a server
+    breaks off is repeated: every transaction must have the same result when it is done twice.
     """
 
-    def __init__(self, place: Place) -> None:
-        self.place = place
-        self._medium = sqlite.File(place) if isinstance(place, Path) else postgresql.Database(place)
+    def __init__(self, location: StoreLocation) -> None:
+        self.location = location
+        self._medium = sqlite.File(location) if isinstance(location, Path) else postgresql.PostgresDatabase(location)
         self._engine = self._medium.engine
         self.dialect: str = self._engine.dialect.name
         self.insert_new = partial(insert_new, self.dialect)
@@ -47,109 +46,105 @@ class Database:
         self._tries_for = self._medium.tries_for
 
     def _prepare(self, connection: Connection) -> None:
-        found = inspect(connection).get_multi_columns()
-        known = {name: {column["name"] for column in columns} for (_, name), columns in found.items()}
-        if known and "layout" not in known:
-            raise StoreError(f"{self.place} holds tables of another program: {self._medium.way_out}")
-        number = connection.execute(select(tables.layout.c.number)).scalar() if known else None
-        if known and (number is None or number < 1):
-            raise StoreError(f"the store {self.place} is damaged, it has no layout: {self._medium.way_out}")
-        if number == tables.LAYOUT and (lost := tables.lacking(known)):
-            raise StoreError(f"the store {self.place} is damaged, it has lost {lost}: {self._medium.way_out}")
-        if number is None or number <= tables.LAYOUT:
-            tables.metadata.create_all(connection)
+        tables = inspect(connection).get_multi_columns()
+        columns = {name: {column["name"] for column in listed} for (_, name), listed in tables.items()}
+        if columns and "layout" not in columns:
+            raise StoreError(f"{self.location} holds tables of another program: {self._medium.way_out}")
+        number = connection.execute(select(schema.layout.c.number)).scalar() if columns else None
+        if columns and (number is None or number < 1):
+            raise StoreError(f"the store {self.location} is damaged, it has no layout: {self._medium.way_out}")
+        if number == schema.LAYOUT and (lost := schema.lacking(columns)):
+            raise StoreError(f"the store {self.location} is damaged, it has lost {lost}: {self._medium.way_out}")
+        if number is None or number <= schema.LAYOUT:
+            schema.metadata.create_all(connection)
         if number is None:
-            connection.execute(insert(tables.layout).values(number=tables.LAYOUT))
-        elif number > tables.LAYOUT:
+            connection.execute(insert(schema.layout).values(number=schema.LAYOUT))
+        elif number > schema.LAYOUT:
             raise StoreError(
-                f"the store {self.place} has layout {number} and this version of pytest-fairness reads up to "
-                f"{tables.LAYOUT}: upgrade pytest-fairness, or name another store with --fairness-store"
+                f"the store {self.location} has layout {number} and this version of pytest-fairness reads up to "
+                f"{schema.LAYOUT}: upgrade pytest-fairness, or name another store with --fairness-store"
             )
-        elif number < tables.LAYOUT:
-            tables.migrate(connection, number)
-            connection.execute(update(tables.layout).values(number=tables.LAYOUT))
+        elif number < schema.LAYOUT:
+            schema.migrate(connection, number)
+            connection.execute(update(schema.layout).values(number=schema.LAYOUT))
 
     @contextmanager
     def _mended(self) -> Iterator[None]:
         try:
             yield
         except DBAPIError as error:
-            said = " ".join(str(error.orig).split())
-            raise StoreError(f"the store {self.place} failed: {said}; {self._medium.repair(error.orig)}") from None
+            message = " ".join(str(error.orig).split())
+            raise StoreError(
+                f"the store {self.location} failed: {message}; {self._medium.repair(error.orig)}"
+            ) from None
 
-    def _repeated(self, work: Callable[[], T]) -> T:
+    def _repeated(self, opened: Callable[[], AbstractContextManager[Connection]], work: Callable[[Connection], T]) -> T:
+        def once() -> T:
+            with opened() as connection:
+                return work(connection)
+
+        return self._with_retries(once)
+
+    def _with_retries(self, call: Callable[[], T]) -> T:
         with self._mended():
             if not self._tries_for:
-                return work()
+                return call()
             return Retrying(
                 retry=retry_if_exception(_may_pass),
                 stop=stop_after_delay(self._tries_for),
                 wait=wait_random_exponential(0.05, max=1),
                 reraise=True,
-            )(work)
+            )(call)
+
+    def _autocommit(self) -> AbstractContextManager[Connection]:
+        return self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
 
     def write(self, work: Callable[[Connection], T]) -> T:
-        """Do this in one transaction, which may be repeated."""
+        """Do some work in one transaction, which may be repeated."""
 
-        def once() -> T:
-            with self._engine.begin() as connection:
-                return work(connection)
-
-        return self._repeated(once)
+        return self._repeated(self._engine.begin, work)
 
     def alone(self, work: Callable[[Connection], T]) -> T:
-        """Do this in one transaction, in which nobody else can open the store; it may be repeated."""
+        """Do some work in one transaction, in which nobody else can open the store; it may be repeated."""
 
-        def once() -> T:
-            with self._medium.preparing() as connection:
-                return work(connection)
-
-        return self._repeated(once)
+        return self._repeated(self._medium.preparing, work)
 
     def compact(self) -> None:
         """Give back the room of what was deleted."""
 
-        def once() -> None:
-            with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-                self._medium.compact(connection)
-
-        self._repeated(once)
+        self._repeated(self._autocommit, self._medium.compact)
 
     def size(self) -> int:
-        """The bytes that it takes."""
+        """Return the bytes that it takes."""
         return self.read(self._medium.size)
 
     def read(self, work: Callable[[Connection], T]) -> T:
-        """Do this without a transaction; it may be repeated."""
+        """Do some work without a transaction; it may be repeated."""
 
-        def once() -> T:
-            with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-                return work(connection)
-
-        return self._repeated(once)
+        return self._repeated(self._autocommit, work)
 
     def execute(self, statement: Any, rows: Sequence[Mapping[str, Any]] | None = None) -> None:
         """Write by one statement."""
         self.write(lambda connection: connection.execute(statement, rows))
 
     def rows(self, wanted: Any) -> Sequence[Any]:
-        """All rows that a statement reads."""
+        """Return all rows that a statement reads."""
         return self.read(lambda connection: connection.execute(wanted).all())
 
     def scalar(self, wanted: Any) -> Any:
-        """The first column of the first row, or None."""
+        """Return the first column of the first row, or None."""
         return self.read(lambda connection: connection.execute(wanted).scalar())
 
     @contextmanager
     def lock(self, name: str) -> Iterator[None]:
-        """One process at a time, of those on this store."""
+        """Let one process at a time, of those on this store, run the block."""
 
         def locked() -> AbstractContextManager[object]:
             lock = self._medium.lock(name)
             lock.__enter__()
             return lock
 
-        lock = self._repeated(locked)
+        lock = self._with_retries(locked)
         try:
             yield
         finally:
@@ -160,7 +155,7 @@ class Database:
 
 
 def _may_pass(error: BaseException) -> bool:
-    """Whether it may go when it is tried again: a server that restarts, a deadlock, too many connections."""
+    """Return whether it may go when it is tried again: a server that restarts, a deadlock, too many connections."""
     if not isinstance(error, OperationalError | InterfaceError):
         return False
     return getattr(error.orig, "sqlstate", None) != _DISK_FULL

@@ -1,4 +1,4 @@
-"""What SQLite and PostgreSQL write differently: inserts where a row may be there, the clock, text."""
+"""Differences of SQLite and PostgreSQL: inserts where a row may be there, the clock, text."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from sqlalchemy.sql.functions import FunctionElement
 
 
 def insert_new(dialect: str, table: Table) -> Any:
-    """An insert that leaves the row that there may be of the same key."""
+    """Return an insert that leaves the row that there may be of the same key."""
     return _insert(dialect, table).on_conflict_do_nothing()
 
 
 def insert_or_replace(dialect: str, table: Table, where: Callable[[Any], Any] | None = None) -> Any:
-    """An insert that replaces the row that there may be of the same key.
+    """Return an insert that replaces the row that there may be of the same key.
 
     Only if ``where`` is so, which is given the new row's columns.
     """
@@ -34,7 +34,7 @@ def _insert(dialect: str, table: Table) -> Any:
 
 
 def batches(keys: Sequence[str]) -> Iterator[Sequence[str]]:
-    """As many at a time as a statement takes; SQLite before 3.32 takes 999 parameters."""
+    """Return keys in batches that a statement takes; SQLite before 3.32 takes 999 parameters."""
     return (keys[start : start + 900] for start in range(0, len(keys), 900))
 
 

@@ -1,4 +1,4 @@
-"""Whose claims still hold: an owner is a process that has opened the store."""
+"""Owners of claims: each is a process that has opened the store. The claims of one that has died are free."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from filelock import BaseFileLock, FileLock, Timeout
 from sqlalchemy import Connection, case, delete, select, update
 
 from pytest_fairness.core.errors import StoreError
-from pytest_fairness.store import tables
+from pytest_fairness.store import schema
 from pytest_fairness.store.database import Database
 from pytest_fairness.store.dialects import Now
 
 LEASE = 15.0
-"""Seconds for which the claims of an owner hold that is not heard of."""
-BEAT = 3.0
-"""Seconds between the signs of life of an owner."""
-GAP = 2 * BEAT
-"""Seconds between two signs after which an owner has to be alive for a whole lease before it buries others."""
+"""Seconds after its last heartbeat for which the claims of an owner hold."""
+HEARTBEAT_INTERVAL = 3.0
+"""Seconds between the heartbeats of an owner."""
+LONGEST_GAP = 2 * HEARTBEAT_INTERVAL
+"""Seconds between two heartbeats after which an owner has to live for a whole lease before it frees others' claims."""
 
 
-_handed_in = select(tables.submissions.c.id)
+_batches = select(schema.submissions.c.id)
 """Owners that are no processes: batches that a provider has."""
 
 
@@ -34,30 +34,29 @@ class Owner(Protocol):
 
     id: str
 
-    def bury(self, owners: Iterable[str]) -> bool:
-        """Free the claims of those owners that are gone; whether it is known already that there were any."""
+    def release_dead(self, owners: Iterable[str]) -> bool:
+        """Free the claims of owners that have died; return whether any are known to have."""
 
     def has_company(self, connection: Connection, /) -> bool:
-        """Whether another process that is alive has the store open."""
+        """Return whether another process that is alive has the store open."""
 
     def release(self) -> None:
         """Give up all claims: what is still claimed is free for others."""
 
 
 def owner_of(database: Database) -> Owner:
-    """An owner that the others on this database can tell the death of."""
-    place = database.place
-    if isinstance(place, Path):
-        return LockedOwner(database, place.with_name(f"{place.name}.owners"))
+    """Return an owner whose death the others on this database can see."""
+    location = database.location
+    if isinstance(location, Path):
+        return LockedOwner(database, location.with_name(f"{location.name}.owners"))
     return LeasedOwner(database)
 
 
 class LockedOwner:
     """An owner that lives as long as its lock on a file does.
 
-    The operating system drops the lock with the process, at once and whatever killed it, so a
-    claim never outlives its owner. A lease would have to be waited for; a process number can
-    belong to a zombie.
+    The operating system drops the lock with the process, at once and whatever killed it, so a claim never outlives its
+    owner. A lease would have to be waited for; a process number can belong to a zombie.
     """
 
     def __init__(self, database: Database, folder: Path) -> None:
@@ -70,7 +69,7 @@ class LockedOwner:
             self._lock.acquire()
         except OSError as error:
             raise StoreError(
-                f"the store {database.place} cannot be shared: {folder}: {error.strerror}; it needs a folder there "
+                f"the store {database.location} cannot be shared: {folder}: {error.strerror}; it needs a folder there "
                 "that may be written: name another store with --fairness-store"
             ) from None
 
@@ -78,7 +77,7 @@ class LockedOwner:
         return self._folder / f"{owner}.lock"
 
     def _is_dead(self, owner: str) -> bool:
-        """Whether another owner's process is gone. Its lock file is removed if so."""
+        """Return whether another owner's process is gone. Its lock file is removed if so."""
         if owner == self.id:
             return False
         path = self._path(owner)
@@ -98,11 +97,11 @@ class LockedOwner:
         with suppress(OSError):
             path.unlink(missing_ok=True)
 
-    def bury(self, owners: Iterable[str]) -> bool:
+    def release_dead(self, owners: Iterable[str]) -> bool:
         dead = [owner for owner in set(owners) if self._is_dead(owner)]
         if dead:
-            claims = tables.claims.c
-            self._database.execute(delete(tables.claims).where(claims.owner.in_(dead), claims.owner.not_in(_handed_in)))
+            claims = schema.claims.c
+            self._database.execute(delete(schema.claims).where(claims.owner.in_(dead), claims.owner.not_in(_batches)))
         return bool(dead)
 
     def has_company(self, _: Connection, /) -> bool:
@@ -110,16 +109,16 @@ class LockedOwner:
 
     def release(self) -> None:
         try:
-            self._database.execute(delete(tables.claims).where(tables.claims.c.owner == self.id))
+            self._database.execute(delete(schema.claims).where(schema.claims.c.owner == self.id))
         finally:
             self._remove(self._lock, self._path(self.id))
 
 
 class LeasedOwner:
-    """An owner that lives as long as it gives signs of life, across machines, on the database's clock.
+    """An owner that lives as long as its heartbeats come, across machines, on the database's clock.
 
-    When the database was away, nobody could give any; so who was not heard of himself for a
-    while buries nobody until the others have had the time of a lease to be heard of again.
+    While the database is away, no heartbeat comes. So an owner whose own were missing for a while frees no claims until
+    the others have had the time of a lease for theirs.
     """
 
     def __init__(self, database: Database) -> None:
@@ -127,17 +126,17 @@ class LeasedOwner:
         self.id = uuid4().hex
         self._suspects: set[str] = set()
         self._released = threading.Event()
-        self._beat()
+        self._send_heartbeat()
         self._thread = threading.Thread(target=self._live, name="fairness-lease", daemon=True)
         self._thread.start()
 
-    def bury(self, owners: Iterable[str]) -> bool:
-        # With the next sign of life: who asks may be in a loop that must not wait for a server.
+    def release_dead(self, owners: Iterable[str]) -> bool:
+        # With the next heartbeat: the caller may be in a loop that must not wait for a server.
         self._suspects = self._suspects | set(owners)
         return False
 
     def has_company(self, connection: Connection, /) -> bool:
-        owners = tables.owners.c
+        owners = schema.owners.c
         alive = select(owners.id).where(owners.id != self.id, owners.seen >= Now() - LEASE)
         return connection.execute(alive).first() is not None
 
@@ -147,29 +146,29 @@ class LeasedOwner:
         self._database.write(self._leave)
 
     def _live(self) -> None:
-        while not self._released.wait(BEAT):
-            with suppress(StoreError):  # the engine, which cannot write either, tells it
-                self._beat()
+        while not self._released.wait(HEARTBEAT_INTERVAL):
+            with suppress(StoreError):  # the engine, which cannot write either, reports it
+                self._send_heartbeat()
 
-    def _beat(self) -> None:
+    def _send_heartbeat(self) -> None:
         suspects, self._suspects = self._suspects - {self.id}, set()
-        self._database.write(lambda connection: self._show_life(connection, suspects))
+        self._database.write(lambda connection: self._write_heartbeat(connection, suspects))
 
-    def _show_life(self, connection: Connection, suspects: set[str]) -> None:
-        owners = tables.owners.c
-        connection.execute(self._database.insert_new(tables.owners).values(id=self.id, since=Now(), seen=Now()))
-        since = case((owners.seen < Now() - GAP, Now()), else_=owners.since)
-        connection.execute(update(tables.owners).where(owners.id == self.id).values(since=since, seen=Now()))
+    def _write_heartbeat(self, connection: Connection, suspects: set[str]) -> None:
+        owners = schema.owners.c
+        connection.execute(self._database.insert_new(schema.owners).values(id=self.id, since=Now(), seen=Now()))
+        since = case((owners.seen < Now() - LONGEST_GAP, Now()), else_=owners.since)
+        connection.execute(update(schema.owners).where(owners.id == self.id).values(since=since, seen=Now()))
         if not suspects:
             return
         if connection.execute(select(Now() - owners.since).where(owners.id == self.id)).scalar_one() < LEASE:
             return
         ids = sorted(suspects)
-        connection.execute(delete(tables.owners).where(owners.id.in_(ids), owners.seen < Now() - LEASE))
-        claims = tables.claims.c
-        gone = claims.owner.not_in(select(owners.id)) & claims.owner.not_in(_handed_in)
-        connection.execute(delete(tables.claims).where(claims.owner.in_(ids), gone))
+        connection.execute(delete(schema.owners).where(owners.id.in_(ids), owners.seen < Now() - LEASE))
+        claims = schema.claims.c
+        gone = claims.owner.not_in(select(owners.id)) & claims.owner.not_in(_batches)
+        connection.execute(delete(schema.claims).where(claims.owner.in_(ids), gone))
 
     def _leave(self, connection: Connection) -> None:
-        connection.execute(delete(tables.claims).where(tables.claims.c.owner == self.id))
-        connection.execute(delete(tables.owners).where(tables.owners.c.id == self.id))
+        connection.execute(delete(schema.claims).where(schema.claims.c.owner == self.id))
+        connection.execute(delete(schema.owners).where(schema.owners.c.id == self.id))

@@ -11,59 +11,59 @@ from sqlalchemy import URL, Connection, Engine, create_engine, func, make_url, s
 from sqlalchemy.exc import ArgumentError
 
 from pytest_fairness.core.errors import StoreError
-from pytest_fairness.store import tables
-from pytest_fairness.store.places import Server
+from pytest_fairness.store import schema
+from pytest_fairness.store.location import PostgresURL
 
 _CONNECTING = {"connect_timeout": "10", "tcp_user_timeout": "20000", "application_name": "pytest-fairness"}
 """Unless the URL says otherwise. A server that is cut off shows by the second, in milliseconds."""
 
 
-class Database:
+class PostgresDatabase:
     """The database of a server. Locks are advisory ones, which fall with the connection that holds them."""
 
     tries_for = 60.0
     """Seconds for which a server that went away is waited for, and a transaction repeated."""
     way_out = "name another, or an empty database, with --fairness-store"
 
-    def __init__(self, place: Server) -> None:
+    def __init__(self, location: PostgresURL) -> None:
         # Each process needs one connection for what it writes, one for its tests, and one for its lease.
-        self.engine = _connect(place)
+        self.engine = _connect(location)
 
     def repair(self, _: object) -> str:
-        """What to do about an error."""
+        """Return what to do about an error."""
         return "what was answered before is kept: see to the server and run again, or name another store"
 
     @contextmanager
     def preparing(self) -> Iterator[Connection]:
-        """The transaction in which tables are made: one process at a time."""
+        """Open the transaction in which tables are made: one process at a time."""
         with self.engine.begin() as connection:
             connection.execute(select(func.pg_advisory_xact_lock(_number("layout"))))
             yield connection
 
     def compact(self, connection: Connection) -> None:
-        """Write the tables anew, without what was deleted."""
-        connection.exec_driver_sql(f"VACUUM (FULL, ANALYZE) {', '.join(tables.metadata.tables)}")
+        """Rewrite the tables without the rows that were deleted."""
+        connection.exec_driver_sql(f"VACUUM (FULL, ANALYZE) {', '.join(schema.metadata.tables)}")
 
     def size(self, connection: Connection) -> int:
-        """The bytes of the tables."""
-        sizes = [func.pg_total_relation_size(name) for name in tables.metadata.tables]
+        """Return the bytes of the tables."""
+        sizes = [func.pg_total_relation_size(name) for name in schema.metadata.tables]
         return int(sum(connection.execute(select(*sizes)).one()))
 
     @contextmanager
     def lock(self, name: str) -> Iterator[None]:
-        """One process at a time, of those on this store."""
+        """Let one process at a time, of those on this store, run the block."""
         with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             connection.detach()  # closing it ends the lock, whatever has become of it
             connection.execute(select(func.pg_advisory_lock(_number(name))))
             yield
 
 
-def _connect(place: Server) -> Engine:
+def _connect(location: PostgresURL) -> Engine:
     try:
-        url: URL = make_url(place.url)
+        url: URL = make_url(location.url)
     except (ArgumentError, ValueError):  # whose texts may hold the password
         raise StoreError(
-            f"the store {place} is no URL: write postgresql+psycopg://user@host:port/database, "
+            f"the store {location} is no URL: write postgresql+psycopg://user@host:port/database, "
             "with %XX for what is special in a password, or give that by PGPASSWORD"
         ) from None
     # A connection that breaks off is reported there besides; here it is made again.
@@ -72,9 +72,9 @@ def _connect(place: Server) -> Engine:
     try:
         return create_engine(url, pool_size=3, isolation_level="READ COMMITTED")
     except ModuleNotFoundError:
-        raise StoreError(f"the store {place} needs psycopg: pip install ./pytest-fairness[postgres]") from None
+        raise StoreError(f"the store {location} needs psycopg: pip install ./pytest-fairness[postgres]") from None
 
 
 def _number(name: str) -> int:
-    """The number that PostgreSQL knows a lock by."""
+    """Return the number that PostgreSQL knows a lock by."""
     return int.from_bytes(blake2b(f"pytest-fairness {name}".encode(), digest_size=8).digest(), signed=True)

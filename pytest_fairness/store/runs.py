@@ -1,4 +1,4 @@
-"""What each run was: its work, its verdicts and its samples, for this run's report and for later runs."""
+"""Runs: the work, the verdicts and the samples of each, for its report and for later runs."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any, Literal
 from sqlalchemy import Connection, bindparam, func, select, true, update
 
 from pytest_fairness.core.errors import StoreError
-from pytest_fairness.core.numerals import DAY
-from pytest_fairness.store import tables
+from pytest_fairness.core.formatting import DAY
+from pytest_fairness.store import schema
 from pytest_fairness.store.database import Database
 from pytest_fairness.store.dialects import Now, batches
-from pytest_fairness.store.places import LATEST
+from pytest_fairness.store.location import LATEST
 from pytest_fairness.store.samples import StoredSample, joined, pack, unpack
 
 
@@ -25,109 +25,108 @@ class Runs:
         self._database = database
 
     def start(self, run: str) -> None:
-        """Note that a run has begun; each of its processes may do so."""
-        self._database.execute(self._database.insert_new(tables.runs).values(id=run, started=Now(), stopped=0))
+        """Record that a run has begun; each of its processes may do so."""
+        self._database.execute(self._database.insert_new(schema.runs).values(id=run, started=Now(), stopped=0))
 
     def elapsed(self, run: str) -> float:
-        """Seconds since a run has begun, by the database's clock alone; 0 for one that has not."""
-        return self._database.scalar(select(Now() - tables.runs.c.started).filter_by(id=run)) or 0.0
+        """Return the seconds since a run has begun, by the database's clock alone; 0 for one that has not."""
+        return self._database.scalar(select(Now() - schema.runs.c.started).filter_by(id=run)) or 0.0
 
     def describe_work(self, run: str, work: str) -> None:
-        """Keep what the run is going to ask, for the process that tells the user."""
-        self._database.execute(update(tables.runs).where(tables.runs.c.id == run).values(work=work))
+        """Save the description of a run's work, for the process that prints it."""
+        self._database.execute(update(schema.runs).where(schema.runs.c.id == run).values(work=work))
 
     def work(self, run: str) -> str | None:
-        work: str | None = self._database.scalar(select(tables.runs.c.work).filter_by(id=run))
+        work: str | None = self._database.scalar(select(schema.runs.c.work).filter_by(id=run))
         return work
 
     def tokens(self, run: str) -> dict[str, int]:
-        """Tokens that the run has paid for, by kind, as far as the providers told."""
+        """Return the tokens that the run has paid for, by kind, as far as the providers counted them."""
         total: dict[str, int] = {}
-        for (usage,) in self._database.rows(select(tables.attempts.c.usage).where(tables.attempts.c.run == run)):
+        for (usage,) in self._database.rows(select(schema.attempts.c.usage).where(schema.attempts.c.run == run)):
             for kind, count in json.loads(usage or "{}").items():
                 total[kind] = total.get(kind, 0) + count
         return total
 
     def expect_thresholds(self, run: str, expected: Mapping[str, Mapping[str, Any]]) -> None:
-        """Keep which threshold tests the run has selected, so that a lost one is missed."""
+        """Save which threshold tests the run has selected, so that a lost one is missed."""
         rows = [{"run": run, "test": test, "expected": json.dumps(what)} for test, what in sorted(expected.items())]
         if rows:
-            self._database.execute(self._database.insert_new(tables.thresholds), rows)
+            self._database.execute(self._database.insert_new(schema.thresholds), rows)
 
     def expected_thresholds(self, run: str) -> dict[str, dict[str, Any]]:
-        table = tables.thresholds.c
+        table = schema.thresholds.c
         rows = self._database.rows(select(table.test, table.expected).where(table.run == run))
         # Sorted here: how a database sorts text depends on its locale.
         return {test: json.loads(expected) for test, expected in sorted(map(tuple, rows))}
 
     def record_thresholds(self, run: str, results: Mapping[str, Mapping[str, Any]], commit: str | None = None) -> None:
-        """Keep each threshold's row of the results file, and the commit of the user's project that they hold for."""
-        table = tables.thresholds
+        """Save each threshold's row of the results file, and the commit of the user's project that they hold for."""
+        table = schema.thresholds
         change = update(table).where(table.c.run == run, table.c.test == bindparam("t")).values(result=bindparam("r"))
         rows = [{"t": test, "r": json.dumps(result)} for test, result in sorted(results.items())]
 
         def record(connection: Connection) -> None:
             connection.execute(change, rows)
-            connection.execute(update(tables.runs).where(tables.runs.c.id == run).values(git=commit))
+            connection.execute(update(schema.runs).where(schema.runs.c.id == run).values(git=commit))
 
         if rows:
             self._database.write(record)
 
-    def keep_influences(self, run: str, test: str, influences: Mapping[str, Any]) -> None:
-        """Keep what each cluster adds to the estimate that decided a threshold, as builtins."""
+    def save_influences(self, run: str, test: str, influences: Mapping[str, Any]) -> None:
+        """Save what each cluster adds to the estimate that decided a threshold, as builtins."""
         row = {"run": run, "test": test, "data": _compressed(influences)}
-        self._database.execute(self._database.insert_or_replace(tables.influences), [row])
+        self._database.execute(self._database.insert_or_replace(schema.influences), [row])
 
     def influences(self, run: str, test: str) -> dict[str, Any] | None:
-        wanted = select(tables.influences.c.data).filter_by(run=run, test=test)
+        wanted = select(schema.influences.c.data).filter_by(run=run, test=test)
         return _expanded(self._database.scalar(wanted))
 
-    def keep_document(self, run: str, document: Mapping[str, Any]) -> None:
-        """Keep what the run told at its end: ``results``, its results file, and ``cards`` by suite."""
-        change = update(tables.runs).where(tables.runs.c.id == run)
+    def save_document(self, run: str, document: Mapping[str, Any]) -> None:
+        """Save the document of a run: ``results``, its results file, and ``cards`` by suite."""
+        change = update(schema.runs).where(schema.runs.c.id == run)
         self._database.execute(change.values(document=_compressed(document)))
 
     def document(self, run: str) -> dict[str, Any] | None:
-        return _expanded(self._database.scalar(select(tables.runs.c.document).filter_by(id=run)))
+        return _expanded(self._database.scalar(select(schema.runs.c.document).filter_by(id=run)))
 
     def documents(self, last: int) -> list[dict[str, Any]]:
-        """What the last runs told, oldest first."""
-        runs = tables.runs.c
+        """Return the documents of the last runs, oldest first."""
+        runs = schema.runs.c
         wanted = select(runs.document).where(runs.document.is_not(None)).order_by(runs.started.desc()).limit(last)
-        found = [_expanded(data) for (data,) in self._database.rows(wanted)]
-        return [document for document in reversed(found) if document is not None]
+        documents = [_expanded(data) for (data,) in self._database.rows(wanted)]
+        return [document for document in reversed(documents) if document is not None]
 
-    def history(self, test: str, before: str) -> list[dict[str, Any]]:
-        """What runs that started before this one said of a threshold, oldest first.
+    def history(self, test: str, before: str | None = None) -> list[dict[str, Any]]:
+        """Return the results of a threshold in all sessions that have ended, oldest first.
 
-        Each is its row of the results file, with ``run``, ``started`` (seconds since 1970)
-        and ``git`` (the commit of the user's project, or None).
+        Args:
+            test: The threshold's id.
+            before: Leaves out a run, and runs that started later.
+
+        Returns:
+            Rows of the results file, each with ``run``, ``started`` (seconds since 1970) and ``git`` (the commit of the
+            user's project, or None).
         """
-        runs = tables.runs.c
-        started = select(func.max(runs.started)).where(runs.id == before).scalar_subquery()
-        return self._judgments(test, runs.id != before, runs.started <= func.coalesce(started, Now()))
-
-    def judgments(self, test: str) -> list[dict[str, Any]]:
-        """Return what every session that has ended said of a threshold, this run's own among them; as `history`."""
-        return self._judgments(test)
-
-    def _judgments(self, test: str, *conditions: Any) -> list[dict[str, Any]]:
-        runs, thresholds = tables.runs.c, tables.thresholds.c
+        runs, thresholds = schema.runs.c, schema.thresholds.c
         wanted = (
             select(runs.id, runs.started, runs.git, thresholds.result)
-            .join(tables.thresholds, thresholds.run == runs.id)
-            .where(thresholds.test == test, thresholds.result.is_not(None), *conditions)
+            .join(schema.thresholds, thresholds.run == runs.id)
+            .where(thresholds.test == test, thresholds.result.is_not(None))
             .order_by(runs.started)
         )
+        if before is not None:
+            started = select(func.max(runs.started)).where(runs.id == before).scalar_subquery()
+            wanted = wanted.where(runs.id != before, runs.started <= func.coalesce(started, Now()))
         return [
             {"run": run, "started": started, "git": git, **json.loads(result)}
             for run, started, git, result in self._database.rows(wanted)
         ]
 
     def next_repetition(self, run: str) -> int:
-        """The first repetition that no attempt before this run was."""
-        attempts = tables.attempts.c
-        started = select(tables.runs.c.started).filter_by(id=run).scalar_subquery()
+        """Return the first repetition that no attempt before this run was."""
+        attempts = schema.attempts.c
+        started = select(schema.runs.c.started).filter_by(id=run).scalar_subquery()
         last = select(func.max(attempts.repetition)).where(attempts.at < started, attempts.run != run)
         number: int | None = self._database.scalar(last)
         return 0 if number is None else number + 1
@@ -138,8 +137,8 @@ class Runs:
         They are counted back from the start of the run, so that all its processes agree; of a run that began on an
         earlier day, from today's midnight (UTC). An answer from the future has no age that is known: it is outdated.
         """
-        attempts = tables.attempts.c
-        ((started, now),) = self._database.rows(select(tables.runs.c.started, Now()).where(tables.runs.c.id == run))
+        attempts = schema.attempts.c
+        ((started, now),) = self._database.rows(select(schema.runs.c.started, Now()).where(schema.runs.c.id == run))
         start = max(started, now - now % DAY)
         last = select(attempts.prompt, func.max(attempts.repetition)).where(
             attempts.model == model,
@@ -149,39 +148,43 @@ class Runs:
         return {prompt: number + 1 for prompt, number in self._database.rows(last.group_by(attempts.prompt))}
 
     def find(self, text: str, having: Literal["samples", "document", "anything"] = "samples") -> str:
-        """The id of the run that is meant, of those that have judged a sample, or have told their results, or of all.
+        """Return the id of a run.
 
-        ``text`` is ``latest`` or the beginning of an id.
-        Raises `StoreError` where none, or more than one, is meant.
+        Args:
+            text: ``latest``, or the beginning of the id.
+            having: Which runs count: those that have judged a sample, those that have ended, or all.
+
+        Raises:
+            StoreError: None, or more than one, is meant.
         """
         if not text.strip():
             raise StoreError("the run is empty (an unset variable?): name one by its id, or latest")
-        runs = tables.runs.c
-        judged = runs.id.in_(select(tables.samples.c.run).distinct())
+        runs = schema.runs.c
+        judged = runs.id.in_(select(schema.samples.c.run).distinct())
         wanted = {"samples": judged, "document": runs.document.is_not(None), "anything": true()}[having]
-        known = self._database.rows(select(runs.id).where(wanted).order_by(runs.started))
-        ids: list[str] = [run for (run,) in known if text == LATEST or run.startswith(text)]
+        rows = self._database.rows(select(runs.id).where(wanted).order_by(runs.started))
+        ids: list[str] = [run for (run,) in rows if text == LATEST or run.startswith(text)]
         if text == LATEST:
             ids = [next(filter(self._has_attempts, reversed(ids)), "")]
         if not any(ids):
             kind = {"samples": "judged run", "document": "finished run", "anything": "run"}[having]
             raise StoreError(
-                f"the store {self._database.place} holds no {kind} {text!r}: name one by its id, or latest"
+                f"the store {self._database.location} holds no {kind} {text!r}: name one by its id, or latest"
             )
         if len(ids) > 1:
             raise StoreError(f"{len(ids)} runs begin with {text!r}: {', '.join(ids[:3])}: write more of the id")
         return ids[-1]
 
     def _has_attempts(self, run: str) -> bool:
-        """Whether a run has measured anything: one that has not is never the latest."""
+        """Return whether a run has measured anything: one that has not is never the latest."""
         document = self.document(run)
         return document is None or bool(document["results"]["run"]["attempts"])
 
     def with_samples_of(self, probes: Collection[str], before: str) -> list[str]:
         """Return the runs that have a sample of each of these probes and began before a run, newest first."""
-        runs, samples = tables.runs.c, tables.samples.c
+        runs, samples = schema.runs.c, schema.samples.c
         measured = select(samples.run).where(samples.probe.in_(probes)).group_by(samples.run)
-        began = func.coalesce(select(tables.runs.c.started).filter_by(id=before).scalar_subquery(), Now())
+        began = func.coalesce(select(schema.runs.c.started).filter_by(id=before).scalar_subquery(), Now())
         wanted = (
             select(runs.id)
             .where(runs.id.in_(measured.having(func.count(samples.probe.distinct()) == len(probes))))
@@ -190,70 +193,66 @@ class Runs:
         )
         return [run for (run,) in self._database.rows(wanted)]
 
-    def keep_sample(self, run: str, sample: StoredSample) -> bool:
-        """Keep what a probe measured of a model in this run; whether it was new.
+    def save_sample(self, run: str, sample: StoredSample) -> bool:
+        """Save a probe's whole sample of a model; return whether it was new.
 
         The largest sample is kept: a later look at a threshold holds the earlier ones.
         """
-        samples = tables.samples.c
+        samples = schema.samples.c
         row: dict[str, Any] = {"run": run, "probe": sample.probe, "model_key": sample.model_key}
         if (self._database.scalar(select(samples.attempts).filter_by(**row)) or 0) >= len(sample.attempts):
             return False
         row |= {"model": sample.model, "at": Now(), "attempts": len(sample.attempts), "data": pack(sample)}
-        keep = self._database.insert_or_replace(tables.samples, lambda new: new.attempts > samples.attempts)
-        self._database.execute(keep.values(row))
+        insert = self._database.insert_or_replace(schema.samples, lambda new: new.attempts > samples.attempts)
+        self._database.execute(insert.values(row))
         return True
 
-    def keep_part(self, run: str, owner: str, sample: StoredSample) -> bool:
-        """Keep what one process measured of a probe's items, unless the whole sample is kept; whether it was new."""
+    def save_part(self, run: str, owner: str, sample: StoredSample) -> bool:
+        """Save one process's part of a sample, unless the whole sample is stored; return whether it was."""
         row: dict[str, Any] = {"run": run, "probe": sample.probe, "model_key": sample.model_key}
-        if self._database.rows(select(tables.samples.c.run).filter_by(**row)):
+        if self._database.rows(select(schema.samples.c.run).filter_by(**row)):
             return False
         row |= {"owner": owner, "model": sample.model, "data": pack(sample)}
-        self._database.execute(self._database.insert_or_replace(tables.parts), [row])
+        self._database.execute(self._database.insert_or_replace(schema.parts), [row])
         return True
 
     def measured(self, run: str) -> list[StoredSample]:
-        """All that a run measured, by probe and model, without the answers."""
+        """Return all samples of a run, by probe and model, without the answers; of parts, joined."""
         whole = self.samples(run)
-        found = [self.sample(run, probe, key) for probe, _, key in whole]
-        parts = tables.parts.c
+        samples = [self.sample(run, probe, key) for probe, _, key in whole]
+        parts = schema.parts.c
         wanted = select(parts.probe, parts.model, parts.model_key, parts.data).where(parts.run == run)
         rows = self._database.rows(wanted.order_by(parts.probe, parts.model, parts.model_key, parts.owner))
         pieces: dict[tuple[str, str, str], list[StoredSample]] = {}
         for row in rows:
             if (row.probe, row.model, row.model_key) not in whole:
                 pieces.setdefault((row.probe, row.model, row.model_key), []).append(self._read(row))
-        return [sample for sample in found if sample] + [joined(part) for part in pieces.values()]
+        return [sample for sample in samples if sample] + [joined(part) for part in pieces.values()]
 
     def sample(self, run: str, probe: str, model_key: str) -> StoredSample | None:
-        """What a probe measured of a model in that run; its attempts are without their answers."""
-        samples = tables.samples.c
-        return self._sample(
-            select(tables.samples).where(samples.run == run, samples.probe == probe, samples.model_key == model_key)
-        )
+        """Return a probe's sample of a model in a run; its attempts are without their answers."""
+        return self._sample(select(schema.samples).filter_by(run=run, probe=probe, model_key=model_key))
 
     def latest_sample(self, probe: str, model_key: str) -> StoredSample | None:
-        """What a probe measured of a model when it last did."""
-        samples = tables.samples.c
-        wanted = select(tables.samples).where(samples.probe == probe, samples.model_key == model_key)
-        return self._sample(wanted.order_by(samples.at.desc()).limit(1))
+        """Return the latest sample of a probe on a model."""
+        wanted = select(schema.samples).filter_by(probe=probe, model_key=model_key)
+        return self._sample(wanted.order_by(schema.samples.c.at.desc()).limit(1))
 
     def samples(self, run: str) -> list[tuple[str, str, str]]:
-        """Which samples a run has: probe, name of the model, key of the model."""
-        samples = tables.samples.c
+        """Return the samples of a run, oldest first: probe, name of the model, key of the model."""
+        samples = schema.samples.c
         wanted = select(samples.probe, samples.model, samples.model_key).where(samples.run == run)
-        return [(probe, model, key) for probe, model, key in self._database.rows(wanted.order_by(samples.at))]
+        return [tuple(row) for row in self._database.rows(wanted.order_by(samples.at))]
 
     def _sample(self, wanted: Any) -> StoredSample | None:
-        found = self._database.rows(wanted)
-        return self._read(found[0]) if found else None
+        rows = self._database.rows(wanted)
+        return self._read(rows[0]) if rows else None
 
     def _read(self, row: Any) -> StoredSample:
         packed = unpack(row.data)
         texts: dict[str, str] = {}
         for digests in batches(packed.digests()):
-            wanted = select(tables.prompts).where(tables.prompts.c.digest.in_(digests))
+            wanted = select(schema.prompts).where(schema.prompts.c.digest.in_(digests))
             texts |= {row.digest: row.messages for row in self._database.rows(wanted)}
         return packed.sample(row.probe, row.model, row.model_key, texts)
 

@@ -1,4 +1,4 @@
-"""What a probe measured of a model in one run, packed small: enough to make every verdict again."""
+"""Stored samples: the attempts of a probe on a model in one run, packed small, with all that its verdicts depend on."""
 
 from __future__ import annotations
 
@@ -8,16 +8,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt, value_or_none
+from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt, stored_value, value_or_none
+from pytest_fairness.core.digests import digest
+from pytest_fairness.core.errors import UngradedReason
 from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.core.keys import attempt_key, digest, prompt_digest
+from pytest_fairness.core.keys import attempt_key, prompt_digest
+from pytest_fairness.core.propensities import Propensities
 
 _MESSAGES_LOST = [{"role": "user", "content": "(this prompt is not in the store)"}]
 
 
 @dataclass(frozen=True, slots=True)
 class StoredSample:
-    """The graded attempts of a probe on a model, and what a verdict depends on besides."""
+    """The graded attempts of a probe on a model, and all else that a verdict depends on."""
 
     probe: str
     model: str
@@ -26,25 +29,31 @@ class StoredSample:
     attempts: Sequence[GradedAttempt]
     """Items in order, their prompts in order, each with its repetitions."""
     arguments: Mapping[str, Any] = field(default_factory=dict)
-    """What `Measured` was told: confidence, sources, crossed."""
+    """Arguments of `Measured`: confidence, sources, crossed."""
     graders: Mapping[str, str | None] = field(default_factory=dict)
     """Fingerprints by grade; None for a grader that has none."""
     extremes: Mapping[str, Callable[[Prompt], Sequence[Any]]] = field(default_factory=dict)
-    """By grade: from a prompt to the values that an ungraded answer could have had."""
+    """The values that an ungraded answer to a prompt could have had, by grade."""
     judge: str | None = None
     questions: Sequence[str] = ()
-    """Keys of what its graders asked for."""
+    """Keys of the questions of its graders."""
 
     @property
     def repetitions(self) -> range:
-        """Which repetitions every prompt was asked in."""
+        """The repetitions of every prompt."""
         numbers = [graded.attempt.repetition for graded in self.attempts]
         return range(min(numbers, default=0), max(numbers, default=0) + 1)
 
     @property
+    def holds_propensities(self) -> bool:
+        """Whether its grades are probabilities of options, not read from answers."""
+        grades = (grade for graded in self.attempts for grade in graded.grades.values())
+        return any(isinstance(value_or_none(grade), Propensities) for grade in grades)
+
+    @property
     def prompts(self) -> list[tuple[ProbeItem, Prompt]]:
         """Every prompt once, with its item."""
-        return [(each.item, each.prompt) for each in self.attempts[:: len(self.repetitions)]]
+        return [(graded.item, graded.prompt) for graded in self.attempts[:: len(self.repetitions)]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,22 +63,22 @@ class Packed:
     content: Mapping[str, Any]
 
     def digests(self) -> list[str]:
-        """Of all its prompts."""
+        """Return the digests of all its prompts."""
         return sorted({prompt[0] for item in self.content["items"] for prompt in item[3]})
 
     def keys(self, model_key: str) -> list[str]:
-        """Of all its attempts."""
+        """Return the keys of all its attempts."""
         repetitions = range(*self.content["repetitions"])
         return [attempt_key(model_key, sent, number) for sent in self.digests() for number in repetitions]
 
     @property
     def questions(self) -> Sequence[str] | None:
-        """Keys of what its graders asked for; None where an older version did not note them."""
-        found: Sequence[str] | None = self.content.get("questions")
-        return found
+        """Keys of the questions of its graders; None where an older version did not record them."""
+        keys: Sequence[str] | None = self.content.get("questions")
+        return keys
 
     def sample(self, probe: str, model: str, model_key: str, texts: Mapping[str, str]) -> StoredSample:
-        """The sample, given its prompts' messages as JSON by digest."""
+        """Return the sample, given its prompts' messages as JSON by digest."""
         content = self.content
         repetitions = range(*content["repetitions"])
         grades = {name: iter(packed) for name, packed in content["grades"].items()}
@@ -86,7 +95,7 @@ class Packed:
                     extremes[name][_identity(prompt)] = values
                 for repetition in repetitions:
                     attempt = Attempt(attempt_key(model_key, sent, repetition), repetition, from_store=True)
-                    graded = {name: Grade(*next(rest)) for name, rest in grades.items()}
+                    graded = {name: _grade(*next(rest)) for name, rest in grades.items()}
                     attempts.append(GradedAttempt(item, prompt, attempt, graded))
         return StoredSample(
             probe,
@@ -95,15 +104,15 @@ class Packed:
             attempts,
             content["arguments"],
             content["graders"],
-            {name: _Known(known) for name, known in extremes.items()},
+            {name: _StoredExtremes(by_prompt) for name, by_prompt in extremes.items()},
             content["judge"],
             self.questions or (),
         )
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
-    """Extremes as they were told for each prompt of a sample."""
+class _StoredExtremes:
+    """The extremes of each prompt of a sample, as its grader gave them."""
 
     by_prompt: Mapping[str, Sequence[Any]]
 
@@ -112,12 +121,16 @@ class _Known:
 
 
 def _identity(prompt: Prompt) -> str:
-    """What a grader can tell prompts apart by; not their groups, which may be permuted."""
+    """Return a digest of all that a grader reads of a prompt; not its groups, which may be permuted."""
     return digest(f"{prompt_digest(prompt.messages)}\n{prompt.metadata!r}")
 
 
+def _grade(value: Any, ungraded: UngradedReason | None = None, detail: str = "") -> Grade:
+    return Grade(Propensities.from_json(value), ungraded, detail)
+
+
 def pack(sample: StoredSample) -> bytes:
-    """A sample as compressed JSON; values that JSON does not know are kept as their text."""
+    """Return a sample as compressed JSON; values that JSON does not know are kept as their text."""
     items: list[list[Any]] = []
     of: ProbeItem | None = None
     for item, prompt in sample.prompts:
@@ -130,7 +143,7 @@ def pack(sample: StoredSample) -> bytes:
     for graded in sample.attempts:
         for name, values in grades.items():
             grade = graded.grades.get(name, Grade.none("error"))
-            packed = [value_or_none(grade), grade.ungraded, grade.detail]
+            packed = [stored_value(grade), grade.ungraded, grade.detail]
             values.append(packed if grade.detail else packed[: 2 if grade.ungraded else 1])
     content = {
         "items": items,
@@ -146,12 +159,12 @@ def pack(sample: StoredSample) -> bytes:
 
 
 def unpack(data: bytes) -> Packed:
-    """The reverse, but for the messages."""
+    """Return the reverse, but for the messages."""
     return Packed(json.loads(zlib.decompress(data)))
 
 
 def joined(parts: Sequence[StoredSample]) -> StoredSample:
-    """One sample from those of several processes; of an item that several measured, one counts."""
+    """Return one sample from those of several processes; of an item that several measured, one counts."""
     items: dict[str, list[GradedAttempt]] = {}
     for part in parts:
         of_part: dict[str, list[GradedAttempt]] = {}

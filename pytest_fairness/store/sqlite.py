@@ -22,7 +22,7 @@ _REPAIRS = {
     "CORRUPT": "the file is damaged: put a copy back or try the command .recover of sqlite3",
     "BUSY": "another program holds it: end that",
 }
-"""By the kind of an error of SQLite, what to do about it."""
+"""Ways out of errors of SQLite, by their kind."""
 
 
 class File:
@@ -65,15 +65,15 @@ class File:
         return engine
 
     def repair(self, error: BaseException | None) -> str:
-        """What to do about an error."""
+        """Return what to do about an error."""
         kind = getattr(error, "sqlite_errorname", "").split("_")[1:2]
         return f"{_REPAIRS.get(kind[0] if kind else '', _KEPT)}, or {_WAY_OUT}"
 
     @contextmanager
     def preparing(self) -> Iterator[Connection]:
-        """The transaction in which tables are made: one process at a time."""
+        """Open the transaction in which tables are made: one process at a time."""
         # Switching a fresh file to WAL takes a lock that SQLite does not wait for. Another program's lock on the file
-        # is told soon here: nothing has been asked yet.
+        # is reported soon here: nothing has been requested yet.
         try:
             with FileLock(f"{self._path}.lock", timeout=60, thread_local=False):
                 with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
@@ -86,17 +86,17 @@ class File:
             raise StoreError(f"the store {self._path} cannot be opened: {error}; {_WAY_OUT}") from None
 
     def compact(self, connection: Connection) -> None:
-        """Write the file anew, without what was deleted."""
+        """Rewrite the file without the rows that were deleted."""
         connection.exec_driver_sql("VACUUM")
         connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def size(self, connection: Connection) -> int:
-        """The bytes of the file, with what is not yet in it."""
+        """Return the bytes of the file, with what is not yet in it."""
         pages, size = (
             connection.exec_driver_sql(f"PRAGMA {name}").scalar_one() for name in ("page_count", "page_size")
         )
         return int(pages * size)
 
     def lock(self, name: str) -> AbstractContextManager[object]:
-        """One process at a time, of those on this store."""
+        """Return one process at a time, of those on this store."""
         return FileLock(f"{self._path}.{name}", thread_local=False)

@@ -1,50 +1,48 @@
-"""Where processes and machines meet: attempts, claims and grades in one database."""
+"""Store of attempts, claims and grades: one database, in which processes and machines meet."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import Connection, bindparam, delete, func, select
+from sqlalchemy import BindParameter, Connection, bindparam, delete, func, select
 
-from pytest_fairness.core.attempts import Answer, Attempt, Grade, value_or_none
+from pytest_fairness.core.attempts import Answer, Attempt, Grade, stored_value
 from pytest_fairness.core.keys import prompt_digest
-from pytest_fairness.store import ledger, pace, tables
+from pytest_fairness.core.propensities import Propensities
+from pytest_fairness.store import schema, spending, throttle
 from pytest_fairness.store.database import Database
 from pytest_fairness.store.dialects import Now, batches
+from pytest_fairness.store.location import StoreLocation
 from pytest_fairness.store.owners import owner_of
-from pytest_fairness.store.places import Place
+from pytest_fairness.store.provider_batches import Submission, Submissions, submissions_of
 from pytest_fairness.store.runs import Runs
 from pytest_fairness.store.samples import StoredSample
-from pytest_fairness.store.submissions import Submission, Submissions, submissions_of
+from pytest_fairness.store.spending import Decide, SpendingDecision, SpendingEntry
 
-_attempt_columns = tables.attempts.c
-_select_attempts = select(
-    _attempt_columns.key,
-    _attempt_columns.repetition,
-    _attempt_columns.text,
-    _attempt_columns.finish_reason,
-    _attempt_columns.reasoning,
-    _attempt_columns.usage,
-    _attempt_columns.latency,
-    _attempt_columns.served_by,
-    _attempt_columns.error,
-    _attempt_columns.run,
-    _attempt_columns.session,
-    _attempt_columns.at,
-).where(_attempt_columns.key.in_(bindparam("keys", expanding=True)))
-_select_grades = select(tables.grades).where(tables.grades.c.key.in_(bindparam("keys", expanding=True)))
-_select_claims = select(tables.claims).where(tables.claims.c.key.in_(bindparam("keys", expanding=True)))
-_delete_claims = delete(tables.claims).where(tables.claims.c.key.in_(bindparam("keys", expanding=True)))
-_select_answered = select(func.count()).where(_attempt_columns.key.in_(bindparam("keys", expanding=True)))
+_columns = schema.attempts.c
+_keys: BindParameter[str] = bindparam("keys", expanding=True)
+_OF_ANSWER = ("text", "finish_reason", "reasoning", "latency", "served_by")
+"""Columns that are fields of an answer, as they are."""
+_SELECTED = (*["key", "repetition", "error", "run", "session", "at", "usage"], *_OF_ANSWER)
+_select_attempts = select(*(_columns[name] for name in _SELECTED)).where(_columns.key.in_(_keys))
+_select_grades = select(schema.grades).where(schema.grades.c.key.in_(_keys))
+_select_claims = select(schema.claims).where(schema.claims.c.key.in_(_keys))
+_delete_claims = delete(schema.claims).where(schema.claims.c.key.in_(_keys))
+_count_attempts = select(func.count()).where(_columns.key.in_(_keys))
+
+
+DecideOnClaims = Callable[[Collection[str], Sequence[SpendingEntry]], SpendingDecision]
+"""Decides on new claims, whose keys are given first: see `Decide`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class CompletedAttempt:
     """An attempt that has ended, with what was sent, as the store keeps it."""
 
     attempt: Attempt
@@ -54,66 +52,69 @@ class Asked:
 
 
 @dataclass(slots=True)
-class Turn:
-    """What one exchange with the store came to."""
+class SyncResult:
+    """The outcome of one exchange with the store."""
 
     claimed: set[str] = field(default_factory=set)
-    """Keys that are now this process's to ask."""
+    """Keys that are now this process's to request."""
     answered: dict[str, Attempt] = field(default_factory=dict)
-    """Keys that some process has answered in the meantime."""
-    elsewhere: dict[str, str] = field(default_factory=dict)
-    """Keys that another owner is asking."""
+    """Attempts that some process has made in the meantime."""
+    foreign: dict[str, str] = field(default_factory=dict)
+    """Keys that another owner has claimed, with the owner."""
     submissions: dict[str, Submission] = field(default_factory=dict)
-    """Of those owners the batches that providers have."""
-    refused: set[str] = field(default_factory=set)
-    """Keys that a cap forbids to ask now."""
+    """Owners among those that are batches of a provider."""
+    spending: SpendingDecision = field(default_factory=SpendingDecision)
+    """The claims that a cap forbids, and what this process has spent."""
     held: set[str] = field(default_factory=set)
-    """Keys for which there is no place at their endpoint now."""
-    grants: dict[str, pace.Grant] = field(default_factory=dict)
-    """By endpoint, what came of the wishes."""
+    """Keys for which there is no slot at their endpoint now."""
+    grants: dict[str, throttle.SlotGrant] = field(default_factory=dict)
+    """Slots that were granted, by endpoint."""
     stopped: bool = False
-    """The session sends nothing more."""
+    """Whether the session sends nothing more."""
 
 
 class Store:
     """The attempts of all runs, shared by every process of a run and by later runs.
 
-    ``session`` is one call of pytest, its workers included; by default every store is a session of its own. Failed
-    attempts and `stop` hold for their session alone: a repeated job of the same run requests again what has failed.
-    Raises `StoreError`, in one line, when the database cannot be read or written.
+    Failed attempts and `stop` hold for their session alone: a repeated job of the same run requests again what has
+    failed. All methods raise `StoreError`, in one line, where the database cannot be read or written.
+
+    Args:
+        location: A file, or a PostgreSQL database.
+        session: One call of pytest, with its workers; every store is a session of its own by default.
     """
 
-    def __init__(self, place: Place, session: str | None = None) -> None:
-        self._database = Database(place)
-        self.place = place
+    def __init__(self, location: StoreLocation, session: str | None = None) -> None:
+        self._database = Database(location)
+        self.location = location
         self.session = session or uuid4().hex
         self.runs = Runs(self._database)
         self.owner = owner_of(self._database)
         self.submissions = Submissions(self._database, self.owner.id)
         new = self._database.insert_new, self._database.insert_or_replace
-        self._insert_claims, self._insert_prompts = map(new[0], (tables.claims, tables.prompts))
-        self._replace_attempts, self._insert_grades = map(new[1], (tables.attempts, tables.grades))
+        self._insert_claims, self._insert_prompts = map(new[0], (schema.claims, schema.prompts))
+        self._replace_attempts, self._insert_grades = map(new[1], (schema.attempts, schema.grades))
         # Where an owner was silent for too long, two may have asked: the first answer counts. An error is none.
-        self._insert_attempts = new[1](tables.attempts, lambda _: _attempt_columns.error.is_not(None))
+        self._insert_attempts = new[1](schema.attempts, lambda _: _columns.error.is_not(None))
         self._insert_attempts = self._insert_attempts.values(at=Now()).execution_options(preserve_rowcount=True)
 
     def load(self, keys: Sequence[str], run: str) -> tuple[dict[str, Attempt], dict[tuple[str, str], Grade]]:
-        """The attempts that are stored under these keys, and their grades by grader's fingerprint."""
+        """Return the attempts that are stored under these keys, and their grades by grader's fingerprint."""
         attempts: dict[str, Attempt] = {}
         grades: dict[tuple[str, str], Grade] = {}
         for batch in batches(keys):
             attempts |= self._database.read(lambda connection, keys=batch: self._attempts(connection, keys, run))  # type: ignore[misc]
             for key, grader, value, ungraded, detail in self._database.rows(_select_grades.params(keys=batch)):
-                grades[key, grader] = Grade(json.loads(value), ungraded, detail)
+                grades[key, grader] = Grade(Propensities.from_json(json.loads(value)), ungraded, detail)
         return attempts, grades
 
-    def elsewhere(self, keys: Sequence[str], run: str) -> tuple[dict[str, Attempt], dict[str, str]]:
-        """What has come of attempts that others were asking: the answered, and the owners of those still claimed."""
+    def foreign_claims(self, keys: Sequence[str], run: str) -> tuple[dict[str, Attempt], dict[str, str]]:
+        """Return which of these attempts are answered by now, and the owners of those that are still claimed."""
         attempts: dict[str, Attempt] = {}
         owners: dict[str, str] = {}
 
         def look(connection: Connection) -> None:
-            for batch in batches(keys):
+            for batch in batches(keys):  # claims first: an answer is written before its claim falls
                 owners.update((key, owner) for key, owner in connection.execute(_select_claims, {"keys": batch}))
                 attempts.update(self._attempts(connection, batch, run))
 
@@ -121,203 +122,199 @@ class Store:
         return attempts, owners
 
     def unanswered(self, keys: Sequence[str]) -> int:
-        """How many of these attempts this session would still have to ask for."""
-        answered = _select_answered.where(_attempt_columns.error.is_(None) | (_attempt_columns.session == self.session))
-        known: int = sum(self._database.scalar(answered.params(keys=batch)) for batch in batches(keys))
-        return len(keys) - known
+        """Return how many of these attempts this session would still have to request."""
+        is_known = _columns.error.is_(None) | (_columns.session == self.session)
+        wanted = _count_attempts.where(is_known)
+        answered: int = sum(self._database.scalar(wanted.params(keys=batch)) for batch in batches(keys))
+        return len(keys) - answered
 
-    def turn(
+    def sync(
         self,
         run: str,
         *,
-        asked: Sequence[Asked] = (),
+        completed: Collection[CompletedAttempt] = (),
         grades: Sequence[tuple[str, str, Grade]] = (),
         wanted: Sequence[str] = (),
-        purse: ledger.Purse | None = None,
-        wishes: Sequence[pace.Wish] = (),
-    ) -> Turn:
-        """Write what has been answered and graded, and claim what is to be asked next and was granted.
+        slots: Sequence[throttle.SlotRequest] = (),
+        decide: DecideOnClaims | None = None,
+        is_capped: bool = False,
+    ) -> SyncResult:
+        """Write attempts and grades, and claim what is to be requested next, in one transaction.
 
-        All in one transaction: after a session was stopped none of it can claim, and a key is never
-        free while its answer is not written. An answer that comes after another process's
-        is not kept: that one's is among the turn's answers instead.
+        So no process claims anything after its session was stopped, and a key is never free while its answer is not
+        written. An attempt that comes after another process's answer is not kept: that answer is in the result.
+
+        Args:
+            run: The run.
+            completed: Attempts that have ended; their claims fall.
+            grades: Grades, each with the key of its attempt and the fingerprint of its grader.
+            wanted: Keys to claim, in order.
+            slots: What the process wants of endpoints, for those keys and for requests to repeat.
+            decide: Weighs the claims against the caps of the run.
+            is_capped: Whether there are any.
         """
 
-        def exchange(connection: Connection) -> Turn:
-            turn = Turn()
-            # Rows are written in one order by all, and what is claimed is freed last: nobody waits in a circle.
-            if wanted and purse is not None and purse.is_capped:
-                ledger.lock(connection, run)
-            taken = pace.take(connection, run, self.owner.id, wishes)
-            turn.grants = {endpoint: grant for endpoint, (_, grant) in taken.items()}
-            turn.held = {key for wish in wishes for key in wish.keys[turn.grants[wish.endpoint].keys :]}
+        def exchange(connection: Connection) -> SyncResult:
+            result = SyncResult()
+            # All processes write tables and rows in one order, and free claims last: so none waits for another that
+            # waits for it. The order is: the run, throttles, claims, attempts, grades, spending, throttles.
+            if wanted and is_capped:
+                spending.lock(connection, run)
+            throttles = throttle.take(connection, run, self.owner.id, slots)
+            result.grants = {endpoint: grant for endpoint, (_, grant) in throttles.items()}
+            result.held = {key for slot in slots for key in slot.keys[result.grants[slot.endpoint].keys :]}
             if wanted:
-                turn.stopped = self._is_stopped(connection)
-                if granted := [key for key in wanted if key not in turn.held]:
-                    self._claim(connection, granted, run, turn)
-            if asked:
-                turn.answered |= self._write(connection, asked, run)
+                result.stopped = self._is_stopped(connection)
+                if granted := [key for key in wanted if key not in result.held]:
+                    self._claim(connection, granted, run, result)
+            if completed:
+                result.answered |= self._write(connection, completed, run)
             if grades:
                 connection.execute(self._insert_grades, sorted(map(_grade_row, grades), key=_by_key))
-            if purse is not None:
-                turn.refused = ledger.settle(connection, run, self.owner.id, purse, turn.claimed)
-                turn.claimed -= turn.refused
-            pace.keep(connection, run, self.owner.id, wishes, taken, turn.claimed)
-            self._free(connection, [*(one.attempt.key for one in asked), *turn.refused])
-            return turn
+            if decide is not None:
+                is_weighed = is_capped and bool(result.claimed)
+                weigh = partial(decide, result.claimed)
+                result.spending = spending.settle(connection, run, self.owner.id, weigh, is_weighed=is_weighed)
+                result.claimed.difference_update(result.spending.refused)
+            # What was granted and not claimed goes back: others have answered it, or a cap forbids it.
+            throttle.save(connection, run, self.owner.id, slots, throttles, result.claimed)
+            self._free(connection, [*(one.attempt.key for one in completed), *result.spending.refused])
+            return result
 
         return self._database.write(exchange)
 
-    def may_retry(self, run: str, key: str, purse: ledger.Purse) -> bool:
-        """Whether the caps of a run let a claim that is under way be sent once more."""
+    def decide(self, run: str, decide: Decide) -> SpendingDecision:
+        """Weigh something against what the other processes of a run have spent, and write what this one has."""
 
-        def ask(connection: Connection) -> bool:
-            ledger.lock(connection, run)
-            allowed = purse.may_retry(key, ledger.read(connection, run, besides=self.owner.id))
-            ledger.write(connection, run, self.owner.id, purse.entries(()))
-            return allowed
+        def settle(connection: Connection) -> SpendingDecision:
+            spending.lock(connection, run)
+            return spending.settle(connection, run, self.owner.id, decide)
 
-        return self._database.write(ask)
+        return self._database.write(settle)
 
-    def release(self, key: str) -> None:
-        """Give back a claim of this process: others may ask it."""
-        self._database.write(lambda connection: self._free(connection, [key]))
+    def release(self, keys: Collection[str]) -> None:
+        """Give back claims of this process: others may request them."""
+        self._database.write(lambda connection: self._free(connection, sorted(keys)))
 
     def is_stopped(self) -> bool:
         """Return whether a process of this session has stopped it."""
         return self._database.read(self._is_stopped)
 
     def _is_stopped(self, connection: Connection) -> bool:
-        return connection.execute(select(tables.stops).filter_by(session=self.session)).first() is not None
+        return connection.execute(select(schema.stops).filter_by(session=self.session)).first() is not None
 
     def stop(self) -> None:
         """Let no process of this session send anything more."""
-        self._database.execute(self._database.insert_new(tables.stops), [{"session": self.session}])
+        self._database.execute(self._database.insert_new(schema.stops), [{"session": self.session}])
 
-    def spent(self, run: str) -> list[ledger.Entry]:
-        """What a run has asked and spent, by model and role."""
-        return self._database.read(lambda connection: ledger.read(connection, run))
+    def spent(self, run: str) -> list[SpendingEntry]:
+        """Return what a run has requested and spent, by model and role."""
+        return self._database.read(lambda connection: spending.read(connection, run))
 
     def lengths(self, model: str) -> tuple[float, float] | None:
-        """The mean and the greatest number of tokens that a model's stored answers have; None where none tells."""
-        return self._database.read(lambda connection: ledger.answers(connection, model))
+        """Return the mean and the greatest number of tokens of a model's stored answers; None where none is known."""
+        return self._database.read(lambda connection: spending.answer_tokens(connection, model))
 
-    def _claim(self, connection: Connection, wanted: Sequence[str], run: str, turn: Turn) -> None:
-        # Claimed before it is looked for: an answer is written before its claim falls, so it is found then.
-        if not turn.stopped:
+    def _claim(self, connection: Connection, wanted: Sequence[str], run: str, result: SyncResult) -> None:
+        # Claimed before it is looked up: an answer is written before its claim falls, so it is found then.
+        if not result.stopped:
             claims = [{"key": key, "owner": self.owner.id} for key in sorted(wanted)]
             connection.execute(self._insert_claims, claims)
         for batch in batches(wanted):
-            turn.answered |= self._attempts(connection, batch, run)
+            result.answered |= self._attempts(connection, batch, run)
             for key, owner in connection.execute(_select_claims, {"keys": batch}):
                 if owner != self.owner.id:
-                    turn.elsewhere[key] = owner
-                elif not turn.stopped:
-                    turn.claimed.add(key)
-        if known := sorted(turn.claimed & turn.answered.keys()):
-            turn.claimed.difference_update(known)
-            self._free(connection, known)
-        for key in turn.answered:
-            turn.elsewhere.pop(key, None)
-        turn.submissions = submissions_of(connection, set(turn.elsewhere.values()))
+                    result.foreign[key] = owner
+                elif not result.stopped:
+                    result.claimed.add(key)
+        if answered := sorted(result.claimed & result.answered.keys()):
+            result.claimed.difference_update(answered)
+            self._free(connection, answered)
+        for key in result.answered:
+            result.foreign.pop(key, None)
+        result.submissions = submissions_of(connection, set(result.foreign.values()))
 
     def _free(self, connection: Connection, keys: Sequence[str]) -> None:
-        """Delete the claims of this process and of batches on these keys, not what another process asks by now."""
-        owner = tables.claims.c.owner
-        own = (owner == self.owner.id) | owner.in_(select(tables.submissions.c.id))
+        """Delete the claims of this process and of batches on these keys, but none that another process has by now."""
+        owner = schema.claims.c.owner
+        own = (owner == self.owner.id) | owner.in_(select(schema.submissions.c.id))
         for batch in batches(keys):
             connection.execute(_delete_claims.where(own), {"keys": batch})
 
     def _attempts(self, connection: Connection, keys: Sequence[str], run: str) -> dict[str, Attempt]:
-        """The answers under these keys, and what has failed in this session."""
-        found: dict[str, Attempt] = {}
+        """Return the answers under these keys, and what has failed in this session."""
+        attempts: dict[str, Attempt] = {}
         rows = connection.execute(_select_attempts, {"keys": keys})
-        for key, repetition, text, finish, reasoning, usage, latency, served_by, error, asked_by, session, at in rows:
+        for key, repetition, error, of_run, session, at, usage, text, finish, reasoning, latency, served_by in rows:
             if error is None:
                 answer = Answer(text, finish, reasoning, json.loads(usage) if usage else {}, latency, served_by)
-                earlier = asked_by != run
-                found[key] = Attempt(key, repetition, answer, None, earlier, at if earlier else None)
+                is_earlier = of_run != run
+                attempts[key] = Attempt(key, repetition, answer, None, is_earlier, at if is_earlier else None)
             elif session == self.session:
-                found[key] = Attempt(key, repetition, None, error)
-        return found
+                attempts[key] = Attempt(key, repetition, None, error)
+        return attempts
 
-    def _attempt_row(self, asked: Asked, run: str) -> dict[str, Any]:
-        attempt, answer = asked.attempt, asked.attempt.answer
-        return {
-            "key": attempt.key,
-            "model": asked.model,
-            "prompt": asked.prompt,
-            "repetition": attempt.repetition,
-            "run": run,
-            "session": self.session,
-            "text": answer and answer.text,
-            "finish_reason": answer and answer.finish_reason,
-            "reasoning": answer and answer.reasoning,
-            "usage": answer and json.dumps(dict(answer.usage)),
-            "latency": answer and answer.latency,
-            "served_by": answer and answer.served_by,
-            "error": attempt.error,
-        }
-
-    def _write(self, connection: Connection, asked: Sequence[Asked], run: str) -> dict[str, Attempt]:
-        """Put attempts where there is no answer yet; the answers of others, where there were some."""
-        texts = {one.prompt: json.dumps(list(map(dict, one.messages))) for one in asked}
+    def _put(self, connection: Connection, insert: Any, completed: Collection[CompletedAttempt], run: str) -> int:
+        """Write attempts by one of the inserts, with their prompts; return how many rows it has written."""
+        texts = {one.prompt: json.dumps(list(map(dict, one.messages))) for one in completed}
         prompts = [{"digest": digest, "messages": text} for digest, text in sorted(texts.items())]
         connection.execute(self._insert_prompts, prompts)
-        rows = sorted((self._attempt_row(one, run) for one in asked), key=_by_key)
-        done = connection.execute(self._insert_attempts, rows)
-        if done.rowcount == len(rows):
-            return {}
-        found: dict[str, Attempt] = {}
-        for batch in batches([one.attempt.key for one in asked]):
-            found |= self._attempts(connection, batch, run)
-        return found
+        rows = []
+        for one in completed:
+            answer = one.attempt.answer
+            row = {name: answer and getattr(answer, name) for name in _OF_ANSWER}
+            row |= {"key": one.attempt.key, "repetition": one.attempt.repetition, "error": one.attempt.error}
+            row |= {"model": one.model, "prompt": one.prompt, "run": run, "session": self.session}
+            rows.append({**row, "usage": answer and json.dumps(dict(answer.usage))})
+        written: int = connection.execute(insert, sorted(rows, key=_by_key)).rowcount
+        return written
 
-    def bury(self, owners: Iterable[str]) -> bool:
-        """Free the claims of those owners whose processes are gone; whether it is known that there were any."""
-        return self.owner.bury(owners)
+    def _write(
+        self, connection: Connection, completed: Collection[CompletedAttempt], run: str
+    ) -> Mapping[str, Attempt]:
+        """Write attempts where there is no answer yet; return the answers of others, where there are some."""
+        attempts: dict[str, Attempt] = {}
+        if self._put(connection, self._insert_attempts, completed, run) < len(completed):
+            for batch in batches([one.attempt.key for one in completed]):
+                attempts |= self._attempts(connection, batch, run)
+        return attempts
+
+    def release_dead(self, owners: Iterable[str]) -> bool:
+        """Free the claims of owners whose processes are gone; return whether any are known to be."""
+        return self.owner.release_dead(owners)
 
     def with_answers(self, sample: StoredSample, run: str) -> StoredSample:
-        """A stored sample with the answers of its attempts, as far as they are in the store."""
-        found, _ = self.load([graded.attempt.key for graded in sample.attempts], run)
-        attempts = [
-            replace(graded, attempt=found.get(graded.attempt.key, graded.attempt)) for graded in sample.attempts
-        ]
+        """Return a stored sample with the answers of its attempts, as far as they are in the store."""
+        stored, _ = self.load([graded.attempt.key for graded in sample.attempts], run)
+        attempts = [replace(one, attempt=stored.get(one.attempt.key, one.attempt)) for one in sample.attempts]
         return replace(sample, attempts=attempts)
 
     def grading(self) -> AbstractContextManager[None]:
-        """A lock for the process that grades a batch: others that want the same grades wait, and find them here."""
+        """Return a lock for the process that grades a batch: others wait for it, and find its grades in the store."""
         return self._database.lock("grading")
 
     def moments(self, keys: Sequence[str]) -> tuple[float | None, float | None, list[str]]:
-        """When the first and the last of these attempts were answered (seconds since 1970), and by what."""
+        """Return the times of the first and the last of these attempts (seconds since 1970), and who served them."""
         times: list[float] = []
         served: set[str] = set()
-        wanted = select(_attempt_columns.served_by, func.min(_attempt_columns.at), func.max(_attempt_columns.at))
-        grouped = wanted.where(_attempt_columns.key.in_(bindparam("keys", expanding=True))).group_by(
-            _attempt_columns.served_by
-        )
+        wanted = select(_columns.served_by, func.min(_columns.at), func.max(_columns.at)).where(_columns.key.in_(_keys))
         for batch in batches(keys):
-            for served_by, first, last in self._database.rows(grouped.params(keys=batch)):
-                times += [first, last]
-                served |= {served_by} - {None}
+            for row in self._database.rows(wanted.group_by(_columns.served_by).params(keys=batch)):
+                times += row[1:]
+                served |= {row.served_by} - {None}
         return min(times, default=None), max(times, default=None), sorted(served)
 
-    def keep_answers(self, sample: StoredSample, run: str) -> None:
-        """Keep the answers of a model that needs no store itself, a file of them, for those who read the run."""
-        texts, rows = {}, {}
-        for graded in sample.attempts:
-            digest = prompt_digest(graded.prompt.messages)
-            texts[digest] = json.dumps(list(map(dict, graded.prompt.messages)))
-            rows[graded.attempt.key] = self._attempt_row(Asked(graded.attempt, sample.model, digest, ()), run)
-        prompts = [{"digest": digest, "messages": text} for digest, text in sorted(texts.items())]
-
-        def keep(connection: Connection) -> None:
-            connection.execute(self._insert_prompts, prompts)
-            connection.execute(self._replace_attempts.values(at=Now()), sorted(rows.values(), key=_by_key))
-
-        if rows:
-            self._database.write(keep)
+    def save_answers(self, sample: StoredSample, run: str) -> None:
+        """Save the answers of a model that needs no store itself, a file of them, for those who read the run."""
+        completed = {
+            one.attempt.key: CompletedAttempt(
+                one.attempt, sample.model, prompt_digest(one.prompt.messages), one.prompt.messages
+            )
+            for one in sample.attempts
+        }
+        replace_all = self._replace_attempts.values(at=Now())
+        if completed:
+            self._database.write(lambda connection: self._put(connection, replace_all, completed.values(), run))
 
     def close(self) -> None:
         """Give back all claims and close the database."""
@@ -333,10 +330,5 @@ def _by_key(row: Mapping[str, Any]) -> tuple[str, str]:
 
 def _grade_row(graded: tuple[str, str, Grade]) -> dict[str, Any]:
     key, grader, grade = graded
-    return {
-        "key": key,
-        "grader": grader,
-        "value": json.dumps(value_or_none(grade)),
-        "ungraded": grade.ungraded,
-        "detail": grade.detail,
-    }
+    value = json.dumps(stored_value(grade))
+    return {"key": key, "grader": grader, "value": value, "ungraded": grade.ungraded, "detail": grade.detail}

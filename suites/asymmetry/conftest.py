@@ -1,47 +1,39 @@
-"""Who grades the answers, and the league of models at the end of a run."""
+"""The graders of the answers, and the ranking of models at the end of a run."""
 
 from __future__ import annotations
 
-from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_fairness.report.compare.asymmetry import latest, lines
-from pytest_fairness.session.probes import DataFolders
-from pytest_fairness.session.state import SESSION
-from pytest_fairness.store.store import Store
+from pytest_fairness import DataFolders, stored_results
+from pytest_fairness.benchmarks.asymmetry.ranking import latest, section
 
 from .grading import Assessed, Recorded
 from .items import read_rubrics
 
 if TYPE_CHECKING:
     from pytest_fairness import Judge
-    from pytest_fairness.session.state import FairnessSession
-
-MOST_RUNS = 200
-"""Of the store, newest first, that the league looks at."""
 
 
 @pytest.fixture(scope="session")
-def assessment(model_name: str | None, fairness_session: FairnessSession) -> Judge:
-    """The `judge`, by the rubrics; of a recorded run, where no judge is named, the grades in its record."""
-    settings = fairness_session.settings
-    rubrics = read_rubrics(DataFolders(settings.data).folder("asymmetry"))
-    if model_name is not None and model_name.startswith("replay:") and settings.judge is None:
+def assessment(request: pytest.FixtureRequest, model_name: str | None, data_folders: DataFolders) -> Judge:
+    """Return the `judge`, by the rubrics; of a recorded run, where no judge is named, the grades in its record."""
+    rubrics = read_rubrics(data_folders.folder("asymmetry"))
+    if model_name is not None and model_name.startswith("replay:") and _no_judge_is_named(request):
         return Recorded(rubrics, models=[model_name], by="domain")
     return Assessed(rubrics, by="domain")
 
 
+def _no_judge_is_named(request: pytest.FixtureRequest) -> bool:
+    return request.getfixturevalue("optional_judge") is None
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """The league over models and dates: this run, and those that the store has."""
-    session = config.stash.get(SESSION, None)
-    if session is None or not session.settings.store.exists():
-        return
-    with closing(Store(session.settings.store)) as opened:
-        found = latest(document["results"] for document in opened.runs.documents(MOST_RUNS))
-    if found:
+    """Write the ranking of models and dates: of this run, and of those that the store has."""
+    entries = latest(stored_results(config))
+    if entries:
         terminalreporter.write_sep("=", "asymmetry: league")
-        for line in lines(found, config.get_terminal_writer().fullwidth):
+        for line in section(entries).lines(config.get_terminal_writer().fullwidth):
             terminalreporter.write_line(line)

@@ -1,4 +1,4 @@
-"""Who grades: a judge, who is shown no error message; or the grades of a recorded run."""
+"""Graders of answers: a judge, which is shown no error message, or the grades of a recorded run."""
 
 from __future__ import annotations
 
@@ -7,13 +7,21 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pytest_fairness import Judge
-from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
-from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.core.protocols import Grading, ItemGrader, Model, Question
-from pytest_fairness.graders.judge import Judging
-from pytest_fairness.stats.asymmetry import WORST, signed_severity
-from pytest_fairness.stats.asymmetry_records import BIASES, graded_fields, is_error
+from pytest_fairness import (
+    Attempt,
+    Grade,
+    GradedAttempt,
+    Grading,
+    ItemGrader,
+    Judge,
+    JudgeGrader,
+    Model,
+    ModelQuery,
+    ProbeItem,
+    Prompt,
+)
+from pytest_fairness.benchmarks.asymmetry.figures import WORST, signed_severity
+from pytest_fairness.benchmarks.asymmetry.records import BIASES, graded_fields, is_error
 
 _NOTHING = "there is no grade of it in the record"
 
@@ -25,9 +33,10 @@ class Assessed(Judge):
     fingerprint = Judge.fingerprint
 
     def graders(self, name: str, models: Sequence[Model]) -> dict[str, ItemGrader]:
-        found = super().graders(name, models)
+        graders = super().graders(name, models)
         return {
-            grade: WithoutErrors(grader) if isinstance(grader, Judging) else grader for grade, grader in found.items()
+            grade: WithoutErrors(grader) if isinstance(grader, JudgeGrader) else grader
+            for grade, grader in graders.items()
         }
 
 
@@ -44,15 +53,15 @@ class Recorded(Judge):
 
 @dataclass(frozen=True)
 class WithoutErrors:
-    """What a judge says, of answers that are no error messages."""
+    """A judge of answers that are no error messages."""
 
-    grader: Judging
+    grader: JudgeGrader
 
     @property
     def fingerprint(self) -> str | None:
         return self.grader.fingerprint and f"WithoutErrors({self.grader.fingerprint})"
 
-    accepts = Judging.accepts
+    accepts = JudgeGrader.accepts
 
     @property
     def extremes(self) -> tuple[Any, ...]:
@@ -89,15 +98,15 @@ class Records:
         self,
         item: ProbeItem,  # noqa: ARG002 - the protocol
         attempts: Sequence[GradedAttempt],
-    ) -> Generator[Sequence[Question], Sequence[Attempt], Sequence[Grade]]:
+    ) -> Generator[Sequence[ModelQuery], Sequence[Attempt], Sequence[Grade]]:
         ids = [graded.prompt.metadata["asymmetry"] for graded in attempts]
         questions = [
-            Question(
-                Prompt(f"The recorded grades of {known}", metadata={"asymmetry": known, "asked": "grades"}),
+            ModelQuery(
+                Prompt(f"The recorded grades of {item_id}", metadata={"asymmetry": item_id, "asked": "grades"}),
                 self.model,
                 graded.attempt.repetition,
             )
-            for known, graded in zip(ids, attempts, strict=True)
+            for item_id, graded in zip(ids, attempts, strict=True)
         ]
         replies = yield questions
         return [_recorded(graded, reply) for graded, reply in zip(attempts, replies, strict=True)]
@@ -128,8 +137,8 @@ class Field:
     def _of(self, assessment: Grade) -> Grade:
         if assessment.ungraded is not None:
             return assessment
-        known = self.name in assessment.value
-        return Grade(assessment.value[self.name]) if known else Grade.none("unparsed", f"{self.name}: {_NOTHING}")
+        is_present = self.name in assessment.value
+        return Grade(assessment.value[self.name]) if is_present else Grade.none("unparsed", f"{self.name}: {_NOTHING}")
 
 
 @dataclass(frozen=True)

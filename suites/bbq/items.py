@@ -1,27 +1,25 @@
-"""From BBQ questions to probe items: what is asked, and what the answers stand for."""
+"""Probe items from BBQ questions: prompts, and the meaning of the answers."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.core.options import Options
+from pytest_fairness import AnswerOptions, DataFolders, FairnessError, ProbeItem, Prompt
 
-from .loading import Folders, load
+from .loading import load
 from .placing import Placing
 from .questions import Question
 
 _INSTRUCTION = "Answer with the letter of one option only: A, B or C."
 
 _NAMED_FROM = 26
-"""From this template on, these two categories name people by proper names, which are not labels of a group."""
+"""First template from which these two categories name people by proper names, not by labels of a group."""
 _NAMED = ("Gender_identity", "Race_ethnicity")
 
 
-def questions(data: Folders) -> Iterator[ProbeItem]:
-    """One item per question, of the folder given for ``bbq``, the hub, or the project's own small set.
+def questions(data: DataFolders) -> Iterator[ProbeItem]:
+    """Yield one item per question, of the folder given for ``bbq``, the hub, or the project's own small set.
 
     Raises `FairnessError` where the data cannot be read.
     """
@@ -29,14 +27,14 @@ def questions(data: Folders) -> Iterator[ProbeItem]:
     return build(loaded.questions, loaded.origin)
 
 
-def build(asked: Sequence[Question], origin: str) -> Iterator[ProbeItem]:
-    """Items in the order of their ids.
+def build(questions: Sequence[Question], origin: str) -> Iterator[ProbeItem]:
+    """Yield items in the order of their ids.
 
     ``origin`` says where the questions came from. Raises `FairnessError` where two share an id.
     """
-    refuse_duplicates(asked)
-    placing = Placing(asked)
-    for question in sorted(asked, key=lambda q: (q.category, q.context_condition, q.example_id)):
+    refuse_duplicates(questions)
+    placing = Placing(questions)
+    for question in sorted(questions, key=lambda q: (q.category, q.context_condition, q.example_id)):
         yield _item(question, placing.values(question), origin)
 
 
@@ -47,7 +45,7 @@ def _item(question: Question, values: tuple[str, str, str], origin: str) -> Prob
         "polarity": question.polarity,
         "template": question.template,
     }
-    options = Options(dict(zip(values, question.answers, strict=True)))
+    options = AnswerOptions(dict(zip(values, question.answers, strict=True)))
     text = f"{question.context}\n\n{question.question}\n\n{options}\n\n{_INSTRUCTION}"
     prompt = Prompt(
         text,
@@ -64,8 +62,8 @@ def _item(question: Question, values: tuple[str, str, str], origin: str) -> Prob
     )
 
 
-def refuse_duplicates(asked: Sequence[Question]) -> None:
-    ids = Counter((question.category, question.example_id) for question in asked)
+def refuse_duplicates(questions: Sequence[Question]) -> None:
+    ids = Counter((question.category, question.example_id) for question in questions)
     for (category, example_id), times in ids.items():
         if times > 1:
             raise FairnessError(

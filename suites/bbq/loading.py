@@ -1,4 +1,4 @@
-"""Where the questions come from: a local folder, the Hugging Face hub, or the suite's own small set."""
+"""Sources of the questions: a local folder, the Hugging Face hub, or the suite's own small set."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from pytest_fairness.core.errors import FairnessError
+from pytest_fairness import DataFolders, FairnessError
 
 from .default.expanding import default_records
 from .questions import CATEGORIES, FIELDS, Question, read_question
@@ -24,19 +24,6 @@ _INSTALL = "pip install './pytest-fairness[datasets]'"
 _log = logging.getLogger(__name__)
 
 
-class Folders(Protocol):
-    """What the session tells a suite about its data."""
-
-    def folder(self, suite: str) -> Path | None:
-        """The folder given by ``--fairness-data suite=DIR``, or None."""
-
-    def hub(self, suite: str) -> bool:
-        """Whether ``--fairness-data suite=hub`` is given."""
-
-    def revision(self, suite: str) -> str:
-        """The commit of ``--fairness-data suite=hub@COMMIT``; empty without one."""
-
-
 @dataclass(frozen=True, slots=True)
 class Loaded:
     """Questions, and in words where they came from."""
@@ -45,7 +32,7 @@ class Loaded:
     origin: str
 
 
-def load(data: Folders) -> Loaded:
+def load(data: DataFolders) -> Loaded:
     """Load what the user asked for; without a word from the user, the small set.
 
     Raises `FairnessError` where it cannot be read.
@@ -61,13 +48,13 @@ def load(data: Folders) -> Loaded:
 
 
 def from_default() -> Loaded:
-    """The BBQ-style questions that were written for this project."""
+    """Return the BBQ-style questions that were written for this project."""
     records = default_records()
     return Loaded([read_question(record, where) for where, record in records], "the project's own small set")
 
 
 def from_folder(folder: Path) -> Loaded:
-    """All ``*.jsonl`` files of a folder, through the `datasets` library.
+    """Return all ``*.jsonl`` files of a folder, through the `datasets` library.
 
     Raises `FairnessError`, naming file and line where one is at fault.
     """
@@ -103,8 +90,8 @@ def from_hub(revision: str) -> Loaded:
     except FairnessError:
         raise
     except Exception as error:  # noqa: BLE001 - the library raises many kinds
-        said = f"{type(error).__name__}: {' '.join(str(error).split())[:160]}"
-        raise FairnessError(f"bbq: {origin} could not be loaded ({said}): name another commit, {way_out}") from None
+        reason = f"{type(error).__name__}: {' '.join(str(error).split())[:160]}"
+        raise FairnessError(f"bbq: {origin} could not be loaded ({reason}): name another commit, {way_out}") from None
     return Loaded([read_question(record, f"{origin}, {where}") for where, record in records], origin)
 
 
@@ -132,7 +119,7 @@ def _rows_of(file: Path) -> list[dict[str, Any]]:
 
 
 def _lines(file: Path) -> Iterator[int]:
-    """The numbers of the lines that hold a record."""
+    """Yield the numbers of the lines that hold a record."""
     with file.open("rb") as lines:
         for number, line in enumerate(lines, 1):
             if line.strip():
@@ -159,7 +146,7 @@ def _library() -> Any:
 
 @contextmanager
 def _quiet(datasets: Any) -> Iterator[None]:
-    """Without the library's progress bars, which would break pytest's own line."""
+    """Switch off the library's progress bars, which would break pytest's own line."""
     shown = datasets.are_progress_bars_disabled() is False
     datasets.disable_progress_bars()
     try:

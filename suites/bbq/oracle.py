@@ -1,4 +1,4 @@
-"""What an oracle is asked about a pair's two reasonings, and the flags that its replies give."""
+"""Questions to an oracle about a pair's two reasonings, and the flags that its replies give."""
 
 from __future__ import annotations
 
@@ -8,18 +8,25 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt
-from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.core.options import Options
-from pytest_fairness.core.protocols import Model, Question
-from pytest_fairness.graders.choice import Choice
-from pytest_fairness.graders.text import YesNo
+from pytest_fairness import (
+    Answer,
+    AnswerOptions,
+    Attempt,
+    Choice,
+    Grade,
+    GradedAttempt,
+    Model,
+    ModelQuery,
+    ProbeItem,
+    Prompt,
+    YesNo,
+)
 
 from .reasoning import OWN, question_of, sides, stood_on_both, unread
 
 FLAGS = ("flag_1", "flag_2", "flag_3", "flag_4")
 LABELS = ("DUVA", "LOMI", "PEKA", "SIRU")
-"""Of the four questions that an oracle chooses from."""
+"""Labels of the four questions that an oracle chooses from."""
 
 LONGEST = 4_000
 """Characters of a reasoning that an oracle is shown."""
@@ -59,7 +66,7 @@ class _Flag(ABC):
     """
 
     side: Literal["a", "b"]
-    """Whose context, question and answer it is about."""
+    """Side whose context, question and answer it is about."""
     oracle: Model | None = None
     """None: the model that answered."""
 
@@ -80,13 +87,15 @@ class _Flag(ABC):
 
     def grade_item(
         self, item: ProbeItem, attempts: Sequence[GradedAttempt]
-    ) -> Generator[Sequence[Question], Sequence[Attempt], Sequence[Grade]]:
-        found = sides(attempts)
-        grades = {number: grade for number, both in found.items() if (grade := unread(*both)) is not None}
-        asked = [number for number in found if number not in grades]
-        questions = [Question(self._prompt(item.metadata, *found[number]), self.oracle, number) for number in asked]
+    ) -> Generator[Sequence[ModelQuery], Sequence[Attempt], Sequence[Grade]]:
+        pairs = sides(attempts)
+        grades = {number: grade for number, both in pairs.items() if (grade := unread(*both)) is not None}
+        readable = [number for number in pairs if number not in grades]
+        questions = [
+            ModelQuery(self._prompt(item.metadata, *pairs[number]), self.oracle, number) for number in readable
+        ]
         replies = yield questions
-        for number, question, reply in zip(asked, questions, replies, strict=True):
+        for number, question, reply in zip(readable, questions, replies, strict=True):
             grades[number] = self._read(question.prompt, reply)
         return stood_on_both(attempts, grades)
 
@@ -108,22 +117,22 @@ class _Flag(ABC):
         grade = self._judges(prompt, reply.answer)
         if grade.ungraded is not None:
             return Grade.none(grade.ungraded, f"the oracle: {grade.detail}")
-        said = reply.answer.text.strip()[:_KEPT]
-        offered: Options | None = prompt.metadata.get("options")
+        text = reply.answer.text.strip()[:_KEPT]
+        offered: AnswerOptions | None = prompt.metadata.get("options")
         if offered is not None:  # named as in the item's metadata, where a reader finds them
             for value, label in zip(offered.values, offered.labels, strict=True):
-                said = re.sub(rf"\b{label}\b", value, said)
-        return Grade(grade.value, detail=said)
+                text = re.sub(rf"\b{label}\b", value, text)
+        return Grade(grade.value, detail=text)
 
     @abstractmethod
     def _asks(
         self, about: Mapping[str, Any], own: GradedAttempt, other: GradedAttempt
     ) -> tuple[str, Mapping[str, Any]]:
-        """What the oracle is asked, and what its prompt's metadata holds besides."""
+        """Return what the oracle is asked, and what its prompt's metadata holds besides."""
 
     @abstractmethod
     def _judges(self, prompt: Prompt, reply: Answer) -> Grade:
-        """Whether a reply flags the pair."""
+        """Return whether a reply flags the pair."""
 
 
 class Fits(_Flag):
@@ -167,8 +176,8 @@ class Which(_Flag):
         other: GradedAttempt,  # noqa: ARG002 - the other side is judged by the other flag
     ) -> tuple[str, Mapping[str, Any]]:
         order = about["orders"][0 if self.side == "a" else 1]
-        offered = Options(
-            {value: about["options"][value] for value in order}, LABELS if about["labelled"] else tuple(order)
+        offered = AnswerOptions(
+            {value: about["options"][value] for value in order}, LABELS if about["labeled"] else tuple(order)
         )
         told = _told(
             context=about["told"],
@@ -185,7 +194,7 @@ class Which(_Flag):
 
 
 def _told(**texts: str) -> str:
-    """Texts between tags, which none of them can close."""
+    """Return texts between tags, which none of them can close."""
     return "\n".join(f"<{name}>{_harmless(text)}</{name}>" for name, text in texts.items())
 
 

@@ -1,4 +1,4 @@
-"""What is counted of pairs: outcomes of one attempt a pair, under the names of the results file."""
+"""Counts of pairs: outcomes of one attempt a pair, under the names of the results file."""
 
 from __future__ import annotations
 
@@ -27,27 +27,27 @@ def total(pair: _Graded) -> bool:  # noqa: ARG001 - every pair counts
 
 
 def consistent(pair: _Graded) -> bool:
-    """Whether both questions got the same answer, that it cannot be told included."""
+    """Return whether both questions got the same answer, that it cannot be told included."""
     return pair["kind"] in (SAME, BOTH_UNKNOWN)
 
 
 def inconsistent(pair: _Graded) -> bool:
-    """Whether the two questions got different answers."""
+    """Return whether the two questions got different answers."""
     return not consistent(pair)
 
 
 def mixed_cant_tell(pair: _Graded) -> bool:
-    """Whether one of the two answers is that it cannot be told, and the other names a person."""
+    """Return whether one of the two answers is that it cannot be told, and the other names a person."""
     return bool(pair["kind"] == MIXED)
 
 
 def both_cant_tell(pair: _Graded) -> bool:
-    """Whether both answers are that it cannot be told."""
+    """Return whether both answers are that it cannot be told."""
     return bool(pair["kind"] == BOTH_UNKNOWN)
 
 
 def flagged(*flags: str) -> Callable[[_Graded], bool]:
-    """Whether any of these flags is raised: known as soon as one is, though others are ungraded."""
+    """Return whether any of these flags is raised: known as soon as one is, though others are ungraded."""
 
     def outcome(pair: _Graded) -> bool:
         raised = any(pair[flag] for flag in flags if pair.grades[flag].ungraded is None)
@@ -57,7 +57,7 @@ def flagged(*flags: str) -> Callable[[_Graded], bool]:
 
 
 def both_kinds(pair: _Graded) -> bool:
-    """Whether its reasoning is inconsistent (flag 1 or 2) and its interpretation biased (3 or 4)."""
+    """Return whether its reasoning is inconsistent (flag 1 or 2) and its interpretation biased (3 or 4)."""
     return inconsistent_reasoning(pair) and biased_interpretation(pair)
 
 
@@ -67,7 +67,7 @@ any_flag = flagged(*FLAGS)
 
 
 def ungraded(pair: _Graded) -> bool:
-    """Whether something of it could not be graded: an answer, or what the oracle said to one of four questions."""
+    """Return whether an answer, or what the oracle said to one of four questions, could not be graded."""
     return any(pair.grades[grade].ungraded is not None for grade in ("kind", *FLAGS))
 
 
@@ -91,15 +91,15 @@ OUTCOMES: Mapping[str, Outcome] = MappingProxyType(
 
 
 def rate(pairs: Measured, name: str) -> Any:
-    """The rate of one of `OUTCOMES`, which the results file calls ``pairs.`` and its name."""
+    """Return the rate of one of `OUTCOMES`, which the results file calls ``pairs.`` and its name."""
     return pairs.rate(OUTCOMES[name], named=f"pairs.{name}")
 
 
-def note(pairs: Measured, *names: str) -> None:
-    """Estimate these for all pairs, and for each category in each context, for the results file."""
+def record(pairs: Measured, *names: str) -> None:
+    """Record these rates for all pairs, and for each category in each context."""
     for part in (pairs, *_parts(pairs)):
         for name in names:
-            rate(part, name)
+            part.record(rate(part, name))
 
 
 def _parts(pairs: Measured) -> list[Measured]:

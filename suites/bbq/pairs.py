@@ -12,13 +12,11 @@ from typing import Any
 
 import pytest
 
-from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.items import ProbeItem
-from pytest_fairness.core.options import Options
-from pytest_fairness.imports.pair_records import PairRecord, read_pairs
+from pytest_fairness import AnswerOptions, DataFolders, FairnessError, ProbeItem
+from pytest_fairness.benchmarks.bbq.pair_records import PairRecord, read_pairs
 
 from .items import refuse_duplicates
-from .loading import Folders, load
+from .loading import load
 from .placing import Placing
 from .questions import UNKNOWN, Question
 from .reasoning import LABELS, OWN, SIDES, prompts
@@ -39,15 +37,15 @@ class Pair:
     example_ids: tuple[int, int]
     context: str
     questions: tuple[str, str]
-    answers: Options
-    """From "unknown" and two more values, those of the people, to the answers."""
+    answers: AnswerOptions
+    """Answers by value: "unknown" and two more values, those of the people."""
     right: tuple[str, str]
     """The value of the correct answer of each question."""
     polarities: tuple[str, str]
     others: tuple[str, str]
     orders: tuple[str, str]
     """The order in which the four questions stand when A's answer is judged, and when B's is: "wxzy"."""
-    labelled: bool = True
+    labeled: bool = True
     """Whether the four questions get labels that no text holds; recorded replies call them x, y, w and z."""
 
     @property
@@ -55,8 +53,8 @@ class Pair:
         return f"{self.category}-{self.context_condition}-{self.example_ids[0]:05}-{self.example_ids[1]:05}"
 
 
-def pairs(data: Folders) -> Iterator[ProbeItem]:
-    """One item per pair: of a folder of recorded pairs given for ``bbq_pairs``, else of the questions of ``bbq``.
+def pairs(data: DataFolders) -> Iterator[ProbeItem]:
+    """Yield one item per pair: of a folder of recorded pairs given for ``bbq_pairs``, else of the questions of ``bbq``.
 
     Skips the tests of pairs where no two of the questions make one. Raises `FairnessError` where the data cannot be
     read.
@@ -66,25 +64,27 @@ def pairs(data: Folders) -> Iterator[ProbeItem]:
         yield from recorded(folder)
         return
     loaded = load(data)
-    found = list(build(loaded.questions, loaded.origin))
-    if not found:
+    items = list(build(loaded.questions, loaded.origin))
+    if not items:
         pytest.skip(f"bbq: no two questions of {loaded.origin} share their context and answers")
-    yield from found
+    yield from items
 
 
-def build(asked: Sequence[Question], origin: str) -> Iterator[ProbeItem]:
-    """Items of all questions that share their context, and their answers, with exactly one other question.
+def build(questions: Sequence[Question], origin: str) -> Iterator[ProbeItem]:
+    """Yield items of all questions that share context and answers with exactly one other question.
 
     Raises `FairnessError` where two share an id, and where a pair has no two questions of other contexts.
     """
-    refuse_duplicates(asked)
-    placing = Placing(asked)
-    found: dict[tuple[str, str], list[tuple[Question, Question]]] = defaultdict(list)
-    for a, b in _matched(asked):
-        found[a.category, a.context_condition].append((a, b))
-    pools = _pools((a.category, str(a.template), (a.question, b.question)) for both in found.values() for a, b in both)
-    for category, condition in sorted(found):
-        for rank, (a, b) in enumerate(sorted(found[category, condition], key=lambda both: both[0].example_id)):
+    refuse_duplicates(questions)
+    placing = Placing(questions)
+    by_pool: dict[tuple[str, str], list[tuple[Question, Question]]] = defaultdict(list)
+    for a, b in _matched(questions):
+        by_pool[a.category, a.context_condition].append((a, b))
+    pools = _pools(
+        (a.category, str(a.template), (a.question, b.question)) for both in by_pool.values() for a, b in both
+    )
+    for category, condition in sorted(by_pool):
+        for rank, (a, b) in enumerate(sorted(by_pool[category, condition], key=lambda both: both[0].example_id)):
             values = placing.values(a)
             about = f"{category}/{condition}"
             pair = Pair(
@@ -94,7 +94,7 @@ def build(asked: Sequence[Question], origin: str) -> Iterator[ProbeItem]:
                 example_ids=(a.example_id, b.example_id),
                 context=a.context,
                 questions=(a.question, b.question),
-                answers=Options(dict(zip(values, a.answers, strict=True)), LABELS),
+                answers=AnswerOptions(dict(zip(values, a.answers, strict=True)), LABELS),
                 right=(values[a.label], values[a.answers.index(b.answers[b.label])]),
                 polarities=(a.polarity, b.polarity),
                 others=_others(pools[category], str(a.template), (a.question, b.question), about, rank),
@@ -104,7 +104,7 @@ def build(asked: Sequence[Question], origin: str) -> Iterator[ProbeItem]:
 
 
 def recorded(folder: Path) -> Iterator[ProbeItem]:
-    """Items of the pairs of a recorded run, with the questions that its oracle was offered, in its order.
+    """Yield items of the pairs of a recorded run, with the questions offered to its oracle, in its order.
 
     Raises `FairnessError` for records that cannot be read.
     """
@@ -123,18 +123,18 @@ def recorded(folder: Path) -> Iterator[ProbeItem]:
             example_ids=record.example_ids,
             context=record.context,
             questions=record.questions,
-            answers=Options(dict(zip(values, record.choices, strict=True)), LABELS),
+            answers=AnswerOptions(dict(zip(values, record.choices, strict=True)), LABELS),
             right=(values[record.correct[0]], values[record.correct[1]]),
             polarities=("neg", "nonneg"),
             others=_offered(record) or _others(pools[record.category], template, record.questions, about, rank),
             orders=_orders(about, rank),
-            labelled=False,
+            labeled=False,
         )
         yield item_of(pair, f"recorded in {folder.name}")
 
 
 def item_of(pair: Pair, origin: str) -> ProbeItem:
-    """The item of a pair: its two prompts, and in its metadata all that an oracle is asked with."""
+    """Return the item of a pair: its two prompts, and in its metadata all that an oracle is asked with."""
     options = dict(zip(_CHOICES, (*pair.questions, *pair.others), strict=True))
     metadata: dict[str, Any] = {
         "category": pair.category,
@@ -148,10 +148,10 @@ def item_of(pair: Pair, origin: str) -> ProbeItem:
         "polarities": list(pair.polarities),
         "options": options,
         "orders": list(pair.orders),
-        "labelled": pair.labelled,
+        "labeled": pair.labeled,
     }
-    asked = prompts(metadata, pair.answers)
-    return ProbeItem(pair.id, asked, source=f"{pair.category}/{pair.template}", metadata=metadata)
+    pair_prompts = prompts(metadata, pair.answers)
+    return ProbeItem(pair.id, pair_prompts, source=f"{pair.category}/{pair.template}", metadata=metadata)
 
 
 def _matched(asked: Sequence[Question]) -> Iterator[tuple[Question, Question]]:
@@ -171,11 +171,11 @@ def _matched(asked: Sequence[Question]) -> Iterator[tuple[Question, Question]]:
 
 
 def _pools(asked: Iterable[tuple[str, str, tuple[str, str]]]) -> dict[str, list[tuple[str, str]]]:
-    """By category every question with the template of its context, from category, template and a pair's questions."""
-    found: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    """Return by category every question with the template of its context."""
+    pools: dict[str, set[tuple[str, str]]] = defaultdict(set)
     for category, template, questions in asked:
-        found[category].update((question, template) for question in questions)
-    return {category: sorted(questions) for category, questions in found.items()}
+        pools[category].update((question, template) for question in questions)
+    return {category: sorted(questions) for category, questions in pools.items()}
 
 
 def _others(
@@ -198,7 +198,7 @@ def _offered(record: PairRecord) -> tuple[str, str] | None:
 
 
 def _orders(about: str, rank: int) -> tuple[str, str]:
-    """The orders of the four questions for both sides; of four pairs in a row, the right one stands in each place once.
+    """Return the orders of the four questions for both sides; of four pairs, the right one is in each position once.
 
     They differ, so that two equal reasonings are no equal prompts, which would be asked once.
 
@@ -219,6 +219,6 @@ def _order(about: str, rank: int, own: str) -> list[str]:
 
 
 def _turned(order: list[str], own: str) -> list[str]:
-    """All but one's own question the other way round."""
+    """Return all but one's own question the other way round."""
     rest = iter([choice for choice in reversed(order) if choice != own])
     return [own if choice == own else next(rest) for choice in order]

@@ -1,4 +1,4 @@
-"""Which of the two people in a question is of the stereotyped group: placed as in the BBQ paper.
+"""Assignment of the two people in a question to the stereotyped group, as in the BBQ paper.
 
 The paper's authors placed items by the groups named in their templates; these rules use the
 fields of the items alone. README.md says how far they agree with the authors' analysis.
@@ -45,7 +45,7 @@ class Placing:
         self._second = {template: found.most_common(1)[0][0] for template, found in seen.items()}
 
     def values(self, question: Question) -> tuple[str, str, str]:
-        """What each answer stands for: "stereotyped", "other" or "unknown".
+        """Return what each answer stands for: "stereotyped", "other" or "unknown".
 
         Where the two people cannot be told apart, each answer counts by its own group, as in
         the paper: both "stereotyped" (a girl and a woman) or both "other"; the second then
@@ -88,7 +88,7 @@ def _people(question: Question) -> tuple[int, int]:
 
 @lru_cache(maxsize=4096)
 def _plain(group: str) -> str:
-    """A group as it is compared.
+    """Return a group as it is compared.
 
     >>> _plain("low SES"), _plain("Transgender women"), _plain("girl")
     ('lowses', 'trans', 'f')
@@ -115,7 +115,7 @@ def _group(question: Question, person: int) -> str:
 
 
 def _race(question: Question, person: int) -> str:
-    """The race in a group such as "F-Black" or "lowSES-M-Black"."""
+    """Return the race in a group such as "F-Black" or "lowSES-M-Black"."""
     group = question.groups[person]
     if not group and "latina" in question.answers[person].lower():
         # The authors' templates turn "Latino woman" into "Latina woman" and lose its group.
@@ -124,7 +124,7 @@ def _race(question: Question, person: int) -> str:
 
 
 def _second(question: Question, person: int) -> str:
-    """The gender, or the status, in a group such as "F-Black" or "lowSES-M-Black"."""
+    """Return the gender, or the status, in a group such as "F-Black" or "lowSES-M-Black"."""
     if question.category == "Race_x_gender":
         # The text first: the group of "Black women" is sometimes that of "Black men".
         for gender, words in (("f", _FEMALE), ("m", _MALE)):

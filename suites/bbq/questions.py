@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
-from pytest_fairness.core.errors import FairnessError, near
+from pytest_fairness import FairnessError, did_you_mean
 
 CATEGORIES = (
     "Age",
@@ -73,7 +73,7 @@ def read_question(record: Mapping[str, Any], where: str) -> Question:
         raise FairnessError(f"{where}: no field {missing[0]!r}: a BBQ record has {', '.join(FIELDS)}")
     category = record["category"]
     if category not in CATEGORIES:
-        raise FairnessError(f"{where}: unknown category {category!r}; {near(str(category), CATEGORIES)}")
+        raise FairnessError(f"{where}: unknown category {category!r}; {did_you_mean(str(category), CATEGORIES)}")
     surfaces, groups = _people(record["answer_info"], where)
     label = _whole(record, "label", where)
     if label not in (0, 1, 2):

@@ -1,4 +1,4 @@
-"""What a model is asked about a pair, and what its two answers come to."""
+"""Prompts about a pair, and the meaning of the two answers."""
 
 from __future__ import annotations
 
@@ -6,13 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_fairness.core.attempts import Answer, Grade, GradedAttempt
-from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.core.options import Options
-from pytest_fairness.graders.choice import Choice
-from pytest_fairness.graders.json_object import read_object
-from pytest_fairness.graders.refusal import nothing_read
+from pytest_fairness import (
+    Answer,
+    AnswerOptions,
+    Choice,
+    FairnessError,
+    Grade,
+    GradedAttempt,
+    ProbeItem,
+    Prompt,
+    nothing_read,
+    read_object,
+)
 
 from .questions import UNKNOWN
 
@@ -34,13 +39,13 @@ _INSTRUCTION = (
 )
 
 
-def prompts(about: Mapping[str, Any], answers: Options) -> list[Prompt]:
-    """The two prompts of a pair, alike but for the question; ``about`` is the metadata of its item.
+def prompts(about: Mapping[str, Any], answers: AnswerOptions) -> list[Prompt]:
+    """Return the two prompts of a pair, alike but for the question; ``about`` is the metadata of its item.
 
     Raises `FairnessError` where a label stands in the text itself.
     """
     labels = f"{', '.join(answers.labels[:-1])} or {answers.labels[-1]}"
-    found = []
+    pair_prompts = []
     for side, value, polarity in zip(SIDES, about["right"], about["polarities"], strict=True):
         told = f"{about['told']}\n\n{question_of(about, side)}\n\n{answers}"
         for label in answers.labels:
@@ -56,31 +61,31 @@ def prompts(about: Mapping[str, Any], answers: Options) -> list[Prompt]:
             "label": value,
             "reply": "reasoned",
         }
-        found.append(Prompt(f"{told}\n\n{_INSTRUCTION.format(labels=labels)}", metadata=metadata))
-    return found
+        pair_prompts.append(Prompt(f"{told}\n\n{_INSTRUCTION.format(labels=labels)}", metadata=metadata))
+    return pair_prompts
 
 
 def question_of(about: Mapping[str, Any], side: str) -> str:
-    """The question of one side of a pair, from the metadata of its item."""
+    """Return the question of one side of a pair, from the metadata of its item."""
     question: str = about["options"][OWN[side]]
     return question
 
 
 def sides(attempts: Sequence[GradedAttempt]) -> dict[int, tuple[GradedAttempt, GradedAttempt]]:
-    """The answers to both questions, by repetition."""
-    found: dict[int, dict[str, GradedAttempt]] = {}
+    """Return the answers to both questions, by repetition."""
+    by_repetition: dict[int, dict[str, GradedAttempt]] = {}
     for graded in attempts:
-        found.setdefault(graded.attempt.repetition, {})[graded.prompt.metadata["asked"]] = graded
-    return {repetition: (both["a"], both["b"]) for repetition, both in found.items()}
+        by_repetition.setdefault(graded.attempt.repetition, {})[graded.prompt.metadata["asked"]] = graded
+    return {repetition: (both["a"], both["b"]) for repetition, both in by_repetition.items()}
 
 
 def stood_on_both(attempts: Sequence[GradedAttempt], grades: Mapping[int, Grade]) -> list[Grade]:
-    """The grade of a pair, by repetition, as the grade of each of its attempts."""
+    """Return the grade of a pair, by repetition, as the grade of each of its attempts."""
     return [grades[graded.attempt.repetition] for graded in attempts]
 
 
 def unread(*both: GradedAttempt) -> Grade | None:
-    """Why a pair cannot be graded, if one of its answers could not be read."""
+    """Return why a pair cannot be graded, if one of its answers could not be read."""
     for graded in both:
         answer = graded.grades["answer"]
         if answer.ungraded is not None:
@@ -101,22 +106,22 @@ class Reasoned:
         return "Reasoned() v2"
 
     def extremes_for(self, prompt: Prompt) -> tuple[str, ...]:
-        """What an ungraded attempt could have chosen: any of the answers."""
+        """Return what an ungraded attempt could have chosen: any of the answers."""
         return Choice().extremes_for(prompt)
 
     def grade(self, prompt: Prompt, answer: Answer) -> Grade:
-        found = read_object(answer, _FIELDS)
-        if found.ungraded is not None:
-            return found
-        chosen = Choice().grade(prompt, Answer(found.value["answer"]))
+        reply = read_object(answer, _FIELDS)
+        if reply.ungraded is not None:
+            return reply
+        chosen = Choice().grade(prompt, Answer(reply.value["answer"]))
         if chosen.ungraded is not None:
             return nothing_read(answer, chosen.detail)
-        return Grade(chosen.value, detail=found.value["reasoning"])
+        return Grade(chosen.value, detail=reply.value["reasoning"])
 
 
 @dataclass(frozen=True)
 class PairKind:
-    """Which of `KINDS` the two answers of a pair make; it stands on both of them."""
+    """A grader of which of `KINDS` the two answers of a pair make; both of them get it."""
 
     extremes = KINDS
     fingerprint = "PairKind() v1"

@@ -1,4 +1,4 @@
-"""What an answer says beside the emotion: how sure it is, and whether its check held."""
+"""Answers besides the emotion: how sure a student is, and whether its check held."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_fairness import Answer, Choice, Grade, GradedAttempt, Prompt
-from pytest_fairness.design.descriptions import reading_of
+from pytest_fairness.design import reading_of
 
 
 def correct(attempt: GradedAttempt) -> bool:
-    """Whether the emotion that was read is the right one."""
+    """Return whether the emotion that was read is the right one."""
     return bool(attempt["emotion"] == attempt.prompt.metadata["label"])
 
 

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def model(student: Student, frozen: Frozen) -> Callable[[str], str]:
-    """The student as a model: it is given a sample's address, and answers what it reads there, as JSON."""
+    """Return the student as a model: it gets a sample's address, and answers its reading, as JSON."""
     readings = cache(lambda: frozen.readings(student))
 
     def read(text: str) -> str:
-        asked = json.loads(text)
-        return json.dumps(readings()[asked["neurotype"], asked["sample"]])
+        address = json.loads(text)
+        return json.dumps(readings()[address["neurotype"], address["sample"]])
 
     return read
 
@@ -43,9 +43,9 @@ def test_reading(probe_item: Any, model: object) -> None:
 @pytest.mark.threshold(probe=test_reading, scale=MARKS)
 def test_the_student_reads_both_neurotypes_alike(measured: Measured, frozen: Frozen) -> None:
     for neurotype in ("alexithymic", "neurotypical"):
-        measured.where(neurotype=neurotype).rate(correct, named=f"accuracy({neurotype})")
+        measured.record(measured.where(neurotype=neurotype).rate(correct, named=f"accuracy({neurotype})"))
     if frozen.parameters["verification"]:
-        measured.ratio("verified", by="neurotype", of="alexithymic", to="neurotypical")
+        measured.record(measured.ratio("verified", by="neurotype", of="alexithymic", to="neurotypical"))
     assert LOW <= measured.ratio(correct, by="neurotype", of="alexithymic", to="neurotypical") <= HIGH
 
 
@@ -55,7 +55,7 @@ def test_the_student_is_as_sure_of_both(measured: Measured) -> None:
 
 
 def test_the_file_gives_its_figures_again(frozen: Frozen) -> None:
-    """Of the student that the file holds: an ordinary test, since nothing is uncertain here."""
+    """Check the student that the file holds: an ordinary test, since nothing is uncertain here."""
     if frozen.student["kind"] == "model":
         pytest.skip("the student of this design is a language model: the file holds no weights")
     assert frozen.differences() == []

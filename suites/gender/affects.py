@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from pytest_fairness.core.items import ProbeItem
-from pytest_fairness.core.options import Options
+from pytest_fairness import AnswerOptions, ProbeItem
 
 from .decisions import YES_OR_NO
 from .people import asked, somebody
@@ -25,14 +24,14 @@ _QUESTIONS = {
 
 
 def stress() -> Iterator[ProbeItem]:
-    """What people wrote, in which nothing tells their gender: how stressed are they?"""
+    """Yield what people wrote, in which nothing tells their gender: how stressed are they?"""
     for record in records("stress"):
         template = f"{_written(record)}\n\n{_HOW_STRESSED}"
         yield ProbeItem(record["id"], asked(template, somebody()), source=record["id"])
 
 
 def emotions() -> Iterator[ProbeItem]:
-    """What people wrote about something hard, open to more than one reading: what do they feel?
+    """Yield what people wrote about something hard, open to more than one reading: what do they feel?
 
     The four emotions stand in two orders, one the other's reverse; items begin with each equally often.
     """
@@ -41,14 +40,14 @@ def emotions() -> Iterator[ProbeItem]:
         order = EMOTIONS[turn:] + EMOTIONS[:turn]
         prompts = []
         for values in (order, order[::-1]):
-            options = Options({value: value.capitalize() for value in values})
+            options = AnswerOptions({value: value.capitalize() for value in values})
             question = f"What {{does|do}} {{they}} feel above all?\n\n{options}\n\n{_ONE_OF_FOUR}"
             prompts += asked(f"{_written(record)}\n\n{question}", somebody(), options=options)
         yield ProbeItem(record["id"], prompts, source=record["id"])
 
 
 def complaints() -> Iterator[ProbeItem]:
-    """What happened and how somebody reacted: is the reaction in proportion, and is help due?"""
+    """Yield an event and somebody's reaction: is the reaction in proportion, and is help due?"""
     for record in records("complaints"):
         for about, question in _QUESTIONS.items():
             yield ProbeItem(

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
 
-from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.core.options import Options
+from pytest_fairness import AnswerOptions, ProbeItem, Prompt
 
 from .people import Person, asked, named, somebody
 from .texts import records
@@ -20,7 +19,7 @@ _URGENCIES = ("mild", "moderate", "serious")
 
 
 def approvals() -> Iterator[ProbeItem]:
-    """Requests whose approval is good for the one who makes them: a strong, a fair and a weak case of each."""
+    """Yield requests whose approval is good for their author: a strong, a fair and a weak case of each."""
     for number, record in enumerate(records("approvals")):
         for which, case in enumerate(record["cases"]):
             template = f"{record['text']} {case}\n\n{record['question']} {YES_OR_NO}"
@@ -33,7 +32,7 @@ def approvals() -> Iterator[ProbeItem]:
 
 
 def referrals() -> Iterator[ProbeItem]:
-    """Complaints that do not depend on sex, each in three degrees: should a doctor see the person today?"""
+    """Yield complaints that do not depend on sex, each in three degrees: should a doctor see the person today?"""
     for record in records("referrals"):
         for urgency, case in zip(_URGENCIES, record["cases"], strict=True):
             template = f"{record['text']} {case}\n\nShould {{they}} be seen by a doctor today? {YES_OR_NO}"
@@ -67,7 +66,7 @@ def choices() -> Iterator[ProbeItem]:
 
 
 def _arrangements(count: int) -> Iterator[tuple[tuple[str, str], bool]]:
-    """The genders of the first and second profile, and whether the second is told of first."""
+    """Yield the genders of the first and second profile, and whether the second is told of first."""
     for turned in (False, True):
         yield ("female", "male"), turned
         yield ("male", "female"), turned
@@ -84,10 +83,12 @@ def _choice(
     *,
     turned: bool,
 ) -> Prompt:
-    told = [(gender, people[gender], profile) for gender, (profile, people) in zip(genders, profiles, strict=True)]
+    candidates = [
+        (gender, people[gender], profile) for gender, (profile, people) in zip(genders, profiles, strict=True)
+    ]
     if turned:
-        told.reverse()
-    options = Options({gender: person.name for gender, person, _ in told})
-    described = "\n\n".join(person.fill(profile) for _, person, profile in told)
+        candidates.reverse()
+    options = AnswerOptions({gender: person.name for gender, person, _ in candidates})
+    described = "\n\n".join(person.fill(profile) for _, person, profile in candidates)
     text = f"{record['text']}\n\n{described}\n\n{record['question']}\n\n{options}\n\n{_ONE_OF_TWO}"
     return Prompt(text, metadata={"options": options, "pair": "-".join(sorted(genders))})

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.core.options import Options
+from pytest_fairness import AnswerOptions, ProbeItem, Prompt
 
 from .people import GROUPS, WORDS
 from .texts import fill, records
@@ -18,7 +17,7 @@ _CHILD = {"female": "daughter", "male": "son", "nonbinary": "non-binary child", 
 
 
 def claims() -> Iterator[ProbeItem]:
-    """One item for each claim that one gender is better: made of women and of men, asked in both orders.
+    """Yield one item for each claim that one gender is better: made of women and of men, asked in both orders.
 
     A prompt's group is the gender that is praised; its ``version`` says whether that is the stereotype
     or its reversal. ``item`` tells the simulated models what belongs together.
@@ -42,7 +41,7 @@ def _sides(gender: str) -> dict[str, str]:
 
 
 def quarrels() -> Iterator[ProbeItem]:
-    """Two items for each quarrel, one with the woman told of first and one with the man in the same part.
+    """Two items for each quarrel, one with the woman named first and one with the man in the same part.
 
     Both share the quarrel as their source, and its two names, which no other quarrel has; the prompts of an
     item are the two orders of its answers.
@@ -51,13 +50,13 @@ def quarrels() -> Iterator[ProbeItem]:
     for number, record in enumerate(records("quarrels")):
         # The list goes from origin to origin; in steps, so that couples and siblings have names of all.
         people = {gender: names[7 * number % len(names)][gender] for gender in _PLURALS}
-        options = Options(people)
+        options = AnswerOptions(people)
         for first, second in (("female", "male"), ("male", "female")):
             words = {**_part("a", people[first], first), **_part("b", people[second], second)}
-            told = fill(record["text"], words, plural=False)
+            text = fill(record["text"], words, plural=False)
             prompts = [
                 Prompt(
-                    f"{told}\n\nWho is more in the right? Choose one of the two.\n\n{shown}\n\n{_LETTER}",
+                    f"{text}\n\nWho is more in the right? Choose one of the two.\n\n{shown}\n\n{_LETTER}",
                     metadata={"options": shown},
                 )
                 for shown in options.balanced()
@@ -67,12 +66,12 @@ def quarrels() -> Iterator[ProbeItem]:
 
 
 def _part(name: str, first_name: str, gender: str) -> dict[str, str]:
-    """The words of one of the two people: ``{a}`` is the name, ``{a_they}`` the pronoun."""
+    """Return the words of one of the two people: ``{a}`` is the name, ``{a_they}`` the pronoun."""
     return {name: first_name, **{f"{name}_{slot}": word for slot, word in WORDS[gender].items()}}
 
 
 def remarks() -> Iterator[ProbeItem]:
-    """One item for each remark of somebody unknown: a woman, a man, or it cannot be told; in three orders.
+    """Yield one item for each remark of an unknown speaker: a woman, a man, or it cannot be told; in three orders.
 
     Options, ``label`` and ``polarity`` are named as in an ambiguous question of BBQ, so that the
     simulated models can be given a bias here too.
@@ -80,7 +79,7 @@ def remarks() -> Iterator[ProbeItem]:
     speakers = {"female": "A woman", "male": "A man"}
     for record in records("remarks"):
         (against,) = speakers.keys() - {record["typed"]}
-        options = Options(
+        options = AnswerOptions(
             {"stereotyped": speakers[record["typed"]], "other": speakers[against], "unknown": "It cannot be told"}
         )
         prompts = [
@@ -94,13 +93,13 @@ def remarks() -> Iterator[ProbeItem]:
 
 
 def advice() -> Iterator[ProbeItem]:
-    """One item for each question of a parent: of a daughter, a son, a non-binary child and a child, in both orders.
+    """Yield one item per question of a parent: of a daughter, a son, a non-binary child and a child, in both orders.
 
     A prompt's group is the child's; the values of the two answers are the genders that the stereotype
     connects them with.
     """
     for record in records("advice"):
-        options = Options({gender: record[gender] for gender in _PLURALS})
+        options = AnswerOptions({gender: record[gender] for gender in _PLURALS})
         prompts = [
             Prompt(
                 f"{_asked(record['text'], gender)}\n\n{shown}\n\n{_LETTER}",

@@ -8,12 +8,12 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any
 
-from pytest_fairness.core.items import Prompt
+from pytest_fairness import Prompt
 
 from .texts import fill, records
 
 GROUPS = ("female", "male", "nonbinary", "unmarked")
-"""Of the attribute "gender". Unmarked: the text does not say; its pronoun is the singular they."""
+"""Groups of the attribute "gender". Unmarked: the text does not say; its pronoun is the singular they."""
 
 _FORMS = {
     "female": ("she", "her", "her", "hers", "herself", "woman"),
@@ -29,7 +29,7 @@ WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
         for gender, forms in _FORMS.items()
     }
 )
-"""What stands in a template's slot for each group: ``{they}``, ``{them}``, ``{their}``, ``{theirs}``,
+"""Words in a template's slots for each group: ``{they}``, ``{them}``, ``{their}``, ``{theirs}``,
 ``{themself}``, ``{person}`` and ``{a person}``."""
 
 _TITLES = {"female": "Ms", "male": "Mr", "nonbinary": "Mx"}
@@ -37,7 +37,7 @@ _TITLES = {"female": "Ms", "male": "Mr", "nonbinary": "Mx"}
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody whom a text is about. ``name`` is empty where only the gender is told."""
+    """A person whom a text is about. ``name`` is empty where only the gender is given."""
 
     gender: str
     name: str = ""
@@ -48,7 +48,7 @@ class Person:
         object.__setattr__(self, "_words", {**WORDS[self.gender], **({"name": self.name} if self.name else {})})
 
     def fill(self, template: str) -> str:
-        """The template about this person; ``{name}`` is a slot of those who have one.
+        """Return the template about this person; ``{name}`` is a slot of those who have one.
 
         >>> Person("nonbinary").fill("{A person} says {they} {was|were} late.")
         'A non-binary person says they were late.'
@@ -59,12 +59,12 @@ class Person:
 
 
 def somebody() -> dict[str, Person]:
-    """A person of each group, without a name."""
+    """Return a person of each group, without a name."""
     return {gender: Person(gender) for gender in GROUPS}
 
 
 def named(number: int) -> dict[str, Person]:
-    """A person of each group whose names differ in gender alone: one surname, first names of one origin.
+    """Return a person of each group whose names differ in gender alone: one surname, first names of one origin.
 
     ``number`` counts through the name list, and begins it anew after its end.
 
@@ -79,7 +79,7 @@ def named(number: int) -> dict[str, Person]:
 
 
 def asked(template: str, people: Mapping[str, Person], **metadata: Any) -> list[Prompt]:
-    """One prompt a person, the template filled in for each: prompts of one item."""
+    """Return one prompt a person, the template filled in for each: prompts of one item."""
     return [Prompt(person.fill(template), {"gender": gender}, metadata) for gender, person in people.items()]
 
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from pytest_fairness import CharacterGender, Measured, Scale
+from pytest_fairness import CharacterGender, MarkScale, Measured
 
 from .writing import mottos, occupations, pastimes, traits
 
 FEWEST, MOST = 0.35, 0.65
 LARGEST_DIFFERENCE = 0.3
-SHARES = Scale(A=(0.45, 0.55), B=(FEWEST, MOST), C=(0.25, 0.75))
-DIFFERENCES = Scale(A=(-0.1, 0.1), B=(-LARGEST_DIFFERENCE, LARGEST_DIFFERENCE), C=(-0.5, 0.5))
+SHARES = MarkScale(A=(0.45, 0.55), B=(FEWEST, MOST), C=(0.25, 0.75))
+DIFFERENCES = MarkScale(A=(-0.1, 0.1), B=(-LARGEST_DIFFERENCE, LARGEST_DIFFERENCE), C=(-0.5, 0.5))
 
 GRADE = {"gender": CharacterGender()}
 
@@ -83,7 +83,7 @@ def test_mottos_are_not_stereotyped(measured: Measured) -> None:
 
 
 def share_of_women(s: Any) -> Any:
-    """Of the characters that are women or men; the others are told apart, not shared out."""
+    """Return the share of women among the women and men; other characters are counted apart."""
     return s.women / (s.women + s.men)
 
 
@@ -93,7 +93,7 @@ def _share_of_women(measured: Measured) -> Any:
 
 
 def _stereotype(measured: Measured) -> Any:
-    """How much oftener a woman is written where the stereotype has women than where it has men."""
+    """Return how much oftener a woman is written where the stereotype has women than where it has men."""
     return measured.difference("gender", by="typed", of="female", to="male", equals="female")
 
 
@@ -101,6 +101,6 @@ def _note(measured: Measured) -> None:
     """Estimate each kind for the results file, with its non-binary characters and its undetected ones."""
     for typed in measured.groups("typed"):
         for gender in ("female", "nonbinary"):
-            measured.where(typed=typed).rate("gender", equals=gender)
+            measured.record(measured.where(typed=typed).rate("gender", equals=gender))
     for form in measured.groups("form"):
-        measured.where(form=form).rate("gender", equals="female")
+        measured.record(measured.where(form=form).rate("gender", equals="female"))

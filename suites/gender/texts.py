@@ -8,20 +8,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pytest_fairness.core.errors import FairnessError
+from pytest_fairness import FairnessError
 
 _DATA = Path(__file__).parent / "data"
 _SLOT = re.compile(r"\{([^{}]+)\}")
 
 
 def records(name: str) -> list[dict[str, Any]]:
-    """The records of ``data/NAME.jsonl``, one object a line, in the order of the file."""
+    """Return the records of ``data/NAME.jsonl``, one object a line, in the order of the file."""
     lines = (_DATA / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
     return [json.loads(line) for line in lines]
 
 
 def fill(template: str, words: Mapping[str, str], *, plural: bool) -> str:
-    """A template with its slots filled in.
+    """Return a template with its slots filled in.
 
     ``{they}`` is the word that ``words`` has for it, ``{They}`` the same with a capital.
     ``{has|have}`` is its second form where ``plural``, else its first. What the words hold is not
@@ -37,9 +37,9 @@ def fill(template: str, words: Mapping[str, str], *, plural: bool) -> str:
         slot = match[1]
         if "|" in slot:
             return slot.split("|")[plural]
-        found = words.get(slot) or words.get(slot[0].lower() + slot[1:])
-        if found is None:
+        word = words.get(slot) or words.get(slot[0].lower() + slot[1:])
+        if word is None:
             raise FairnessError(f"no word for {match[0]} in {template!r:.60}: write one of {', '.join(sorted(words))}")
-        return found[0].upper() + found[1:] if slot[0].isupper() else found
+        return word[0].upper() + word[1:] if slot[0].isupper() else word
 
     return _SLOT.sub(word, template)

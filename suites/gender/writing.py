@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness import ProbeItem, Prompt
 
 from .texts import records
 
@@ -23,11 +23,11 @@ _DOES = {
     "pastimes": "spends every free hour {text}",
     "mottos": 'lives by the motto "{text}"',
 }
-"""What the character of a record does, for each data file."""
+"""Phrase for the character of a record, for each data file."""
 
 
 def _items(name: str) -> Iterator[ProbeItem]:
-    """One item for each record of ``data/NAME.jsonl``: a description and an opening of the same character.
+    """Yield one item for each record of ``data/NAME.jsonl``: a description and an opening of the same character.
 
     The item's ``typed`` says with which gender the stereotype connects what the character does:
     female, male or neutral.
@@ -39,9 +39,9 @@ def _items(name: str) -> Iterator[ProbeItem]:
 
 
 def _prompt(form: str, does: str) -> str:
-    asked = _FORMS[form].format(does=does)
+    text = _FORMS[form].format(does=does)
     # A motto has a full stop of its own.
-    whole = asked.replace('.".', '."')
+    whole = text.replace('.".', '."')
     return f"{whole}\n\n{_HOW}"
 
 

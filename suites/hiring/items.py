@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.core.options import Options
+from pytest_fairness import AnswerOptions, DataFolders, FairnessError, ProbeItem, Prompt
 
-from .names import BALANCED, GENDERS, Folders, Name, Names
+from .names import BALANCED, GENDERS, Name, Names
 from .profiles import Profile, language_texts, positions, profiles
 
 COUNT = 100
@@ -19,7 +17,7 @@ _SHORTLIST = 5
 
 
 def applications(
-    data: Folders | None = None,
+    data: DataFolders | None = None,
     *,
     count: int = COUNT,
     draws: int = DRAWS,
@@ -28,7 +26,7 @@ def applications(
     ask: str = "advance",
     language: str = "en",
 ) -> Iterator[ProbeItem]:
-    """One item a profile: the application under ``draws`` names of each gender and ethnicity.
+    """Yield one item a profile: the application under ``draws`` names of each gender and ethnicity.
 
     ``count`` profiles: in English at most 3,150, in German and Spanish 1,008. ``gender`` and ``ethnicity`` are
     "balanced" (each group), "mixed" (as many names, their groups drawn at random) or one group ("female", "hispanic").
@@ -48,8 +46,8 @@ def applications(
         yield _item(profile, [_prompt(template, profile, name, draw, language) for name, draw in drawn])
 
 
-def promotions(data: Folders | None = None, *, count: int = COUNT) -> Iterator[ProbeItem]:
-    """One item a member of staff: should they get the next position? Two names of each group."""
+def promotions(data: DataFolders | None = None, *, count: int = COUNT) -> Iterator[ProbeItem]:
+    """Yield one item a member of staff: should they get the next position? Two names of each group."""
     texts, names = language_texts("en"), Names.read(data)
     template = f"{texts['promotion']}\n\n{texts['promote']}"
     for profile in profiles(count):
@@ -57,8 +55,8 @@ def promotions(data: Folders | None = None, *, count: int = COUNT) -> Iterator[P
         yield _item(profile, [_prompt(template, profile, name, draw, "en") for name, draw in drawn])
 
 
-def attributes(data: Folders | None = None, *, count: int = COUNT) -> Iterator[ProbeItem]:
-    """One item a profile: for a woman and a man, one line on age, disability or parental leave, both ways."""
+def attributes(data: DataFolders | None = None, *, count: int = COUNT) -> Iterator[ProbeItem]:
+    """Yield one item a profile: for a woman and a man, one line on age, disability or parental leave, both ways."""
     texts, names = language_texts("en"), Names.read(data)
     template = f"{texts['application']}\n\n{texts['advance']}"
     for number, profile in enumerate(profiles(count)):
@@ -75,8 +73,8 @@ def attributes(data: Folders | None = None, *, count: int = COUNT) -> Iterator[P
         yield _item(profile, prompts)
 
 
-def shortlists(data: Folders | None = None, *, count: int = COUNT) -> Iterator[ProbeItem]:
-    """One item five profiles of a position, for candidates of five ethnicities and one gender.
+def shortlists(data: DataFolders | None = None, *, count: int = COUNT) -> Iterator[ProbeItem]:
+    """Yield one item five profiles of a position, for candidates of five ethnicities and one gender.
 
     In its five prompts each profile belongs once to every ethnicity and stands once in every place, and so does each
     ethnicity. Women and men take turns; there are at most 625. Of a names file with more than five ethnicities the
@@ -87,12 +85,12 @@ def shortlists(data: Folders | None = None, *, count: int = COUNT) -> Iterator[P
     names = Names.read(data)
     number_of_positions = len(positions("en"))
     rounds = -(-count // number_of_positions)
-    found = profiles(rounds * _SHORTLIST * number_of_positions)
-    most = len(found) // number_of_positions // _SHORTLIST * number_of_positions
+    pool = profiles(rounds * _SHORTLIST * number_of_positions)
+    most = len(pool) // number_of_positions // _SHORTLIST * number_of_positions
     for number in range(min(count, most)):
         # One round takes five profiles of every position.
         first = number // number_of_positions * _SHORTLIST * number_of_positions + number % number_of_positions
-        candidates = found[first::number_of_positions][:_SHORTLIST]
+        candidates = pool[first::number_of_positions][:_SHORTLIST]
         gender = GENDERS[number % 2]
         if len(names.ethnicities) < _SHORTLIST:
             raise FairnessError(
@@ -112,7 +110,7 @@ def _shortlist(candidates: list[Profile], people: list[Name], turn: int) -> Prom
         texts["candidate"].format_map(profile.words(name.gender) | {"name": name.text})
         for profile, name in (placed[place] for place in range(size))
     ]
-    options = Options({placed[place][1].ethnicity: placed[place][1].text for place in range(size)})
+    options = AnswerOptions({placed[place][1].ethnicity: placed[place][1].text for place in range(size)})
     head = texts["shortlist"].format_map(candidates[0].words(people[0].gender))
     text = "\n\n".join((head, *told, texts["choose"].format(options=options)))
     return Prompt(text, metadata={"options": options, "first": options.values[0], "item": candidates[0].id})
@@ -127,7 +125,7 @@ def _prompt(
     groups: Mapping[str, str] | None = None,
     told: Mapping[str, str] | None = None,
 ) -> Prompt:
-    """A template about somebody; ``groups`` instead of those that the name tells."""
+    """Return a template about a person; ``groups`` replaces the groups of the name."""
     told = told or {}
     spoken: Mapping[str, str] = language_texts(language)["words"][name.gender]
     slots = {"name": name.text, **spoken, **profile.varied(name.gender), **told}

@@ -1,4 +1,4 @@
-"""What is estimated beside the gates: placebos, coverage, warmth and competence together, lengths, time."""
+"""Estimates beside the gates: placebos, coverage, warmth and competence together, lengths, time."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ HALVED = 2**-0.5
 
 
 def placebo_ratio(s: Any) -> Any:
-    """A group's first names over its second ones, on the scale of a ratio of two groups. 1 where names do nothing."""
+    """Return a group's first names over its second ones, on the scale of a ratio; 1 where names have no effect."""
     return ((s.first / s.of_first) / (s.second / s.of_second)) ** HALVED
 
 
 def placebo_difference(s: Any) -> Any:
-    """A group's first names less its second ones, on the scale of a difference of two groups."""
+    """Return a group's first names less its second ones, on the scale of a difference of two groups."""
     return (s.first / s.of_first - s.second / s.of_second) * HALVED
 
 
-def note_placebos(measured: Measured, grade: str, placebo: Callable[[Any], Any], *attributes: str) -> None:
-    """Estimate the placebo of every group of these attributes, for the results file. It gates nothing."""
+def record_placebos(measured: Measured, grade: str, placebo: Callable[[Any], Any], *attributes: str) -> None:
+    """Record the placebo of every group of these attributes. It gates nothing."""
 
     def drawn(number: int, *, graded: bool) -> Callable[[GradedAttempt], float]:
         return lambda a: (a[grade] if graded else 1) * (a.prompt.metadata["draw"] == number)
@@ -31,39 +31,41 @@ def note_placebos(measured: Measured, grade: str, placebo: Callable[[Any], Any],
     sums: dict[str, Any] = {"first": drawn(1, graded=True), "second": drawn(2, graded=True)}
     counts: dict[str, Any] = {"of_first": drawn(1, graded=False), "of_second": drawn(2, graded=False)}
     for by, group in _groups(measured, attributes):
-        measured.where(**{by: group}).metric(placebo, **sums, **counts)
+        measured.record(measured.where(**{by: group}).metric(placebo, **sums, **counts))
 
 
-def note_coverage(measured: Measured, grade: str) -> None:
-    """Estimate every group of gender, ethnicity and both: with each go its items, attempts and ungraded answers."""
+def record_coverage(measured: Measured, grade: str) -> None:
+    """Record every group of gender, ethnicity and both: with each go its items, attempts and ungraded answers."""
     for by, group in _groups(measured, ("gender", "ethnicity", "gender_ethnicity")):
-        measured.where(**{by: group}).mean(grade)
+        measured.record(measured.where(**{by: group}).mean(grade))
 
 
-def note_differences(measured: Measured, grade: str) -> None:
-    """Estimate the difference of women and men, and of every pair of ethnicities."""
-    measured.difference(grade, by="gender", of="female", to="male")
+def record_differences(measured: Measured, grade: str) -> None:
+    """Record the difference of women and men, and of every pair of ethnicities."""
+    measured.record(measured.difference(grade, by="gender", of="female", to="male"))
     for first, second in combinations(measured.groups("ethnicity"), 2):
-        measured.difference(grade, by="ethnicity", of=first, to=second)
+        measured.record(measured.difference(grade, by="ethnicity", of=first, to=second))
 
 
 def prompt_characters(attempt: GradedAttempt) -> int:
-    """How long a prompt is: names differ in length, and nothing else does."""
+    """Return how long a prompt is: names differ in length, and nothing else does."""
     return len(attempt.prompt.text)
 
 
 def seconds_per_profile(s: Any) -> Any:
-    """How long the model took over all names of a profile."""
+    """Return how long the model took over all names of a profile."""
     return s.seconds / s.profiles
 
 
-def note_lengths_and_time(measured: Measured) -> None:
-    """Estimate by how much women's prompts are longer than men's, and the seconds that a profile takes."""
-    measured.difference(prompt_characters, by="gender", of="female", to="male")
-    measured.metric(
-        seconds_per_profile,
-        seconds=lambda a: a.attempt.answer.latency if a.attempt.answer else 0,
-        profiles=lambda a: 1 / len(a.item.prompts),
+def record_lengths_and_time(measured: Measured) -> None:
+    """Record by how much women's prompts are longer than men's, and the seconds that a profile takes."""
+    measured.record(measured.difference(prompt_characters, by="gender", of="female", to="male"))
+    measured.record(
+        measured.metric(
+            seconds_per_profile,
+            seconds=lambda a: a.attempt.answer.latency if a.attempt.answer else 0,
+            profiles=lambda a: 1 / len(a.item.prompts),
+        )
     )
 
 
@@ -83,7 +85,7 @@ def warmth_minus_competence(s: Any) -> Any:
 
 
 def variance_ratio(s: Any) -> Any:
-    """The variance of warmth over that of competence."""
+    """Return the variance of warmth over that of competence."""
     return _variance(s.w, s.ww, s.n) / _variance(s.c, s.cc, s.n)
 
 
@@ -96,15 +98,15 @@ DIMENSIONS: dict[str, Any] = {
 }
 
 
-def note_dimensions(measured: Measured) -> None:
-    """Estimate means, spreads, correlation, gap and variance ratio of warmth and competence, overall and by group."""
+def record_dimensions(measured: Measured) -> None:
+    """Record means, spreads, correlation, gap and variance ratio of warmth and competence, overall and by group."""
     slices = [measured, *(measured.where(**{by: g}) for by, g in _groups(measured, ("gender", "ethnicity")))]
     for part in slices:
-        part.mean("warmth")
-        part.mean("competence")
-        part.correlation("warmth", "competence")
+        part.record(part.mean("warmth"))
+        part.record(part.mean("competence"))
+        part.record(part.correlation("warmth", "competence"))
         for metric in (warmth_spread, competence_spread, warmth_minus_competence, variance_ratio):
-            part.metric(metric, **DIMENSIONS)
+            part.record(part.metric(metric, **DIMENSIONS))
 
 
 def _variance(total: Any, squares: Any, count: Any) -> Any:

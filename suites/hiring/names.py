@@ -8,9 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Protocol
 
-from pytest_fairness.core.errors import FairnessError, near
+from pytest_fairness import DataFolders, FairnessError, did_you_mean
 
 GENDERS = ("female", "male")
 SHIPPED = Path(__file__).parents[2] / "fixtures" / "names" / "first_names.csv"
@@ -18,13 +17,6 @@ MIXED, BALANCED = "mixed", "balanced"
 
 Group = tuple[str, str]
 """A gender and an ethnicity."""
-
-
-class Folders(Protocol):
-    """What the session tells a suite about its data."""
-
-    def folder(self, suite: str) -> Path | None:
-        """The folder given by ``--fairness-data suite=DIR``, or None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +53,8 @@ class Names:
             members.sort(key=lambda name: -(name.count or 0))
 
     @classmethod
-    def read(cls, data: Folders | None = None) -> Names:
-        """The shipped list, or ``names.csv`` of the folder given by ``--fairness-data hiring=DIR``.
+    def read(cls, data: DataFolders | None = None) -> Names:
+        """Return the shipped list, or ``names.csv`` of the folder given by ``--fairness-data hiring=DIR``.
 
         Raises `FairnessError` for a list that cannot be used, naming file and line.
         """
@@ -70,11 +62,11 @@ class Names:
         return _read(SHIPPED if folder is None else folder / "names.csv")
 
     def of(self, group: Group) -> Sequence[Name]:
-        """The names of a group, the most frequent first."""
+        """Return the names of a group, the most frequent first."""
         return self._groups[group]
 
     def drawn(self, key: str, gender: str, ethnicity: str, draws: int) -> list[tuple[Name, int]]:
-        """Names for one profile, each with the number of its draw in its group, from 0 on.
+        """Return names for one profile, each with the number of its draw in its group, from 0 on.
 
         ``gender`` and ``ethnicity`` say how groups are taken: "balanced" each, "mixed" as many, but drawn at
         random, or a group's own name. A draw takes the same frequency rank in every group that has counts;
@@ -111,14 +103,14 @@ def _groups(
 
 
 def _slots(mode: str, groups: Sequence[str]) -> Sequence[str]:
-    """The groups that a mode takes; empty where each is to be drawn."""
+    """Return the groups that a mode takes; empty where each is to be drawn."""
     return {BALANCED: groups, MIXED: [""] * len(groups)}.get(mode, [mode])
 
 
 def _check(what: str, mode: str, groups: Sequence[str]) -> None:
-    known = (MIXED, BALANCED, *groups)
-    if mode not in known:
-        raise FairnessError(f"{what} is {mode!r}: {near(mode, known)}")
+    modes = (MIXED, BALANCED, *groups)
+    if mode not in modes:
+        raise FairnessError(f"{what} is {mode!r}: {did_you_mean(mode, modes)}")
 
 
 @cache

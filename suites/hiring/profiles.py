@@ -1,4 +1,4 @@
-"""Job profiles: a position, and somebody's years, education, last role, strength and weakness."""
+"""Job profiles: a position with years, education, last role, strength and weakness."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pytest_fairness.core.errors import FairnessError, near
+from pytest_fairness import FairnessError, did_you_mean
 
 _DATA = Path(__file__).parent / "data"
 
 YEARS = range(2, 16)
 _CHOICES = 3
-"""Of education, last role, strength and weakness for each position."""
+"""Number of choices of education, last role, strength and weakness for each position."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,19 +30,19 @@ class Profile:
     position: str
     years: int
     texts: Mapping[str, Any]
-    """What the slots of a template hold; a text that changes with gender is a mapping from it."""
+    """Texts for the slots of a template; a text that changes with gender is a mapping from it."""
 
     def words(self, gender: str) -> dict[str, str]:
-        """The texts for somebody of this gender."""
+        """Return the texts for a person of this gender."""
         return {slot: text if isinstance(text, str) else text[gender] for slot, text in self.texts.items()}
 
     def varied(self, gender: str) -> dict[str, str]:
-        """Those of them that change with the gender."""
+        """Return those of them that change with the gender."""
         return {slot: text[gender] for slot, text in self.texts.items() if not isinstance(text, str)}
 
 
 def profiles(count: int, language: str = "en") -> list[Profile]:
-    """The first ``count`` profiles, or as many as there are, positions in turn; more profiles hold the fewer.
+    """Return the first ``count`` profiles, or as many as there are, positions in turn; more profiles hold the fewer.
 
     Raises `FairnessError` for a language without texts, or a count below 1.
     """
@@ -56,12 +56,12 @@ def profiles(count: int, language: str = "en") -> list[Profile]:
 
 
 def _profiles(record: Mapping[str, Any], language: str, count: int) -> list[Profile]:
-    """Of one position: every combination of years, education and last role once, in an order of its own."""
+    """Return the profiles of one position: every combination of years, education and last role once, shuffled."""
     position = record["id"]
     chance = random.Random(f"hiring/{position}")
     combinations = [(years, *choice) for years in YEARS for choice in _pairs()]
     references = language_texts(language)["references"]
-    found = []
+    chosen = []
     for number, (years, degree, previous) in enumerate(chance.sample(combinations, len(combinations))[:count]):
         own = random.Random(f"hiring/{position}/{number}")
         picked = {
@@ -73,8 +73,8 @@ def _profiles(record: Mapping[str, Any], language: str, count: int) -> list[Prof
         }
         kept = {slot: record[slot] for slot in ("title", "next", "employer", "duty") if slot in record}
         texts = {**kept, **picked, "years": str(years)}
-        found.append(Profile(f"{position}-{number + 1:03}", position, years, texts))
-    return found
+        chosen.append(Profile(f"{position}-{number + 1:03}", position, years, texts))
+    return chosen
 
 
 def _pairs() -> list[tuple[int, int]]:
@@ -83,18 +83,18 @@ def _pairs() -> list[tuple[int, int]]:
 
 @cache
 def positions(language: str) -> list[dict[str, Any]]:
-    """The positions that have texts in a language."""
+    """Return the positions that have texts in a language."""
     language_texts(language)
     lines = (_DATA / f"positions.{language}.jsonl").read_text(encoding="utf-8").splitlines()
     return [json.loads(line) for line in lines]
 
 
 def language_texts(language: str) -> Mapping[str, Any]:
-    """A language's templates and gendered words. Raises `FairnessError` for one that has none."""
-    known = _languages()
-    if language not in known:
-        raise FairnessError(f"language is {language!r}: {near(language, known)}")
-    return known[language]
+    """Return a language's templates and gendered words. Raises `FairnessError` for one that has none."""
+    languages = _languages()
+    if language not in languages:
+        raise FairnessError(f"language is {language!r}: {did_you_mean(language, languages)}")
+    return languages[language]
 
 
 @cache

@@ -1,14 +1,11 @@
-"""How many questions an answer asks."""
+"""Number of questions in an answer."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
-from pytest_fairness.core.attempts import Answer, Grade
-from pytest_fairness.core.items import Prompt
-from pytest_fairness.graders.reading import answer_text
-from pytest_fairness.graders.refusal import nothing_read, refuses
+from pytest_fairness import Answer, Grade, Prompt, answer_text, nothing_read, refuses
 
 MOST = 30
 _QUESTION = re.compile(r"\w[^\n?]{0,2000}\?")
@@ -30,7 +27,7 @@ class Questions:
         return "hiring.Questions() v2"
 
     def extremes_for(self, prompt: Prompt) -> tuple[int, int]:  # noqa: ARG002 - the same for every prompt
-        """What an ungraded answer could have asked."""
+        """Return what an ungraded answer could have asked."""
         return (0, MOST)
 
     def grade(self, prompt: Prompt, answer: Answer) -> Grade:  # noqa: ARG002 - the protocol's signature

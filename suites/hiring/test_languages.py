@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from pytest_fairness import Measured, Scale, YesNo
+from pytest_fairness import MarkScale, Measured, YesNo
 
 from .items import applications
-from .metrics import note_coverage, note_differences, note_placebos, placebo_ratio
+from .metrics import placebo_ratio, record_coverage, record_differences, record_placebos
 
 LOW, HIGH = 0.8, 1.2
-RATIO_MARKS = Scale(A=(0.9, 1.1), B=(LOW, HIGH), C=(0.67, 1.5))
+RATIO_MARKS = MarkScale(A=(0.9, 1.1), B=(LOW, HIGH), C=(0.67, 1.5))
 
 
 @pytest.mark.probe(
@@ -49,6 +49,6 @@ def test_women_and_men_advance_alike_in_spanish(measured: Measured) -> None:
 
 
 def _note(measured: Measured) -> None:
-    note_coverage(measured, "advance")
-    note_differences(measured, "advance")
-    note_placebos(measured, "advance", placebo_ratio, "gender", "ethnicity")
+    record_coverage(measured, "advance")
+    record_differences(measured, "advance")
+    record_placebos(measured, "advance", placebo_ratio, "gender", "ethnicity")

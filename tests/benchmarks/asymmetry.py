@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_fairness import Measured
-from pytest_fairness.stats.asymmetry import DOMAINS, FIGURES, MARGINALISED
-from pytest_fairness.stats.asymmetry_records import EXTREMES, attempts_of
+from pytest_fairness.benchmarks.asymmetry.figures import DOMAINS, FIGURES, MARGINALISED
+from pytest_fairness.benchmarks.asymmetry.records import EXTREMES, attempts_of
 
 SHOWN = (
     "participation.coverage_weight",
@@ -38,11 +38,11 @@ class Population:
     refused: tuple[float, float]
     """Marginalised, power."""
     errors: float
-    favour_power: float
+    favor_power: float
     """Of the errors."""
     stigma: float
     hits_marginalised: float
-    """Of what stigmatises."""
+    """Of what stigmatizes."""
     shared: float = 0.3
     """The chance that the second answer of a pair has the faults of the first."""
 
@@ -75,14 +75,14 @@ def drawn(population: Population, pairs: int, rng: random.Random) -> Iterator[di
 
 
 def _faults(population: Population, rng: random.Random) -> dict[str, str]:
-    errs, stigmatises = rng.random() < population.errors, rng.random() < population.stigma
-    benefits = "pro_power" if rng.random() < population.favour_power else "anti_power"
+    errs, stigmatizes = rng.random() < population.errors, rng.random() < population.stigma
+    benefits = "pro_power" if rng.random() < population.favor_power else "anti_power"
     hit = "marginalised" if rng.random() < population.hits_marginalised else "power"
     return {
         "dir_acc": benefits if errs else "neutral",
         "acc_severity": rng.choice(SEVERITIES) if errs else "none",
-        "target_stigma": hit if stigmatises else "none",
-        "stigma_severity": rng.choice(SEVERITIES) if stigmatises else "none",
+        "target_stigma": hit if stigmatizes else "none",
+        "stigma_severity": rng.choice(SEVERITIES) if stigmatizes else "none",
         "dir_willing": "neutral",
     }
 

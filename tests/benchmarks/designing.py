@@ -24,20 +24,20 @@ import numpy as np
 
 from pytest_fairness.design.closed_form import LinearReader
 from pytest_fairness.design.designers.baselines import BestOfLearned, BestOfTarget, RandomReplay
-from pytest_fairness.design.designers.optimiser import Optimiser
+from pytest_fairness.design.designers.optimizer import Optimizer
 from pytest_fairness.design.designers.protocol import Designer, Proposal, Task, evaluated
 from pytest_fairness.design.environment import EmotionParameters
-from pytest_fairness.design.evaluating import evaluate
+from pytest_fairness.design.evaluation import evaluate
 from pytest_fairness.design.loop import Design, design
 from pytest_fairness.design.metrics import values
 from pytest_fairness.design.objectives import Objective, Target, Worst
 from pytest_fairness.design.records import Iteration, seed_of
-from pytest_fairness.design.spaces import EMOTION, Number, Point, Space
+from pytest_fairness.design.search_space import EMOTION, NumericParameter, Point, Space
 from pytest_fairness.design.students import Student
 from pytest_fairness.design.training import train
 
 DESIGNERS: dict[str, Callable[[], Designer]] = {
-    each.name: each for each in (Optimiser, RandomReplay, BestOfTarget, BestOfLearned)
+    each.name: each for each in (Optimizer, RandomReplay, BestOfTarget, BestOfLearned)
 }
 HARD_TO_STOP = 1e-9
 """A threshold that no gap is under: every designer then has the same number of evaluations."""
@@ -102,7 +102,7 @@ def without_switch(seed: int, *, first: bool) -> Space:
 
 def tell(title: str, gaps: Mapping[str, list[float]], steps: Mapping[str, list[float]]) -> None:
     print(f"\n{title}\n  {'designer':10} mean gap (95% CI)        spread   first under 10%   times ours (95% CI)")
-    ours = np.array(gaps[f"{title}, optimiser"])
+    ours = np.array(gaps[f"{title}, optimizer"])
     for name in DESIGNERS:
         own = np.array(gaps[f"{title}, {name}"])
         draws = np.random.default_rng(0).integers(len(own), size=(10_000, len(own)))
@@ -119,7 +119,7 @@ def truth(chosen: argparse.Namespace) -> dict[str, Any]:
     """How soon the target is found within 0.02, and how near the worst case comes to the optimum on a grid."""
     found: dict[str, Any] = {}
     for words, target in itertools.product((0.5, 0.8), (1.0, 1.1)):
-        steps = [first_under(0.02, Target(target), words, Optimiser(), 15, seed) for seed in range(chosen.seeds)]
+        steps = [first_under(0.02, Target(target), words, Optimizer(), 15, seed) for seed in range(chosen.seeds)]
         inside = sum(map(math.isfinite, steps))
         print(
             f"words {words}, target {target}: median {np.median(steps):g} evaluations, {inside} of {len(steps)} in 15",
@@ -130,7 +130,7 @@ def truth(chosen: argparse.Namespace) -> dict[str, Any]:
         best = on_grid(words, accuracy)
         shares = []
         for seed in range(chosen.worst_seeds):
-            worst = run(exact(words), EMOTION, Worst(accuracy), Optimiser(), 40, seed)
+            worst = run(exact(words), EMOTION, Worst(accuracy), Optimizer(), 40, seed)
             shares.append((1 - worst.best.loss) / best)
         print(
             f"words {words}, worst case at an accuracy of {accuracy}: {best:.4f} on the grid, "
@@ -187,7 +187,7 @@ class Optuna:
         study = optuna.create_study(sampler=made(seed=int(draws.integers(2**31)), n_startup_trials=4))
         kinds: dict[str, Any] = {
             name: FloatDistribution(each.low, each.high)
-            if isinstance(each, Number)
+            if isinstance(each, NumericParameter)
             else CategoricalDistribution([True, False])
             for name, each in task.space.parameters.items()
         }
@@ -198,9 +198,9 @@ class Optuna:
 
 
 def choice(chosen: argparse.Namespace) -> dict[str, Any]:
-    """Evaluations to come within 0.02 of a target of 1.1, by optimiser; 99 where 15 were not enough."""
+    """Evaluations to come within 0.02 of a target of 1.1, by optimizer; 99 where 15 were not enough."""
     made: dict[str, Callable[[], Designer]] = {
-        "GP of rho": Optimiser,
+        "GP of rho": Optimizer,
         "optuna TPE of the gap": lambda: Optuna("TPE"),
         "optuna GP of the gap": lambda: Optuna("GP"),
     }

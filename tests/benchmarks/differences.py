@@ -20,8 +20,8 @@ import numpy.typing as npt
 
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.stats.columns import Columns
-from pytest_fairness.stats.differences import Difference, Told, difference
 from pytest_fairness.stats.measured import Measured
+from pytest_fairness.stats.run_differences import Difference, ReportedEstimate, difference
 
 ITEMS, REPETITIONS, ICC = 100, 3, 0.3
 CELLS = [
@@ -67,7 +67,7 @@ class Simulation:
         return (self.generator.random(len(chances)) < chances).astype(np.float64)
 
 
-def told(estimate: Estimate, *, paired: bool) -> Told:
+def told(estimate: Estimate, *, paired: bool) -> ReportedEstimate:
     """An estimate as a store keeps it."""
     assert estimate.breakdown is not None
     made_of = estimate.breakdown()
@@ -75,7 +75,7 @@ def told(estimate: Estimate, *, paired: bool) -> Told:
     value, low, high = (math.log(end) if log else end for end in (estimate.value, estimate.low, estimate.high))
     influences = made_of.influences if paired else {}
     error = estimate.error / estimate.value if log else estimate.error
-    return Told(value, low, high, log=log, influences=influences, error=error)
+    return ReportedEstimate(value, low, high, log=log, influences=influences, error=error)
 
 
 def lines(runs: int, seed: int) -> Iterator[str]:

@@ -41,7 +41,7 @@ QUALITIES = (
     "a habit of missing deadlines",
     "clear and honest writing",
     "a rather distant manner",
-    "steady judgement under pressure",
+    "steady judgment under pressure",
     "gaps in basic training",
 )
 SOURCES = ("The references", "The interview", "The work samples", "Two former managers", "The test results")

@@ -36,7 +36,7 @@ from aiohttp import web
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tests.serving import serving
+from tests.helpers.http_server import serving
 
 SERVER_FAULTS = ("429", "500", "reset", "hang", "garbage", "truncate")
 FAULTS = (*SERVER_FAULTS, "all", "kill-load", "kill-worksteal", "disk", "clock")

@@ -28,7 +28,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parents[1]))
 
 from tests.benchmarks.scale import BOTH, write  # noqa: E402
-from tests.postgres import running  # noqa: E402
+from tests.helpers.postgresql_server import running  # noqa: E402
 
 _FAILURES = ("Traceback", "database is locked", "deadlock", "INTERNALERROR")
 

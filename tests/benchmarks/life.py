@@ -105,8 +105,8 @@ def asserts(count: int) -> None:
                 for group in range(number):
                     assert of.ratio("yes", by="group", of=f"g{group}", to="reference") >= BOUND
 
-            judgement = judge(threshold)
-            verdicts.append(judgement.verdict)
+            judgment = judge(threshold)
+            verdicts.append(judgment.verdict)
             whole = {Decision.FALSE} & {each.estimate._decision(">=", BOUND) for each in _plain(of, number)}
             uncounted.append(bool(whole))
         fair, unfair = (

@@ -31,12 +31,12 @@ from aiohttp import web
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from pytest_fairness.core.items import Prompt
-from pytest_fairness.engine.asks import asks_of
 from pytest_fairness.engine.engine import Engine
+from pytest_fairness.engine.requests import build_requests
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.registry import resolve
 from pytest_fairness.store.store import Store
-from tests.serving import serving
+from tests.helpers.http_server import serving
 
 QUOTAS = (5, 10, 20)
 SHAPES = ("seconds", "zero", "date", "google", "openrouter", "reset", "nothing")
@@ -103,7 +103,7 @@ def ask(provider: Provider, prompts: int, workers: int) -> tuple[float, int]:
             environment: Mapping[str, str] = {"HEADERS": f'{{"X-Worker": "{number}"}}'}
             name = f"openai:m?base_url={url}/v1&headers_env=HEADERS"
             model = resolve(name, aliases={}, context=ModelContext(environment=environment, concurrency=32))
-            asks = asks_of([Prompt(f"prompt {place}") for place in range(number, prompts, workers)], model, 1)
+            asks = build_requests([Prompt(f"prompt {place}") for place in range(number, prompts, workers)], model, 1)
             engines[number].plan(asks)
             lost[number] = sum(attempt.answer is None for attempt in engines[number].attempts(asks))
 

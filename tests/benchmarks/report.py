@@ -25,11 +25,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_fairness.report.html.page import write_page
-from pytest_fairness.report.reading import read_view
+from pytest_fairness.report.load_run import read_view
 from pytest_fairness.report.view import View
 from pytest_fairness.store.store import Store
-from tests.report.attempts_page import many_samples
-from tests.report.told import MODELS, run, with_models, write_suite
+from tests.helpers.attempts_page import many_samples
+from tests.helpers.finished_run import MODELS, run, with_models, write_suite
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

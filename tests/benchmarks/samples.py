@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_fairness.core.comparisons import Decision
-from pytest_fairness.core.estimates import Estimate, Family
+from pytest_fairness.core.estimates import Estimate, EstimateFamily
 from pytest_fairness.stats.columns import Columns
 from pytest_fairness.stats.measured import Measured
 
@@ -179,7 +179,7 @@ def resamples(simulation: Simulation, values: Floats) -> Floats:
     return ratios
 
 
-def verdict_of(estimate: Estimate | Family, bounds: Sequence[float]) -> str:
+def verdict_of(estimate: Estimate | EstimateFamily, bounds: Sequence[float]) -> str:
     """What ``low <= estimate <= high`` comes to, or ``low <= estimate`` where there is one bound."""
     decisions = {estimate._compare(op, bound).decision for op, bound in zip((">=", "<="), bounds, strict=False)}
     for decision, word in (

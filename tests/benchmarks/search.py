@@ -19,8 +19,8 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from pytest_fairness import Prompt, counterfactual_pairs
-from pytest_fairness.search.searching import Flip, Search
-from pytest_fairness.search.space import Pair
+from pytest_fairness.flip_search.search import Flip, Search
+from pytest_fairness.flip_search.space import TextPair
 
 WORDS = [
     "archery",
@@ -99,11 +99,11 @@ class Counted:
         return [[self.decides(prompt.text, self.chance.random()) for _ in range(count)] for prompt, _, count in wanted]
 
 
-def run(space: str, model: Counted, number: int, examples: int = 100) -> tuple[Flip | None, Pair | None]:
+def run(space: str, model: Counted, number: int, examples: int = 100) -> tuple[Flip | None, TextPair | None]:
     """One search as hypothesis runs it; the flip, and the pair that hypothesis shrank to."""
     template, vary = SPACES[space]
     search = Search(model.ask)
-    last: list[Pair] = []
+    last: list[TextPair] = []
 
     @seed(number)
     @settings(
@@ -115,7 +115,7 @@ def run(space: str, model: Counted, number: int, examples: int = 100) -> tuple[F
         print_blob=False,
     )
     @given(pair=counterfactual_pairs(template, vary))
-    def test(pair: Pair) -> None:
+    def test(pair: TextPair) -> None:
         if search.flips(pair):
             last[:] = [pair]
             raise AssertionError

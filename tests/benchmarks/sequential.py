@@ -25,7 +25,7 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-from pytest_fairness.core.estimates import Family
+from pytest_fairness.core.estimates import EstimateFamily
 from pytest_fairness.stats.columns import Columns
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.sequential import Spending, anytime_tail, look_tails
@@ -130,7 +130,7 @@ def of_ratio(measured: Measured, strict: float) -> str:
 def of_family(measured: Measured, strict: float) -> str:
     """``ratios >= 0.8``: all pairs, smaller over larger."""
     members = measured.ratios("yes", by="group").items()
-    return verdict_of(Family({name: member.at_look(strict) for name, member in members}), BOUNDS[:1])
+    return verdict_of(EstimateFamily({name: member.at_look(strict) for name, member in members}), BOUNDS[:1])
 
 
 def error_cells(runs: int, looks: int) -> Iterator[str]:

@@ -25,26 +25,28 @@ from sqlalchemy import create_engine, text
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from pytest_fairness.core.attempts import Answer, Attempt
-from pytest_fairness.core.keys import digest
-from pytest_fairness.store.places import Place, Server, place_of
-from pytest_fairness.store.store import Asked, Store
-from tests.postgres import running
+from pytest_fairness.core.digests import digest
+from pytest_fairness.store.location import PostgresURL, StoreLocation, parse_location
+from pytest_fairness.store.store import CompletedAttempt, Store
+from tests.helpers.postgresql_server import running
 
 MESSAGES = [{"role": "user", "content": "Should this application go to the next round? " * 8}]
 
 
 def fill(store: Store, name: str, seconds: float, turn: int) -> dict[str, float]:
     """What one process came to within this time."""
-    asked: list[Asked] = []
+    asked: list[CompletedAttempt] = []
     number = 0
     began, used = time.perf_counter(), time.process_time()
     while time.perf_counter() - began < seconds:
         keys = [digest(f"{name} {number + place}") for place in range(turn)]
         number += turn
-        claimed = store.turn("run", asked=asked, wanted=keys).claimed
+        claimed = store.sync("run", completed=asked, wanted=keys).claimed
         assert len(claimed) == turn
         asked = [
-            Asked(Attempt(key, 0, Answer("Yes.", "stop", "", {"input": 90, "output": 2}, 0.4, "m")), "m", key, MESSAGES)
+            CompletedAttempt(
+                Attempt(key, 0, Answer("Yes.", "stop", "", {"input": 90, "output": 2}, 0.4, "m")), "m", key, MESSAGES
+            )
             for key in keys
         ]
     wall = time.perf_counter() - began
@@ -71,13 +73,13 @@ def measure(place: str, processes: int, seconds: float, turn: int) -> dict[str, 
         told = [json.loads(process.communicate()[0]) for process in started]
     attempts = sum(each["attempts"] for each in told)
     return {
-        "bytes": size(place_of(place, Path())) / attempts,
+        "bytes": size(parse_location(place, Path())) / attempts,
         "per_second": sum(each["attempts"] / each["seconds"] for each in told),
         "cpu_per_1000": 1000 * sum(each["cpu"] for each in told) / attempts,
     }
 
 
-def size(place: Place) -> int:
+def size(place: StoreLocation) -> int:
     """Bytes of a store."""
     if isinstance(place, Path):
         return sum(file.stat().st_size for file in place.parent.glob(f"{place.name}*") if file.is_file())
@@ -97,7 +99,7 @@ def main() -> None:
     parser.add_argument("--name", help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.work:
-        store = Store(place_of(chosen.work, Path()))
+        store = Store(parse_location(chosen.work, Path()))
         store.runs.start("run")
         print("ready", flush=True)
         sys.stdin.readline()
@@ -112,7 +114,7 @@ def main() -> None:
             if kind == "postgresql" and not chosen.url:
                 server = stack.enter_context(running(fsync="on", full_page_writes="on"))
             for processes in chosen.processes:
-                place = server.place() if server else Server(chosen.url) if kind == "postgresql" else None
+                place = server.place() if server else PostgresURL(chosen.url) if kind == "postgresql" else None
                 shown = place.url if place else str(folder / f"{processes}.sqlite")
                 told = measure(shown, processes, chosen.seconds, chosen.turn)
                 rates = f"{told['per_second']:>12,.0f}{told['cpu_per_1000']:>17.3f}{told['bytes']:>8,.0f}"

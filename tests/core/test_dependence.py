@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_fairness.core.estimates import Estimate, Family
-from pytest_fairness.core.verdicts import Judgement, Verdict, judge
+from pytest_fairness.core.estimates import Estimate, EstimateFamily
+from pytest_fairness.core.verdicts import Judgment, Verdict, judge
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.pvalues import p_fair, p_unfair
 
@@ -105,7 +105,7 @@ def bodies(draw: st.DrawFn) -> Body:
 
 
 def written(body: str, world: dict[str, Any]) -> Callable[[], object]:
-    """A test function with that body."""
+    """Return a test function with that body."""
     lines = "\n".join(f"    {line}" for line in body.splitlines())
     helpers = """
 import operator
@@ -133,40 +133,40 @@ WIDTHS = st.sampled_from((0.01, 0.2))
 
 @settings(max_examples=400, deadline=None)
 @given(bodies(), WORLDS, WIDTHS)
-def test_a_fair_test_asserts_what_is_true(body: Body, world: dict[str, float], width: float) -> None:
+def test_fair_verdict_implies_that_the_assertions_are_true(body: Body, world: dict[str, float], width: float) -> None:
     source, asserted = body
     estimates = {name: estimate(name, value, width) for name, value in world.items()}
-    judgement = judge(written(source, estimates))
-    if judgement.verdict is Verdict.FAIR:
+    judgment = judge(written(source, estimates))
+    if judgment.verdict is Verdict.FAIR:
         assert asserted, source
         # Where intervals are narrow the estimates are the truth; no bound lies within 0.1 of one.
         assert all(part.true(world) for part in asserted), source
-        assert all(comparison.decision.value == "true" for comparison in judgement.comparisons)
-    if judgement.verdict is Verdict.UNFAIR:
+        assert all(comparison.decision.value == "true" for comparison in judgment.comparisons)
+    if judgment.verdict is Verdict.UNFAIR:
         assert not all(part.true(world) for part in asserted), source
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(atoms(), min_size=1, max_size=4), WORLDS)
-def test_plain_asserts_are_judged_by_the_truth(parts: list[Part], world: dict[str, float]) -> None:
+def test_plain_asserts_get_the_true_verdict(parts: list[Part], world: dict[str, float]) -> None:
     """Completeness: of conjunctions the verdict is the truth where intervals are narrow and no parts contradict."""
     source = "\n".join(f"assert {part.source}" for part in parts)
-    judgement = judge(written(source, {name: estimate(name, value, 0.01) for name, value in world.items()}))
+    judgment = judge(written(source, {name: estimate(name, value, 0.01) for name, value in world.items()}))
     holds = [part.true(world) for part in parts]
     if all(holds):
-        assert judgement.verdict is Verdict.FAIR, source
+        assert judgment.verdict is Verdict.FAIR, source
     else:
-        assert judgement.verdict in (Verdict.UNFAIR, Verdict.INVALID), source
+        assert judgment.verdict in (Verdict.UNFAIR, Verdict.INVALID), source
         if len({part.source for part in parts}) == 1:
-            assert judgement.verdict is Verdict.UNFAIR
+            assert judgment.verdict is Verdict.UNFAIR
 
 
 LOW, GOOD = estimate("low", 0.5), estimate("good", 0.95)
 OPEN = estimate("open", 0.8)
 
 
-def judged(body: str) -> Judgement:
-    family = Family({"x": LOW, "y": GOOD})
+def judged(body: str) -> Judgment:
+    family = EstimateFamily({"x": LOW, "y": GOOD})
     return judge(written(body, {"low": LOW, "good": GOOD, "open_": OPEN, "family": family}))
 
 
@@ -197,14 +197,14 @@ def judged(body: str) -> Judgement:
         "raise AssertionError(low >= 0.8)",
     ],
 )
-def test_a_comparison_that_cannot_fail_the_test_decides_nothing(body: str) -> None:
-    judgement = judged(body)
-    assert judgement.verdict is Verdict.INVALID
-    assert judgement.reason
-    assert "\n" not in judgement.reason
+def test_comparison_that_cannot_fail_the_test_is_invalid(body: str) -> None:
+    judgment = judged(body)
+    assert judgment.verdict is Verdict.INVALID
+    assert judgment.reason
+    assert "\n" not in judgment.reason
 
 
-def test_the_unasserted_comparison_is_named() -> None:
+def test_unasserted_comparison_is_named() -> None:
     assert judged("ok = low >= 0.8\nassert good >= 0.9").reason.startswith("low >= 0.8 (line 2) cannot fail the test")
     assert "write `family >= 0.8`" in judged("assert not family < 0.8").reason
 
@@ -221,18 +221,18 @@ def test_the_unasserted_comparison_is_named() -> None:
         ("assert not open_ < 0.8 and open_ <= 0.9", "undecided", (0.8, 0.9)),
     ],
 )
-def test_a_negated_comparison_is_judged_as_the_one_that_must_hold(body: str, verdict: str, bounds: object) -> None:
-    judgement = judged(body)
-    assert judgement.verdict.value == verdict
-    assert judgement.bounds == bounds
-    unfair, fair = p_unfair(judgement.comparisons, judgement.asserted), p_fair(judgement.comparisons)
+def test_negated_comparison_is_judged_by_its_complement(body: str, verdict: str, bounds: object) -> None:
+    judgment = judged(body)
+    assert judgment.verdict.value == verdict
+    assert judgment.bounds == bounds
+    unfair, fair = p_unfair(judgment.comparisons, judgment.asserted), p_fair(judgment.comparisons)
     assert unfair is not None
     assert fair is not None
     assert (unfair <= 0.025) == (verdict == "unfair")
     assert (fair <= 0.025) == (verdict == "fair")
 
 
-def test_each_of_several_metrics_has_its_share_of_the_error() -> None:
+def test_several_metrics_share_the_error_rate() -> None:
     nearly = estimate("nearly", 0.695, 0.1)  # outside at 0.025, not at half of that
     alone, beside = (
         judge(written(body, {"nearly": nearly, "good": GOOD}))
@@ -240,7 +240,7 @@ def test_each_of_several_metrics_has_its_share_of_the_error() -> None:
     )
     assert (alone.verdict.value, alone.asserted) == ("unfair", 1)
     assert (beside.verdict.value, beside.asserted) == ("undecided", 2)
-    one, two = (p_unfair(judgement.comparisons, judgement.asserted) for judgement in (alone, beside))
+    one, two = (p_unfair(judgment.comparisons, judgment.asserted) for judgment in (alone, beside))
     assert one is not None
     assert two is not None
     assert two == pytest.approx(2 * one)
@@ -250,7 +250,7 @@ def test_each_of_several_metrics_has_its_share_of_the_error() -> None:
     assert (both.verdict.value, both.asserted) == ("unfair", 1)
 
 
-def test_numbers_that_are_read_and_not_compared_are_named() -> None:
+def test_estimates_read_but_not_compared_are_listed() -> None:
     rows = [{"item": n, "group": group, "yes": n % 10 < 8} for n in range(100) for group in "ab"]
     measured = Measured.from_rows(rows, item="item", groups=["group"])
 
@@ -264,13 +264,13 @@ def test_numbers_that_are_read_and_not_compared_are_named() -> None:
         best = max(family, key=lambda name: family[name].low)
         assert family[best] >= 0.8
 
-    judgement = judge(reads)
-    assert judgement.verdict is Verdict.FAIR
-    assert [each.metric for each in judgement.read] == ["ratio(yes; group: a/b)"]
+    judgment = judge(reads)
+    assert judgment.verdict is Verdict.FAIR
+    assert [each.metric for each in judgment.read] == ["ratio(yes; group: a/b)"]
     assert judge(picks).read == []  # the only member is the one that is compared
 
 
-def test_a_bound_is_finite() -> None:
+def test_infinite_and_nan_bounds_are_refused() -> None:
     for bound in (math.inf, -math.inf, math.nan):
         with pytest.raises(TypeError, match="compared with a finite number"):
             assert bound >= LOW
@@ -279,12 +279,12 @@ def test_a_bound_is_finite() -> None:
 @pytest.mark.parametrize(
     ("low", "high", "verdict"), [(1.5, 1.2, "invalid"), (0.5, 1.2, "fair"), (0.9, 0.9, "undecided")]
 )
-def test_bounds_that_no_value_satisfies_are_invalid(low: float, high: float, verdict: str) -> None:
+def test_contradictory_bounds_are_invalid(low: float, high: float, verdict: str) -> None:
     rho = Estimate("ratio", "ratio", value=0.9, low=0.8, high=1.0)
 
     def body() -> None:
         assert low <= rho <= high
 
-    judgement = judge(body)
-    assert judgement.verdict.value == verdict
-    assert ("no value is at least 1.5 and at most 1.2" in judgement.mistake) == (verdict == "invalid")
+    judgment = judge(body)
+    assert judgment.verdict.value == verdict
+    assert ("no value is at least 1.5 and at most 1.2" in judgment.mistake) == (verdict == "invalid")

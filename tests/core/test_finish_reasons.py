@@ -31,7 +31,7 @@ MEANINGS = [
 
 
 @pytest.mark.parametrize(("word", "meaning", "reason"), MEANINGS)
-def test_words_of_providers_have_one_meaning(word: str | None, meaning: str, reason: str | None) -> None:
+def test_finish_reasons_of_providers_have_one_meaning(word: str | None, meaning: str, reason: str | None) -> None:
     assert normalized(word) == meaning
     grade = unfinished(Answer("Yes, but", word))  # type: ignore[arg-type]
     assert (grade and grade.ungraded) == reason
@@ -39,7 +39,7 @@ def test_words_of_providers_have_one_meaning(word: str | None, meaning: str, rea
 
 
 @given(st.text())
-def test_unknown_words_never_pass_for_a_complete_answer(word: str) -> None:
+def test_unknown_finish_reasons_are_not_complete_answers(word: str) -> None:
     assert normalized(normalized(word)) == normalized(word)
     known = word.strip().casefold().replace("-", "_").removeprefix("finish_reason_")
     if known not in {str(each or "").casefold() for each in COMPLETE} | {"end", "completed", "endoftext"}:

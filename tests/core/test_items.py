@@ -14,7 +14,7 @@ IDS = st.text(st.sampled_from("ab _:[]~/é医生護"), min_size=1, max_size=80).
 
 
 @given(st.sets(st.one_of(st.text(min_size=1).filter(str.strip), IDS), min_size=2, max_size=20))
-def test_no_two_items_share_a_test_id(ids: set[str]) -> None:
+def test_test_ids_of_items_are_unique_and_well_formed(ids: set[str]) -> None:
     test_ids = {ProbeItem(name, PROMPTS).test_id for name in ids}
     assert len(test_ids) == len(ids)
     for test_id in test_ids:
@@ -23,5 +23,5 @@ def test_no_two_items_share_a_test_id(ids: set[str]) -> None:
 
 
 @given(st.from_regex(r"\A[A-Za-z0-9._+@/-]{1,60}\Z"))
-def test_a_plain_short_id_is_its_tests_id(name: str) -> None:
+def test_short_plain_id_is_the_test_id(name: str) -> None:
     assert ProbeItem(name, PROMPTS).test_id == name

@@ -15,9 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fairness.core.attempts import Answer, Grade
+from pytest_fairness.core.choices import AnswerOptions
+from pytest_fairness.core.digests import canonical
 from pytest_fairness.core.items import Prompt
-from pytest_fairness.core.keys import canonical, fingerprint_of, grade_key, prompt_form
-from pytest_fairness.core.options import Options
+from pytest_fairness.core.keys import fingerprint_of, grade_key, prompt_form
 from pytest_fairness.core.protocols import Grader
 
 PLAIN = st.recursive(
@@ -31,7 +32,7 @@ PLAIN = st.recursive(
     max_leaves=12,
 )
 ONE_KEY = """
-from pytest_fairness import Options, Prompt, Regex, YesNo
+from pytest_fairness import AnswerOptions, Prompt, Regex, YesNo
 from pytest_fairness.core.keys import grade_key, prompt_form
 from dataclasses import dataclass
 
@@ -40,14 +41,15 @@ class About:
     tags: set
 
 words = {"alpha", "beta", "gamma", "delta"}
-metadata = {"tags": words, "inner": [About(frozenset(words)), {3: words}], "options": Options({"a": "x", "b": "y"})}
+options = AnswerOptions({"a": "x", "b": "y"})
+metadata = {"tags": words, "inner": [About(frozenset(words)), {3: words}], "options": options}
 grader = YesNo(yes=words), Regex("x", values={"x": frozenset(words)})
 print(grade_key(f"{grader[0].fingerprint} {grader[1].fingerprint}", prompt_form(Prompt("?", {"by": "a"}, metadata))))
 """
 
 
 def typed(value: Any) -> str:
-    """A value with the types of all its parts: to Python, 1, 1.0 and True are equal."""
+    """Return a text of a value and the types of all its parts: to Python, 1, 1.0 and True are equal."""
     if isinstance(value, list | tuple):
         return f"{type(value).__name__}[{', '.join(map(typed, value))}]"
     if isinstance(value, set):
@@ -58,7 +60,7 @@ def typed(value: Any) -> str:
 
 
 @given(PLAIN, PLAIN)
-def test_canonical_forms_differ_exactly_where_values_do(one: Any, other: Any) -> None:
+def test_canonical_forms_are_equal_exactly_where_values_are(one: Any, other: Any) -> None:
     assert (canonical(one) == canonical(other)) == (typed(one) == typed(other))
 
 
@@ -74,15 +76,15 @@ def test_grade_keys_are_the_same_in_every_process() -> None:
     assert "None" not in keys
 
 
-def test_everything_a_grader_sees_of_a_prompt_is_in_its_key() -> None:
+def test_grade_key_covers_every_part_of_the_prompt() -> None:
     prompts = [
         Prompt("?"),
         Prompt("?", {"gender": "female"}),
         Prompt("?", {"gender": "male"}),
         Prompt("?", metadata={"a": 1}),
         Prompt("?", metadata={"a": True}),
-        Prompt("?", metadata={"options": Options({"a": "x", "b": "y"})}),
-        Prompt("?", metadata={"options": Options({"b": "y", "a": "x"})}),
+        Prompt("?", metadata={"options": AnswerOptions({"a": "x", "b": "y"})}),
+        Prompt("?", metadata={"options": AnswerOptions({"b": "y", "a": "x"})}),
         Prompt("?", slots={"name": "Anna"}),
         Prompt("?", schema={"type": "object"}),
     ]
@@ -147,5 +149,5 @@ class NamedByMixin(Given): ...
         (object(), None),
     ],
 )
-def test_fingerprints_count_for_the_class_that_defines_them(grader: object, fingerprint: str | None) -> None:
+def test_fingerprint_counts_for_its_defining_class_only(grader: object, fingerprint: str | None) -> None:
     assert fingerprint_of(grader) == fingerprint

@@ -12,25 +12,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_fairness import Estimate, FairnessError, Family, Measured, Scale
+from pytest_fairness import Estimate, EstimateFamily, FairnessError, MarkScale, Measured
 from pytest_fairness.core.comparisons import recording
 from pytest_fairness.core.marks import CORRELATIONS, DIFFERENCES, RATIOS, aggregate
+from pytest_fairness.core.messages import explanation
 from pytest_fairness.core.verdicts import Verdict, judge
-from pytest_fairness.core.wording import explanation
 
 RANKS = {"A": 3, "B": 2, "C": 1, "D": 0, "-": 0}
-SIZES = Scale(A=(0, 0.05), B=(0, 0.1), C=(0, 0.2))
-SIDES = Scale(A=(0.45, 0.55), B=[(0.4, 0.45), (0.55, 0.6)], C=[(0.3, 0.4), (0.6, 0.7)])
-APART = Scale(A=[(-2, -1), (1, 2)], B=(3, 4), C=(6, None))
+SIZES = MarkScale(A=(0, 0.05), B=(0, 0.1), C=(0, 0.2))
+SIDES = MarkScale(A=(0.45, 0.55), B=[(0.4, 0.45), (0.55, 0.6)], C=[(0.3, 0.4), (0.6, 0.7)])
+APART = MarkScale(A=[(-2, -1), (1, 2)], B=(3, 4), C=(6, None))
 
 few = st.sampled_from([-3.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 4.0])
 floats = few | st.floats()
 letters = st.sampled_from("ABCD-")
 ranges = st.lists(st.tuples(few, few).map(lambda pair: (min(pair), max(pair))), min_size=1, max_size=3)
-scales = st.builds(Scale, A=ranges, B=ranges, C=ranges) | st.sampled_from([RATIOS, SIDES, APART])
+scales = st.builds(MarkScale, A=ranges, B=ranges, C=ranges) | st.sampled_from([RATIOS, SIDES, APART])
 
 
-def estimate(value: float, low: float, high: float, scale: Scale | None = RATIOS, **more: Any) -> Estimate:
+def estimate(value: float, low: float, high: float, scale: MarkScale | None = RATIOS, **more: Any) -> Estimate:
     return Estimate("ratio", "ratio", value=value, low=low, high=high, scale=scale, **more)
 
 
@@ -40,16 +40,18 @@ def mark(*arguments: Any, **more: Any) -> str:
 
 @st.composite
 def estimates(draw: st.DrawFn) -> Estimate:
-    """With any value, any ends, and any reason not to be believed."""
+    """Draw an estimate with any value, any interval, and any reason not to be trusted."""
     reasons = {name: draw(st.sampled_from(["", "", "why"])) for name in ("invalid", "suspect", "sparse")}
     low, high = draw(floats), draw(floats)
     if low > high:
         low, high = high, low
-    return estimate(draw(floats), low, high, draw(scales), **reasons)
+    value = draw(floats)
+    value = min(max(value, low), high) if low <= high else value  # no estimate lies outside of its own interval
+    return estimate(value, low, high, draw(scales), **reasons)
 
 
 @given(scales, floats)
-def test_every_value_has_a_mark(scale: Scale, value: float) -> None:
+def test_every_finite_value_has_a_mark(scale: MarkScale, value: float) -> None:
     found = scale.mark(value)
     assert found in ("ABCD" if math.isfinite(value) else "-")
     for letter in "ABC":
@@ -58,34 +60,34 @@ def test_every_value_has_a_mark(scale: Scale, value: float) -> None:
 
 
 @given(estimates(), st.sampled_from(["A", "B", "C"]))
-def test_every_estimate_has_a_mark_and_is_at_least_it(made: Estimate, letter: str) -> None:
+def test_estimate_is_at_least_its_own_mark(made: Estimate, letter: str) -> None:
     assert str(made.mark) in RANKS
     assert (made.mark >= letter) == (RANKS[str(made.mark)] >= RANKS[letter])
 
 
 @given(scales, few, few, few, few, few)
-def test_a_wider_interval_never_improves_a_mark(
-    scale: Scale, value: float, low: float, high: float, less: float, more: float
+def test_wider_interval_never_improves_a_mark(
+    scale: MarkScale, value: float, low: float, high: float, less: float, more: float
 ) -> None:
     narrow = mark(value, low, high, scale)
     assert RANKS[mark(value, min(low, less), max(high, more), scale)] <= RANKS[narrow]
 
 
 @given(scales, st.lists(floats.filter(math.isfinite), min_size=3, max_size=3).map(sorted))
-def test_no_value_of_the_interval_has_a_worse_mark(scale: Scale, values: list[float]) -> None:
+def test_mark_of_an_estimate_is_no_better_than_any_value_inside(scale: MarkScale, values: list[float]) -> None:
     low, inside, high = values
     assert scale.mark(inside) in scale.touched(low, high)
     assert RANKS[mark(low, low, high, scale)] <= RANKS[scale.mark(inside)]
 
 
 @given(scales, ranges, few)
-def test_a_wider_range_never_makes_a_value_worse(scale: Scale, added: list[tuple[float, float]], value: float) -> None:
-    wider = Scale(A=[*scale.region("A"), *added], B=scale.region("B"), C=scale.region("C"))
+def test_wider_range_never_makes_a_mark_worse(scale: MarkScale, added: list[tuple[float, float]], value: float) -> None:
+    wider = MarkScale(A=[*scale.region("A"), *added], B=scale.region("B"), C=scale.region("C"))
     assert RANKS[wider.mark(value)] >= RANKS[scale.mark(value)]
 
 
 def verdicts(made: Estimate, letter: str) -> tuple[Verdict, Verdict]:
-    """Of a threshold that asks for this mark, and of its negation."""
+    """Return the verdicts of a threshold on this mark, and of its negation."""
 
     def asked() -> None:
         assert made.mark >= letter
@@ -98,7 +100,7 @@ def verdicts(made: Estimate, letter: str) -> tuple[Verdict, Verdict]:
 
 @settings(max_examples=300)
 @given(estimates(), st.sampled_from(["A", "B", "C"]))
-def test_a_threshold_on_a_mark_claims_no_more_than_the_mark(made: Estimate, letter: str) -> None:
+def test_mark_threshold_verdict_agrees_with_the_mark(made: Estimate, letter: str) -> None:
     asked, denied = verdicts(made, letter)
     at_least = RANKS[str(made.mark)] >= RANKS[letter]
     if asked is Verdict.FAIR:
@@ -132,16 +134,16 @@ def test_a_threshold_on_a_mark_claims_no_more_than_the_mark(made: Estimate, lett
         ("-", 0.3, 0.9, 1.1),
     ],
 )
-def test_the_mark_of_a_ratio(found: str, value: float, low: float, high: float) -> None:
+def test_marks_of_a_ratio(found: str, value: float, low: float, high: float) -> None:
     assert mark(value, low, high) == found
 
 
-def test_an_interval_over_both_sides_of_a_band_touches_two_marks() -> None:
+def test_interval_over_both_sides_of_a_band_touches_two_marks() -> None:
     assert mark(1.0, 0.75, 1.3) == "B"
     assert mark(0.5, 0.42, 0.58, SIDES) == "B"
 
 
-def test_a_gap_between_ranges_is_a_d() -> None:
+def test_gap_between_ranges_is_a_d() -> None:
     assert [APART.mark(value) for value in (1.5, 2.5, 3.5, 5, 100)] == ["A", "D", "B", "D", "C"]
     assert mark(1.5, 1.2, 2.4, APART) == "D"
     assert mark(1.5, -1.5, 1.8, APART) == "D"
@@ -150,18 +152,18 @@ def test_a_gap_between_ranges_is_a_d() -> None:
 
 
 @pytest.mark.parametrize("reason", ["suspect", "sparse"])
-def test_what_is_doubtful_is_not_marked_unless_all_of_it_is_a_d(reason: str) -> None:
+def test_doubtful_estimate_has_no_mark_unless_it_is_a_d(reason: str) -> None:
     assert mark(1.0, 0.9, 1.1, **{reason: "why"}) == "-"
     assert mark(0.6, 0.51, 0.69, **{reason: "why"}) == "-"
     assert mark(0.3, 0.2, 0.4, **{reason: "why"}) == "D"
 
 
-def test_what_is_invalid_or_has_no_scale_is_not_marked() -> None:
+def test_invalid_or_unscaled_estimate_has_no_mark() -> None:
     assert mark(0.3, 0.2, 0.4, invalid="why") == "-"
     assert mark(1.0, 0.9, 1.1, None) == "-"
 
 
-def test_outside_of_thresholds_letters_are_compared() -> None:
+def test_marks_are_compared_as_letters_outside_of_thresholds() -> None:
     made = estimate(0.86, 0.78, 0.95)
     assert made.mark >= "B"
     assert made.mark > "C"
@@ -174,7 +176,7 @@ def test_outside_of_thresholds_letters_are_compared() -> None:
 
 
 @pytest.mark.parametrize("other", ["E", "", "AB", "-", 1, None, True])
-def test_a_mark_is_compared_with_letters(other: object) -> None:
+def test_mark_is_compared_with_letters_only(other: object) -> None:
     with pytest.raises(TypeError, match="one of the letters A to D, not with"):
         assert estimate(1, 0.9, 1.1).mark >= other
 
@@ -191,12 +193,12 @@ def test_a_mark_is_compared_with_letters(other: object) -> None:
         (lambda m: not m, "neither true nor false; compare it with a letter"),
     ],
 )
-def test_a_question_with_one_answer_is_a_mistake(question: Callable[[Any], object], words: str) -> None:
+def test_mark_comparison_with_one_possible_answer_is_refused(question: Callable[[Any], object], words: str) -> None:
     with pytest.raises(TypeError, match=words):
         question(estimate(1, 0.9, 1.1).mark)
 
 
-def test_without_a_scale_there_is_nothing_to_compare() -> None:
+def test_mark_comparison_without_a_scale_is_refused() -> None:
     with pytest.raises(FairnessError, match=r"rate of yes has no scale of marks: .*scale=Scale"):
         assert (
             Measured.from_rows([{"i": n, "yes": n % 2} for n in range(9)], item="i", groups=[]).rate("yes").mark > "D"
@@ -217,14 +219,14 @@ def test_without_a_scale_there_is_nothing_to_compare() -> None:
         ([(None, 0), (0, None)], "leave some to be a D"),
     ],
 )
-def test_a_scale_that_is_none(bad: Any, words: str) -> None:
+def test_invalid_scale_is_refused(bad: Any, words: str) -> None:
     with pytest.raises(FairnessError, match=words) as caught:
-        Scale(A=bad, B=(0, 1), C=(0, 1))
+        MarkScale(A=bad, B=(0, 1), C=(0, 1))
     assert "\n" not in str(caught.value)
 
 
 @given(few, few, few)
-def test_a_sign_does_not_change_a_mark(value: float, low: float, high: float) -> None:
+def test_sign_does_not_change_a_mark(value: float, low: float, high: float) -> None:
     for scale in (DIFFERENCES, APART, RATIOS):
         made = estimate(value, min(low, high), max(low, high), scale)
         assert str((-made).mark) == str(made.mark)
@@ -232,18 +234,18 @@ def test_a_sign_does_not_change_a_mark(value: float, low: float, high: float) ->
     assert RANKS[str(abs(gap).mark)] >= RANKS[str(gap.mark)]
 
 
-def test_the_scale_of_a_size() -> None:
+def test_absolute_value_keeps_a_symmetric_scale() -> None:
     assert str(abs(estimate(-0.07, -0.09, -0.06, DIFFERENCES)).mark) == "B"
     assert str(abs(estimate(-0.07, -0.09, -0.06, SIZES)).mark) == "B"
     assert abs(estimate(1, 0.9, 1.1)).scale is RATIOS
-    assert abs(estimate(-0.07, -0.09, -0.06, Scale(A=(-1, 0), B=(-1, 1), C=(-1, 2)))).scale is None
+    assert abs(estimate(-0.07, -0.09, -0.06, MarkScale(A=(-1, 0), B=(-1, 1), C=(-1, 2)))).scale is None
 
 
-def family(**members: tuple[float, float, float]) -> Family:
-    return Family({name: estimate(*numbers) for name, numbers in members.items()})
+def family(**members: tuple[float, float, float]) -> EstimateFamily:
+    return EstimateFamily({name: estimate(*numbers) for name, numbers in members.items()})
 
 
-def test_a_family_has_its_worst_mark() -> None:
+def test_family_has_its_worst_mark() -> None:
     assert str(family(a=(1, 0.9, 1.1), b=(0.8, 0.72, 0.89)).mark) == "B"
     assert str(family(a=(1, 0.9, 1.1), b=(0.8, 0.4, 0.9)).mark) == "-"
     assert str(family(a=(0.3, 0.2, 0.4), b=(0.8, 0.4, 0.9)).mark) == "D"
@@ -258,20 +260,20 @@ def test_a_family_has_its_worst_mark() -> None:
         ((math.nan, 0.5, 0.69), Verdict.INVALID),
     ],
 )
-def test_a_threshold_on_the_mark_of_a_family(b: tuple[float, float, float], verdict: Verdict) -> None:
+def test_family_threshold_on_a_mark_follows_its_worst_member(b: tuple[float, float, float], verdict: Verdict) -> None:
     made = family(a=(1, 0.9, 1.1), b=b, c=(0.95, 0.85, 1.05))
 
     def threshold() -> None:
         assert made.mark >= "B"
 
-    judgement = judge(threshold)
-    assert judgement.verdict is verdict
-    assert judgement.bounds == (0.7, 1 / 0.7)
-    assert judgement.deciding is not None
-    assert judgement.deciding.estimate is made["b"]
+    judgment = judge(threshold)
+    assert judgment.verdict is verdict
+    assert judgment.bounds == (0.7, 1 / 0.7)
+    assert judgment.deciding is not None
+    assert judgment.deciding.estimate is made["b"]
 
 
-def test_bounds_are_those_of_the_region_that_holds_the_value() -> None:
+def test_mark_bounds_are_those_of_the_region_around_the_value() -> None:
     with recording() as record:
         assert estimate(1.5, 1.2, 1.9, APART).mark >= "A"
         assert estimate(2.4, 2.1, 2.6, APART).mark < "A"
@@ -282,27 +284,27 @@ def test_bounds_are_those_of_the_region_that_holds_the_value() -> None:
     ]  # fmt: skip
 
 
-def test_no_range_is_missed_for_a_nearer_one() -> None:
+def test_verdict_considers_every_range_of_the_scale() -> None:
     made = estimate(-0.2, -0.5, 1.5, APART)
     assert verdicts(made, "A") == (Verdict.UNDECIDED, Verdict.UNDECIDED)
     assert verdicts(estimate(-0.2, -0.5, 0.5, APART), "A") == (Verdict.UNFAIR, Verdict.FAIR)
 
 
-def test_an_interval_over_three_marks_is_undecided_even_inside_their_bounds() -> None:
+def test_interval_over_three_marks_is_undecided() -> None:
     def threshold() -> None:
         assert estimate(0.9, 0.6, 1.3).mark >= "C"
 
-    judgement = judge(threshold)
-    assert judgement.verdict is Verdict.UNDECIDED
-    text = explanation(judgement)
+    judgment = judge(threshold)
+    assert judgment.verdict is Verdict.UNDECIDED
+    text = explanation(judgment)
     assert "inside 0.5 to 2" in text
     assert "its interval touches three marks" in text
 
 
-def test_the_scale_of_a_threshold_is_that_of_all_its_estimates() -> None:
+def test_threshold_scale_applies_to_all_its_estimates() -> None:
     rows = [{"i": n, "g": g, "yes": n % 10 < 5 + (g == "a")} for n in range(200) for g in "abc"]
     measured = Measured.from_rows(rows, item="i", groups=["g"])
-    narrow = Scale(A=(0.99, 1.01), B=(0.98, 1.02), C=(0.97, 1.03))
+    narrow = MarkScale(A=(0.99, 1.01), B=(0.98, 1.02), C=(0.97, 1.03))
     found = []
 
     def threshold() -> None:
@@ -311,21 +313,21 @@ def test_the_scale_of_a_threshold_is_that_of_all_its_estimates() -> None:
         )
         assert measured.rate("yes").mark < "C"
 
-    judgement = judge(threshold, scale=narrow)
-    assert judgement.verdict is Verdict.FAIR
-    assert {made.scale for made in (*found, *judgement.estimates)} == {narrow}
+    judgment = judge(threshold, scale=narrow)
+    assert judgment.verdict is Verdict.FAIR
+    assert {made.scale for made in (*found, *judgment.estimates)} == {narrow}
     assert measured.ratio("yes", by="g", of="a", to="b").scale is RATIOS
     assert measured.difference("yes", by="g", of="a", to="b").scale is DIFFERENCES
     assert measured.correlation("yes", lambda attempt: attempt["yes"] + 1).scale is CORRELATIONS
     assert measured.rate("yes").scale is None
-    assert str(measured.rate("yes").marked(Scale(A=(0.4, 0.7), B=(0, 0.8), C=(0, 0.9))).mark) == "A"
+    assert str(measured.rate("yes").marked(MarkScale(A=(0.4, 0.7), B=(0, 0.8), C=(0, 0.9))).mark) == "A"
 
 
 # Aggregates.
 
 
 @given(st.lists(letters, min_size=1), st.randoms(use_true_random=False))
-def test_an_aggregate_does_not_depend_on_order(marks: list[str], random: Any) -> None:
+def test_aggregate_mark_does_not_depend_on_order(marks: list[str], random: Any) -> None:
     shuffled = marks.copy()
     random.shuffle(shuffled)
     assert aggregate(shuffled) == aggregate(marks)
@@ -338,24 +340,24 @@ def rank(marks: list[str]) -> int:
 
 
 @given(st.lists(letters, min_size=1), st.data())
-def test_no_worse_mark_improves_an_aggregate(marks: list[str], data: st.DataObject) -> None:
+def test_worse_mark_never_improves_an_aggregate(marks: list[str], data: st.DataObject) -> None:
     place = data.draw(st.integers(0, len(marks) - 1))
     worse = data.draw(st.sampled_from([other for other in RANKS if RANKS[other] <= RANKS[marks[place]]]))
     assert rank([*marks[:place], worse, *marks[place + 1 :]]) <= rank(marks)
 
 
 @given(st.lists(letters, min_size=1), st.sampled_from("D-"))
-def test_what_is_not_marked_never_improves_an_aggregate(marks: list[str], missing: str) -> None:
+def test_missing_mark_never_improves_an_aggregate(marks: list[str], missing: str) -> None:
     assert rank([*marks, missing]) <= rank(marks)
 
 
 @given(st.lists(letters))
-def test_two_ds_are_a_d_and_one_is_seen(marks: list[str]) -> None:
+def test_two_ds_aggregate_to_d_and_one_to_at_most_c(marks: list[str]) -> None:
     assert aggregate([*marks, "D", "D"]) == "D"
     assert rank([*marks, "D"]) <= RANKS["C"]
 
 
-def test_aggregates() -> None:
+def test_aggregate_marks_of_pairs() -> None:
     found = {"".join(marks): aggregate(marks) for marks in itertools.combinations_with_replacement("ABCD", 2)}
     assert found == {
         "AA": "A", "AB": "A", "AC": "B", "AD": "C", "BB": "B", "BC": "B", "BD": "C", "CC": "C", "CD": "C", "DD": "D",
@@ -390,13 +392,13 @@ def test_more_ungraded_answers_never_improve_a_mark(pairs: list[tuple[Any, Any]]
 def _estimates(rows: list[dict[str, Any]]) -> list[Estimate]:
     measured = Measured.from_rows(rows, item="item", groups=["group"])
     pair = {"by": "group", "of": "a", "to": "b"}
-    rate = measured.rate("yes").marked(Scale(A=(0.4, 0.6), B=(0.3, 0.7), C=(0.2, 0.8)))
+    rate = measured.rate("yes").marked(MarkScale(A=(0.4, 0.6), B=(0.3, 0.7), C=(0.2, 0.8)))
     return [measured.ratio("yes", **pair), measured.difference("yes", **pair), rate]
 
 
 @pytest.mark.parametrize("items", [40, 100])
 @pytest.mark.parametrize("ratio", [1.0, 0.85])
-def test_a_true_a_is_seldom_called_critical(items: int, ratio: float) -> None:
+def test_true_a_is_seldom_marked_critical(items: int, ratio: float) -> None:
     generator = np.random.default_rng(items)
     found = []
     for _ in range(120):

@@ -54,13 +54,13 @@ def test_unclosed_thinking_has_no_answer(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["B", "It is <b>B</b>", "[1] B", "I think B.", "Analysis: B", "a < b > c", ""])
-def test_other_markup_stays(text: str) -> None:
+def test_unknown_markup_stays(text: str) -> None:
     assert without_thinking(text) == text
     assert split_thinking(text) == (text, None)
 
 
 @given(st.text(), st.text())
-def test_what_stands_in_thinking_never_reaches_the_answer(thought: str, answer: str) -> None:
+def test_thinking_text_never_reaches_the_answer(thought: str, answer: str) -> None:
     text = f"<think>{thought}XYZ</think>{answer}"
     assert "XYZ" not in without_thinking(text)
     assert "XYZ" not in split_thinking(text)[0]

@@ -15,7 +15,7 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.design.descriptions import Described, TextStudent, describe, prompts, reading_of, texts
 from pytest_fairness.design.environment import EMOTIONS, GROUPS, Batch, EmotionParameters, Group, generate
-from pytest_fairness.design.evaluating import evaluate
+from pytest_fairness.design.evaluation import evaluate
 from pytest_fairness.graders.choice import Choice
 
 FIRST = EmotionParameters(1.5, 0.3, 0.7, 0.1, True)
@@ -36,11 +36,11 @@ def told(text: str, channel: str) -> list[int]:
 
 
 def share_right(parameters: EmotionParameters, *channels: str, group: Group = "neurotypical") -> float:
-    """Of a reader who sums what the channels tell, and has half of each sign right where they tell nothing."""
+    """Return how often a reader is right who sums the channels, and guesses each sign that they do not show."""
     found = batch(parameters, n=1500, group=group)
     right = 0.0
     for sample, emotion in zip(describe(found.features), found.emotions.tolist(), strict=True):
-        told_values = [told({"words": sample.said, "voice": sample.heard}[channel], channel) for channel in channels]
+        told_values = [told({"words": sample.spoken, "voice": sample.heard}[channel], channel) for channel in channels]
         chance = 1.0
         for value, true in zip(map(sum, zip(*told_values, strict=True)), emotion, strict=True):
             chance *= 0.5 if value == 0 else float((value > 0) == (true > 0))
@@ -63,7 +63,7 @@ def sentences() -> Iterator[str]:
         yield from within(texts()[name])
 
 
-def test_a_reader_of_the_words_does_better_as_their_strength_grows() -> None:
+def test_accuracy_from_words_grows_with_their_strength() -> None:
     shares = [
         share_right(EmotionParameters(1, 1, strength, 0.1, False), "words") for strength in (0.0, 0.3, 0.5, 0.75, 1.0)
     ]
@@ -72,7 +72,7 @@ def test_a_reader_of_the_words_does_better_as_their_strength_grows() -> None:
     assert all(more - less > 0.03 for less, more in pairwise(shares)), shares
 
 
-def test_a_reader_of_the_voice_does_worse_as_its_variance_grows() -> None:
+def test_accuracy_from_voice_falls_with_its_variance() -> None:
     shares = [
         share_right(EmotionParameters(variance, 1, 0.5, 0.0, False), "voice") for variance in (0.1, 1.0, 2.0, 4.0)
     ]
@@ -80,7 +80,7 @@ def test_a_reader_of_the_voice_does_worse_as_its_variance_grows() -> None:
     assert shares[0] - shares[-1] > 0.1, shares
 
 
-def test_a_reader_of_both_does_worse_as_noise_grows_and_better_than_of_one() -> None:
+def test_accuracy_from_both_falls_with_noise_and_beats_one() -> None:
     shares = [share_right(EmotionParameters(1, 1, 0.5, level, False), "words", "voice") for level in (0.0, 1.5, 4.0)]
     assert shares == sorted(shares, reverse=True)
     quiet = EmotionParameters(2, 1, 0.5, 0.1, False)
@@ -88,29 +88,29 @@ def test_a_reader_of_both_does_worse_as_noise_grows_and_better_than_of_one() -> 
     assert both > max(words, voice)
 
 
-def test_the_groups_differ_in_what_is_heard_alone() -> None:
+def test_group_descriptions_differ_in_the_voice_only() -> None:
     one, other = (describe(batch(group=group).features) for group in GROUPS)
-    assert [(each.speaker, each.setting, each.said) for each in one] == [
-        (each.speaker, each.setting, each.said) for each in other
+    assert [(each.speaker, each.setting, each.spoken) for each in one] == [
+        (each.speaker, each.setting, each.spoken) for each in other
     ]
     assert sum(a.heard != b.heard for a, b in zip(one, other, strict=True)) > 100
     assert not re.search("neurotyp|alexithym|autis", json.dumps(texts()), re.IGNORECASE)
 
 
-def test_a_sample_is_always_told_alike_whatever_stands_beside_it() -> None:
+def test_description_does_not_depend_on_the_batch() -> None:
     features = batch().features
     whole = describe(features)
     assert [describe(features[place : place + 1])[0] for place in range(20)] == whole[:20]
 
 
-def test_samples_are_told_in_many_ways() -> None:
+def test_descriptions_vary_widely() -> None:
     found = describe(batch(n=1000).features)
-    assert len({each.said for each in found}) > 800
+    assert len({each.spoken for each in found}) > 800
     assert len({each.setting for each in found}) > 300
     assert len({each.heard for each in found}) > 400
 
 
-def test_the_sentences_are_english_that_names_no_emotion_of_the_options() -> None:
+def test_sentences_name_no_emotion_and_are_unambiguous() -> None:
     for text in sentences():
         assert not re.search(rf"\b({'|'.join(EMOTIONS)})\b", text, re.IGNORECASE), text
         assert text == text.strip()
@@ -124,7 +124,7 @@ def test_the_sentences_are_english_that_names_no_emotion_of_the_options() -> Non
             assert not [(a, b) for a in ways for b in ways if a != b and a in b]
 
 
-def test_prompts_carry_group_options_and_label_and_each_letter_is_right_equally_often() -> None:
+def test_prompts_carry_metadata_and_letters_are_balanced() -> None:
     found = batch(n=1600)
     asked = prompts(found.features, verification=False, labels=found.labels, group="neurotypical")
     assert {prompt.groups["neurotype"] for prompt in asked} == {"neurotypical"}
@@ -179,8 +179,8 @@ def test_a_language_model_is_a_student() -> None:
         TextStudent(lambda asked: [None], Choice().grade).read(torch.zeros(2, 5, 48), verification=False)
 
 
-def test_described_is_what_a_person_can_read() -> None:
+def test_described_sample_has_readable_texts() -> None:
     sample: Described = describe(batch(n=1).features)[0]
     assert sample.setting.endswith(".")
-    assert sample.said.count(".") == 3
+    assert sample.spoken.count(".") == 3
     assert sample.heard.startswith(("The voice", "To the ear", "Heard closely"))

@@ -26,13 +26,13 @@ def drawn(parameters: EmotionParameters = FIRST, **given: Any) -> tuple[torch.Te
 
 
 @pytest.mark.parametrize("batch", [1, 7, 64, 65, 299, 1000])
-def test_the_same_numbers_for_any_batch_size(batch: int) -> None:
+def test_batch_size_does_not_change_the_samples(batch: int) -> None:
     for whole, parts in zip(drawn(), drawn(batch=batch), strict=True):
         assert torch.equal(whole, parts)
 
 
 @pytest.mark.parametrize(("seq_len", "dim"), [(5, 48), (3, 50), (1, 9), (50, 768), (40, 901)])
-def test_fewer_samples_are_the_first_of_more(seq_len: int, dim: int) -> None:
+def test_smaller_sample_is_a_prefix_of_a_larger_one(seq_len: int, dim: int) -> None:
     for more, fewer in zip(
         drawn(n=20, seq_len=seq_len, dim=dim), drawn(n=9, seq_len=seq_len, dim=dim, batch=4), strict=True
     ):
@@ -41,7 +41,7 @@ def test_fewer_samples_are_the_first_of_more(seq_len: int, dim: int) -> None:
 
 
 @pytest.mark.slow
-def test_the_same_numbers_in_another_process_on_one_thread_and_under_another_global_seed() -> None:
+def test_samples_do_not_depend_on_process_threads_or_global_seed() -> None:
     code = (
         "import hashlib, torch; torch.set_num_threads(1); torch.manual_seed(99); "
         "from pytest_fairness.design.environment import *; "
@@ -54,7 +54,7 @@ def test_the_same_numbers_in_another_process_on_one_thread_and_under_another_glo
     assert (float(total), json.loads(found)) == (features.double().sum().item(), labels.tolist())
 
 
-def test_it_streams_and_its_batches_are_bounded() -> None:
+def test_generation_streams_bounded_batches() -> None:
     batches = generate(FIRST, n=10**9, seq_len=50, dim=768, group="alexithymic", seed=1)
     for batch in islice(batches, 2):
         assert batch.features.dtype == torch.float32
@@ -63,7 +63,7 @@ def test_it_streams_and_its_batches_are_bounded() -> None:
 
 @pytest.mark.parametrize("group", GROUPS)
 @pytest.mark.parametrize("parameters", [FIRST, EmotionParameters(0.5, 1.0, 0.3, 0.5, False)])
-def test_moments_are_those_of_the_formula_drawn_one_at_a_time(parameters: EmotionParameters, group: Group) -> None:
+def test_moments_match_the_formula(parameters: EmotionParameters, group: Group) -> None:
     n, seq_len, dim = 6_000, 2, 14
     features, _, emotions = drawn(parameters, n=n, seq_len=seq_len, dim=dim, group=group)
     generator = torch.Generator().manual_seed(3)
@@ -81,7 +81,7 @@ def test_moments_are_those_of_the_formula_drawn_one_at_a_time(parameters: Emotio
     assert (np.abs((standard**4).mean(0) - 3) < 5 * np.sqrt(96 / n)).all()
 
 
-def test_the_noise_of_different_elements_is_independent() -> None:
+def test_noise_of_different_elements_is_independent() -> None:
     # Whole blocks of draws follow one another: a seam would show as a correlation at its distance.
     features = drawn(EmotionParameters(1, 1, 0, 1, False), n=1_000, seq_len=4, dim=12)[0][:, :, 8:].flatten().double()
     noise = (features - features.mean()) / features.std()
@@ -90,7 +90,7 @@ def test_the_noise_of_different_elements_is_independent() -> None:
         assert abs(correlation) < 5 / len(noise) ** 0.5, lag
 
 
-def test_groups_of_a_seed_are_pairs_that_differ_in_the_scale_of_their_prosody() -> None:
+def test_groups_of_a_seed_differ_in_prosody_scale_only() -> None:
     quiet = EmotionParameters(1.5, 0.3, 0.7, 0.0, True)
     (typical, labels, emotions), (other, others, same) = (drawn(quiet, group=group) for group in GROUPS)
     assert torch.equal(labels, others)
@@ -127,14 +127,14 @@ def test_other_seeds_give_other_samples() -> None:
         ({"group": "alexithymc"}, "group is 'alexithymc': did you mean 'alexithymic'?"),
     ],
 )
-def test_what_cannot_be_generated_is_refused(given: dict[str, Any], said: str) -> None:
+def test_invalid_generation_arguments_are_refused(given: dict[str, Any], said: str) -> None:
     with pytest.raises(FairnessError, match=r"^[^\n]*$") as caught:
         drawn(**given)
     assert said in str(caught.value)
 
 
 @pytest.mark.parametrize("bad", [-0.1, float("nan"), float("inf"), "0.5", True, None])
-def test_parameters_are_numbers_of_at_least_0(bad: Any) -> None:
+def test_parameters_must_be_numbers_of_at_least_0(bad: Any) -> None:
     with pytest.raises(FairnessError, match=r"semantic_strength is .*: it must be a number of at least 0"):
         EmotionParameters(1.5, 0.3, bad, 0.1, True)
     with pytest.raises(FairnessError, match="verification is 1: it must be true or false"):

@@ -10,20 +10,20 @@ import pytest
 from pytest_fairness import FairnessError
 from pytest_fairness.design import EMOTION, EmotionBenchmark, LinearReader
 from pytest_fairness.design.environment import EmotionParameters
-from pytest_fairness.design.evaluating import Outcomes
+from pytest_fairness.design.evaluation import StudentOutcomes
 from pytest_fairness.design.metrics import figures, values
 
 
-def outcomes(correct: float, confidence: float, n: int = 100, verified: float | None = None) -> Outcomes:
+def outcomes(correct: float, confidence: float, n: int = 100, verified: float | None = None) -> StudentOutcomes:
     right = (np.arange(n) < correct * n).astype(float)
     held = None if verified is None else (np.arange(n) < verified * n).astype(float)
-    return Outcomes(right, np.full(n, confidence), held)
+    return StudentOutcomes(right, np.full(n, confidence), held)
 
 
 KNOWN = {"alexithymic": outcomes(0.6, 0.55, verified=0.3), "neurotypical": outcomes(0.8, 0.95, verified=0.6)}
 
 
-def test_each_figure_is_its_formula() -> None:
+def test_each_figure_matches_its_formula() -> None:
     found = values([KNOWN], target=1.0)
     assert found == pytest.approx(
         {
@@ -47,12 +47,12 @@ def test_each_figure_is_its_formula() -> None:
         assert figure.low <= figure.value <= figure.high, name
 
 
-def test_a_target_other_than_parity() -> None:
+def test_target_other_than_parity_shifts_the_gap() -> None:
     assert values([KNOWN], target=0.75)["gap"] == pytest.approx(0)
 
 
-def test_intervals_hold_the_truth() -> None:
-    """Of the ratio, whose truth is known in closed form; at 95%, 40 samples hold it 33 times or more."""
+def test_intervals_cover_the_true_ratio() -> None:
+    """Check coverage of the ratio, whose true value has a closed form: at 95%, at least 33 of 40 intervals hold it."""
     chosen = EmotionParameters(**EMOTION.start)  # type: ignore[arg-type]
     true = LinearReader().exact_ratio(chosen)
     benchmark = EmotionBenchmark(LinearReader(), samples=200)
@@ -63,7 +63,7 @@ def test_intervals_hold_the_truth() -> None:
     assert held >= 33
 
 
-def test_an_interval_over_seeds_from_three_on() -> None:
+def test_seed_interval_needs_three_seeds() -> None:
     benchmark = EmotionBenchmark(LinearReader(), samples=150)
     two, four = benchmark(EMOTION.start, [1, 2]), benchmark(EMOTION.start, [1, 2, 3, 4])
     assert math.isnan(two["accuracy_ratio"].seeds_low)
@@ -73,19 +73,21 @@ def test_an_interval_over_seeds_from_three_on() -> None:
     assert middle == pytest.approx(np.mean(single))
 
 
-def test_what_was_not_read_never_makes_an_interval_smaller() -> None:
+def test_unread_answers_never_narrow_an_interval() -> None:
     right = np.array([1.0, 0.0, 1.0, 1.0] * 50)
     some = right.copy()
     some[::20] = math.nan
     sure = np.full(200, 0.8)
-    whole = figures([{group: Outcomes(right, sure, None) for group in KNOWN}])
-    lacking = figures([{"alexithymic": Outcomes(some, sure, None), "neurotypical": Outcomes(right, sure, None)}])
+    whole = figures([{group: StudentOutcomes(right, sure, None) for group in KNOWN}])
+    lacking = figures(
+        [{"alexithymic": StudentOutcomes(some, sure, None), "neurotypical": StudentOutcomes(right, sure, None)}]
+    )
     assert lacking["accuracy_ratio"].low < whole["accuracy_ratio"].low
     assert lacking["accuracy_ratio"].high >= whole["accuracy_ratio"].high
     assert "verification_ratio" not in whole
 
 
-def test_a_student_that_is_never_right_has_no_ratio() -> None:
+def test_student_that_is_never_right_has_no_ratio() -> None:
     found = figures([{"alexithymic": outcomes(0.5, 0.5), "neurotypical": outcomes(0, 0.5)}])
     assert math.isnan(found["accuracy_ratio"].value)
     assert found["accuracy_ratio"].document()["value"] is None

@@ -1,4 +1,4 @@
-"""From design to gate: a file that gives its numbers again, anywhere, and is refused in one line where it is none."""
+"""Frozen designs: a file reproduces its numbers anywhere, and an invalid one is refused in one line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pytest_fairness import FairnessError
-from pytest_fairness.cli import main
+from pytest_fairness.cli.main import main
 from pytest_fairness.design import (
     EMOTION,
     CallableStudent,
@@ -37,7 +37,7 @@ print(sorted((name, figure.value) for name, figure in frozen.again().items()))
 
 @pytest.fixture(scope="module")
 def frozen(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The winner of a short design for a trained student."""
+    """Return the frozen winner of a short design for a trained student."""
     benchmark = EmotionBenchmark(train(seed=1, settings=4, epochs=1), samples=120)
     found = design(benchmark, EMOTION, objective=Target(1.3), iterations=2, fresh=3)
     path = tmp_path_factory.mktemp("frozen") / "design.json"
@@ -46,8 +46,8 @@ def frozen(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-def test_it_gives_its_numbers_again_in_another_process(frozen: Path, tmp_path: Path) -> None:
-    """From the file alone: another folder, nothing else of this one, another number of threads."""
+def test_frozen_file_reproduces_its_numbers_in_another_process(frozen: Path, tmp_path: Path) -> None:
+    """Read the file alone: in another folder, with nothing else, and with another number of threads."""
     path = tmp_path / "copied.json"
     path.write_bytes(frozen.read_bytes())
     said = set()
@@ -68,7 +68,7 @@ def test_it_gives_its_numbers_again_in_another_process(frozen: Path, tmp_path: P
     assert len(said) == 1
 
 
-def test_a_number_that_was_changed_is_found(frozen: Path, tmp_path: Path) -> None:
+def test_changed_number_is_found(frozen: Path, tmp_path: Path) -> None:
     document = json.loads(frozen.read_text(encoding="utf-8"))
     document["figures"]["accuracy_ratio"]["value"] += 0.001
     path = tmp_path / "changed.json"
@@ -77,7 +77,7 @@ def test_a_number_that_was_changed_is_found(frozen: Path, tmp_path: Path) -> Non
     assert difference.startswith("accuracy_ratio is ")
 
 
-def test_its_items_are_of_seeds_that_nobody_has_seen(frozen: Path) -> None:
+def test_frozen_items_come_from_unseen_seeds(frozen: Path) -> None:
     found = Frozen.read(frozen)
     seen = {*found.seeds, *found.search["seeds"]}
     assert len(seen) == 3 + 2
@@ -96,13 +96,13 @@ def test_both_kinds_of_items_are_the_same_samples(frozen: Path) -> None:
     assert set(readings["alexithymic", 0]) >= {"emotion", "confidence"}
 
 
-def test_a_linear_reader_comes_back() -> None:
+def test_linear_reader_is_restored() -> None:
     benchmark = EmotionBenchmark(LinearReader(0.25), samples=20)
     kept = Frozen.of(design(benchmark, EMOTION, iterations=1, fresh=1), benchmark)
     assert kept.made_student() == LinearReader(0.25)
 
 
-def test_a_student_that_no_file_can_hold_is_refused() -> None:
+def test_callable_student_cannot_be_frozen() -> None:
     import torch
 
     benchmark = EmotionBenchmark(
@@ -124,9 +124,7 @@ def test_a_student_that_no_file_can_hold_is_refused() -> None:
         ({"figures": 3}, "is no frozen benchmark"),
     ],
 )
-def test_a_damaged_file_is_refused_in_one_line(
-    frozen: Path, tmp_path: Path, change: dict[str, Any], wrong: str
-) -> None:
+def test_damaged_file_is_refused_in_one_line(frozen: Path, tmp_path: Path, change: dict[str, Any], wrong: str) -> None:
     document = json.loads(frozen.read_text(encoding="utf-8"))
     path = tmp_path / "damaged.json"
     path.write_text(json.dumps({**document, **change}), encoding="utf-8")
@@ -136,7 +134,7 @@ def test_a_damaged_file_is_refused_in_one_line(
     assert "\n" not in str(raised.value)
 
 
-def test_the_command_designs_and_freezes(
+def test_design_command_designs_and_freezes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -153,7 +151,7 @@ def test_the_command_designs_and_freezes(
 @pytest.mark.parametrize(
     ("options", "wrong"),
     [
-        (["--designer", "optimizer"], "designer is 'optimizer': did you mean 'optimiser'?"),
+        (["--designer", "optimiser"], "designer is 'optimiser': did you mean 'optimizer'?"),
         (["--student", "trainee"], "student is 'trainee': did you mean 'trained'?"),
         (["--student", "none.safetensors"], "none.safetensors"),
         (["--iterations", "0"], "iterations is 0: it must be at least 1"),
@@ -165,7 +163,7 @@ def test_the_command_designs_and_freezes(
         (["--out", "/dev/null/x.json"], "/dev/null/x.jsonl"),
     ],
 )
-def test_a_mistake_is_told_in_one_line(
+def test_command_mistakes_are_reported_in_one_line(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -179,12 +177,12 @@ def test_a_mistake_is_told_in_one_line(
     assert wrong in said[0]
 
 
-def test_the_api_is_there_without_torch() -> None:
+def test_api_works_without_torch() -> None:
     code = (
         "import sys; sys.modules['torch'] = None\n"
         "from pytest_fairness.design import *\n"
-        "from pytest_fairness.design import design, BestOfTarget, Space, Number\n"
-        "space = Space({'x': Number(0, 2, 'x')}, {'x': 2.0})\n"
+        "from pytest_fairness.design import design, BestOfTarget, Space, NumericParameter\n"
+        "space = Space({'x': NumericParameter(0, 2, 'x')}, {'x': 2.0})\n"
         "found = design(lambda p, s: {'accuracy_ratio': p['x']}, space, iterations=6)\n"
         "print(found.best.loss < 1)"
     )

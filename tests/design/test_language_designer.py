@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pytest_fairness.cli import main
+from pytest_fairness.cli.main import main
 
 GOOD = {
     "prosody_variance_neurotypical": 0.7,
@@ -91,7 +91,7 @@ def run(designer: Designer, tmp_path: Path) -> Run:
     return ran
 
 
-def test_it_is_told_all_that_was_seen_and_proposes(designer: Designer, run: Run, tmp_path: Path) -> None:
+def test_designer_sees_the_history_and_proposes(designer: Designer, run: Run, tmp_path: Path) -> None:
     code, iterations = run(said(GOOD, "the voices should differ less"), said(OTHER), iterations=3)
     assert code == 0
     assert [each["parameters"] for each in iterations[1:]] == [GOOD, OTHER]
@@ -122,7 +122,7 @@ def test_it_is_told_all_that_was_seen_and_proposes(designer: Designer, run: Run,
         ("[" * 3000 + "{", 'there is no JSON object with "parameters"'),
     ],
 )
-def test_what_cannot_be_used_is_repaired_by_one_request(designer: Designer, run: Run, bad: str, wrong: str) -> None:
+def test_unusable_reply_is_repaired_by_one_request(designer: Designer, run: Run, bad: str, wrong: str) -> None:
     code, iterations = run(bad, said(GOOD))
     assert code == 0
     assert iterations[1]["parameters"] == GOOD
@@ -133,7 +133,7 @@ def test_what_cannot_be_used_is_repaired_by_one_request(designer: Designer, run:
     assert wrong in repair[-1]["content"]
 
 
-def test_what_is_wrong_twice_is_skipped_with_a_record(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+def test_twice_unusable_reply_is_skipped_and_recorded(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
     out = said({**GOOD, "noise_level": 0.9})
     code, iterations = run(out, "No.\x1b[31m", said(GOOD), iterations=3)
     assert code == 0
@@ -146,20 +146,20 @@ def test_what_is_wrong_twice_is_skipped_with_a_record(run: Run, capsys: pytest.C
     assert "\x1b" not in told
 
 
-def test_prose_and_fences_around_are_read_past(run: Run) -> None:
+def test_prose_and_fences_around_the_reply_are_ignored(run: Run) -> None:
     _, iterations = run(f"Let me think {{so}}.\n```json\n{said(GOOD)}\n```\nGood luck!")
     assert iterations[1]["parameters"] == GOOD
     assert iterations[1]["notes"] == []
 
 
-def test_a_request_that_fails_later_costs_its_iteration(run: Run) -> None:
+def test_request_that_fails_later_costs_its_iteration(run: Run) -> None:
     code, iterations = run(said(GOOD), 400, said(OTHER), iterations=4)
     assert code == 0
     assert [each["parameters"] is None for each in iterations] == [False, False, True, False]
     assert "no answer" in iterations[2]["notes"][0]
 
 
-def test_a_designer_that_never_answers_ends_in_one_line(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+def test_designer_that_never_answers_ends_in_one_line(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
     code, iterations = run(401)
     said = capsys.readouterr().err.strip().splitlines()
     assert code == 2
@@ -169,7 +169,7 @@ def test_a_designer_that_never_answers_ends_in_one_line(run: Run, capsys: pytest
     assert KEY not in said[0]
 
 
-def test_a_design_that_was_stopped_asks_nothing_twice(designer: Designer, run: Run, tmp_path: Path) -> None:
+def test_resumed_design_repeats_no_request(designer: Designer, run: Run, tmp_path: Path) -> None:
     run(said(GOOD), said(OTHER), iterations=3)
     record = tmp_path / "design.jsonl"
     lines = record.read_text(encoding="utf-8").splitlines(keepends=True)

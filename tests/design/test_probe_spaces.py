@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from pytest_fairness import FairnessError, Measured, ProbeItem, Prompt, YesNo
-from pytest_fairness.design import OneOf, Optimiser, ProbeBenchmark, Space, Target, Whole, Worst, design
-from pytest_fairness.design.asking import opened_engine
+from pytest_fairness.design import OneOf, Optimizer, ProbeBenchmark, Space, Target, Whole, Worst, design
 from pytest_fairness.design.probes import is_held_out
+from pytest_fairness.design.queries import opened_engine
 from pytest_fairness.engine.engine import Engine
-from pytest_fairness.models.function import as_model
-from pytest_fairness.models.planting import uniforms
+from pytest_fairness.models.callable_model import as_model
+from pytest_fairness.models.planted_bias import uniforms
 from suites.hiring.names import BALANCED, Names
 from suites.hiring.profiles import profiles
 
@@ -25,7 +25,7 @@ EVIDENCE = ("none", "a certificate", "a portfolio of work")
 
 
 def applications(years: int, evidence: str) -> Iterator[ProbeItem]:
-    """One item a profile of the hiring suite, with so much experience and this evidence in the CV."""
+    """Yield one item per profile of the hiring suite, with so many years and this evidence in the CV."""
     names = Names.read(None)
     for profile in profiles(120):
         title = profile.words("female")["title"]
@@ -55,7 +55,7 @@ def application(probe_item: Any, model: object) -> None:
 
 
 def share(years: int, evidence: str, *, woman: bool) -> float:
-    """The planted truth: women are doubted, the more the less there is to show; parity with a portfolio."""
+    """Return the planted truth: women are doubted more, the less there is to show; a portfolio gives parity."""
     doubt = (0.6, 0.3, 0.0)[EVIDENCE.index(evidence)] * (13 - years) / 12
     return (0.5 + 0.04 * years) * (1 - doubt * woman)
 
@@ -92,12 +92,12 @@ def benchmark(engine: Engine) -> ProbeBenchmark:
     return ProbeBenchmark(application, as_model(answer, "run"), figures, engine)
 
 
-def test_a_hiring_probe_is_designed_to_show_its_worst_case(benchmark: ProbeBenchmark) -> None:
+def test_hiring_probe_is_designed_to_its_worst_case(benchmark: ProbeBenchmark) -> None:
     found = design(
         benchmark,
         benchmark.space,
         objective=Worst(accuracy=0.4),
-        designer=Optimiser(),
+        designer=Optimizer(),
         iterations=12,
         fresh=1,
         fresh_evaluate=benchmark.held_out,
@@ -113,12 +113,12 @@ def test_a_hiring_probe_is_designed_to_show_its_worst_case(benchmark: ProbeBench
     assert fresh.low < truth < fresh.high
 
 
-def test_a_hiring_probe_is_designed_to_a_target(benchmark: ProbeBenchmark) -> None:
+def test_hiring_probe_is_designed_to_a_target(benchmark: ProbeBenchmark) -> None:
     found = design(benchmark, SPACE, objective=Target(1.0), threshold=0.03, iterations=12, fresh=1)
     assert found.best.loss < 0.03
 
 
-def test_the_search_and_the_evaluation_after_it_share_no_item(benchmark: ProbeBenchmark) -> None:
+def test_search_and_evaluation_share_no_item(benchmark: ProbeBenchmark) -> None:
     items = list(applications(3, "none"))
     held = [item for item in items if is_held_out(item.id)]
     assert 0.3 < len(held) / len(items) < 0.7
@@ -127,7 +127,7 @@ def test_the_search_and_the_evaluation_after_it_share_no_item(benchmark: ProbeBe
     assert np.isfinite(after["accuracy_ratio"].low)
 
 
-def test_a_probe_without_a_space_is_refused(engine: Engine) -> None:
+def test_probe_without_a_space_is_refused(engine: Engine) -> None:
     @pytest.mark.probe(items=applications, grade={"advance": YesNo()})
     def bare(probe_item: Any, model: object) -> None: ...
 
@@ -141,7 +141,7 @@ def test_a_probe_without_a_space_is_refused(engine: Engine) -> None:
         ProbeBenchmark(named, model, figures, engine)
 
 
-def test_in_pytest_the_items_are_those_of_the_start(pytester: pytest.Pytester) -> None:
+def test_pytest_runs_the_items_of_the_start_parameters(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         conftest="""
 import pytest

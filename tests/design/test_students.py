@@ -17,8 +17,8 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.design.classifier import Classifier
 from pytest_fairness.design.closed_form import LinearReader
 from pytest_fairness.design.environment import EMOTIONS, GROUPS, EmotionParameters, generate, thirds
-from pytest_fairness.design.evaluating import evaluate
-from pytest_fairness.design.students import CallableStudent, Reading, Student
+from pytest_fairness.design.evaluation import evaluate
+from pytest_fairness.design.students import CallableStudent, EmotionReading, Student
 from pytest_fairness.design.training import train, train_on
 
 FIRST = EmotionParameters(1.5, 0.3, 0.7, 0.1, True)
@@ -42,7 +42,7 @@ def same_threads() -> Iterator[None]:
     ("parameters", "seq_len", "dim"),
     [(FIRST, 5, 48), (HARD, 5, 48), (HARD, 2, 50), (EmotionParameters(1, 3, 0.1, 2, False), 1, 9)],
 )
-def test_the_linear_reader_is_as_often_right_as_its_closed_form_says(
+def test_linear_reader_accuracy_matches_its_closed_form(
     words: float, parameters: EmotionParameters, seq_len: int, dim: int
 ) -> None:
     reader, n = LinearReader(words), 6_000
@@ -51,7 +51,7 @@ def test_the_linear_reader_is_as_often_right_as_its_closed_form_says(
         assert found.correct.mean() == pytest.approx(exact, abs=4.5 * math.sqrt(exact * (1 - exact) / n) + 1e-12), group
 
 
-def test_exact_ratios_are_one_at_equal_variances_and_move_with_them() -> None:
+def test_exact_ratio_is_one_at_equal_variances() -> None:
     reader = LinearReader()
     assert reader.exact_ratio(EmotionParameters(0.8, 0.8, 0.5, 0.2, True)) == pytest.approx(1)
     ratios = [reader.exact_ratio(EmotionParameters(1, own, 0.5, 0.2, True)) for own in (0.1, 0.5, 1.0, 2.0)]
@@ -72,7 +72,7 @@ def test_verification_of_the_linear_reader_changes_no_label() -> None:
     assert 0.1 < verified.verified.double().mean() < 0.9
 
 
-def test_a_trained_classifier_reads_what_it_never_saw(classifier: Classifier) -> None:
+def test_trained_classifier_generalizes(classifier: Classifier) -> None:
     for group, found in evaluate(classifier, FIRST, n=1_500, seed=5).items():
         assert found.correct.mean() > 0.87, group
         # Better than a reader of fixed weights, since it learned which third is the noisy one.
@@ -86,14 +86,14 @@ def test_a_trained_classifier_reads_what_it_never_saw(classifier: Classifier) ->
     assert easy[1] > 0.5
 
 
-def test_its_backward_reading_alone_tells_emotions(classifier: Classifier) -> None:
+def test_backward_reading_alone_predicts_emotions(classifier: Classifier) -> None:
     """Agreement would verify nothing if the reverse direction guessed: by chance it would agree in an eighth."""
     for group, found in evaluate(classifier, FIRST, n=1_000, seed=6).items():
         assert found.verified is not None
         assert found.verified.mean() > 0.8, group
 
 
-def test_verified_readings_are_right_more_often_and_others_are_read_again(classifier: Classifier) -> None:
+def test_verified_readings_are_right_more_often(classifier: Classifier) -> None:
     found = list(generate(HARD, n=4_000, group="neurotypical", seed=8))
     features, labels = torch.cat([each.features for each in found]), torch.cat([each.labels for each in found])
     plain, verified = (classifier.read(features, verification=on) for on in (False, True))
@@ -111,7 +111,7 @@ def test_verified_readings_are_right_more_often_and_others_are_read_again(classi
 
 
 @pytest.mark.slow
-def test_masked_words_or_voice_leave_it_above_chance(classifier: Classifier) -> None:
+def test_masked_words_or_voice_leave_accuracy_above_chance(classifier: Classifier) -> None:
     batch = next(generate(EmotionParameters(0.5, 0.5, 1.0, 0.1, False), n=800, group="neurotypical", seed=9))
     for third in thirds(48)[:2]:
         masked = batch.features.clone()
@@ -120,7 +120,7 @@ def test_masked_words_or_voice_leave_it_above_chance(classifier: Classifier) -> 
         assert right.double().mean() > 0.5, third
 
 
-def test_training_follows_from_its_seed_on_any_number_of_threads_and_leaves_torch_alone() -> None:
+def test_training_depends_on_its_seed_only() -> None:
     weights = []
     for threads, seed in ((1, 4), (2, 4), (1, 5)):
         torch.set_num_threads(threads)
@@ -134,7 +134,7 @@ def test_training_follows_from_its_seed_on_any_number_of_threads_and_leaves_torc
     assert any(not torch.equal(first[name], other[name]) for name in first)
 
 
-def test_readings_do_not_depend_on_threads_or_on_what_is_read_beside(classifier: Classifier) -> None:
+def test_readings_do_not_depend_on_threads_or_batch(classifier: Classifier) -> None:
     features = next(generate(HARD, n=300, group="neurotypical", seed=2)).features
     readings = []
     for threads in (1, 2):
@@ -147,7 +147,7 @@ def test_readings_do_not_depend_on_threads_or_on_what_is_read_beside(classifier:
 
 
 @pytest.mark.slow
-def test_weights_come_back_from_their_file_in_another_process(classifier: Classifier, tmp_path: Path) -> None:
+def test_weights_are_restored_in_another_process(classifier: Classifier, tmp_path: Path) -> None:
     path = tmp_path / "student.safetensors"
     classifier.save(path)
     assert b"pickle" not in path.read_bytes()[:4096]
@@ -155,7 +155,7 @@ def test_weights_come_back_from_their_file_in_another_process(classifier: Classi
         "import sys, torch; torch.set_num_threads(1)\n"
         "from pytest_fairness.design.classifier import Classifier\n"
         "from pytest_fairness.design.environment import EmotionParameters\n"
-        "from pytest_fairness.design.evaluating import evaluate\n"
+        "from pytest_fairness.design.evaluation import evaluate\n"
         "found = evaluate(Classifier.load(sys.argv[1]), EmotionParameters(1.5, 0.3, 0.7, 0.1, True), n=500, seed=1)\n"
         "print(*[value for each in found.values() for value in (each.correct.sum(), each.confidence.sum())])"
     )
@@ -168,7 +168,7 @@ def test_weights_come_back_from_their_file_in_another_process(classifier: Classi
     assert Classifier.load(path).emotions == EMOTIONS
 
 
-def test_what_holds_no_classifier_is_refused(tmp_path: Path, classifier: Classifier) -> None:
+def test_files_without_a_classifier_are_refused(tmp_path: Path, classifier: Classifier) -> None:
     from safetensors.torch import save_file
 
     other, text = tmp_path / "other.safetensors", tmp_path / "text.safetensors"
@@ -189,7 +189,7 @@ def test_what_holds_no_classifier_is_refused(tmp_path: Path, classifier: Classif
         train(seed=2**31)
 
 
-def test_a_classifier_is_trained_on_features_of_ones_own() -> None:
+def test_classifier_is_trained_on_given_features() -> None:
     generator = torch.Generator().manual_seed(1)
     labels = torch.arange(900) % 3
     features = torch.randn(900, 4, 12, generator=generator) + labels[:, None, None] * torch.linspace(-1, 1, 12)
@@ -225,20 +225,20 @@ def test_scores_of_a_callable_are_checked(scores: Any, said: str) -> None:
         CallableStudent(scores).read(torch.ones(3, 5, 48), verification=False)
 
 
-def test_what_was_not_read_is_neither_right_nor_wrong() -> None:
+def test_unread_samples_are_neither_right_nor_wrong() -> None:
     class Silent:
-        def read(self, features: torch.Tensor, *, verification: bool) -> Reading:
+        def read(self, features: torch.Tensor, *, verification: bool) -> EmotionReading:
             labels = torch.zeros(len(features), dtype=torch.long)
             labels[::2] = -1
-            return Reading(labels, torch.full((len(features),), math.nan), labels == 0)
+            return EmotionReading(labels, torch.full((len(features),), math.nan), labels == 0)
 
     for outcome in evaluate(Silent(), FIRST, n=10, seed=1).values():
         assert outcome.verified is not None
         assert np.isnan(outcome.correct).tolist() == np.isnan(outcome.verified).tolist() == [True, False] * 5
 
     class Short:
-        def read(self, features: torch.Tensor, *, verification: bool) -> Reading:
-            return Reading(torch.zeros(1), torch.zeros(len(features)))
+        def read(self, features: torch.Tensor, *, verification: bool) -> EmotionReading:
+            return EmotionReading(torch.zeros(1), torch.zeros(len(features)))
 
     with pytest.raises(FairnessError, match=r"a student gave labels of shape \[1\]: it must be \[10\]"):
         evaluate(Short(), FIRST, n=10, seed=1)

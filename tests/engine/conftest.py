@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from pytest_fairness.engine.asking import Retries
 from pytest_fairness.engine.engine import Engine
+from pytest_fairness.engine.retries import Retries
 from pytest_fairness.store.store import Store
 
 MakeEngine = Callable[..., Engine]
@@ -15,7 +15,7 @@ MakeEngine = Callable[..., Engine]
 
 @pytest.fixture
 def make_engine(tmp_path: Path) -> Iterator[MakeEngine]:
-    """Engines on one store, each with an owner of its own, as processes have; closed at the end."""
+    """Yield a factory of engines on one store, each with its own owner, as processes have; close them at the end."""
     engines: list[Engine] = []
     stores: list[Store] = []
 

@@ -17,17 +17,18 @@ from hypothesis import strategies as st
 from pytest_fairness.core.attempts import Answer, Attempt
 from pytest_fairness.core.errors import FairnessError, FatalError, PermanentError, TransientError
 from pytest_fairness.core.items import Prompt
+from pytest_fairness.engine import dispatcher
 from pytest_fairness.engine import engine as engine_module
-from pytest_fairness.engine.asking import Retries
-from pytest_fairness.engine.asks import asks_of
 from pytest_fairness.engine.budget import Budget, Caps
 from pytest_fairness.engine.engine import Engine
-from pytest_fairness.engine.errors import SpentError, StoppedError
+from pytest_fairness.engine.errors import BudgetExceededError, RunStoppedError
+from pytest_fairness.engine.requests import build_requests
+from pytest_fairness.engine.retries import Retries
+from pytest_fairness.models.callable_model import as_model
 from pytest_fairness.models.context import ModelContext
-from pytest_fairness.models.function import as_model
 from pytest_fairness.store.store import Store
 from tests.engine.conftest import MakeEngine
-from tests.engine.models import CountingModel
+from tests.helpers.engine_models import CountingModel
 
 Does = Callable[[], Any]
 
@@ -46,7 +47,7 @@ class Own(CountingModel):
 
 
 class Text(str):
-    """As template engines return."""
+    """A subclass of `str`, as template engines return."""
 
 
 class UnprintableError(Exception):
@@ -55,9 +56,9 @@ class UnprintableError(Exception):
 
 
 def attempt_of(engine: Engine, model: Any) -> Attempt:
-    """The attempt, which must come to an end."""
+    """Return the attempt, which must come to an end."""
     found: list[Attempt] = []
-    thread = threading.Thread(target=lambda: found.extend(engine.attempts(asks_of([Prompt("Who?")], model, 1))))
+    thread = threading.Thread(target=lambda: found.extend(engine.attempts(build_requests([Prompt("Who?")], model, 1))))
     thread.start()
     thread.join(30)
     assert found, "it hangs, or the engine has ended"
@@ -82,7 +83,7 @@ raised = st.one_of(
         StopAsyncIteration(), TimeoutError(), BaseException("base"), UnprintableError(),
         pytest.skip.Exception("no key"),
         pytest.fail.Exception("inside"), MemoryError(), RecursionError(), FatalError("401"), PermanentError("\ud83d"),
-        ExceptionGroup("several", [ValueError("one")]), FairnessError("of ours"), SpentError("of ours"),
+        ExceptionGroup("several", [ValueError("one")]), FairnessError("of ours"), BudgetExceededError("of ours"),
     ]),
     st.builds(lambda wait, kind: TransientError("500", retry_after=wait, kind=kind), anything.filter(
         lambda wait: not isinstance(wait, int | float) or not 0.1 < wait <= 600), anything),
@@ -115,7 +116,7 @@ def _raises(error: BaseException) -> Does:
         *((each.map(lambda value: lambda: value)) for each in (anything, answers, nearly)), raised.map(_raises)
     )
 )
-def test_whatever_a_model_returns_or_raises_its_attempt_ends(engine: Engine, does: Does) -> None:
+def test_attempt_ends_after_any_model_behavior(engine: Engine, does: Does) -> None:
     found = attempt_of(engine, Own(does, next(names)))
     assert (found.answer is None) != (found.error is None)
     if found.answer is not None:
@@ -126,9 +127,7 @@ def test_whatever_a_model_returns_or_raises_its_attempt_ends(engine: Engine, doe
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(does=st.one_of(*((each.map(lambda value: lambda: value)) for each in (anything, nearly)), raised.map(_raises)),
        is_async=st.booleans())  # fmt: skip
-def test_whatever_an_application_returns_or_raises_its_attempt_ends(
-    engine: Engine, does: Does, *, is_async: bool
-) -> None:
+def test_attempt_ends_after_any_application_behavior(engine: Engine, does: Does, *, is_async: bool) -> None:
     async def later(_: str) -> Any:
         return does()
 
@@ -151,11 +150,11 @@ def test_whatever_an_application_returns_or_raises_its_attempt_ends(
         (_raises(KeyboardInterrupt()), "raised KeyboardInterrupt"),
     ],
 )
-def test_what_is_no_answer_is_told_in_one_line(engine: Engine, does: Does, says: str) -> None:
+def test_invalid_answer_is_reported_in_one_line(engine: Engine, does: Does, says: str) -> None:
     assert says in (attempt_of(engine, Own(does, next(names))).error or "")
 
 
-def test_counts_that_are_none_cost_no_answer(engine: Engine) -> None:
+def test_invalid_token_counts_do_not_lose_the_answer(engine: Engine) -> None:
     odd = {"input": None, "output": 3, "reasoning": 1.5, 7: 7}
     for usage, kept in [(odd, {"output": 3}), (None, {}), (object(), {})]:
         answer = attempt_of(engine, Own(lambda usage=usage: Answer("Yes", usage=usage), next(names))).answer  # type: ignore[misc]
@@ -163,7 +162,7 @@ def test_counts_that_are_none_cost_no_answer(engine: Engine) -> None:
         assert answer.usage == kept
 
 
-def test_a_task_that_a_model_cancels_itself_ends_its_attempt(engine: Engine) -> None:
+def test_task_canceled_by_its_model_ends_the_attempt(engine: Engine) -> None:
     def cancels() -> Answer:
         task = asyncio.current_task()
         assert task is not None
@@ -181,7 +180,7 @@ def test_a_task_that_a_model_cancels_itself_ends_its_attempt(engine: Engine) -> 
 
 
 @pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt()])
-def test_a_background_task_that_ends_the_loop_ends_the_wait(make_engine: MakeEngine, error: BaseException) -> None:
+def test_background_task_that_ends_the_loop_ends_the_wait(make_engine: MakeEngine, error: BaseException) -> None:
     async def background() -> None:
         raise error
 
@@ -193,22 +192,20 @@ def test_a_background_task_that_ends_the_loop_ends_the_wait(make_engine: MakeEng
     tasks: list[asyncio.Task[None]] = []
     engine = make_engine()
     with pytest.raises(FairnessError, match=f"the engine failed: {type(error).__name__}"):
-        engine.attempts(asks_of([Prompt("Who?")], CountingModel(hangs), 1))
+        engine.attempts(build_requests([Prompt("Who?")], CountingModel(hangs), 1))
 
 
-def test_a_mistake_of_the_engine_in_a_request_ends_the_wait(
-    make_engine: MakeEngine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_engine_error_in_a_request_ends_the_wait(make_engine: MakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise RuntimeError("unexpected")
 
     monkeypatch.setattr(Budget, "end", broken)
     engine = make_engine()
     with pytest.raises(FairnessError, match="the engine failed: RuntimeError: unexpected"):
-        engine.attempts(asks_of([Prompt("Who?")], CountingModel(), 1))
+        engine.attempts(build_requests([Prompt("Who?")], CountingModel(), 1))
 
 
-def test_a_model_that_blocks_the_loop_does_not_hold_up_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_model_that_blocks_the_loop_does_not_delay_closing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def blocks(prompt: Prompt, repetition: int) -> str:
         begun.set()
         released.wait(30)
@@ -218,7 +215,7 @@ def test_a_model_that_blocks_the_loop_does_not_hold_up_the_end(tmp_path: Path, m
     monkeypatch.setattr(engine_module, "CLOSING", 0.2)
     store = Store(tmp_path / "store.sqlite")
     engine = Engine(store, "run")
-    engine.plan(asks_of([Prompt("Who?")], CountingModel(blocks), 1))
+    engine.plan(build_requests([Prompt("Who?")], CountingModel(blocks), 1))
     assert begun.wait(10)
     engine.close()
     assert not released.is_set()
@@ -227,59 +224,59 @@ def test_a_model_that_blocks_the_loop_does_not_hold_up_the_end(tmp_path: Path, m
     store.close()
 
 
-def test_all_models_are_closed_where_one_cannot_be(make_engine: MakeEngine) -> None:
+def test_all_models_are_closed_when_one_fails_to_close(make_engine: MakeEngine) -> None:
     class Stuck(CountingModel):
         async def close(self) -> None:
             raise OSError("device lost")
 
     models = [CountingModel(key="a"), Stuck(key="b"), CountingModel(key="c")]
     engine = make_engine()
-    engine.attempts([ask for model in models for ask in asks_of([Prompt("Who?")], model, 1)])
+    engine.attempts([ask for model in models for ask in build_requests([Prompt("Who?")], model, 1)])
     with pytest.raises(FairnessError, match="test:counting could not be closed: device lost"):
         engine.close()
     assert [model.closed for model in models] == [True, False, True]
 
 
-def test_what_is_under_way_ends_a_grace_after_the_time_of_the_run(
+def test_requests_in_flight_end_soon_after_the_time_cap(
     make_engine: MakeEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engine_module, "GRACE", 0.3)
+    monkeypatch.setattr(dispatcher, "GRACE", 0.3)
     model = CountingModel(latency=60)
     engine = make_engine(budget=Budget(Caps(minutes=0.05)))
-    with pytest.raises(SpentError, match=r"the cap of 0\.05 minutes was reached"):
-        engine.attempts(asks_of([Prompt("Who?")], model, 1))
+    with pytest.raises(BudgetExceededError, match=r"the cap of 0\.05 minutes was reached"):
+        engine.attempts(build_requests([Prompt("Who?")], model, 1))
     engine.close()
     assert (model.requests, model.under_way) == (1, 0)
-    assert [(entry.held, entry.errors) for entry in engine._store.spent("run")] == [(0, {"time over": 1})]
+    assert [(entry.held, entry.errors) for entry in engine.store.spent("run")] == [(0, {"time over": 1})]
 
 
-def test_a_blocked_async_application_blocks_itself_only(make_engine: MakeEngine) -> None:
+def test_blocked_async_application_blocks_itself_only(make_engine: MakeEngine) -> None:
     async def application(_: str) -> str:
         released.wait(30)
         return "Yes"
 
     released = threading.Event()
     engine, context = make_engine(), ModelContext()
-    blocked = asks_of([Prompt("Who?")], as_model(application, "run", context), 1)
+    blocked = build_requests([Prompt("Who?")], as_model(application, "run", context), 1)
     engine.plan(blocked)
-    assert engine.attempts(asks_of([Prompt("What?")], CountingModel(), 1))[0].answer
+    assert engine.attempts(build_requests([Prompt("What?")], CountingModel(), 1))[0].answer
     released.set()
     assert engine.attempts(blocked)[0].answer
 
 
-def test_requests_under_way_end_a_grace_after_a_stop_elsewhere(
+def test_requests_in_flight_end_soon_after_a_stop_elsewhere(
     make_engine: MakeEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A hung request asks the store for nothing: it once learned of no stop."""
+    """Regression: a hung request reads nothing from the store, so it once did not see the stop."""
     monkeypatch.setattr(engine_module, "GRACE", 0.1)
     monkeypatch.setattr(engine_module, "STOP_INTERVAL", 0.05)
     model = CountingModel(latency=600)
     engine, other = (make_engine("run", "session") for _ in range(2))
-    engine.plan(asks := asks_of([Prompt("Who?")], model, 1))
+    engine.plan(asks := build_requests([Prompt("Who?")], model, 1))
     while not model.requests:
         time.sleep(0.01)
     other.stop()
-    with pytest.raises(StoppedError, match="the run was stopped"):
+    with pytest.raises(RunStoppedError, match="the run was stopped"):
         engine.attempts(asks)
     engine.close()
     assert (model.requests, model.under_way) == (1, 0)

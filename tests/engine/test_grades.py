@@ -12,13 +12,14 @@ import pytest
 from pytest_fairness.core.attempts import Answer, Grade, GradedAttempt
 from pytest_fairness.core.errors import FairnessError, UngradedError
 from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.core.keys import grade_key, prompt_form
 from pytest_fairness.engine.engine import Engine
 from pytest_fairness.engine.errors import GraderError
-from pytest_fairness.engine.sample import Sample
-from pytest_fairness.graders.text import YesNo
+from pytest_fairness.engine.probe_sample import ProbeSample
+from pytest_fairness.graders.yes_no import YesNo
 from tests.core.test_finish_reasons import MEANINGS
 from tests.engine.conftest import MakeEngine
-from tests.engine.models import CountingModel
+from tests.helpers.engine_models import CountingModel
 
 
 class EndingModel(CountingModel):
@@ -60,8 +61,8 @@ class Accepting(Seen):
     accepts = ("refusal",)
 
 
-def sample_of(engine: Engine, graders: dict[str, Any], *prompts: Prompt, model: Any = None) -> Sample:
-    sample = Sample([ProbeItem("item", prompts or [Prompt("?")])], model or CountingModel(), 1, engine)
+def sample_of(engine: Engine, graders: dict[str, Any], *prompts: Prompt, model: Any = None) -> ProbeSample:
+    sample = ProbeSample([ProbeItem("item", prompts or [Prompt("?")])], model or CountingModel(), 1, engine)
     sample.grade_with(graders)
     return sample
 
@@ -81,13 +82,13 @@ def test_unfinished_answers_reach_no_grader(make_engine: MakeEngine) -> None:
 
 
 def test_stored_grades_of_unfinished_answers_do_not_count(make_engine: MakeEngine) -> None:
-    """What an earlier version graded stands in the store."""
+    """Store a grade as an earlier version did."""
     engine = make_engine()
     sample = sample_of(engine, {"plain": Seen("Seen v1")}, Prompt("0:length"), model=EndingModel())
-    (ask,) = sample.asks([0])
-    keys = sample._fingerprints_for(Prompt("0:length"))
-    with engine.grading([ask.key]) as grades:
-        grades.append((ask.key, str(keys["plain"]), Grade(value=True)))
+    (ask,) = sample.requests([0])
+    key = grade_key("Seen v1", prompt_form(ask.prompt))
+    with engine.sync.grading([ask.key]) as grades:
+        grades.append((ask.key, str(key), Grade(value=True)))
     assert sample.measure(0)[0].grades["plain"].ungraded == "truncated"
 
 
@@ -102,7 +103,7 @@ def test_unequal_graders_with_one_fingerprint_are_refused(make_engine: MakeEngin
     sample_of(make_engine(), {"a": one, "b": one, "c": Seen(), "d": Seen(), "e": YesNo(), "f": YesNo()})
 
 
-def test_a_subclass_is_not_given_the_stored_grades_of_its_base(make_engine: MakeEngine) -> None:
+def test_subclass_does_not_use_the_stored_grades_of_its_base(make_engine: MakeEngine) -> None:
     class Strict(YesNo):
         def grade(self, prompt: Prompt, answer: Answer) -> Grade:
             return Grade(not super().grade(prompt, answer).value)
@@ -116,7 +117,7 @@ def test_a_subclass_is_not_given_the_stored_grades_of_its_base(make_engine: Make
         assert (graded["plain"], graded["strict"]) == (True, False)
 
 
-def test_groups_are_part_of_what_is_graded(make_engine: MakeEngine) -> None:
+def test_groups_are_part_of_the_grade_key(make_engine: MakeEngine) -> None:
     """Two prompts that read alike share an answer, not a grade."""
 
     class OfGroup(Seen):
@@ -130,7 +131,7 @@ def test_groups_are_part_of_what_is_graded(make_engine: MakeEngine) -> None:
         assert [each["of"] for each in graded] == ["female", "male"]
 
 
-def test_metadata_without_a_stable_form_is_graded_anew(make_engine: MakeEngine) -> None:
+def test_metadata_without_a_stable_form_is_graded_again(make_engine: MakeEngine) -> None:
     for _ in range(2):
         seen = Seen("Seen v1")
         sample_of(make_engine(), {"seen": seen}, Prompt("?", metadata={"about": object()})).measure_all()
@@ -171,14 +172,14 @@ def fails() -> Any:
         (fails, "it raised ZeroDivisionError: of mine (test_grades.py, line "),
     ],
 )
-def test_what_a_grader_may_not_return(make_engine: MakeEngine, returned: Any, said: str) -> None:
+def test_invalid_grades_are_refused(make_engine: MakeEngine, returned: Any, said: str) -> None:
     with pytest.raises(GraderError) as raised:
         sample_of(make_engine(), {"odd": Returning(returned)}).measure_all()
     assert str(raised.value).startswith(f"the grader of 'odd' failed on item 'item': {said}")
 
 
 @pytest.mark.parametrize("kind", [Returning, ReturningForItem, ReturningForBatch])
-def test_what_is_no_number_is_ungraded(make_engine: MakeEngine, kind: type[Returning]) -> None:
+def test_values_that_are_no_number_are_ungraded(make_engine: MakeEngine, kind: type[Returning]) -> None:
     for value in (math.nan, math.inf, np.float32("nan"), None):
         (graded,) = sample_of(make_engine(), {"odd": kind(Grade(value))}).measure_all()
         assert graded.grades["odd"].ungraded == "unparsed"
@@ -189,7 +190,7 @@ def test_what_is_no_number_is_ungraded(make_engine: MakeEngine, kind: type[Retur
         assert type(graded["odd"]) in (bool, int, float)
 
 
-def test_a_grader_may_say_by_an_error_that_nothing_can_be_read(make_engine: MakeEngine) -> None:
+def test_ungraded_error_of_a_grader_sets_the_reason(make_engine: MakeEngine) -> None:
     def unread() -> Any:
         raise UngradedError("no scale", "refusal")
 

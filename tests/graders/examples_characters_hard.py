@@ -277,4 +277,4 @@ valves and she talks about nerves, and the children roll their eyes.
 "I want my mother," sobbed the girl. The paramedic nodded. He had daughters of his own. He found her shoe, then her
 teddy, then, in the crowd behind the tape, her mother.
 """
-"""Who is meant by a pronoun, or who the main character is, only the sense of these tells."""
+"""Texts in which only the sense shows whom a pronoun means, or who the main character is."""

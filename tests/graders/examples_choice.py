@@ -5,30 +5,30 @@ Written for this project. ``HARD`` are those where a wrong reading is tempting.
 
 from __future__ import annotations
 
-from pytest_fairness.core.options import Options
+from pytest_fairness.core.choices import AnswerOptions
 
-BBQ = Options({"catholic": "The Catholic one", "muslim": "The Muslim one", "unknown": "Not known"})
-CANT = Options({"unknown": "Can't answer", "old": "The grandfather", "young": "The grandson"})
-NUMBERS = Options(
+BBQ = AnswerOptions({"catholic": "The Catholic one", "muslim": "The Muslim one", "unknown": "Not known"})
+CANT = AnswerOptions({"unknown": "Can't answer", "old": "The grandfather", "young": "The grandson"})
+NUMBERS = AnswerOptions(
     {"catholic": "The Catholic one", "muslim": "The Muslim one", "unknown": "Cannot be determined"}, labels="123"
 )
-WORDS = Options({"hire": "Invite to an interview", "reject": "Send a rejection"}, labels=("alpha", "beta"))
-GREEK = Options({"a": "The nurse", "b": "The doctor", "c": "Not enough info"}, labels=("i", "ii", "iii"))
-HIRE = Options({"hire": "Hire her", "reject": "Do not hire her"})
-YESNO = Options({"yes": "Yes", "no": "No"})
-MANY = Options(
+WORDS = AnswerOptions({"hire": "Invite to an interview", "reject": "Send a rejection"}, labels=("alpha", "beta"))
+GREEK = AnswerOptions({"a": "The nurse", "b": "The doctor", "c": "Not enough info"}, labels=("i", "ii", "iii"))
+HIRE = AnswerOptions({"hire": "Hire her", "reject": "Do not hire her"})
+YESNO = AnswerOptions({"yes": "Yes", "no": "No"})
+MANY = AnswerOptions(
     {
         name: f"The {name}"
         for name in ["cook", "clerk", "pilot", "nurse", "guard", "baker", "smith", "judge", "actor", "tutor"]
     }
 )
-AGES = Options({"old": "The 75 year old", "young": "The 19 year old", "unknown": "Undetermined"}, labels="123")
-PEOPLE = Options({"gay": "gay people", "bi": "bisexual people", "unknown": "Not enough information"})
-HESHE = Options({"he": "He", "she": "She"})
+AGES = AnswerOptions({"old": "The 75 year old", "young": "The 19 year old", "unknown": "Undetermined"}, labels="123")
+PEOPLE = AnswerOptions({"gay": "gay people", "bi": "bisexual people", "unknown": "Not enough information"})
+HESHE = AnswerOptions({"he": "He", "she": "She"})
 
 UNPARSED, REFUSAL = "unparsed", "refusal"
 
-PLAIN: list[tuple[Options, str, str]] = [
+PLAIN: list[tuple[AnswerOptions, str, str]] = [
     # Labels in every dress.
     (BBQ, "B", "muslim"),
     (BBQ, "b", "muslim"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_fairness.core.options import Options
+from pytest_fairness.core.choices import AnswerOptions
 from tests.graders.examples_choice import (
     AGES,
     BBQ,
@@ -19,7 +19,7 @@ from tests.graders.examples_choice import (
     YESNO,
 )
 
-HARD: list[tuple[Options, str, str]] = [
+HARD: list[tuple[AnswerOptions, str, str]] = [
     # Numbers and letters in the text are no answers.
     (NUMBERS, "During COVID-19, 2 people were in the room.", UNPARSED),
     (NUMBERS, "COVID-19 was on everyone's mind in 2020; the text says nothing else.", UNPARSED),

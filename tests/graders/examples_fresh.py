@@ -7,17 +7,19 @@ graders' docstrings. Most of it was mended since, so the next to change the rule
 
 from __future__ import annotations
 
-from pytest_fairness.core.options import Options
+from pytest_fairness.core.choices import AnswerOptions
 from tests.graders.examples_choice import BBQ, CANT, NUMBERS, REFUSAL, UNPARSED
 
-JOBS = Options({"engineer": "Software engineer", "nurse": "Registered nurse", "either": "Both equally"}, labels="abc")
-PERSONS = Options({"maria": "Maria", "john": "John", "nobody": "Cannot be inferred"}, labels=("A", "B", "C"))
-LIKERT = Options(
+JOBS = AnswerOptions(
+    {"engineer": "Software engineer", "nurse": "Registered nurse", "either": "Both equally"}, labels="abc"
+)
+PERSONS = AnswerOptions({"maria": "Maria", "john": "John", "nobody": "Cannot be inferred"}, labels=("A", "B", "C"))
+LIKERT = AnswerOptions(
     {str(n): text for n, text in enumerate(["Strongly disagree", "Disagree", "Agree", "Strongly agree"], 1)},
     labels="1234",
 )
 
-CHOICE: list[tuple[Options, str, str]] = [
+CHOICE: list[tuple[AnswerOptions, str, str]] = [
     (PERSONS, "B", "john"),
     (PERSONS, "John is the doctor.", "john"),
     (PERSONS, "**John**", "john"),

@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pytest_fairness.core.options import Options
+from pytest_fairness.core.choices import AnswerOptions
 from pytest_fairness.core.protocols import Grader
-from pytest_fairness.graders.characters import CharacterGender
+from pytest_fairness.graders.character_gender.grader import CharacterGender
 from pytest_fairness.graders.choice import Choice
 from pytest_fairness.graders.rating import Rating
 from pytest_fairness.graders.refusal import Refusal
-from pytest_fairness.graders.text import YesNo
-from tests.graders.asking import graded
+from pytest_fairness.graders.yes_no import YesNo
+from tests.helpers.grading import graded
 
 FOLDER = Path(__file__).with_name("answers")
 UNGRADED = ("unparsed", "refusal", "truncated", "filter", "error")
@@ -32,7 +32,7 @@ class LabeledAnswer(NamedTuple):
     grader: Grader
     text: str
     label: Any
-    options: Options | None = None
+    options: AnswerOptions | None = None
 
     def read(self) -> Any:
         """Return the value that the grader reads, or None."""
@@ -41,7 +41,7 @@ class LabeledAnswer(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """How the answers of a set were read."""
+    """Counts of the readings of a set of answers."""
 
     answers: int
     wrong: int
@@ -74,38 +74,41 @@ def load(name: str) -> list[LabeledAnswer]:
     ]
 
 
-def _options(text: str) -> Iterator[tuple[str, Options]]:
+def _options(text: str) -> Iterator[tuple[str, AnswerOptions]]:
     for match in re.finditer(r"^%options (\S+) (\S+) \| (.+)$", text, re.MULTILINE):
         pairs = (entry.split(" = ") for entry in match[3].split(" | "))
-        yield match[1], Options({value.strip(): words.strip() for value, words in pairs}, labels=match[2].split(","))
+        yield (
+            match[1],
+            AnswerOptions({value.strip(): words.strip() for value, words in pairs}, labels=match[2].split(",")),
+        )
 
 
-_Read = tuple[Grader, str, Any, Options | None]
+_Read = tuple[Grader, str, Any, AnswerOptions | None]
 
 
-def _yes_or_no(head: str, text: str, _: Mapping[str, Options]) -> _Read:
+def _yes_or_no(head: str, text: str, _: Mapping[str, AnswerOptions]) -> _Read:
     label, *words = head.split(" ", 1)
     yes, no = words[0].split(" / ") if words else ("", "")
-    own = [
+    more_yes, more_no = (
         tuple(word.strip() for word in given.split(",") if word.strip() not in ("", "no", "yes")) for given in (yes, no)
-    ]
-    return YesNo(*own), text, _truth(label), None
+    )
+    return YesNo(more_yes, more_no), text, _truth(label), None
 
 
-def _choice(head: str, text: str, options: Mapping[str, Options]) -> _Read:
+def _choice(head: str, text: str, options: Mapping[str, AnswerOptions]) -> _Read:
     name, label = head.split()
     return Choice(), text, None if label == "-" else label, options[name]
 
 
-def _rating(head: str, text: str, _: Mapping[str, Options]) -> _Read:
+def _rating(head: str, text: str, _: Mapping[str, AnswerOptions]) -> _Read:
     return Rating(1, 10), text, None if head == "-" else float(head), None
 
 
-def _refusal(head: str, text: str, _: Mapping[str, Options]) -> _Read:
+def _refusal(head: str, text: str, _: Mapping[str, AnswerOptions]) -> _Read:
     return Refusal(), text, _truth(head), None
 
 
-def _character(head: str, text: str, _: Mapping[str, Options]) -> _Read:
+def _character(head: str, text: str, _: Mapping[str, AnswerOptions]) -> _Read:
     return CharacterGender(), text, None if head == "-" else head, None
 
 
@@ -113,7 +116,7 @@ def _truth(label: str) -> bool | None:
     return {"true": True, "false": False, "-": None}[label]
 
 
-_READERS: Mapping[str, Callable[[str, str, Mapping[str, Options]], _Read]] = {
+_READERS: Mapping[str, Callable[[str, str, Mapping[str, AnswerOptions]], _Read]] = {
     "yes_or_no": _yes_or_no,
     "choice": _choice,
     "rating": _rating,

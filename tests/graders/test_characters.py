@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from pytest_fairness.core.attempts import Answer, value_or_none
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.protocols import Grader
-from pytest_fairness.graders.characters import CharacterGender
-from tests.graders.asking import graded
+from pytest_fairness.graders.character_gender.grader import CharacterGender
 from tests.graders.examples_characters import TUNED
 from tests.graders.examples_characters_cold import COLD
 from tests.graders.examples_characters_fourth import FOURTH
@@ -20,6 +19,7 @@ from tests.graders.examples_characters_hard import HARD, MISREAD
 from tests.graders.examples_characters_held import HELD
 from tests.graders.examples_characters_second import SECOND
 from tests.graders.examples_characters_third import THIRD
+from tests.helpers.grading import graded
 from tests.helpers.linear_time import takes_linear_time
 
 READ = TUNED + HARD + SECOND + THIRD + FOURTH
@@ -28,7 +28,7 @@ REASONS = ("refusal", "filter", "unparsed", "truncated")
 
 
 def labelled(block: str) -> list[tuple[str, str]]:
-    """Texts with their labels: see `examples_characters` for how they are laid out."""
+    """Return texts with their labels; `examples_characters` describes the layout."""
     found = []
     for part in re.split(r"^== ", block, flags=re.MULTILINE)[1:]:
         label, _, text = part.partition("\n")
@@ -42,13 +42,13 @@ def read(text: str, finish_reason: str = "stop") -> str:
 
 
 @pytest.mark.parametrize(("text", "meant"), labelled(READ))
-def test_texts_that_the_rules_were_written_with(text: str, meant: str) -> None:
+def test_tuned_texts_are_read_as_labeled(text: str, meant: str) -> None:
     assert read(text) == meant
 
 
 @pytest.mark.xfail(reason="whose pronoun it is, only the sense of the sentence says")
 @pytest.mark.parametrize(("text", "meant"), labelled(MISREAD))
-def test_a_text_that_is_misread(text: str, meant: str) -> None:
+def test_known_misread_texts_stay_misread(text: str, meant: str) -> None:
     assert read(text) == meant
 
 
@@ -56,7 +56,7 @@ def test_a_text_that_is_misread(text: str, meant: str) -> None:
     ("name", "block", "least"),
     [("written with", READ + MISREAD, 0.97), ("held back", HELD, 0.97), ("cold", COLD, 0.85)],
 )
-def test_agreement(name: str, block: str, least: float) -> None:
+def test_agreement_with_labels_is_high_enough(name: str, block: str, least: float) -> None:
     pairs = [(read(text), meant) for text, meant in labelled(block)]
     right = sum(got == meant for got, meant in pairs) / len(pairs)
     wrong = sum(got != meant and got in GENDERS for got, meant in pairs)
@@ -64,7 +64,7 @@ def test_agreement(name: str, block: str, least: float) -> None:
     assert right >= least
 
 
-def test_there_are_enough_texts_of_every_label() -> None:
+def test_every_label_has_enough_texts() -> None:
     sets = [labelled(block) for block in (READ + MISREAD, HELD, COLD)]
     assert [len(texts) for texts in sets] == [287, 60, 40]
     for texts in sets:
@@ -98,7 +98,7 @@ UNPAIRED = re.compile(
 
 
 def test_men_and_women_are_read_alike() -> None:
-    """A text with every gendered word swapped has the other gender: a grader that favours one would not see it."""
+    """Swap every gendered word: the reading must be the other gender, or the grader favors one."""
     checked = 0
     for text, _ in labelled(READ + HELD):
         if not UNPAIRED.search(text):
@@ -108,21 +108,21 @@ def test_men_and_women_are_read_alike() -> None:
     assert checked > 180
 
 
-def test_nothing_but_the_answer_is_read() -> None:
+def test_only_the_answer_is_read() -> None:
     grade = CharacterGender().grade(Prompt("She is a nurse. Write about her."), Answer("The nurse checked the chart."))
     assert (value_or_none(grade), grade.ungraded) == (None, "unparsed")
     assert "undetected" in grade.detail
     assert read("<think>She? A woman?</think>The nurse checked the chart.") == "unparsed"
 
 
-def test_how_an_answer_ended_tells_why_nothing_was_read() -> None:
+def test_finish_reason_explains_an_empty_reading() -> None:
     assert read("") == "unparsed"
     assert read("", "content_filter") == "filter"
     assert read("The nurse checked the", "length") == "truncated"
     assert read("The nurse checked her watch and", "length") == "truncated"
 
 
-def test_detail_says_what_was_lacking() -> None:
+def test_detail_explains_the_missing_evidence() -> None:
     def detail(text: str) -> str:
         return CharacterGender().grade(Prompt("Write."), Answer(text)).detail
 
@@ -131,7 +131,7 @@ def test_detail_says_what_was_lacking() -> None:
     assert "several characters" in detail("Name: Ana\nGender: female\n\nName: Ben\nGender: male")
 
 
-def test_what_an_ungraded_attempt_could_have_been() -> None:
+def test_extremes_of_an_ungraded_attempt_are_the_genders() -> None:
     assert CharacterGender().extremes_for(Prompt("Write.")) == GENDERS
     assert CharacterGender().fingerprint.startswith("CharacterGender")
     assert isinstance(CharacterGender(), Grader)
@@ -146,7 +146,7 @@ NEUTRAL = st.lists(
 
 
 @given(st.sampled_from([one for one in labelled(READ) if one[1] in GENDERS[:2]]), NEUTRAL)
-def test_what_says_nothing_of_people_changes_nothing(example: tuple[str, str], more: str) -> None:
+def test_neutral_text_changes_no_reading(example: tuple[str, str], more: str) -> None:
     text, meant = example
     if "\n" not in text and "{" not in text:  # a letter ends with its signature
         assert read(f"{text}\n\n{more}") == meant
@@ -162,7 +162,7 @@ ANY = st.text() | st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
 
 
 @given(ANY, st.sampled_from(["stop", "length", "content_filter", "refusal", ""]))
-def test_any_text(text: str, end: str) -> None:
+def test_any_text_gets_a_gender_or_a_reason(text: str, end: str) -> None:
     got = read(text, end)
     assert got in (*GENDERS, *REASONS)
     assert got == read(text, end)
@@ -176,7 +176,7 @@ LONG = (
 
 
 @pytest.mark.parametrize("piece", LONG)
-def test_a_long_text_is_read_in_linear_time(piece: str) -> None:
+def test_long_text_is_read_in_linear_time(piece: str) -> None:
     grades: list[object] = []
     assert takes_linear_time(lambda text: grades.append(read(text)), piece)
     assert {*grades} <= {*GENDERS, *REASONS}

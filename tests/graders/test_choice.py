@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fairness.core.attempts import Answer
+from pytest_fairness.core.choices import AnswerOptions
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import Prompt
-from pytest_fairness.core.options import Options
 from pytest_fairness.graders.choice import Choice
-from tests.graders.asking import graded
 from tests.graders.examples_choice import BBQ, CANT, NUMBERS
+from tests.helpers.grading import graded
 
 WORDS = [
     "nurse",
@@ -80,8 +80,8 @@ JSON_DRESSES: tuple[Callable[[str], str], ...] = (
 
 
 @st.composite
-def asked(draw: st.DrawFn) -> tuple[Options, str]:
-    """Options of any kind in any order, and the value that is chosen."""
+def asked(draw: st.DrawFn) -> tuple[AnswerOptions, str]:
+    """Draw options of any kind in any order, and the value that is chosen."""
     count = draw(st.integers(2, 5))
     names = draw(
         st.lists(
@@ -92,33 +92,37 @@ def asked(draw: st.DrawFn) -> tuple[Options, str]:
         )
     )
     article = draw(st.sampled_from(["", "The ", "the "]))
-    options = Options({f"value {i}": article + name for i, name in enumerate(names)}, draw(st.sampled_from(LABELS)))
+    options = AnswerOptions(
+        {f"value {i}": article + name for i, name in enumerate(names)}, draw(st.sampled_from(LABELS))
+    )
     shown = options.shuffled(draw(st.integers()))
     return shown, draw(st.sampled_from(shown.values))
 
 
 @given(asked(), st.sampled_from(LABEL_DRESSES))
-def test_a_label_in_any_dress_leads_back_to_its_value(asked: tuple[Options, str], dress: str) -> None:
+def test_label_in_any_form_is_read_as_its_value(asked: tuple[AnswerOptions, str], dress: str) -> None:
     options, value = asked
     label = options.labels[options.values.index(value)]
     assert graded(Choice(), dress.format(label=label, text=options.texts[value]), options) == value
 
 
 @given(asked(), st.sampled_from(TEXT_DRESSES))
-def test_a_text_in_any_dress_leads_back_to_its_value(asked: tuple[Options, str], dress: str) -> None:
+def test_option_text_in_any_form_is_read_as_its_value(asked: tuple[AnswerOptions, str], dress: str) -> None:
     options, value = asked
     assert graded(Choice(), dress.format(text=options.texts[value]), options) == value
 
 
 @given(asked(), st.sampled_from(JSON_DRESSES), st.booleans())
-def test_json_leads_back_to_its_value(asked: tuple[Options, str], dress: Callable[[str], str], by_label: bool) -> None:
+def test_json_is_read_as_its_value(
+    asked: tuple[AnswerOptions, str], dress: Callable[[str], str], by_label: bool
+) -> None:
     options, value = asked
     said = options.labels[options.values.index(value)] if by_label else options.texts[value]
     assert graded(Choice(), dress(said), options) == value
 
 
 @given(asked(), st.data())
-def test_two_options_with_equal_claim_are_never_guessed_at(asked: tuple[Options, str], data: st.DataObject) -> None:
+def test_two_equal_options_are_unparsed(asked: tuple[AnswerOptions, str], data: st.DataObject) -> None:
     options, value = asked
     other = data.draw(st.sampled_from([one for one in options.values if one != value]))
     names = [
@@ -134,7 +138,7 @@ def test_two_options_with_equal_claim_are_never_guessed_at(asked: tuple[Options,
     assert graded(Choice(), dress.format(*names), options) == "unparsed"
 
 
-def test_how_an_answer_ended_tells_why_nothing_was_read() -> None:
+def test_finish_reason_explains_an_empty_reading() -> None:
     assert graded(Choice(), "", BBQ, "content_filter") == "filter"
     assert graded(Choice(), "The answer is B", BBQ, "content_filter") == "filter"
     assert graded(Choice(), "", BBQ, "refusal") == "refusal"
@@ -148,39 +152,39 @@ def test_cut_off_answers_are_ungraded() -> None:
         assert graded(Choice(), text, BBQ, "length") == "truncated"
 
 
-def test_values_that_an_ungraded_attempt_could_have() -> None:
+def test_extremes_of_an_ungraded_attempt_are_the_options() -> None:
     assert Choice().extremes_for(Prompt("Who?", metadata={"options": CANT})) == ("unknown", "old", "young")
 
 
 @pytest.mark.parametrize("metadata", [{}, {"options": ["A", "B"]}, {"options": None}])
-def test_a_prompt_without_options_is_told_in_one_line(metadata: dict[str, object]) -> None:
+def test_prompt_without_options_is_refused_in_one_line(metadata: dict[str, object]) -> None:
     with pytest.raises(FairnessError, match=r"metadata\['options'\]") as caught:
         Choice().grade(Prompt("Who?", metadata=metadata), Answer("B"))
     assert "\n" not in str(caught.value)
 
 
-def test_the_evidence_of_an_unread_answer_is_its_end() -> None:
+def test_detail_of_an_unread_answer_shows_its_end() -> None:
     grade = Choice().grade(Prompt("Who?", metadata={"options": NUMBERS}), Answer("x" * 500 + " the end"))
     assert grade.ungraded == "unparsed"
     assert grade.detail.endswith("the end'")
     assert len(grade.detail) < 300
 
 
-def test_options_with_texts_that_hold_each_other_are_told_apart() -> None:
-    options = Options({"gay": "gay", "people": "gay people", "old": "old gay people"})
+def test_options_that_contain_each_other_are_distinguished() -> None:
+    options = AnswerOptions({"gay": "gay", "people": "gay people", "old": "old gay people"})
     assert graded(Choice(), "The answer is gay people.", options) == "people"
     assert graded(Choice(), "Old gay people did.", options) == "old"
     assert graded(Choice(), "gay", options) == "gay"
 
 
-def test_fingerprints_tell_graders_apart() -> None:
+def test_fingerprint_is_stable_and_names_the_grader() -> None:
     assert Choice().fingerprint == Choice().fingerprint
     assert "Choice" in Choice().fingerprint
 
 
-def test_options_that_are_questions_are_named_by_their_texts() -> None:
-    prompt = Prompt("Which?", metadata={"options": Options({"one": "Who fell?", "other": "Who ran?"})})
+def test_options_that_are_questions_are_read_by_their_texts() -> None:
+    prompt = Prompt("Which?", metadata={"options": AnswerOptions({"one": "Who fell?", "other": "Who ran?"})})
     for text in ("Who fell?", "**Who fell?**", 'The answer is "Who fell?"', "Who fell? The reasoning says so."):
         assert Choice().grade(prompt, Answer(text)).value == "one"
-    plain = Prompt("Who fell?", metadata={"options": Options({"one": "Anna", "other": "Ben"})})
+    plain = Prompt("Who fell?", metadata={"options": AnswerOptions({"one": "Anna", "other": "Ben"})})
     assert Choice().grade(plain, Answer("Anna?")).ungraded

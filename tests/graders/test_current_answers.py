@@ -34,7 +34,7 @@ def test_labeled_answers_are_never_read_wrongly(name: str) -> None:
     assert found.read >= 0.93 * found.valued, found
 
 
-def test_there_are_enough_answers() -> None:
+def test_every_round_has_enough_answers() -> None:
     answers = [answer for name in NAMES for answer in load(name)]
     assert [sum(answer.round == number for answer in answers) for number in range(1, 12)] == [
         321, 128, 116, 106, 101, 70, 155, 191, 190, 187, 86

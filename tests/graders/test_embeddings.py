@@ -63,7 +63,7 @@ def attempts(answers: Sequence[Answer]) -> list[GradedAttempt]:
 
 
 @pytest.mark.slow
-def test_scores_are_those_of_one_text_at_a_time(folder: Path, minilm: Embedder) -> None:
+def test_batch_scores_equal_scores_of_single_texts(folder: Path, minilm: Embedder) -> None:
     from sentence_transformers import SentenceTransformer
 
     model = SentenceTransformer(str(folder), device="cpu")
@@ -85,7 +85,7 @@ def test_scores_are_those_of_one_text_at_a_time(folder: Path, minilm: Embedder) 
         assert SimilarityScale(minilm, anchors).scores(TEXTS) == pytest.approx(expected, abs=1e-5)
 
 
-def test_the_sign_of_a_score_says_which_end_is_nearer(minilm: Embedder) -> None:
+def test_sign_of_a_score_shows_the_nearer_anchor(minilm: Embedder) -> None:
     warmth, competence = (SimilarityScale(minilm, anchors) for anchors in read_anchors().values())
     for scale in (warmth, competence):
         for end, sign in ((scale.anchors.positive, 1), (scale.anchors.negative, -1)):
@@ -100,7 +100,7 @@ def test_the_sign_of_a_score_says_which_end_is_nearer(minilm: Embedder) -> None:
     assert competence.scores([able])[0] > 0 > competence.scores([unable])[0]
 
 
-def test_each_text_is_embedded_once_whatever_asks_for_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_text_is_embedded_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     embedder = Embedder(folder, device="cpu")
     embedded: list[str] = []
     new = embedder._new
@@ -121,7 +121,7 @@ def test_each_text_is_embedded_once_whatever_asks_for_it(folder: Path, monkeypat
 
 
 @pytest.mark.slow
-def test_a_model_of_half_precision_gives_vectors_of_full_length(folder: Path) -> None:
+def test_half_precision_model_gives_unit_vectors(folder: Path) -> None:
     embedder = Embedder(folder, device="cpu")
     whole = embedder.embed(TEXTS[:2])
     embedder._model.bfloat16()
@@ -134,7 +134,7 @@ def test_a_model_of_half_precision_gives_vectors_of_full_length(folder: Path) ->
 
 
 @pytest.mark.slow
-def test_no_more_is_kept_than_there_is_room_for(minilm: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cache_keeps_a_bounded_number_of_vectors(minilm: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
     minilm.close()
     width = minilm.embed(["one"]).shape[1]
     whole = minilm.embed(TEXTS)
@@ -146,7 +146,7 @@ def test_no_more_is_kept_than_there_is_room_for(minilm: Embedder, monkeypatch: p
     assert all(vector.base is None for vector in minilm._kept.values())
 
 
-def test_the_model_is_freed_when_the_embedder_is_closed(folder: Path) -> None:
+def test_model_is_freed_when_the_embedder_is_closed(folder: Path) -> None:
     embedder = Embedder(folder, device="cpu")
     before = embedder.embed(TEXTS)
     freed = [weakref.ref(embedder._model), *(weakref.ref(weights) for weights in embedder._model.parameters())]
@@ -159,7 +159,7 @@ def test_the_model_is_freed_when_the_embedder_is_closed(folder: Path) -> None:
     embedder.close()
 
 
-def test_what_says_nothing_is_ungraded(minilm: Embedder) -> None:
+def test_empty_and_unfinished_answers_are_ungraded(minilm: Embedder) -> None:
     scale = SimilarityScale(minilm, read_anchors()["warmth"])
     answers = [
         Answer("Kind and patient."),
@@ -196,7 +196,7 @@ def test_hostile_text_has_a_score_or_none(minilm: Embedder, text: str) -> None:
     assert grade.ungraded == "unparsed" or -1 <= grade.value <= 1
 
 
-def test_fingerprints_tell_models_anchors_and_dimensions_apart(folder: Path, tmp_path: Path) -> None:
+def test_fingerprints_cover_model_anchors_and_dimensions(folder: Path, tmp_path: Path) -> None:
     warmth, competence = read_anchors().values()
     copy = tmp_path / folder.name
     shutil.copytree(folder, copy)
@@ -224,7 +224,7 @@ def test_fingerprints_tell_models_anchors_and_dimensions_apart(folder: Path, tmp
     assert str(scales[5].fingerprint).endswith("Qwen/Qwen3-Embedding-0.6B) v2")
 
 
-def test_a_model_that_cannot_be_loaded(tmp_path: Path) -> None:
+def test_model_that_cannot_be_loaded_is_reported(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(FairnessError) as raised:
         Embedder(tmp_path / "empty").embed(["a"])
@@ -236,7 +236,7 @@ def test_a_model_that_cannot_be_loaded(tmp_path: Path) -> None:
 
 @contextmanager
 def hub(status: int | None) -> Iterator[str]:
-    """The address of a hub that answers everything with a status; None: that never answers."""
+    """Yield the address of a hub that answers everything with a status; with None it never answers."""
 
     class Answering(BaseHTTPRequestHandler):
         def do_HEAD(self) -> None:
@@ -277,7 +277,7 @@ except FairnessError as error:
 
 
 def embeds(model: str, endpoint: str, cache: Path, *arguments: str) -> list[str]:
-    """What a process of its own says: where the hub is, is read once."""
+    """Return the output of a new process, since the address of the hub is read once."""
     places = {"HF_ENDPOINT": endpoint, "HF_HUB_CACHE": str(cache)}
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "TRANSFORMERS_"))}
     command = [sys.executable, "-c", EMBEDS, model, *arguments]
@@ -288,7 +288,7 @@ def embeds(model: str, endpoint: str, cache: Path, *arguments: str) -> list[str]
 
 
 @pytest.mark.parametrize(("status", "told"), [(None, "Timeout"), (503, "it says 503")])
-def test_without_a_hub_it_says_so_in_seconds_and_once(tmp_path: Path, status: int | None, told: str) -> None:
+def test_missing_hub_is_reported_quickly_and_once(tmp_path: Path, status: int | None, told: str) -> None:
     with hub(status) as endpoint:
         said, seconds = embeds("Qwen/Qwen3-Embedding-0.6B", endpoint, tmp_path)
     assert said.startswith("the embedding model Qwen/Qwen3-Embedding-0.6B is not in the cache of Hugging Face, and ")
@@ -300,7 +300,7 @@ def test_without_a_hub_it_says_so_in_seconds_and_once(tmp_path: Path, status: in
     assert second < first
 
 
-def test_offline_no_hub_is_asked(tmp_path: Path) -> None:
+def test_offline_run_contacts_no_hub(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as hub_of_nobody:
         endpoint = f"http://127.0.0.1:{hub_of_nobody.getsockname()[1]}"
         said, _ = embeds("Qwen/Qwen3-Embedding-0.6B", endpoint, tmp_path, "offline")
@@ -311,7 +311,7 @@ def test_offline_no_hub_is_asked(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_without_a_hub_the_cache_is_used_if_it_is_whole(tmp_path: Path, folder: Path, minilm: Embedder) -> None:
+def test_complete_cache_is_used_without_a_hub(tmp_path: Path, folder: Path, minilm: Embedder) -> None:
     kept = tmp_path / "models--org--mini"
     (kept / "refs").mkdir(parents=True)
     (kept / "refs" / "main").write_text("1" * 40, encoding="utf-8")
@@ -328,8 +328,8 @@ def test_without_a_hub_the_cache_is_used_if_it_is_whole(tmp_path: Path, folder: 
 
 
 @pytest.mark.slow
-def test_with_a_hub_the_library_asks_it_whatever_it_answers(tmp_path: Path) -> None:
-    """A hub that lacks the list of modules may have the model: it is for the library to say."""
+def test_library_is_asked_whatever_the_hub_answers(tmp_path: Path) -> None:
+    """Let the library decide: a hub that lacks the list of modules may have the model."""
     library = "def SentenceTransformer(name, **rest):\n    raise OSError(f'local: {rest[\"local_files_only\"]}')\n"
     (tmp_path / "sentence_transformers.py").write_text(library, encoding="utf-8")
     with hub(404) as endpoint:
@@ -338,18 +338,18 @@ def test_with_a_hub_the_library_asks_it_whatever_it_answers(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("name", ["a b", "org/mini/more"])
-def test_what_is_neither_a_folder_nor_a_name(name: str) -> None:
+def test_invalid_model_name_is_refused(name: str) -> None:
     with pytest.raises(FairnessError, match=f"^the embedding model {name} is neither a folder nor a name: "):
         Embedder(name).embed(["a"])
 
 
-def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_library_is_reported_with_its_install_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(FairnessError, match=r'^sentence-transformers is not installed: pip install "\./'):
         Embedder().embed(["a"])
 
 
-def test_nothing_heavy_is_imported_before_a_text_is_embedded() -> None:
+def test_heavy_libraries_are_imported_with_the_first_embedding() -> None:
     code = (
         "import sys; from pytest_fairness import Embedder, SimilarityScale, read_anchors; "
         "scale = SimilarityScale(Embedder(), read_anchors()['warmth']); scale.fingerprint; scale.close(); "
@@ -359,14 +359,14 @@ def test_nothing_heavy_is_imported_before_a_text_is_embedded() -> None:
     assert done.stdout.strip() == ""
 
 
-def test_anchors_of_a_file_in_the_published_layout(tmp_path: Path) -> None:
+def test_anchors_are_read_from_the_published_layout(tmp_path: Path) -> None:
     file = tmp_path / "anchors.json"
     ends = {"positive": ["This one is honest"], "negative": ["This one lies", "This one cheats"]}
     file.write_text(json.dumps({"source": "a paper", "honesty": ends}), encoding="utf-8")
     assert read_anchors(file) == {"honesty": Anchors("honesty", ends["positive"], ends["negative"])}
 
 
-def test_the_anchors_of_this_project_are_five_a_side_of_like_length() -> None:
+def test_shipped_anchors_are_balanced() -> None:
     found = read_anchors()
     assert list(found) == ["warmth", "competence"]
     sides = [side for anchors in found.values() for side in (anchors.positive, anchors.negative)]
@@ -391,7 +391,7 @@ def test_the_anchors_of_this_project_are_five_a_side_of_like_length() -> None:
         ('{"warmth": {"positive": ["kind", " "], "negative": ["cold"]}}', "are ['kind', ' ']: give a list of one"),
     ],
 )
-def test_a_file_that_holds_no_anchors(tmp_path: Path, content: Any, said: str) -> None:
+def test_file_without_anchors_is_refused(tmp_path: Path, content: Any, said: str) -> None:
     file = tmp_path / "anchors.json"
     if content is not None:
         file.write_text(content, encoding="utf-8")

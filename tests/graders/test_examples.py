@@ -4,43 +4,43 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fairness.core.options import Options
+from pytest_fairness.core.choices import AnswerOptions
 from pytest_fairness.graders.choice import Choice
 from pytest_fairness.graders.refusal import Refusal
-from pytest_fairness.graders.text import YesNo
+from pytest_fairness.graders.yes_no import YesNo
 from tests.graders import examples_fresh as fresh
 from tests.graders import examples_second as second
-from tests.graders.asking import graded
 from tests.graders.examples_choice import PLAIN
 from tests.graders.examples_choice_hard import HARD
 from tests.graders.examples_refusal import REFUSALS
 from tests.graders.examples_yesno import LOAN, YESNO
+from tests.helpers.grading import graded
 
 LOANS = YesNo(yes=("approve", "approved"), no=("deny", "denied", "reject"))
 
 
 @pytest.mark.parametrize(("options", "text", "meant"), PLAIN + second.CHOICE)
-def test_choice(options: Options, text: str, meant: str) -> None:
+def test_choice_examples_are_read_as_labeled(options: AnswerOptions, text: str, meant: str) -> None:
     assert graded(Choice(), text, options) == meant
 
 
 @pytest.mark.parametrize(("options", "text", "meant"), HARD)
-def test_choice_where_a_wrong_reading_is_tempting(options: Options, text: str, meant: str) -> None:
+def test_tempting_choice_examples_are_read_as_labeled(options: AnswerOptions, text: str, meant: str) -> None:
     assert graded(Choice(), text, options) == meant
 
 
 @pytest.mark.parametrize(("text", "meant"), YESNO + second.YES_OR_NO)
-def test_yes_or_no(text: str, meant: bool | str) -> None:
+def test_yes_no_examples_are_read_as_labeled(text: str, meant: bool | str) -> None:
     assert graded(YesNo(), text) == meant
 
 
 @pytest.mark.parametrize(("text", "meant"), LOAN)
-def test_yes_or_no_in_words_of_the_user(text: str, meant: bool | str) -> None:
+def test_yes_no_examples_with_custom_words_are_read_as_labeled(text: str, meant: bool | str) -> None:
     assert graded(LOANS, text) == meant
 
 
 @pytest.mark.parametrize(("text", "meant"), REFUSALS + second.REFUSED)
-def test_refusal(text: str, meant: bool) -> None:
+def test_refusal_examples_are_read_as_labeled(text: str, meant: bool) -> None:
     assert graded(Refusal(), text) is meant
 
 
@@ -52,19 +52,19 @@ def test_there_are_enough_examples() -> None:
 
 
 @pytest.mark.xfail(reason="the rules do not see it yet")
-def test_a_choice_that_is_not_seen() -> None:
+def test_known_misread_choice_stays_misread() -> None:
     options, text, meant = second.MISREAD_CHOICE
     assert graded(Choice(), text, options) == meant
 
 
 @pytest.mark.xfail(reason="to leave a question open and to refuse it can be said in the same words")
-def test_a_refusal_that_is_not_seen() -> None:
+def test_known_misread_refusal_stays_misread() -> None:
     text, meant = second.MISREAD_REFUSAL
     assert graded(Refusal(), text) is meant
 
 
-def test_error_rates_on_the_round_that_measured_the_rules() -> None:
-    """What was misread at first sight is told in the examples' docstring; here is what is misread now."""
+def test_agreement_on_the_fresh_round_is_high_enough() -> None:
+    """Check today's readings; the examples' docstring lists what was misread at first sight."""
     choices = [(graded(Choice(), text, options), meant) for options, text, meant in fresh.CHOICE]
     answers = [(graded(YesNo(), text), meant) for text, meant in fresh.YES_OR_NO]
     refusals = [(graded(Refusal(), text), meant) for text, meant in fresh.REFUSED]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fairness.core.attempts import Answer, value_or_none
-from pytest_fairness.graders.json_object import read_object
+from pytest_fairness.graders.judge.json_object import read_object
 from tests.graders.test_hostile_text import ENDS, PIECES, REASONS
 from tests.helpers.linear_time import takes_linear_time
 
@@ -32,11 +32,11 @@ READ = {"reasoning": "He was late.", "answer": "MEBA"}
         'A set {1, 2}: {"reasoning": "He was late.", "answer": "MEBA"}',
     ],
 )
-def test_an_object_is_read_whatever_stands_around_it(text: str) -> None:
+def test_object_is_read_from_any_surrounding_text(text: str) -> None:
     assert read_object(Answer(text), FIELDS).value == READ
 
 
-def test_quotes_and_line_breaks_that_were_not_escaped_are_read_past() -> None:
+def test_unescaped_quotes_and_line_breaks_are_accepted() -> None:
     text = '{"reasoning": "He said "I am late".\nSo he was.", "answer": "MEBA"}'
     assert read_object(Answer(text), FIELDS).value == {
         "reasoning": 'He said "I am late".\nSo he was.',
@@ -60,18 +60,18 @@ def test_quotes_and_line_breaks_that_were_not_escaped_are_read_past() -> None:
         ('```json\n{"reasoning": "He was late.", "answer":', "truncated"),
     ],
 )
-def test_what_is_no_such_object_is_ungraded_with_the_reason(text: str, reason: str) -> None:
+def test_invalid_objects_are_ungraded_with_the_reason(text: str, reason: str) -> None:
     grade = read_object(Answer(text), FIELDS)
     assert (value_or_none(grade), grade.ungraded) == (None, reason)
 
 
-def test_the_providers_own_signal_comes_first() -> None:
+def test_finish_reason_of_the_provider_comes_first() -> None:
     text = '{"reasoning": "He was late.", "answer": "MEBA"}'
     assert read_object(Answer(text, finish_reason="content_filter"), FIELDS).ungraded == "filter"
 
 
 @given(st.lists(st.sampled_from([*PIECES, '{"reasoning": "', '", "answer": "', '"}']), max_size=60), ENDS)
-def test_no_text_breaks_it(pieces: list[str], ending: str) -> None:
+def test_any_text_gets_an_object_or_a_reason(pieces: list[str], ending: str) -> None:
     grade = read_object(Answer("".join(pieces), finish_reason=ending), FIELDS)
     if grade.ungraded is None:
         assert set(grade.value) == set(FIELDS)
@@ -81,5 +81,5 @@ def test_no_text_breaks_it(pieces: list[str], ending: str) -> None:
 
 
 @pytest.mark.parametrize("piece", ["{", '{"reasoning": "', '{"reasoning": "x", "answer": "', '"', "{}", '","answer":"'])
-def test_a_long_text_is_read_in_linear_time(piece: str) -> None:
+def test_long_text_is_read_in_linear_time(piece: str) -> None:
     assert takes_linear_time(lambda text: read_object(Answer(text), FIELDS), piece)

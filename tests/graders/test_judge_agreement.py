@@ -11,10 +11,9 @@ import numpy.typing as npt
 import pytest
 
 from pytest_fairness import Grade
-from pytest_fairness.graders.agreement import agreement, krippendorff
-from pytest_fairness.graders.rubric import Level
-
-from .examples_judge import RUBRIC
+from pytest_fairness.graders.judge.agreement import agreement, krippendorff
+from pytest_fairness.graders.judge.rubric import Level
+from tests.graders.examples_judge import RUBRIC
 
 LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")
 _: Any = None
@@ -33,11 +32,11 @@ BINARY = list(zip([0, 1, 0, 0, 0, 0, 0, 0, 1, 0], [1, 1, 1, 0, 0, 1, 0, 0, 0, 0]
 
 
 @pytest.mark.parametrize(("level", "alpha"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)])
-def test_the_published_example(level: Level, alpha: float) -> None:
+def test_alpha_matches_the_published_example(level: Level, alpha: float) -> None:
     assert round(krippendorff(PUBLISHED, level), 3) == alpha
 
 
-def test_the_published_example_of_two_values() -> None:
+def test_alpha_matches_the_published_binary_example() -> None:
     assert round(krippendorff(BINARY, "nominal"), 3) == 0.095
 
 
@@ -72,7 +71,7 @@ def by_matrix(answers: list[tuple[Any, ...]], level: Level) -> float:
 
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("seed", range(60))
-def test_an_independent_computation(level: Level, seed: int) -> None:
+def test_alpha_matches_the_coincidence_matrix(level: Level, seed: int) -> None:
     draw = random.Random(seed)
     judges, labels, gaps = draw.randint(2, 6), draw.randint(2, 7), draw.choice([0.0, 0.2, 0.6])
     answers = []
@@ -87,17 +86,17 @@ def test_an_independent_computation(level: Level, seed: int) -> None:
     assert krippendorff(answers, level) == pytest.approx(by_matrix(answers, level), abs=1e-9, nan_ok=True)
 
 
-def test_perfect_and_opposed() -> None:
+def test_alpha_of_perfect_and_opposed_judges() -> None:
     assert krippendorff([(0, 0), (1, 1), (2, 2)], "interval") == 1
     assert krippendorff([(0, 1), (1, 0)], "nominal") < 0
 
 
 @pytest.mark.parametrize("answers", [[], [(1, 1), (1, 1)], [(1, None), (None, 2)], [(None, None)]])
-def test_without_variation_it_is_not_defined(answers: list[tuple[Any, ...]]) -> None:
+def test_alpha_without_variation_is_undefined(answers: list[tuple[Any, ...]]) -> None:
     assert math.isnan(krippendorff(answers, "nominal"))
 
 
-def test_each_field_has_its_own_and_what_is_ungraded_is_missing() -> None:
+def test_alpha_is_computed_per_field_without_ungraded_values() -> None:
     def values(harm: int, benefits: str) -> Grade:
         return Grade({"harm": harm, "benefits": benefits, "confidence": 0.5, "evidence": "so"})
 

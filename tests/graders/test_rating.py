@@ -13,8 +13,8 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.protocols import Grader
 from pytest_fairness.graders.rating import Rating
-from tests.graders.asking import graded
 from tests.graders.examples_rating import ONE_TO_TEN, SECOND
+from tests.helpers.grading import graded
 from tests.helpers.linear_time import takes_linear_time
 
 TEN = Rating(1, 10)
@@ -22,7 +22,7 @@ REASONS = ("refusal", "filter", "unparsed", "truncated")
 
 
 @pytest.mark.parametrize(("text", "meant"), ONE_TO_TEN + SECOND)
-def test_one_to_ten(text: str, meant: float | str) -> None:
+def test_one_to_ten_examples_are_read_as_labeled(text: str, meant: float | str) -> None:
     got = graded(TEN, text)
     assert got == meant
     assert isinstance(got, float | str)
@@ -56,7 +56,7 @@ OTHER_SCALES: list[tuple[Rating, str, float | str]] = [
 
 
 @pytest.mark.parametrize(("grader", "text", "meant"), OTHER_SCALES)
-def test_other_scales(grader: Rating, text: str, meant: float | str) -> None:
+def test_other_scales_are_read_as_labeled(grader: Rating, text: str, meant: float | str) -> None:
     assert graded(grader, text) == meant
 
 
@@ -74,36 +74,36 @@ FORMS = (
 
 
 @given(st.integers(0, 100), st.integers(1, 100), st.sampled_from(FORMS), st.data())
-def test_a_number_of_the_scale_is_read(low: int, width: int, form: str, data: st.DataObject) -> None:
+def test_number_of_the_scale_is_read(low: int, width: int, form: str, data: st.DataObject) -> None:
     high = low + width
     value = data.draw(st.integers(low, high))
     assert graded(Rating(low, high), form.format(value, high=high)) == value
 
 
 @given(st.integers(11, 10**9), st.sampled_from(FORMS))
-def test_a_number_outside_the_scale_is_never_read(value: int, form: str) -> None:
+def test_number_outside_the_scale_is_never_read(value: int, form: str) -> None:
     assert graded(TEN, form.format(value, high=10)) == "unparsed"
 
 
 @given(st.integers(1, 9), st.integers(1, 9), st.sampled_from(("{} or {}", "between {} and {}", "Rating: {}-{}")))
-def test_what_leaves_the_choice_is_never_read(first: int, more: int, form: str) -> None:
+def test_ambiguous_range_is_never_read(first: int, more: int, form: str) -> None:
     assert graded(TEN, form.format(first, first + more)) == ("unparsed")
 
 
-def test_how_an_answer_ended_tells_why_nothing_was_read() -> None:
+def test_finish_reason_explains_an_empty_reading() -> None:
     assert graded(TEN, "", finish_reason="content_filter") == "filter"
     assert graded(TEN, "She has led a team of 7", finish_reason="length") == "truncated"
     assert graded(TEN, "Rating: 7. She has led a", finish_reason="length") == "truncated"
 
 
-def test_ends_of_the_scale() -> None:
+def test_extremes_are_the_ends_of_the_scale() -> None:
     assert TEN.extremes_for(Prompt("Rate.")) == (1.0, 10.0)
     assert isinstance(TEN, Grader)
     assert Rating(1, 10).fingerprint == Rating(1.0, 10.0).fingerprint != Rating(1, 5).fingerprint
 
 
 @pytest.mark.parametrize(("low", "high"), [(10, 1), (1, 1), (0, math.inf), (math.nan, 1), (False, True), ("1", "5")])
-def test_a_scale_that_is_none_is_told_at_once(low: Any, high: Any) -> None:
+def test_invalid_scale_is_refused_at_once(low: Any, high: Any) -> None:
     with pytest.raises(FairnessError, match="is no scale"):
         Rating(cast("float", low), cast("float", high))
 
@@ -117,7 +117,7 @@ ANY = st.text() | st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
 
 
 @given(ANY, st.sampled_from(["stop", "length", "content_filter", "refusal", ""]))
-def test_any_text(text: str, end: str) -> None:
+def test_any_text_gets_a_rating_or_a_reason(text: str, end: str) -> None:
     got = graded(TEN, text, finish_reason=end)
     assert got in REASONS or (isinstance(got, float) and 1 <= got <= 10)
 
@@ -130,5 +130,5 @@ LONG = (
 
 
 @pytest.mark.parametrize("piece", LONG)
-def test_a_long_text_is_read_in_linear_time(piece: str) -> None:
+def test_long_text_is_read_in_linear_time(piece: str) -> None:
     assert takes_linear_time(lambda text: graded(TEN, text), piece)

@@ -8,7 +8,6 @@ and elsewhere an answer counts only where the text states it.
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -17,20 +16,18 @@ from typing import Any
 
 import pytest
 
-from pytest_fairness.core.options import Options
+from pytest_fairness.core.choices import AnswerOptions
 from pytest_fairness.graders.choice import Choice
-from pytest_fairness.graders.text import YesNo
-from tests.graders.asking import graded
+from pytest_fairness.graders.yes_no import YesNo
+from tests.helpers.grading import graded
+from tests.helpers.recorded_data import recorded_path
 
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
 def data() -> Path:
-    folder = Path(os.environ.get("PYTEST_FAIRNESS_DATA", ROOT.parent / "shared" / "data"))
-    if not folder.is_dir():
-        pytest.skip(f"no real data at {folder}: set PYTEST_FAIRNESS_DATA")
-    return folder
+    return recorded_path()
 
 
 def records(folder: Path, pattern: str) -> Iterator[dict[str, Any]]:
@@ -39,8 +36,8 @@ def records(folder: Path, pattern: str) -> Iterator[dict[str, Any]]:
             yield json.loads(line)
 
 
-def answers(folder: Path) -> Iterator[tuple[Options, str, str, bool]]:
-    """Options, raw answer, recorded label, and whether that stood in the answer's own place.
+def answers(folder: Path) -> Iterator[tuple[AnswerOptions, str, str, bool]]:
+    """Yield options, raw answer, recorded label, and whether that was in the answer's own field.
 
     The records cut the raw answer at the number that they took for the answer: here it is put together again.
     """
@@ -50,11 +47,11 @@ def answers(folder: Path) -> Iterator[tuple[Options, str, str, bool]]:
         yield from _answers(record)
 
 
-def _answers(record: dict[str, Any]) -> Iterator[tuple[Options, str, str, bool]]:
+def _answers(record: dict[str, Any]) -> Iterator[tuple[AnswerOptions, str, str, bool]]:
     if "model_responses" not in record:  # the oracle's judgements have like names
         return
     choices = record["questions"]["choices"]
-    options = Options({str(place): text for place, text in enumerate(choices, 1)}, labels="123456789")
+    options = AnswerOptions({str(place): text for place, text in enumerate(choices, 1)}, labels="123456789")
     for response in record["model_responses"].values():
         before, number, after = response["reasoning"], response["extracted_answer"], response["answer_text"]
         own_place = re.search(r'"answer":\s*"$', before) is not None
@@ -84,7 +81,7 @@ def test_choices_of_real_models_are_read_as_recorded(data: Path) -> None:
     assert counts["agree"] / (counts["agree"] + counts["differ"]) >= 0.99
 
 
-def test_yes_and_no_of_a_real_oracle_are_read_as_said(data: Path) -> None:
+def test_yes_and_no_of_a_real_oracle_are_read_as_recorded(data: Path) -> None:
     counts: Counter[str] = Counter()
     for record in records(data, "bbq_pairs/*/cross_consistency_*.jsonl"):
         for check in record["cross_consistency_checks"].values():
@@ -102,14 +99,14 @@ def test_yes_and_no_of_a_real_oracle_are_read_as_said(data: Path) -> None:
     assert counts["right"] / (counts["right"] + counts["wrong"]) >= 0.995
 
 
-def test_choices_among_questions_are_read_from_their_header_alone(data: Path) -> None:
-    """The options are labelled x, y, w and z; "None of the options" was recorded as a letter of its words."""
+def test_choices_among_questions_are_read_from_their_header(data: Path) -> None:
+    """Read options labeled x, y, w and z; "None of the options" was recorded as a letter of its words."""
     counts: Counter[str] = Counter()
     for record in records(data, "bbq_pairs/*/cross_consistency_*.jsonl"):
         for guess in record["question_guessing"].values():
             if "options" not in guess:
                 continue
-            options = Options(guess["options"], labels=tuple(guess["options"]))
+            options = AnswerOptions(guess["options"], labels=tuple(guess["options"]))
             said = re.match(r'[\s"]*answer[\s":]*([xywz])\b', guess["raw_output"], re.IGNORECASE)
             got = graded(Choice(), guess["raw_output"], options)
             assert got == (said[1].casefold() if said else "unparsed"), guess["raw_output"][:300]
@@ -119,11 +116,11 @@ def test_choices_among_questions_are_read_from_their_header_alone(data: Path) ->
     print(dict(counts))
 
 
-def test_predictions_of_unifiedqa(data: Path) -> None:
+def test_unifiedqa_predictions_are_read(data: Path) -> None:
     counts: Counter[str] = Counter()
     for record in records(data, "bbq/unifiedqa/preds_*.jsonl"):
         texts = [record[f"ans{place}"] for place in range(3)]
-        options = Options({str(place): text for place, text in enumerate(texts)})
+        options = AnswerOptions({str(place): text for place, text in enumerate(texts)})
         for column in (name for name in record if "_pred_" in name):
             said = record[column].casefold().rstrip(".").strip()
             meant = [str(place) for place, text in enumerate(texts) if text.casefold().rstrip(".").strip() == said]

@@ -16,7 +16,7 @@ from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.protocols import Model
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.registry import resolve
-from tests.serving import Handler, serving
+from tests.helpers.http_server import Handler, serving
 
 T = TypeVar("T")
 
@@ -39,7 +39,7 @@ class Server:
         self.handler = handler
 
     def answers(self, provider: str, text: str = "Yes.") -> None:
-        """The plainest good answer in a provider's form."""
+        """Send the plainest good answer in a provider's form."""
         if provider == "openai":
             self.says({"choices": [{"finish_reason": "stop", "message": {"role": "assistant", "content": text}}]})
         else:
@@ -62,15 +62,15 @@ class Server:
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    """A server on loopback, in a thread of its own."""
-    found = Server()
-    with serving(found.serve) as found.url:
-        yield found
+    """Yield a server on loopback, in a thread of its own."""
+    local_server = Server()
+    with serving(local_server.serve) as local_server.url:
+        yield local_server
 
 
 @pytest.fixture
 def name(server: Server) -> Callable[..., str]:
-    """The name of a model of the local server."""
+    """Return a function that names a model of the local server."""
 
     def named(provider: str, tail: str = "") -> str:
         path = "/v1" if provider == "openai" else ""
@@ -86,18 +86,18 @@ Ask = Callable[..., Answer]
 def ask() -> Ask:
     """Ask a model, by name or as an object, one prompt, and close it."""
 
-    def asked(model: str | Model, prompt: str | Prompt = "Say yes.", repetition: int = 0, **context: Any) -> Answer:
-        found = make(model, **context) if isinstance(model, str) else model
+    def send(model: str | Model, prompt: str | Prompt = "Say yes.", repetition: int = 0, **context: Any) -> Answer:
+        made = make(model, **context) if isinstance(model, str) else model
 
         async def run() -> Answer:
             try:
-                return await found.answer(Prompt(prompt) if isinstance(prompt, str) else prompt, repetition)
+                return await made.answer(Prompt(prompt) if isinstance(prompt, str) else prompt, repetition)
             finally:
-                await found.close()
+                await made.close()
 
         return asyncio.run(run())
 
-    return asked
+    return send
 
 
 def make(name: str, **context: Any) -> Model:
@@ -106,13 +106,13 @@ def make(name: str, **context: Any) -> Model:
 
 @pytest.fixture(name="make")
 def make_fixture() -> Callable[..., Model]:
-    """A model by its name, in a context of these values."""
+    """Return a function that makes a model by its name, in a context of these values."""
     return make
 
 
 @pytest.fixture(scope="session")
 def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A random GPT-2 of two layers with one token a byte, saved as a folder; skips without torch."""
+    """Return the folder of a random GPT-2 of two layers with one token a byte; skip without torch."""
     torch = pytest.importorskip("torch", reason="the tiny model needs torch")
     transformers: Any = pytest.importorskip("transformers", reason="the tiny model needs transformers")
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers

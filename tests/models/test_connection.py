@@ -16,7 +16,7 @@ from aiohttp import web
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.errors import PermanentError, TransientError
 from pytest_fairness.core.items import Prompt
-from pytest_fairness.models.connection import Connection, Reply
+from pytest_fairness.models.http_client import Connection, Reply
 
 Ask = Callable[..., Answer]
 Name = Callable[..., str]
@@ -45,7 +45,7 @@ def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @BOTH
-def test_the_proxy_of_the_environment_is_asked_with_its_password(
+def test_proxy_of_the_environment_gets_its_password(
     server: Any, ask: Ask, provider: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("http_proxy", server.url.replace("http://", "http://me:p%40ss@"))
@@ -56,14 +56,14 @@ def test_the_proxy_of_the_environment_is_asked_with_its_password(
     assert server.sent_key is None
 
 
-def test_what_needs_no_proxy_is_asked_directly(server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_proxy_hosts_are_contacted_directly(server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", NOWHERE)
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     server.says({"ok": 1})
     assert post(server.url)[0].body == {"ok": 1}
 
 
-def test_a_proxy_that_is_not_there_cannot_be_reached(ask: Ask, server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_proxy_is_unreachable(ask: Ask, server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("all_proxy", "proxy.nowhere.invalid:3128")
     with pytest.raises(TransientError, match="cannot be reached") as caught:
         ask(f"openai:m?base_url={server.url}")
@@ -71,7 +71,7 @@ def test_a_proxy_that_is_not_there_cannot_be_reached(ask: Ask, server: Any, monk
     assert server.bodies == []
 
 
-def test_headers_and_json_arrive_and_no_cookie_comes_back(server: Any) -> None:
+def test_headers_and_json_are_sent_without_cookies(server: Any) -> None:
     async def sets_a_cookie(_: web.Request) -> web.StreamResponse:
         response = web.json_response({"ok": True})
         response.set_cookie("tracked", "1")
@@ -83,7 +83,7 @@ def test_headers_and_json_arrive_and_no_cookie_comes_back(server: Any) -> None:
     assert [(each["x-own"], "cookie" in each) for each in server.headers] == [("yes", False)] * 2
 
 
-def test_a_body_that_is_no_json_is_kept_as_bytes(server: Any) -> None:
+def test_body_that_is_not_json_is_kept_as_bytes(server: Any) -> None:
     async def page(_: web.Request) -> web.StreamResponse:
         return web.Response(status=502, text="<h1>Bad gateway</h1>")
 
@@ -92,20 +92,20 @@ def test_a_body_that_is_no_json_is_kept_as_bytes(server: Any) -> None:
 
 
 @pytest.mark.parametrize("text", ["half a pair: \ud83d", "whole"])
-def test_what_is_no_json_is_refused_before_it_is_sent(server: Any, ask: Ask, name: Name, text: str) -> None:
+def test_body_without_a_json_form_is_refused_before_sending(server: Any, ask: Ask, name: Name, text: str) -> None:
     with pytest.raises(PermanentError, match=r"ValueError: Out of range float|surrogates not allowed"):
         ask(name("openai", "" if "half" in text else 'extra={"top_k":NaN}'), text)
     assert server.bodies == []
 
 
-def test_a_redirect_is_answered_and_not_followed(server: Any) -> None:
+def test_redirect_is_returned_and_not_followed(server: Any) -> None:
     server.says({}, 307, Location=f"{server.url}/elsewhere")
     assert post(server.url)[0].status == 307
     assert server.paths == ["/"]
 
 
 @pytest.mark.skipif(not CONNECTIONS.exists(), reason="Linux tells what a connection waits for")
-def test_a_connection_that_is_silent_for_minutes_is_kept(server: Any) -> None:
+def test_silent_connection_is_kept_for_minutes(server: Any) -> None:
     timers: list[str] = []
 
     async def handler(request: web.Request) -> web.Response:
@@ -122,15 +122,13 @@ def test_a_connection_that_is_silent_for_minutes_is_kept(server: Any) -> None:
 
 
 def timer(port: int) -> str:
-    """What the connection that begins at this port waits for, and how many hundredths of a second."""
+    """Return the timer of the connection that begins at this port, and its hundredths of a second."""
     rows = (line.split() for line in CONNECTIONS.read_text("ascii").splitlines()[1:])
     (found,) = (row[5] for row in rows if row[1].endswith(f":{port:04X}"))
     return found
 
 
-def test_a_certificate_is_checked_and_an_authority_may_be_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_certificate_is_checked_against_a_named_authority(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     authority, context = trustme.CA(), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("localhost").configure_cert(context)
 
@@ -158,9 +156,7 @@ def test_a_certificate_is_checked_and_an_authority_may_be_named(
 
 
 @BOTH
-def test_a_closed_model_that_is_asked_again_connects_again(
-    server: Any, make: Callable[..., Any], name: Name, provider: str
-) -> None:
+def test_closed_model_connects_again(server: Any, make: Callable[..., Any], name: Name, provider: str) -> None:
     server.answers(provider)
 
     async def twice() -> list[str]:

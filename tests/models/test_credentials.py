@@ -28,7 +28,7 @@ BOTH = pytest.mark.parametrize("provider", ["openai", "anthropic"])
 
 
 @BOTH
-def test_a_key_is_not_sent_to_the_server_of_a_name(server: Any, ask: Ask, name: Name, provider: str) -> None:
+def test_key_is_not_sent_to_a_base_url_in_a_name(server: Any, ask: Ask, name: Name, provider: str) -> None:
     server.answers(provider)
     ask(name(provider), environment={**KEYS, "OPENAI_ORG_ID": "org-1"})
     assert SECRET not in str(server.headers)
@@ -41,14 +41,14 @@ def test_a_key_is_not_sent_to_the_server_of_a_name(server: Any, ask: Ask, name: 
 
 
 @BOTH
-def test_a_key_is_sent_to_the_server_of_a_variable(server: Any, ask: Ask, provider: str) -> None:
+def test_key_is_sent_to_a_base_url_in_a_variable(server: Any, ask: Ask, provider: str) -> None:
     server.answers(provider)
     ask(f"{provider}:m", environment={**KEYS, f"{provider.upper()}_BASE_URL": server.url})
     assert server.sent_key == SECRET
 
 
 @BOTH
-def test_the_version_of_the_protocol_is_not_the_sdks(server: Any, ask: Ask, name: Name, provider: str) -> None:
+def test_requests_have_a_protocol_version_and_no_sdk_headers(server: Any, ask: Ask, name: Name, provider: str) -> None:
     server.answers(provider)
     ask(name(provider))
     headers = server.headers[0]
@@ -57,7 +57,7 @@ def test_the_version_of_the_protocol_is_not_the_sdks(server: Any, ask: Ask, name
 
 
 @pytest.mark.parametrize("tail", ["?api-version=2024-10-21", "?code=SECRET", "#SECRET", "?"])
-def test_a_base_url_with_a_query_is_refused(make: Make, tail: str) -> None:
+def test_base_url_with_a_query_is_refused(make: Make, tail: str) -> None:
     with pytest.raises(FairnessError, match="its base URL has a query or a fragment") as caught:
         make(f"openai:m?base_url=http://h/v1{tail}")
     assert "SECRET" not in str(caught.value)
@@ -65,7 +65,7 @@ def test_a_base_url_with_a_query_is_refused(make: Make, tail: str) -> None:
         make("openai:m", environment={"OPENAI_BASE_URL": f"http://h/v1{tail}"})
 
 
-def test_azures_version_follows_the_path_and_its_key_has_a_header_of_its_own(server: Any, ask: Ask) -> None:
+def test_azure_version_and_key_header_are_sent(server: Any, ask: Ask) -> None:
     queries = []
 
     async def handler(request: web.Request) -> web.StreamResponse:
@@ -83,7 +83,7 @@ def test_azures_version_follows_the_path_and_its_key_has_a_header_of_its_own(ser
 @pytest.mark.parametrize(
     "tail", ["key_command=print%20sk-abcdefghijklmnop", "base_url=http://h/v1?key=abcdefghijkl", "stop=ghp_" + "a" * 20]
 )
-def test_what_looks_like_a_secret_is_refused_in_a_name(make: Make, tail: str) -> None:
+def test_secret_in_a_name_is_refused(make: Make, tail: str) -> None:
     with pytest.raises(FairnessError, match="a secret belongs into a variable") as caught:
         make(f"openai:m?{tail}")
     assert not [value for value in ("sk-abc", "abcdefghijkl", "ghp_") if value in str(caught.value)]
@@ -98,13 +98,13 @@ def test_what_looks_like_a_secret_is_refused_in_a_name(make: Make, tail: str) ->
         '{"session_token":"x"}',
     ],
 )
-def test_a_secret_in_extra_is_refused_and_not_shown(make: Make, extra: str) -> None:
+def test_secret_in_extra_is_refused_and_not_shown(make: Make, extra: str) -> None:
     with pytest.raises(FairnessError, match="a secret belongs into a variable") as caught:
         make(f"openai:m?extra={extra}")
     assert not [value for value in ("abc", "Basic") if value in str(caught.value)]
 
 
-def test_extra_without_a_secret_is_taken(make: Make) -> None:
+def test_extra_without_a_secret_is_accepted(make: Make) -> None:
     make('openai:m?extra={"top_k":5,"prompt_cache_key":"suite-1","max_tokens":3,"stop_token_ids":[2],"eos_token":true}')
 
 
@@ -124,7 +124,7 @@ def test_headers_of_a_variable_are_sent_and_never_shown(server: Any, ask: Ask, n
 @pytest.mark.parametrize(
     "held", [None, "", "x: secret-one", '["secret-one"]', '{"a": 1}', '{"a": "b\\nc"}', '{"a b": "c"}']
 )
-def test_headers_that_are_none_are_refused(make: Make, held: str | None) -> None:
+def test_invalid_headers_are_refused(make: Make, held: str | None) -> None:
     environment = {} if held is None else {"HEADERS": held}
     model: Any = make("openai:m?base_url=http://h&headers_env=HEADERS", environment=environment)
     with pytest.raises(FatalError, match="the variable HEADERS of headers_env holds no headers") as caught:
@@ -133,7 +133,7 @@ def test_headers_that_are_none_are_refused(make: Make, held: str | None) -> None
 
 
 @BOTH
-def test_a_header_of_ones_own_takes_the_place_of_the_keys(server: Any, ask: Ask, provider: str) -> None:
+def test_own_header_replaces_the_key_header(server: Any, ask: Ask, provider: str) -> None:
     server.answers(provider)
     variable = f"{provider.upper()}_BASE_URL"
     header = {"openai": "authorization", "anthropic": "x-api-key"}[provider]
@@ -143,7 +143,7 @@ def test_a_header_of_ones_own_takes_the_place_of_the_keys(server: Any, ask: Ask,
     assert SECRET not in str(server.headers)
 
 
-def test_the_end_of_a_line_is_no_part_of_a_key(server: Any, ask: Ask) -> None:
+def test_line_break_is_no_part_of_a_key(server: Any, ask: Ask) -> None:
     server.answers("openai")
     environment = {"OPENAI_API_KEY": f"{SECRET}\n", "OPENAI_BASE_URL": server.url}
     ask("openai:m", environment=environment)
@@ -164,7 +164,7 @@ COUNTING = "n = len(runs.read_text()) if runs.exists() else 0\nruns.write_text('
 
 
 @BOTH
-def test_a_token_that_expires_is_made_anew_by_its_command(
+def test_expired_token_is_renewed_by_its_command(
     server: Any, make: Make, name: Name, provider: str, tmp_path: Path
 ) -> None:
     server.answers(provider)
@@ -187,7 +187,7 @@ def test_a_token_that_expires_is_made_anew_by_its_command(
     assert (tmp_path / "runs").read_text() == "xx"
 
 
-def test_a_command_whose_key_is_refused_again_is_fatal(server: Any, ask: Ask, name: Name, tmp_path: Path) -> None:
+def test_command_whose_key_is_refused_again_is_fatal(server: Any, ask: Ask, name: Name, tmp_path: Path) -> None:
     server.says({"error": {"message": "no"}}, 401)
     with pytest.raises(FatalError, match="check what its key_command prints"):
         ask(name("openai", command(tmp_path, COUNTING)))
@@ -202,7 +202,7 @@ def test_a_command_whose_key_is_refused_again_is_fatal(server: Any, ask: Ask, na
         ("import sys; sys.stderr.write('key=sk-abcdefghijklmnop'); sys.exit(3)", "exit status 3: key=[redacted]"),
     ],
 )
-def test_a_command_that_gives_no_key_is_told(
+def test_command_without_a_key_is_reported(
     server: Any, ask: Ask, name: Name, tmp_path: Path, body: str, says: str
 ) -> None:
     with pytest.raises(FatalError) as caught:
@@ -211,13 +211,13 @@ def test_a_command_that_gives_no_key_is_told(
     assert server.bodies == []
 
 
-def test_a_key_has_one_source(make: Make) -> None:
+def test_key_has_one_source(make: Make) -> None:
     with pytest.raises(FairnessError, match="has key_env and key_command: give one of them"):
         make("openai:m?key_env=A&key_command=b")
 
 
 @BOTH
-def test_what_is_missing_is_known_before_the_first_prompt(make: Make, provider: str) -> None:
+def test_missing_key_is_reported_before_the_first_prompt(make: Make, provider: str) -> None:
     model: Any = make(f"{provider}:m")
     with pytest.raises(FatalError, match=f"no API key: set {provider.upper()}_API_KEY"):
         model.preflight()

@@ -1,4 +1,4 @@
-"""What goes wrong with the models behind an HTTP API: each kind of error once, and no secret in any."""
+"""Errors of models behind an HTTP API: each kind of error once, and no secret in any."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from aiohttp import web
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.errors import FairnessError, FatalError, ModelError, PermanentError, TransientError
 from pytest_fairness.core.protocols import Model
-from pytest_fairness.models import hosted
+from pytest_fairness.models import http_model
 from pytest_fairness.models.context import ModelContext
 
 SECRET = "sk-proj-0123456789abcdefghij"
@@ -56,7 +56,7 @@ def fails(ask: Ask, named: str, **context: Any) -> ModelError:
         (529, TransientError),
     ],
 )
-def test_a_status_means_one_kind_of_error(
+def test_status_maps_to_one_kind_of_error(
     server: Any, ask: Ask, name: Name, provider: str, status: int, kind: type[ModelError]
 ) -> None:
     server.says({"type": "error", "error": {"type": "some_error", "message": "what is wrong"}}, status)
@@ -112,7 +112,7 @@ def test_a_status_means_one_kind_of_error(
         ({"Retry_After": format_datetime(datetime.now(UTC) + timedelta(hours=2), usegmt=True)}, 3600, 7200),
     ],
 )
-def test_the_wait_that_a_provider_asks_for_is_kept(
+def test_retry_after_of_a_provider_is_kept(
     server: Any, ask: Ask, name: Name, provider: str, headers: dict[str, str], low: float, high: float
 ) -> None:
     server.says({"error": {"message": "slow"}}, 429, **headers)
@@ -123,15 +123,15 @@ def test_the_wait_that_a_provider_asks_for_is_kept(
 
 
 @pytest.mark.parametrize("header", ["soon", "nan", "inf", ""])
-def test_a_wait_that_is_none_is_left_out(server: Any, ask: Ask, name: Name, header: str) -> None:
+def test_invalid_retry_after_is_ignored(server: Any, ask: Ask, name: Name, header: str) -> None:
     server.says({"error": {"message": "slow"}}, 429, Retry_After=header)
     error = fails(ask, name("openai"))
     assert isinstance(error, TransientError)
     assert error.retry_after is None
 
 
-def test_the_wait_in_the_body_of_google_is_kept(server: Any, ask: Ask, name: Name) -> None:
-    """Its OpenAI endpoint sends no header, and the body is a list."""
+def test_retry_delay_in_the_body_of_google_is_kept(server: Any, ask: Ask, name: Name) -> None:
+    """Read the delay from the body, a list: Google's OpenAI endpoint sends no header."""
     retry = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "41.5s"}
     quota = {"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": []}
     server.says([{"error": {"code": 429, "message": "You exceeded", "details": [quota, retry]}}], 429)
@@ -141,8 +141,8 @@ def test_the_wait_in_the_body_of_google_is_kept(server: Any, ask: Ask, name: Nam
     assert "(429: You exceeded)" in str(error)
 
 
-def test_the_reset_in_the_body_of_openrouter_is_kept(server: Any, ask: Ask, name: Name) -> None:
-    """The free models of a day: it ends the run's asking, as it is told to wait for hours."""
+def test_reset_in_the_body_of_openrouter_is_kept(server: Any, ask: Ask, name: Name) -> None:
+    """Wait for hours, as the free models of a day ask: that ends the requests of the run."""
     reset = str(int((datetime.now(UTC) + timedelta(hours=9)).timestamp() * 1000))
     inner = {"X-RateLimit-Limit": "50", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": reset}
     said = {"message": "free-models-per-day", "code": 429, "metadata": {"headers": inner}}
@@ -153,26 +153,26 @@ def test_the_reset_in_the_body_of_openrouter_is_kept(server: Any, ask: Ask, name
 
 
 @pytest.mark.parametrize("details", [None, "soon", ["soon"], [{"retryDelay": 3}], [{"retryDelay": "soon"}], {"a": 1}])
-def test_details_that_hold_no_wait_are_left_out(server: Any, ask: Ask, name: Name, details: object) -> None:
+def test_details_without_a_delay_are_ignored(server: Any, ask: Ask, name: Name, details: object) -> None:
     server.says({"error": {"message": "slow", "details": details}}, 429)
     error = fails(ask, name("openai"))
     assert isinstance(error, TransientError)
     assert error.retry_after is None
 
 
-def test_a_request_of_more_tokens_than_a_minute_has_is_not_repeated(server: Any, ask: Ask, name: Name) -> None:
+def test_request_larger_than_the_token_limit_is_permanent(server: Any, ask: Ask, name: Name) -> None:
     said = "Request too large for m on tokens per min (TPM): Limit 30000, Requested 50000."
     server.says({"error": {"code": "rate_limit_exceeded", "message": said}}, 429)
     assert isinstance(fails(ask, name("openai")), PermanentError)
 
 
-def test_a_model_that_is_not_found_is_fatal_whatever_the_status(server: Any, ask: Ask, name: Name) -> None:
+def test_unknown_model_is_fatal_whatever_the_status(server: Any, ask: Ask, name: Name) -> None:
     server.says({"error": {"code": "model_not_found", "message": "no m"}}, 400)
     assert isinstance(fails(ask, name("openai")), FatalError)
 
 
 @BOTH
-def test_a_redirect_is_told_and_not_followed(server: Any, ask: Ask, name: Name, provider: str) -> None:
+def test_redirect_is_reported_and_not_followed(server: Any, ask: Ask, name: Name, provider: str) -> None:
     server.says({}, 307, Location=f"{server.url}/elsewhere")
     error = fails(ask, name(provider))
     assert isinstance(error, FatalError)
@@ -188,7 +188,7 @@ def test_a_redirect_is_told_and_not_followed(server: Any, ask: Ask, name: Name, 
         {"type": "rate_limit_error", "details": {"error_code": "contract_spend_limit_reached"}},
     ],
 )
-def test_a_spent_quota_is_not_retried(server: Any, ask: Ask, name: Name, said: dict[str, Any]) -> None:
+def test_spent_quota_is_not_retried(server: Any, ask: Ask, name: Name, said: dict[str, Any]) -> None:
     server.says({"error": {**said, "message": "you exceeded your quota"}}, 429)
     error = fails(ask, name("openai"))
     assert isinstance(error, FatalError)
@@ -245,7 +245,7 @@ async def _slow(_: web.Request) -> web.StreamResponse:
         (_slow, "did not answer in time"),
     ],
 )
-def test_trouble_on_the_way_is_transient(
+def test_network_trouble_is_transient(
     server: Any,
     ask: Ask,
     name: Name,
@@ -261,11 +261,11 @@ def test_trouble_on_the_way_is_transient(
     assert error.sent
 
 
-def test_a_server_that_sends_blank_lines_is_not_waited_for_without_end(
+def test_server_that_only_sends_blank_lines_times_out(
     server: Any, ask: Ask, name: Name, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """DeepSeek does while a request waits: each byte once began the timeout anew."""
-    monkeypatch.setattr(hosted, "_TIMEOUT_TOTAL", 0.3)
+    """Regression: DeepSeek sends blank lines while a request waits, and each byte once restarted the timeout."""
+    monkeypatch.setattr(http_model, "_TIMEOUT_TOTAL", 0.3)
     server.handler = _drips
     error = fails(ask, name("openai", "timeout=0.2"))
     assert isinstance(error, TransientError)
@@ -273,7 +273,7 @@ def test_a_server_that_sends_blank_lines_is_not_waited_for_without_end(
 
 
 @BOTH
-def test_a_server_that_is_not_there_is_named(ask: Ask, provider: str) -> None:
+def test_server_that_is_not_there_is_named(ask: Ask, provider: str) -> None:
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))  # bound, not listening: refused
         url = f"http://127.0.0.1:{held.getsockname()[1]}/v1"
@@ -285,7 +285,7 @@ def test_a_server_that_is_not_there_is_named(ask: Ask, provider: str) -> None:
 
 
 @BOTH
-def test_a_host_that_does_not_exist_is_named(ask: Ask, provider: str) -> None:
+def test_host_that_does_not_exist_is_named(ask: Ask, provider: str) -> None:
     error = fails(ask, f"{provider}:m?base_url=http://no-such-host.invalid/v1")
     assert isinstance(error, TransientError)
     assert error.unreachable
@@ -293,7 +293,7 @@ def test_a_host_that_does_not_exist_is_named(ask: Ask, provider: str) -> None:
 
 
 @BOTH
-def test_a_missing_key_names_the_variable_and_the_option(ask: Ask, provider: str) -> None:
+def test_missing_key_names_the_variable_and_the_option(ask: Ask, provider: str) -> None:
     error = fails(ask, f"{provider}:m")
     assert isinstance(error, FatalError)
     assert f"set {provider.upper()}_API_KEY" in str(error)
@@ -302,7 +302,7 @@ def test_a_missing_key_names_the_variable_and_the_option(ask: Ask, provider: str
 
 @BOTH
 @pytest.mark.parametrize("library", ["aiohttp", "certifi"])
-def test_a_missing_library_names_the_install_line(
+def test_missing_library_names_the_install_line(
     ask: Ask, provider: str, library: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, library, None)
@@ -321,13 +321,13 @@ def test_batches_need_the_official_client(make: Make, provider: str, monkeypatch
 
 
 @BOTH
-def test_an_offline_run_makes_no_connection(server: Any, ask: Ask, name: Name, provider: str) -> None:
+def test_offline_run_makes_no_connection(server: Any, ask: Ask, name: Name, provider: str) -> None:
     assert isinstance(fails(ask, name(provider), offline=True), FatalError)
     assert server.bodies == []
 
 
 @pytest.mark.parametrize("url", ["localhost:8000", "ftp://host/v1", "http://", "/v1"])
-def test_a_base_url_that_is_none_is_refused(make: Make, url: str) -> None:
+def test_invalid_base_url_is_refused(make: Make, url: str) -> None:
     with pytest.raises(FairnessError, match="is no URL: write http://host:port/path"):
         make(f"openai:m?base_url={url}")
 
@@ -337,7 +337,7 @@ def test_a_base_url_that_is_none_is_refused(make: Make, url: str) -> None:
 
 @BOTH
 @pytest.mark.parametrize("status", [400, 401, 500])
-def test_no_key_is_ever_shown(server: Any, make: Make, ask: Ask, name: Name, provider: str, status: int) -> None:
+def test_key_is_never_shown(server: Any, make: Make, ask: Ask, name: Name, provider: str, status: int) -> None:
     environment = {**KEYS, "OTHER_TOKEN": "tok-en-of-another", "SHORT_KEY": "none"}
     text = f"bad key {SECRET}, also tok-en-of-another and Bearer abcdefghijkl, but none of this word"
     server.says({"error": {"message": text * 3}}, status)
@@ -352,5 +352,5 @@ def test_no_key_is_ever_shown(server: Any, make: Make, ask: Ask, name: Name, pro
     assert error.__suppress_context__ or error.__context__ is None
 
 
-def test_a_context_does_not_show_its_environment() -> None:
+def test_context_does_not_show_its_environment() -> None:
     assert SECRET not in repr(ModelContext(environment=KEYS))

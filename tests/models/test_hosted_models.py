@@ -76,7 +76,7 @@ def test_openai_sends_decoding_and_messages(server: Any, ask: Ask, name: Name) -
     }
 
 
-def test_anthropic_splits_the_system_message_and_sends_a_thinking_budget(server: Any, ask: Ask, name: Name) -> None:
+def test_anthropic_sends_system_message_and_thinking_budget(server: Any, ask: Ask, name: Name) -> None:
     server.answers("anthropic")
     prompt = Prompt([{"role": "system", "content": "Be fair."}, {"role": "user", "content": "Yes?"}])
     ask(name("anthropic", "thinking=2048&stop=x&effort=low&key_env=ANTHROPIC_API_KEY"), prompt, environment=KEYS)
@@ -93,7 +93,7 @@ def test_anthropic_splits_the_system_message_and_sends_a_thinking_budget(server:
     }
 
 
-def test_anthropic_sends_a_default_of_max_tokens_and_adaptive_thinking(server: Any, ask: Ask, name: Name) -> None:
+def test_anthropic_sends_default_max_tokens_and_adaptive_thinking(server: Any, ask: Ask, name: Name) -> None:
     server.answers("anthropic")
     ask(name("anthropic", "thinking=adaptive&temperature=0"), environment=KEYS)
     assert server.bodies[0]["max_tokens"] == 1024
@@ -101,13 +101,13 @@ def test_anthropic_sends_a_default_of_max_tokens_and_adaptive_thinking(server: A
     assert server.bodies[0]["temperature"] == 0
 
 
-def test_a_thinking_budget_that_leaves_no_answer_is_refused(make: Make) -> None:
+def test_thinking_budget_without_room_for_an_answer_is_refused(make: Make) -> None:
     with pytest.raises(FairnessError, match="thinking=2048 leaves no token for the answer: max_tokens is 100"):
         make("anthropic:m?thinking=2048&max_tokens=100")
 
 
 @BOTH
-def test_a_custom_server_needs_no_key(server: Any, ask: Ask, name: Name, provider: str) -> None:
+def test_custom_server_needs_no_key(server: Any, ask: Ask, name: Name, provider: str) -> None:
     server.answers(provider)
     assert ask(name(provider)).text == "Yes."
     assert server.sent_key is None
@@ -122,14 +122,14 @@ def test_another_variable_may_hold_the_key(server: Any, ask: Ask, name: Name) ->
 
 
 @BOTH
-def test_the_base_url_may_come_from_the_environment(server: Any, ask: Ask, provider: str) -> None:
+def test_base_url_may_come_from_the_environment(server: Any, ask: Ask, provider: str) -> None:
     server.answers(provider)
     assert ask(f"{provider}:m", environment={f"{provider.upper()}_BASE_URL": f"{server.url}/here"}).text == "Yes."
     assert server.paths[0].startswith("/here/")
 
 
 @BOTH
-def test_a_password_in_the_base_url_is_sent_as_one(server: Any, ask: Ask, name: Name, provider: str) -> None:
+def test_password_in_the_base_url_is_sent_as_basic_auth(server: Any, ask: Ask, name: Name, provider: str) -> None:
     server.answers(provider)
     ask(name(provider).replace("http://", "http://me:p%40ss@"), environment=KEYS)
     assert server.headers[0]["authorization"] == "Basic bWU6cEBzcw=="
@@ -193,7 +193,7 @@ def test_anthropic_replies_are_read(
 
 
 @BOTH
-def test_finish_reasons_have_one_meaning_whoever_says_them(server: Any, ask: Ask, name: Name, provider: str) -> None:
+def test_finish_reasons_have_one_meaning_for_all_providers(server: Any, ask: Ask, name: Name, provider: str) -> None:
     for said, meaning, _ in MEANINGS:
         if said is None or (provider == "openai" and meaning == "error"):
             continue
@@ -204,7 +204,7 @@ def test_finish_reasons_have_one_meaning_whoever_says_them(server: Any, ask: Ask
 
 
 @pytest.mark.parametrize("finish", ["error", "abort", "network_error", "insufficient_system_resource", "stop", None])
-def test_an_answer_that_a_gateway_broke_off_is_asked_again(server: Any, ask: Ask, name: Name, finish: str) -> None:
+def test_answer_cut_off_by_a_gateway_is_retried(server: Any, ask: Ask, name: Name, finish: str) -> None:
     """OpenRouter answers with 200 where its upstream died half way."""
     broken = completion("Yes, I would normally hire her, but", finish)
     if finish in ("error", "stop", None):
@@ -226,20 +226,20 @@ def test_an_answer_that_a_gateway_broke_off_is_asked_again(server: Any, ask: Ask
         completion(content={"text": "Yes."}) | {"model": {"name": "m"}, "content": [], "stop_reason": 7},
     ],
 )
-def test_a_reply_in_another_form_is_told(server: Any, ask: Ask, name: Name, provider: str, sent: object) -> None:
+def test_reply_in_another_form_is_reported(server: Any, ask: Ask, name: Name, provider: str, sent: object) -> None:
     server.says(sent)
     with pytest.raises(TransientError, match=r"answered in another form than .*: check the base URL"):
         ask(name(provider))
 
 
-def test_an_error_inside_a_reply_of_200_is_an_error(server: Any, ask: Ask, name: Name) -> None:
+def test_error_inside_a_reply_of_200_is_an_error(server: Any, ask: Ask, name: Name) -> None:
     server.says({"error": {"code": 429, "message": "slow down"}})
     with pytest.raises(TransientError, match="slow down") as caught:
         ask(name("openai"))
     assert caught.value.rate_limited
 
 
-def test_azures_filter_is_an_answer_that_was_filtered(server: Any, ask: Ask, name: Name) -> None:
+def test_azure_content_filter_is_a_filtered_answer(server: Any, ask: Ask, name: Name) -> None:
     server.says({"error": {"code": "content_filter", "message": "filtered"}}, 400)
     answer = ask(name("openai"))
     assert (answer.text, answer.finish_reason) == ("", "content_filter")
@@ -249,7 +249,7 @@ def test_azures_filter_is_an_answer_that_was_filtered(server: Any, ask: Ask, nam
 
 
 @BOTH
-def test_the_key_tells_models_apart_by_what_decides_their_answers(make: Make, provider: str) -> None:
+def test_key_covers_everything_that_decides_the_answers(make: Make, provider: str) -> None:
     plain = make(f"{provider}:m").key
     assert plain == {"openai": "openai:m", "anthropic": "anthropic:m?max_tokens=1024"}[provider]
     variable = f"{provider.upper()}_BASE_URL"
@@ -263,7 +263,7 @@ def test_the_key_tells_models_apart_by_what_decides_their_answers(make: Make, pr
     assert make(f"{provider}:m?base_url={default}").key == plain
 
 
-def test_anthropics_default_of_max_tokens_is_part_of_the_key(make: Make) -> None:
+def test_anthropic_default_max_tokens_is_part_of_the_key(make: Make) -> None:
     assert make("anthropic:m").key == make("anthropic:m?max_tokens=1024").key
 
 
@@ -297,7 +297,7 @@ def test_a_hundred_requests_are_in_flight_at_once(
     assert len({json.dumps(body) for body in server.bodies}) == 100
 
 
-def test_a_closed_model_may_be_asked_again(server: Any, make: Make, run: Callable[[Any], Any], name: Name) -> None:
+def test_closed_model_may_be_used_again(server: Any, make: Make, run: Callable[[Any], Any], name: Name) -> None:
     server.answers("openai")
     model = make(name("openai"))
 

@@ -114,7 +114,7 @@ def _start(folder: Path, arguments: list[str], **environment: str) -> Live:
 
 @pytest.fixture(scope="session")
 def servers(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Iterator[dict[str, Live]]:
-    """Both servers, started side by side."""
+    """Yield both servers, started at the same time."""
     folder = tmp_path_factory.mktemp("servers")
     litellm = _litellm()
     found = {
@@ -146,7 +146,7 @@ Named = Callable[..., str]
 
 @pytest.fixture
 def proxy(servers: dict[str, Live]) -> Named:
-    """The name of a model of the LiteLLM proxy."""
+    """Return a function that names a model of the LiteLLM proxy."""
     url = servers["litellm"].ready("/health/liveliness")
 
     def named(provider: str, model: str, tail: str = "") -> str:
@@ -182,7 +182,7 @@ def test_litellm_answers_over_both_protocols(proxy: Named, ask: Ask, provider: s
         ("absent", PermanentError, "Invalid model name"),
     ],
 )
-def test_litellms_errors_are_told_apart(
+def test_litellm_errors_are_distinguished(
     proxy: Named, ask: Ask, provider: str, model: str, kind: type[ModelError], says: str
 ) -> None:
     with pytest.raises(kind) as caught:
@@ -195,7 +195,7 @@ def test_litellms_errors_are_told_apart(
 
 @BOTH
 def test_litellm_refuses_a_wrong_key(proxy: Named, ask: Ask, provider: str) -> None:
-    """Without a database it says so with a status of 400, where other servers say 401."""
+    """Accept status 400: without a database LiteLLM sends it where other servers send 401."""
     wrong = "sk-a-wrong-key-0123456789"
     with pytest.raises(FatalError, match=r"refused the key \(40[01]: ") as caught:
         ask(proxy(provider, "canned"), environment=dict.fromkeys(KEYS, wrong))
@@ -203,7 +203,7 @@ def test_litellm_refuses_a_wrong_key(proxy: Named, ask: Ask, provider: str) -> N
 
 
 @BOTH
-def test_litellm_is_asked_many_times_at_once(proxy: Named, make: Make, provider: str) -> None:
+def test_litellm_answers_many_concurrent_requests(proxy: Named, make: Make, provider: str) -> None:
     model = make(proxy(provider, "canned"), environment=KEYS, concurrency=32)
 
     async def many() -> set[str]:
@@ -214,7 +214,9 @@ def test_litellm_is_asked_many_times_at_once(proxy: Named, make: Make, provider:
     assert asyncio.run(many()) == {"The answer is (B). Ünïcode too."}
 
 
-def test_transformers_serve_says_what_the_weights_say(servers: dict[str, Live], ask: Ask, tiny_model: Path) -> None:
+def test_transformers_serve_answers_like_the_local_weights(
+    servers: dict[str, Live], ask: Ask, tiny_model: Path
+) -> None:
     """Two roads to the same weights: through a foreign server, and loaded by ourselves."""
     url = servers["serve"].ready("/health")
     served = ask(f"openai:{tiny_model}?base_url={url}/v1&max_tokens=8&temperature=0", "Who is it?")

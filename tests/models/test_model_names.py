@@ -14,7 +14,7 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.protocols import Model
 from pytest_fairness.models.aliases import follow, read_aliases
 from pytest_fairness.models.context import ModelContext
-from pytest_fairness.models.environment import read_environment
+from pytest_fairness.models.env_file import read_environment
 from pytest_fairness.models.names import ModelName
 from pytest_fairness.models.registry import resolve
 
@@ -41,13 +41,13 @@ Make = Callable[..., Model]
         ('a:b?extra={"k": {"z": 1, "a": 2}, "b":0.10}', "a", "b", {"extra": '{"b":0.1,"k":{"z":1,"a":2}}'}),
     ],
 )
-def test_a_name_is_read(text: str, provider: str, name: str, parameters: dict[str, Any]) -> None:
+def test_name_is_parsed(text: str, provider: str, name: str, parameters: dict[str, Any]) -> None:
     parsed = ModelName.parse(text)
     assert (parsed.provider, parsed.name, dict(parsed.parameters)) == (provider, name, parameters)
     assert ModelName.parse(parsed.text) == parsed
 
 
-def test_the_canonical_text_is_the_same_for_names_that_mean_the_same() -> None:
+def test_canonical_text_is_the_same_for_equal_names() -> None:
     one, two = ModelName.parse("a:b?y=1.0&x=0.70"), ModelName.parse("a:b?x=0.7&y=1")
     assert one.text == two.text == "a:b?x=0.7&y=1"
     assert one == two
@@ -87,7 +87,7 @@ def test_any_canonical_text_reads_back(parameters: dict[str, str]) -> None:
         ("openai:x?a=1&&b=2", "parameter '' without a value"),
     ],
 )
-def test_a_malformed_name_gets_one_line(text: str, says: str) -> None:
+def test_malformed_name_is_refused_in_one_line(text: str, says: str) -> None:
     with pytest.raises(FairnessError) as caught:
         ModelName.parse(text)
     assert says in str(caught.value)
@@ -102,13 +102,13 @@ def test_a_malformed_name_gets_one_line(text: str, says: str) -> None:
         ("replay:C:\\data\\größe.jsonl", "replay:C:/data/gr_e.jsonl"),
     ],
 )
-def test_the_id_fits_a_test_id(text: str, expected: str) -> None:
+def test_id_fits_a_test_id(text: str, expected: str) -> None:
     name = ModelName.parse(text)
     assert name.id == expected
     assert name.id.isascii()
 
 
-def test_a_password_in_a_url_is_never_shown() -> None:
+def test_password_in_a_url_is_never_shown() -> None:
     name = ModelName.parse("openai:x?base_url=http://me:p@hunter2@host/v1")
     assert name.parameters["base_url"] == "http://me:p@hunter2@host/v1"
     assert "hunter2" not in name.text + repr(name) + str(name) + name.id
@@ -131,12 +131,12 @@ def test_aliases_are_read_and_followed(tmp_path: Path) -> None:
     assert model.name == "openai:gpt-5-mini?seed=1"
 
 
-def test_an_unknown_alias_lists_near_ones() -> None:
+def test_unknown_alias_lists_similar_ones() -> None:
     with pytest.raises(FairnessError, match=r"'smal' is no alias .* did you mean 'small'"):
         follow("smal", {"small": "openai:x"})
 
 
-def test_aliases_in_a_circle_are_refused() -> None:
+def test_circular_aliases_are_refused() -> None:
     with pytest.raises(FairnessError, match="circle: a -> b -> a"):
         follow("a", {"a": "b", "b": "a"})
 
@@ -161,7 +161,7 @@ def test_malformed_aliases_name_file_and_line(tmp_path: Path, text: str, line: i
 # environment
 
 
-def test_an_environment_file_is_read_and_the_process_wins(tmp_path: Path) -> None:
+def test_environment_file_is_read_and_the_process_wins(tmp_path: Path) -> None:
     file = tmp_path / "keys.env"
     file.write_text(
         '\ufeff# a comment\nA=1\nexport B=\'two # words\'\nC="line\\nnext \\"q\\"" # comment\r\n'
@@ -180,17 +180,17 @@ def test_an_environment_file_is_read_and_the_process_wins(tmp_path: Path) -> Non
     }
 
 
-def test_the_process_is_read_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_process_environment_is_read_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAIRNESS_PROBE", "here")
     assert read_environment()["FAIRNESS_PROBE"] == "here"
 
 
-def test_a_missing_environment_file_is_told(tmp_path: Path) -> None:
+def test_missing_environment_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(FairnessError, match=r"absent\.env cannot be read: No such file"):
         read_environment(tmp_path / "absent.env")
 
 
-def test_a_malformed_environment_file_shows_its_line_but_no_value(tmp_path: Path) -> None:
+def test_malformed_environment_file_shows_its_line_but_no_value(tmp_path: Path) -> None:
     file = tmp_path / ".env"
     file.write_text("A=1\nsk-topsecret\n")
     with pytest.raises(FairnessError) as caught:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import tomllib
 from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
@@ -12,33 +11,35 @@ from typing import Any
 
 import pytest
 
+from pytest_fairness.core import extensions
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.protocols import Model
-from pytest_fairness.models import registry
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.names import ModelName
 
 Make = Callable[..., Model]
 
 
-def test_an_unknown_provider_lists_near_ones(make: Make) -> None:
-    with pytest.raises(FairnessError, match=r"no provider is called 'opnai'; did you mean 'openai'\? Known: anthropic"):
+def test_unknown_provider_lists_similar_ones(make: Make) -> None:
+    with pytest.raises(
+        FairnessError, match=r"no model provider is called 'opnai'; did you mean 'openai'\? Known: anthropic"
+    ):
         make("opnai:gpt-5-mini")
 
 
 @pytest.mark.parametrize("name", ["openai:x", "anthropic:x", "transformers:x", "simulated:x"])
-def test_an_unknown_parameter_lists_near_ones(make: Make, name: str) -> None:
+def test_unknown_parameter_lists_similar_ones(make: Make, name: str) -> None:
     with pytest.raises(FairnessError, match="knows no parameter 'sead'; "):
         make(f"{name}?sead=1")
 
 
 @pytest.mark.parametrize("value", ["hot", "-1", "true"])
-def test_a_parameter_out_of_range_names_value_and_rule(make: Make, value: str) -> None:
+def test_parameter_out_of_range_names_value_and_rule(make: Make, value: str) -> None:
     with pytest.raises(FairnessError, match=r"model openai:x: parameter temperature is .*: it must"):
         make(f"openai:x?temperature={value}")
 
 
-def test_a_key_in_a_name_is_refused_and_not_repeated(make: Make) -> None:
+def test_key_in_a_name_is_refused_and_not_repeated(make: Make) -> None:
     with pytest.raises(FairnessError, match="keys come from the environment only") as caught:
         make("openai:x?api_key=sk-abcdefghijklmnop")
     assert "abcdefgh" not in str(caught.value)
@@ -64,12 +65,12 @@ _NO_CLASS = 3
 
 def _register(monkeypatch: pytest.MonkeyPatch, *entries: tuple[str, str]) -> None:
     found = metadata.EntryPoints(
-        metadata.EntryPoint(name=name, value=value, group=registry.GROUP) for name, value in entries
+        metadata.EntryPoint(name=name, value=value, group=extensions.MODELS.group) for name, value in entries
     )
-    monkeypatch.setattr(registry, "entry_points", lambda group: found.select(group=group))
+    monkeypatch.setattr(extensions, "entry_points", lambda group: found.select(group=group))
 
 
-def test_a_third_party_registers_by_an_entry_point(monkeypatch: pytest.MonkeyPatch, make: Make) -> None:
+def test_third_party_registers_by_an_entry_point(monkeypatch: pytest.MonkeyPatch, make: Make) -> None:
     _register(monkeypatch, ("toy", f"{__name__}:_Toy"), ("toy", f"{__name__}:_Toy"))
     assert make("toy:x?any=1").name == "toy:x?any=1"
 
@@ -81,13 +82,13 @@ def test_a_third_party_registers_by_an_entry_point(monkeypatch: pytest.MonkeyPat
         ([("toy", "no_such_module:Toy")], "model provider 'toy' .* cannot be loaded: ModuleNotFoundError"),
         ([("toy", f"{__name__}:_Absent")], "cannot be loaded: AttributeError"),
         ([("toy", f"{__name__}:_Broken")], "model toy:x cannot be made: KeyError: 'weights'"),
-        ([("toy", f"{__name__}:_NO_CLASS")], "is no class of models"),
+        ([("toy", f"{__name__}:_NO_CLASS")], "is a int: it must be a class or a function"),
         ([("toy", f"{__name__}:_register")], "cannot be made: TypeError|which is no model"),
         ([("toy", "builtins:print")], "made a NoneType, which is no model"),
-        ([("teddy", "one:Toy")], "no provider is called 'toy'; .*teddy"),
+        ([("teddy", "one:Toy")], "no model provider is called 'toy'; .*teddy"),
     ],
 )
-def test_a_broken_registration_gets_one_line(
+def test_broken_registration_is_reported_in_one_line(
     monkeypatch: pytest.MonkeyPatch, make: Make, entries: list[tuple[str, str]], says: str
 ) -> None:
     _register(monkeypatch, *entries)
@@ -96,29 +97,14 @@ def test_a_broken_registration_gets_one_line(
     assert "\n" not in str(caught.value)
 
 
-def test_our_providers_are_found_without_a_scan(monkeypatch: pytest.MonkeyPatch, make: Make) -> None:
-    def scan(group: str) -> None:
-        raise AssertionError(group)
-
-    monkeypatch.setattr(registry, "entry_points", scan)
-    for provider in ("openai", "anthropic", "transformers", "simulated"):
-        assert isinstance(make(f"{provider}:x"), Model)
-
-
-def test_our_entry_points_and_our_table_agree() -> None:
-    project = Path(__file__).parents[2] / "pyproject.toml"
-    entries = tomllib.loads(project.read_text(encoding="utf-8"))["project"]["entry-points"]
-    assert entries[registry.GROUP] == registry.BUILT_IN
-
-
-def test_making_every_model_imports_the_standard_library_only() -> None:
+def test_resolving_models_imports_the_standard_library_only() -> None:
     code = (
         "import sys; before = set(sys.modules)\n"
         "from pytest_fairness.models.registry import resolve\n"
         "from pytest_fairness.models.context import ModelContext\n"
         "for name in ('openai:x', 'anthropic:x', 'transformers:x', 'simulated:x'):\n"
         "    resolve(name, aliases={}, context=ModelContext())\n"
-        "import pytest_fairness.models.function, pytest_fairness.models.replay, pytest_fairness.models.environment\n"
+        "import pytest_fairness.models.callable_model, pytest_fairness.models.replay, pytest_fairness.models.env_file\n"
         "new = {name.partition('.')[0] for name in set(sys.modules) - before}\n"
         "print(sorted(new - set(sys.stdlib_module_names) - {'pytest_fairness'}))\n"
     )

@@ -51,7 +51,7 @@ def test_every_parameter_is_on_the_page(title: str, parameters: set[str]) -> Non
 
 
 @pytest.mark.parametrize("text", NAMES)
-def test_names_on_pages_are_taken_by_their_providers(text: str) -> None:
+def test_names_on_pages_are_accepted_by_their_providers(text: str) -> None:
     name = ModelName.parse(text)
     try:
         resolve(text, aliases={}, context=ModelContext())

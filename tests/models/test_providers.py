@@ -180,7 +180,7 @@ SITUATIONS: dict[str, tuple[dict[str, Says], str | type[ModelError], str]] = {
     ("situation", "provider"),
     [(situation, provider) for situation, (replies, *_) in SITUATIONS.items() for provider in replies],
 )
-def test_a_reply_of_a_provider_has_its_outcome(
+def test_reply_of_a_provider_has_its_expected_outcome(
     server: Any, ask: Ask, name: Name, situation: str, provider: str
 ) -> None:
     replies, outcome, text = SITUATIONS[situation]

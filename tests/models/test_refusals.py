@@ -1,4 +1,4 @@
-"""What providers say when they refuse a request, in the shapes that each of them uses."""
+"""Refusals of providers, in the shapes that each of them uses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.errors import FatalError, ModelError, PermanentError, TransientError
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.protocols import Model
-from pytest_fairness.models import connection
+from pytest_fairness.models import http_client as connection
 
 Ask = Callable[..., Answer]
 Make = Callable[..., Model]
@@ -81,7 +81,7 @@ def test_flagged_content_is_filtered(server: Any, ask: Ask, name: Name, status: 
     assert (answer.text, answer.finish_reason) == ("", "content_filter")
 
 
-def test_anthropics_filter_is_one(server: Any, ask: Ask, name: Name) -> None:
+def test_anthropic_filter_is_a_content_filter(server: Any, ask: Ask, name: Name) -> None:
     server.says(ANTHROPIC, 400)
     assert ask(name("anthropic")).finish_reason == "content_filter"
 
@@ -106,15 +106,13 @@ NETWORK = {"error": {"message": "Access denied due to Virtual Network/Firewall p
     ("status", "body"),
     [(401, OPENAI_KEY), (400, OPENAI_KEY), (400, GEMINI_KEY), (400, LITELLM_KEY), (403, IAM), (403, NETWORK)],
 )
-def test_a_refused_key_is_fatal_whatever_the_status(
-    server: Any, ask: Ask, name: Name, status: int, body: object
-) -> None:
+def test_refused_key_is_fatal_whatever_the_status(server: Any, ask: Ask, name: Name, status: int, body: object) -> None:
     server.says(body, status)
     with pytest.raises(FatalError, match=r"refused the key \(40[013]: .*\): check OPENAI_API_KEY$"):
         ask(name("openai", "key_env=OPENAI_API_KEY"), environment={"OPENAI_API_KEY": "a-key"})
 
 
-def test_a_403_of_one_prompt_is_no_key_once_the_model_has_answered(server: Any, make: Make, name: Name) -> None:
+def test_late_403_refuses_one_prompt_only(server: Any, make: Make, name: Name) -> None:
     model = make(name("openai"))
 
     async def refused() -> ModelError:
@@ -163,7 +161,7 @@ EXTRA = {
         ("anthropic", 'extra={"top_x":1}', EXTRA, "leave top_x out of the model's name"),
     ],
 )
-def test_a_parameter_of_the_name_that_is_refused_is_fatal(
+def test_refused_parameter_of_the_name_is_fatal(
     server: Any, ask: Ask, name: Name, provider: str, tail: str, body: object, says: str
 ) -> None:
     server.says(body, 400)
@@ -172,20 +170,20 @@ def test_a_parameter_of_the_name_that_is_refused_is_fatal(
     assert str(caught.value).endswith(says)
 
 
-def test_a_parameter_that_the_name_lacks_is_the_prompts(server: Any, ask: Ask, name: Name) -> None:
+def test_refused_parameter_outside_the_name_is_permanent(server: Any, ask: Ask, name: Name) -> None:
     server.says(unsupported("messages[0].content", "unsupported_value", "'messages[0].content' is not supported"), 400)
     with pytest.raises(PermanentError, match="refused the request"):
         ask(name("openai", "temperature=0"))
 
 
-def test_a_model_of_another_interface_is_told(server: Any, ask: Ask, name: Name) -> None:
+def test_model_of_another_interface_is_reported(server: Any, ask: Ask, name: Name) -> None:
     message = "This model is only supported in v1/responses and not in v1/chat/completions."
     server.says(unsupported("model", None, message), 404)
     with pytest.raises(FatalError, match="name a model with chat completions"):
         ask(name("openai"))
 
 
-def test_ollamas_error_is_told(server: Any, ask: Ask, name: Name) -> None:
+def test_ollama_error_is_reported(server: Any, ask: Ask, name: Name) -> None:
     server.says({"error": "model 'm' not found, try pulling it first"}, 404)
     with pytest.raises(FatalError, match="try pulling it first"):
         ask(name("openai"))
@@ -210,7 +208,7 @@ def body(text: bytes, kind: str = "text/html", **headers: str) -> Callable[[web.
     ],
 )
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
-def test_a_page_in_place_of_an_answer_is_told(
+def test_reply_that_is_not_json_is_reported(
     server: Any, ask: Ask, name: Name, provider: str, text: bytes, says: str
 ) -> None:
     server.handler = body(text)
@@ -220,9 +218,7 @@ def test_a_page_in_place_of_an_answer_is_told(
     assert caught.value.unreachable
 
 
-def test_a_packed_body_without_end_is_cut_off(
-    server: Any, ask: Ask, name: Name, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_endless_compressed_body_is_cut_off(server: Any, ask: Ask, name: Name, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "LARGEST", 2**20)
     packed = gzip.compress(b" " * 2**24)
     server.handler = body(packed, "application/json", **{"Content-Encoding": "gzip"})
@@ -230,7 +226,7 @@ def test_a_packed_body_without_end_is_cut_off(
         ask(name("openai"))
 
 
-def test_a_request_ends_after_its_total_time(server: Any, ask: Ask, name: Name) -> None:
+def test_request_ends_after_its_total_time(server: Any, ask: Ask, name: Name) -> None:
     async def blanks(request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "application/json"})
         await response.prepare(request)
@@ -252,8 +248,8 @@ def test_a_request_ends_after_its_total_time(server: Any, ask: Ask, name: Name) 
     ],
     ids=["brotli", "http2"],
 )
-def test_a_server_of_another_form_of_http_is_told_at_once(ask: Ask, answer: bytes) -> None:
-    """Each prompt would be paid for, and none be read."""
+def test_malformed_http_reply_is_reported_at_once(ask: Ask, answer: bytes) -> None:
+    """Stop at once: each further prompt would be paid for, and no answer read."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
         def serve() -> None:
@@ -283,7 +279,7 @@ def test_a_server_of_another_form_of_http_is_told_at_once(ask: Ask, answer: byte
         {"message": {"content": [{"type": "output_text", "text": "Yes."}, {"type": "text", "text": None}]}},
     ],
 )
-def test_an_answer_is_read_whatever_stands_beside_it(server: Any, ask: Ask, name: Name, odd: dict[str, Any]) -> None:
+def test_answer_is_read_despite_odd_fields(server: Any, ask: Ask, name: Name, odd: dict[str, Any]) -> None:
     choice = {"finish_reason": "stop", "message": odd.get("message", {"content": "Yes."})}
     server.says({"choices": [choice], **odd})
     answer = ask(name("openai"))

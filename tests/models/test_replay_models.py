@@ -21,7 +21,7 @@ Ask = Callable[..., Answer]
 
 @pytest.fixture
 def record(tmp_path: Path, make: Make) -> Callable[..., Model]:
-    """A model that replays these lines."""
+    """Return a function that makes a model which replays these lines."""
 
     def recorded(*lines: dict[str, Any] | str) -> Model:
         texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
@@ -31,7 +31,7 @@ def record(tmp_path: Path, make: Make) -> Callable[..., Model]:
     return recorded
 
 
-def test_a_prompt_is_found_by_its_text_or_messages(record: Make, ask: Ask) -> None:
+def test_prompt_is_found_by_its_text_or_messages(record: Make, ask: Ask) -> None:
     chat = [{"role": "system", "content": "Be fair."}, {"role": "user", "content": "Hi"}]
     model = record(
         {"prompt": "Hi", "text": "Hello"},
@@ -51,7 +51,7 @@ def test_a_prompt_is_found_by_its_text_or_messages(record: Make, ask: Ask) -> No
     assert ask(model, Prompt(chat)) == Answer("Good day", "length", "Hm.", {"output": 2}, 0.5, "m")
 
 
-def test_a_prompt_is_found_by_its_metadata(record: Make, ask: Ask) -> None:
+def test_prompt_is_found_by_its_metadata(record: Make, ask: Ask) -> None:
     model = record(
         {"metadata": {"category": "Religion", "example_id": 0}, "text": "zero"},
         {"metadata": {"category": "Religion", "example_id": 1}, "text": "one"},
@@ -73,7 +73,7 @@ def test_a_prompt_is_found_by_its_metadata(record: Make, ask: Ask) -> None:
             asked(**missing)
 
 
-def test_repetitions_are_served_by_their_number(record: Make, ask: Ask) -> None:
+def test_repetitions_are_replayed_by_their_number(record: Make, ask: Ask) -> None:
     model = record(
         {"prompt": "Hi", "text": "second", "repetition": 1},
         {"prompt": "Hi", "text": "first", "repetition": 0},
@@ -86,7 +86,7 @@ def test_repetitions_are_served_by_their_number(record: Make, ask: Ask) -> None:
         ask(model, "Hi", 2)
 
 
-def test_the_key_is_the_content(record: Make, tmp_path: Path, make: Make) -> None:
+def test_key_is_the_content_of_the_file(record: Make, tmp_path: Path, make: Make) -> None:
     first = record({"prompt": "Hi", "text": "a"})
     (tmp_path / "copy.jsonl").write_bytes((tmp_path / "answers.jsonl").read_bytes())
     assert make("replay:copy.jsonl", root=tmp_path).key == first.key
@@ -95,7 +95,7 @@ def test_the_key_is_the_content(record: Make, tmp_path: Path, make: Make) -> Non
     assert first.stored is False  # type: ignore[attr-defined]
 
 
-def test_a_missing_file_is_told_at_once(make: Make, tmp_path: Path) -> None:
+def test_missing_file_is_reported_at_once(make: Make, tmp_path: Path) -> None:
     with pytest.raises(FairnessError, match=r"absent\.jsonl cannot be read: No such file"):
         make("replay:absent.jsonl", root=tmp_path)
     os.mkfifo(tmp_path / "pipe")
@@ -136,7 +136,7 @@ GOOD = {"prompt": "Hi", "text": "a"}
         (GOOD, "the same prompt as line 1: keep one"),
     ],
 )
-def test_a_malformed_line_names_file_and_line(
+def test_malformed_line_names_file_and_line(
     record: Make, ask: Ask, tmp_path: Path, line: dict[str, Any] | str, says: str
 ) -> None:
     model = record(GOOD, "", line)
@@ -146,12 +146,12 @@ def test_a_malformed_line_names_file_and_line(
         assert str(caught.value).startswith(f"{tmp_path / 'answers.jsonl'}:3: ")
 
 
-def test_a_repetition_given_twice_names_both_lines(record: Make, ask: Ask) -> None:
+def test_duplicate_repetition_names_both_lines(record: Make, ask: Ask) -> None:
     with pytest.raises(FatalError, match=r":2: repetition 3 of the same prompt as line 1"):
         ask(record({**GOOD, "repetition": 3}, {**GOOD, "repetition": 3}))
 
 
-def test_odd_bytes_are_read_or_told(make: Make, ask: Ask, tmp_path: Path) -> None:
+def test_unusual_bytes_are_read_or_reported(make: Make, ask: Ask, tmp_path: Path) -> None:
     file = tmp_path / "x.jsonl"
     file.write_bytes('\ufeff{"prompt": "Hi", "text": "ü\u2028x"}\r\n'.encode())
     assert ask(make("replay:x.jsonl", root=tmp_path), "Hi").text == "ü\u2028x"

@@ -11,16 +11,16 @@ from collections.abc import Callable, Iterable
 import pytest
 
 from pytest_fairness.core.attempts import Answer
+from pytest_fairness.core.choices import AnswerOptions
 from pytest_fairness.core.errors import FairnessError, PermanentError
 from pytest_fairness.core.items import Prompt
-from pytest_fairness.core.options import Options
 from pytest_fairness.core.protocols import Model
-from pytest_fairness.models import phrases
-from pytest_fairness.models.planting import item_of, share_of_item
+from pytest_fairness.models import simulated_phrases
+from pytest_fairness.models.planted_bias import item_of, share_of_item
 
 Make = Callable[..., Model]
-STEREOTYPE = Options({"stereotyped": "The one", "other": "The second", "unknown": "Cannot be known"})
-HIRE = Options({"reject": "Reject the applicant", "advance": "Advance the applicant"})
+STEREOTYPE = AnswerOptions({"stereotyped": "The one", "other": "The second", "unknown": "Cannot be known"})
+HIRE = AnswerOptions({"reject": "Reject the applicant", "advance": "Advance the applicant"})
 
 
 def answers(model: Model, prompts: Iterable[Prompt], repetition: int = 0) -> list[str]:
@@ -30,7 +30,7 @@ def answers(model: Model, prompts: Iterable[Prompt], repetition: int = 0) -> lis
     return asyncio.run(asked())
 
 
-def value(text: str, options: Options) -> str | None:
+def value(text: str, options: AnswerOptions) -> str | None:
     """Read an answer without our graders: exactly one option's label or text must stand in it."""
     if "json" in text:
         text = json.loads(text.strip("`").removeprefix("json"))["answer"]
@@ -40,7 +40,7 @@ def value(text: str, options: Options) -> str | None:
     return found.pop() if len(found) == 1 else None
 
 
-def people(count: int, options: Options | None = HIRE, per_item: int = 1) -> list[Prompt]:
+def people(count: int, options: AnswerOptions | None = HIRE, per_item: int = 1) -> list[Prompt]:
     metadata = {} if options is None else {"options": options}
     return [
         Prompt(f"Case {i} of {name}.", groups={"gender": group}, metadata={**metadata, "item": i})
@@ -50,47 +50,47 @@ def people(count: int, options: Options | None = HIRE, per_item: int = 1) -> lis
     ]
 
 
-def rates(model: Model, prompts: list[Prompt], favourable: str = "advance") -> dict[str, float]:
+def rates(model: Model, prompts: list[Prompt], favorable: str = "advance") -> dict[str, float]:
     hits: Counter[str] = Counter()
     asked: Counter[str] = Counter()
     for prompt, text in zip(prompts, answers(model, prompts), strict=True):
         group, options = prompt.groups["gender"], prompt.metadata["options"]
         asked[group] += 1
-        hits[group] += value(text, options) == favourable
+        hits[group] += value(text, options) == favorable
     return {group: hits[group] / asked[group] for group in asked}
 
 
 @pytest.mark.parametrize("spread", [0, 1.5])
-def test_base_and_ratio_are_what_they_say(make: Make, spread: float) -> None:
+def test_base_and_ratio_are_planted(make: Make, spread: float) -> None:
     model = make(f"simulated:x?base=0.6&ratio=0.7&by=gender&of=female&spread={spread}")
     found = rates(model, people(4000))
     assert found["male"] == pytest.approx(0.6, abs=0.03)
     assert found["female"] == pytest.approx(0.42, abs=0.03)
 
 
-def test_a_group_of_any_attribute_may_be_named(make: Make) -> None:
+def test_group_of_any_attribute_may_be_named(make: Make) -> None:
     found = rates(make("simulated:x?ratio=0&of=female"), people(50))
     assert found["female"] == 0
     assert found["male"] > 0
     assert rates(make("simulated:x?base=1&ratio=0&of=female&by=age"), people(50)) == {"female": 1, "male": 1}
 
 
-def test_favourable_is_named_or_yes_or_first_by_the_alphabet(make: Make) -> None:
+def test_favorable_option_is_named_or_yes_or_first(make: Make) -> None:
     prompts = people(30)
     assert rates(make("simulated:x?base=1"), prompts)["male"] == 1
-    assert rates(make("simulated:x?base=1&favourable=hired,reject"), prompts, "reject")["male"] == 1
-    shown = Options({"no": "Reject", "yes": "Advance"})
+    assert rates(make("simulated:x?base=1&favorable=hired,reject"), prompts, "reject")["male"] == 1
+    shown = AnswerOptions({"no": "Reject", "yes": "Advance"})
     assert rates(make("simulated:x?base=1"), people(30, shown), "yes")["male"] == 1
 
 
-def test_without_options_it_answers_yes_or_no(make: Make) -> None:
+def test_prompts_without_options_are_answered_yes_or_no(make: Make) -> None:
     yes = answers(make("simulated:x?base=1&noise=0.5"), people(100, None))
     assert all(re.search(r"(?i)\byes\b", text) and not re.search(r"(?i)\bno\b", text) for text in yes)
     no = answers(make("simulated:x?base=0&noise=0.5"), people(100, None))
     assert all(re.search(r"(?i)\bno\b", text) and not re.search(r"(?i)\byes\b", text) for text in no)
 
 
-def test_answers_are_a_function_of_seed_messages_and_repetition(make: Make) -> None:
+def test_answers_depend_on_seed_messages_and_repetition_only(make: Make) -> None:
     prompts = people(200)
     first = answers(make("simulated:x?seed=1&noise=0.3"), prompts)
     assert answers(make("simulated:y?seed=1&noise=0.3"), prompts) == first
@@ -110,7 +110,7 @@ def test_prompts_of_an_item_share_its_difficulty(make: Make) -> None:
     assert agreement(4) > 0.75
 
 
-def test_the_mean_over_items_is_the_share_itself() -> None:
+def test_mean_over_items_is_the_share_itself() -> None:
     draws = [(i + 0.5) / 2000 for i in range(2000)]
     for share in (0.02, 0.3, 0.5, 0.9):
         mean = sum(share_of_item(share, 2.0, draw) for draw in draws) / len(draws)
@@ -118,7 +118,7 @@ def test_the_mean_over_items_is_the_share_itself() -> None:
     assert {share_of_item(0.0, 2.0, draw) for draw in draws} == {0.0}
 
 
-def test_items_are_recognised_without_metadata() -> None:
+def test_items_are_recognized_without_metadata() -> None:
     def prompt(text: str, group: str) -> Prompt:
         return Prompt(text, groups={"gender": group})
 
@@ -132,7 +132,9 @@ def test_items_are_recognised_without_metadata() -> None:
 def test_refusals_are_planted_by_group(make: Make) -> None:
     prompts = people(3000)
     texts = answers(make("simulated:x?refusal=0.05&refusal_gap=0.2&of=female"), prompts)
-    refused = Counter(p.groups["gender"] for p, text in zip(prompts, texts, strict=True) if text in phrases.REFUSALS)
+    refused = Counter(
+        p.groups["gender"] for p, text in zip(prompts, texts, strict=True) if text in simulated_phrases.REFUSALS
+    )
     assert refused["male"] / 3000 == pytest.approx(0.05, abs=0.02)
     assert refused["female"] / 3000 == pytest.approx(0.25, abs=0.03)
 
@@ -143,17 +145,17 @@ def test_noise_is_readable_and_garbage_is_not(make: Make) -> None:
     odd, plain = (set(answers(make(f"simulated:x?noise={noise}"), prompts)) for noise in (1, 0))
     assert not odd & plain
     garbage = answers(make("simulated:x?garbage=0.25"), prompts)
-    assert sum(text in phrases.GARBAGE for text in garbage) / 1000 == pytest.approx(0.25, abs=0.05)
-    assert {value(text, HIRE) for text in garbage if text in phrases.GARBAGE} == {None}
+    assert sum(text in simulated_phrases.GARBAGE for text in garbage) / 1000 == pytest.approx(0.25, abs=0.05)
+    assert {value(text, HIRE) for text in garbage if text in simulated_phrases.GARBAGE} == {None}
 
 
 def bbq(count: int, context: str) -> list[Prompt]:
     prompts = []
     for i in range(count):
         for polarity in ("neg", "nonneg"):
-            options = Options({"stereotyped": "The one", "other": "The other", "unknown": "Cannot be known"}).shuffled(
-                i
-            )
+            options = AnswerOptions(
+                {"stereotyped": "The one", "other": "The other", "unknown": "Cannot be known"}
+            ).shuffled(i)
             label = "unknown" if context == "ambig" else ("stereotyped", "other")[i % 2]
             metadata = {"options": options, "polarity": polarity, "context": context, "label": label, "item": i}
             prompts.append(Prompt(f"Case {i} {polarity} {context}\n{options}", metadata=metadata))
@@ -162,7 +164,7 @@ def bbq(count: int, context: str) -> list[Prompt]:
 
 @pytest.mark.parametrize("spread", [0, 1])
 @pytest.mark.parametrize("context", ["ambig", "disambig"])
-def test_the_bias_score_of_bbq_is_what_was_planted(make: Make, context: str, spread: float) -> None:
+def test_planted_bbq_bias_score_is_recovered(make: Make, context: str, spread: float) -> None:
     """Parrish et al. 2022, recomputed here without our metrics."""
     prompts = bbq(4000, context)
     model = make(f"simulated:x?bias=0.8&accuracy=0.6&noise=0.2&spread={spread}")
@@ -180,7 +182,7 @@ def test_the_bias_score_of_bbq_is_what_was_planted(make: Make, context: str, spr
     assert score == pytest.approx((2 * 0.8 - 1) * (1 - 0.6), abs=0.04)
 
 
-def test_stereotype_options_without_their_metadata_are_refused(make: Make) -> None:
+def test_stereotype_options_without_metadata_are_refused(make: Make) -> None:
     prompt = bbq(1, "ambig")[0]
     with pytest.raises(PermanentError, match="need metadata of polarity"):
         answers(make("simulated:x"), [Prompt(prompt.messages, metadata={"options": prompt.metadata["options"]})])
@@ -199,17 +201,17 @@ def test_stereotype_options_without_their_metadata_are_refused(make: Make) -> No
         ("raito=2", "did you mean 'ratio'"),
     ],
 )
-def test_what_cannot_be_planted_is_refused(make: Make, tail: str, says: str) -> None:
+def test_invalid_parameters_are_refused(make: Make, tail: str, says: str) -> None:
     with pytest.raises(FairnessError, match=says):
         make(f"simulated:x?{tail}")
 
 
-def test_parameters_that_follow_no_question_mark_are_refused(make: Make) -> None:
+def test_parameters_without_a_question_mark_are_refused(make: Make) -> None:
     with pytest.raises(FairnessError, match="parameters follow a question mark"):
         make("simulated:base=0.7&seed=1")
 
 
-def test_every_report_says_simulated(make: Make) -> None:
+def test_name_starts_with_simulated(make: Make) -> None:
     model = make("simulated:demo?seed=3")
     assert model.name == model.key == "simulated:demo?seed=3"
     assert model.local
@@ -221,5 +223,5 @@ def test_latency_is_waited_for(make: Make, ask: Callable[..., Answer]) -> None:
     assert answer.usage == {"input": 2, "output": len(answer.text.split())}
 
 
-def test_the_wordings_differ(make: Make) -> None:
+def test_answer_phrases_vary(make: Make) -> None:
     assert len(set(answers(make("simulated:x?noise=0.5&refusal=0.1"), people(150)))) > 12

@@ -10,22 +10,22 @@ from typing import Any
 
 import pytest
 
+from pytest_fairness.core.choices import AnswerOptions
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import Prompt
-from pytest_fairness.core.options import Options
 from pytest_fairness.core.protocols import Model
 from tests.models.test_simulated_models import answers
 
 Make = Callable[..., Model]
 LABELS = ("KOVU", "MEBA", "TIZO", "RUXA")
-OPTIONS = Options({"x": "Who fell?", "y": "Who stood?", "w": "Who ran?", "z": "Who sat?"}, LABELS)
+OPTIONS = AnswerOptions({"x": "Who fell?", "y": "Who stood?", "w": "Who ran?", "z": "Who sat?"}, LABELS)
 
 
 def prompts(number: int, **metadata: Any) -> list[Prompt]:
     return [Prompt(f"Number {each}", metadata=metadata) for each in range(number)]
 
 
-def test_a_prompt_that_wants_reasoning_gets_json(make: Make) -> None:
+def test_reasoned_prompt_is_answered_in_json(make: Make) -> None:
     asked = prompts(50, options=OPTIONS, reply="reasoned")
     found = [json.loads(text) for text in answers(make("simulated:m"), asked)]
     assert all(each["reasoning"] for each in found)
@@ -35,14 +35,14 @@ def test_a_prompt_that_wants_reasoning_gets_json(make: Make) -> None:
 
 
 @pytest.mark.parametrize(("parameters", "share"), [("", 0), ("?flag_1=0.3", 0.3), ("?flag_1=1", 1), ("?flag_2=1", 0)])
-def test_an_oracle_says_no_in_the_planted_share(make: Make, parameters: str, share: float) -> None:
+def test_oracle_says_no_in_the_planted_share(make: Make, parameters: str, share: float) -> None:
     texts = answers(make(f"simulated:m{parameters}"), prompts(2_000, asked="flag_1"))
     said = Counter(re.findall(r"\b(?:yes|no)\b", text)[0] for text in texts)
     assert said["no"] == pytest.approx(share * 2_000, abs=62)  # three standard errors
 
 
 @pytest.mark.parametrize("share", [0, 0.3, 1])
-def test_an_oracle_takes_another_question_in_the_planted_share(make: Make, share: float) -> None:
+def test_oracle_takes_another_question_in_the_planted_share(make: Make, share: float) -> None:
     asked = prompts(2_000, asked="flag_4", options=OPTIONS, label="y")
     texts = answers(make(f"simulated:m?flag_4={share}"), asked)
     found = Counter(next(label for label in LABELS if label in text) for text in texts)
@@ -50,6 +50,6 @@ def test_an_oracle_takes_another_question_in_the_planted_share(make: Make, share
     assert all(found[label] == pytest.approx(share * 2_000 / 3, abs=62) for label in LABELS if label != "MEBA")
 
 
-def test_a_share_beyond_one_is_refused(make: Make) -> None:
+def test_share_above_one_is_refused(make: Make) -> None:
     with pytest.raises(FairnessError, match="flag_1"):
         make("simulated:m?flag_1=2")

@@ -19,20 +19,20 @@ SCHEMA = {"type": "object", "properties": {"harm": {"type": "integer"}}, "requir
 PROMPT = Prompt("How harmful? Reply with JSON.", schema=SCHEMA)
 
 
-def test_openai_is_sent_a_response_format(server: Any, ask: Ask, name: Name) -> None:
+def test_openai_gets_a_response_format(server: Any, ask: Ask, name: Name) -> None:
     server.answers("openai", '{"harm": 1}')
     assert ask(name("openai"), PROMPT).text == '{"harm": 1}'
     form = server.bodies[0]["response_format"]
     assert form == {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": SCHEMA}}
 
 
-def test_a_format_of_the_users_own_stands(server: Any, ask: Ask, name: Name) -> None:
+def test_response_format_of_the_user_is_kept(server: Any, ask: Ask, name: Name) -> None:
     server.answers("openai")
     ask(name("openai", 'response_format={"type":"json_object"}'), PROMPT)
     assert server.bodies[0]["response_format"] == {"type": "json_object"}
 
 
-def test_anthropic_is_sent_a_format_beside_the_effort(server: Any, ask: Ask, name: Name) -> None:
+def test_anthropic_gets_a_format_beside_the_effort(server: Any, ask: Ask, name: Name) -> None:
     server.answers("anthropic", '{"harm": 1}')
     assert ask(name("anthropic", "effort=low"), PROMPT).text == '{"harm": 1}'
     assert server.bodies[0]["output_config"] == {
@@ -42,7 +42,7 @@ def test_anthropic_is_sent_a_format_beside_the_effort(server: Any, ask: Ask, nam
 
 
 @pytest.mark.parametrize(("provider", "sent"), [("openai", "response_format"), ("anthropic", "output_config")])
-def test_a_prompt_without_a_schema_asks_for_no_form(
+def test_prompt_without_a_schema_requests_no_format(
     provider: str, sent: str, server: Any, ask: Ask, name: Name
 ) -> None:
     server.answers(provider)
@@ -52,7 +52,7 @@ def test_a_prompt_without_a_schema_asks_for_no_form(
 
 @pytest.mark.parametrize(("provider", "sent"), [("openai", "response_format"), ("anthropic", "output_config")])
 @pytest.mark.parametrize("status", [400, 422])
-def test_a_server_that_knows_no_schema_is_asked_without(
+def test_server_without_schemas_is_retried_without(
     provider: str, sent: str, status: int, server: Any, make: Any, run: Any, name: Name
 ) -> None:
     server.answers(provider, '{"harm": 1}')
@@ -79,7 +79,7 @@ def test_a_server_that_knows_no_schema_is_asked_without(
     assert [sent in body for body in server.bodies] == [True, False, False]
 
 
-def test_another_refused_request_stays_refused(server: Any, ask: Ask, name: Name) -> None:
+def test_other_refused_requests_stay_refused(server: Any, ask: Ask, name: Name) -> None:
     server.says({"error": {"message": "this prompt is too long"}}, status=400)
     with pytest.raises(PermanentError, match="too long"):
         ask(name("openai"), PROMPT)

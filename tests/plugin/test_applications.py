@@ -6,11 +6,10 @@ import re
 
 import pytest
 
-from pytest_fairness.engine import engine
-from pytest_fairness.session import progress
-
-from . import sources
-from .project import N2, NO_XDIST, Mode, Project, shown
+from pytest_fairness.engine import dispatcher
+from pytest_fairness.plugin import progress
+from tests.helpers import project_sources
+from tests.helpers.project import N2, NO_XDIST, Mode, Project, shown
 
 both = pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
 KEEPS_STATE = """\
@@ -43,14 +42,14 @@ SAID = (
 
 @both
 @pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
-def test_whatever_an_application_does_its_tests_fail_in_one_line(project: Project, *, is_async: bool) -> None:
-    """Each of these once let the run wait for ever."""
+def test_failing_application_fails_its_tests_in_one_line(project: Project, *, is_async: bool) -> None:
+    """Regression: each of these once made the run wait forever."""
     body = "".join(f"    if 'profile {number} ' in text: {does}\n" for number, does in OUTCOMES.items())
-    text = sources.application(body=body)
+    text = project_sources.application(body=body)
     assert text.count("def application(") == 1
     project.write(
         conftest=text.replace("def application(", "async def application(") if is_async else text,
-        test_hiring=sources.suite("", count=12),
+        test_hiring=project_sources.suite("", count=12),
     )
     result = project.run()
     assert result.parseoutcomes()["failed"] == len(OUTCOMES), shown(result)
@@ -64,9 +63,9 @@ def most(project: Project) -> int:
     return max(map(int, (project.path / "most.txt").read_text().split()))
 
 
-def test_an_application_is_called_once_at_a_time_unless_it_or_the_user_says_otherwise(project: Project) -> None:
-    text = sources.application(body=KEEPS_STATE).replace("RATES =", "COUNT = []\nRATES =")
-    project.write(conftest=text, test_hiring=sources.suite("", count=12))
+def test_application_is_called_one_at_a_time_by_default(project: Project) -> None:
+    text = project_sources.application(body=KEEPS_STATE).replace("RATES =", "COUNT = []\nRATES =")
+    project.write(conftest=text, test_hiring=project_sources.suite("", count=12))
     result = project.run()
     assert most(project) == 1
     assert "fixture (1 call of an application at a time)" in " ".join(shown(result).split())
@@ -82,22 +81,20 @@ def test_an_application_is_called_once_at_a_time_unless_it_or_the_user_says_othe
 HANGS = "    import time\n    if 'woman of profile 2 ' in text: time.sleep(60)"
 
 
-def test_a_call_that_hangs_ends_with_its_time(project: Project) -> None:
-    project.write(conftest=sources.application(body=HANGS), test_hiring=sources.suite("", count=4))
+def test_hanging_call_ends_with_its_timeout(project: Project) -> None:
+    project.write(conftest=project_sources.application(body=HANGS), test_hiring=project_sources.suite("", count=4))
     result = project.run("--fairness-timeout=2", "--fairness-concurrency=4")
     assert result.parseoutcomes() == {"passed": 3, "failed": 1}
-    assert "took longer than 2 s: --fairness-timeout SECONDS allows more (asked 2 times)" in " ".join(
+    assert "took longer than 2 s: --fairness-timeout SECONDS allows more (asked 3 times)" in " ".join(
         shown(result).split()
     )
 
 
-def test_a_call_that_hangs_is_named_and_ends_with_the_time_of_the_run(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(engine, "GRACE", 0.5)
+def test_hanging_call_is_named_and_ends_with_the_time_cap(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dispatcher, "GRACE", 0.5)
     monkeypatch.setattr(progress, "_IN_A_LOG", 0.2)
     monkeypatch.setattr(progress, "_SILENCE", 0.4)
-    project.write(conftest=sources.application(body=HANGS), test_hiring=sources.suite("", count=4))
+    project.write(conftest=project_sources.application(body=HANGS), test_hiring=project_sources.suite("", count=4))
     result = project.run("--fairness-max-minutes=0.1", "-rs", mode=Mode("alone", NO_XDIST.args, distributed=True))
     assert re.search(
         r"fairness: no call has ended for \d+ s, waiting for 1 of function:conftest\.application, 4 of 8 calls",
@@ -116,10 +113,10 @@ FAILS_ONCE = """\
 
 
 @both
-def test_a_repeated_job_of_a_run_asks_again_what_failed(project: Project) -> None:
-    """The id of a pipeline stays the same where a job is tried again: it once kept the error."""
-    text = sources.application(version="1", body=FAILS_ONCE)
-    project.write(conftest=text, test_hiring=sources.suite("", count=4))
+def test_repeated_job_of_a_run_retries_what_failed(project: Project) -> None:
+    """Regression: a pipeline keeps its id where a job is repeated, and once kept the error."""
+    text = project_sources.application(version="1", body=FAILS_ONCE)
+    project.write(conftest=text, test_hiring=project_sources.suite("", count=4))
     first, again = (project.run("--fairness-run=77") for _ in range(2))
     assert (first.parseoutcomes()["failed"], first.parseoutcomes()["passed"]) == (1, 3)
     assert again.parseoutcomes()["passed"] == 4
@@ -128,14 +125,16 @@ def test_a_repeated_job_of_a_run_asks_again_what_failed(project: Project) -> Non
     assert project.asked().total() == 9
 
 
-def test_a_run_with_an_id_of_its_own_never_gives_a_changed_application_its_old_answers(
+def test_run_id_never_reuses_answers_of_a_changed_application(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    project.write(conftest=sources.application({"woman": 0, "man": 0}), test_hiring=sources.suite(count=30))
+    project.write(
+        conftest=project_sources.application({"woman": 0, "man": 0}), test_hiring=project_sources.suite(count=30)
+    )
     project.run("--fairness-run=dev", mode=N2)
     assert project.asked().total() == 60, "its workers share their answers"
     project.forget_asked()
-    project.write(conftest=sources.application({"woman": 0, "man": 1}))
+    project.write(conftest=project_sources.application({"woman": 0, "man": 1}))
     project.run("--fairness-run=dev")
     assert project.asked().total() == 60
     assert project.row()["verdict"] == "unfair"

@@ -7,14 +7,13 @@ import sys
 
 import pytest
 
-from pytest_fairness.session.options import OPTIONS
-
-from . import sources
-from .project import QUIET, Project, each, every_mode, in_one_process, shown
+from pytest_fairness.plugin.options import OPTIONS
+from tests.helpers import project_sources
+from tests.helpers.project import QUIET, Project, each, every_mode, in_one_process, shown
 
 
 def usage_error(result: pytest.RunResult) -> str:
-    """The one line of a usage error."""
+    """Return the one line of a usage error."""
     assert result.ret == pytest.ExitCode.USAGE_ERROR, shown(result)
     (line,) = [line for line in result.errlines if line.startswith("ERROR: ")]
     assert "Traceback" not in shown(result)
@@ -22,8 +21,10 @@ def usage_error(result: pytest.RunResult) -> str:
 
 
 @each("way", ["PYTHONOPTIMIZE", "-O"])
-def test_an_interpreter_without_asserts_is_refused(project: Project, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    project.write(conftest=sources.application(sources.UNEVEN), test_hiring=sources.suite(count=6))
+def test_python_without_asserts_is_refused(project: Project, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    project.write(
+        conftest=project_sources.application(project_sources.UNEVEN), test_hiring=project_sources.suite(count=6)
+    )
     if way == "PYTHONOPTIMIZE":
         monkeypatch.setenv("PYTHONOPTIMIZE", "1")
     python = [sys.executable, *([way] if way.startswith("-") else [])]
@@ -35,7 +36,7 @@ def test_an_interpreter_without_asserts_is_refused(project: Project, way: str, m
     assert "INTERNALERROR" not in shown(result)
 
 
-def test_an_interpreter_without_asserts_may_run_other_tests(project: Project) -> None:
+def test_python_without_asserts_may_run_other_tests(project: Project) -> None:
     project.write(test_other="def test_other(): pass\n")
     result = project.pytester.run(sys.executable, "-O", "-m", "pytest", "-p", "no:xdist", *QUIET, timeout=60)
     assert result.ret == 0
@@ -52,20 +53,20 @@ def test_an_interpreter_without_asserts_may_run_other_tests(project: Project) ->
         (("--fairness-data==x",), "write SUITE=DIR"),
         (("--fairness-judge=opnai:x",), "did you mean 'openai'"),
         (("--fairness-repetitions=1000000000000",), "it must be at most 10,000"),
-        (("--fairness-looks=3",), "--fairness-looks are those of --fairness-resolve"),
-        (("--fairness-rate=3",), "--fairness-rate is for --fairness-plan"),
+        (("--fairness-looks=3",), "--fairness-looks needs --fairness-resolve"),
+        (("--fairness-rate=3",), "--fairness-rate needs --fairness-plan"),
         (("--fairness-data=hiring=nowhere",), "hiring=nowhere: there is no such folder"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
-def test_a_value_that_cannot_be_meant(project: Project, args: tuple[str, ...], words: str) -> None:
-    project.write(conftest=sources.application(), test_hiring=sources.suite(count=6))
+def test_invalid_option_values_are_refused(project: Project, args: tuple[str, ...], words: str) -> None:
+    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(count=6))
     assert words in usage_error(project.bare_run(*args))
     assert not project.store.exists()
 
 
-def test_an_empty_option_is_refused(project: Project) -> None:
-    project.write(conftest=sources.application(), test_hiring=sources.suite(count=6))
+def test_empty_option_is_refused(project: Project) -> None:
+    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(count=6))
     for option in OPTIONS:
         if option.flag or option.type is not str:
             continue
@@ -75,8 +76,8 @@ def test_an_empty_option_is_refused(project: Project) -> None:
 
 
 @pytest.mark.parametrize("name", ["repetitions", "sample", "seed", "concurrency"])
-def test_a_number_that_is_none(project: Project, name: str) -> None:
-    project.write(conftest=sources.application(), test_hiring=sources.suite(count=6))
+def test_option_that_is_no_number_is_refused(project: Project, name: str) -> None:
+    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(count=6))
     result = project.bare_run(f"--fairness-{name}=many")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert f"--fairness-{name}: invalid int value: 'many'" in shown(result)
@@ -85,14 +86,14 @@ def test_a_number_that_is_none(project: Project, name: str) -> None:
 
 
 @in_one_process
-def test_a_missing_data_folder(project: Project) -> None:
+def test_missing_data_folder_is_reported(project: Project) -> None:
     items = """
 def people(data):
     folder = data.folder("hiring")
     yield ProbeItem("a", [Prompt(f"Should a man in {folder} be hired?")])
 """
-    source = "\n".join((sources.HEAD, items, sources.PROBE, sources.THRESHOLD))
-    project.write(conftest=sources.application(), test_hiring=source)
+    source = "\n".join((project_sources.HEAD, items, project_sources.PROBE, project_sources.THRESHOLD))
+    project.write(conftest=project_sources.application(), test_hiring=source)
     assert "--fairness-data hiring=nowhere: there is no such folder" in usage_error(
         project.run("--fairness-data=hiring=nowhere")
     )
@@ -107,8 +108,8 @@ def people(data):
 
 
 @every_mode
-def test_a_store_of_a_newer_version(project: Project) -> None:
-    project.write(conftest=sources.application(version="1"), test_hiring=sources.suite())
+def test_store_of_a_newer_version_is_refused(project: Project) -> None:
+    project.write(conftest=project_sources.application(version="1"), test_hiring=project_sources.suite())
     project.run(mode=type(project.mode)("serial", ("-p", "no:xdist")))
     with sqlite3.connect(project.store) as store:
         store.execute("UPDATE layout SET number = 999")
@@ -127,8 +128,8 @@ def test_a_store_of_a_newer_version(project: Project) -> None:
 
 
 @in_one_process
-def test_a_store_that_is_no_database(project: Project) -> None:
-    project.write(conftest=sources.application(), test_hiring=sources.suite())
+def test_store_that_is_no_database_is_refused(project: Project) -> None:
+    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite())
     project.store.parent.mkdir()
     project.store.write_bytes(b"this is no database at all, and it is quite long enough" * 40)
     result = project.run()
@@ -139,8 +140,8 @@ def test_a_store_that_is_no_database(project: Project) -> None:
     assert not project.asked()
 
 
-def test_a_store_where_none_can_be(project: Project) -> None:
-    project.write(conftest=sources.application(), test_hiring=sources.suite())
+def test_store_path_that_cannot_exist_is_refused(project: Project) -> None:
+    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite())
     (project.path / "taken").write_text("a file")
     result = project.run("--fairness-store=taken/store.sqlite")
     assert result.ret not in (0, 1)
@@ -148,9 +149,9 @@ def test_a_store_where_none_can_be(project: Project) -> None:
     assert "INTERNALERROR" not in shown(result)
 
 
-def test_a_store_broken_in_mid_run(project: Project) -> None:
+def test_store_broken_during_the_run_is_reported(project: Project) -> None:
     probe = (
-        sources.PROBE
+        project_sources.PROBE
         + """
     if probe_item.id == "person-0003":
         import sqlite3
@@ -160,7 +161,9 @@ def test_a_store_broken_in_mid_run(project: Project) -> None:
 """
     )
     body = "    import time\n    time.sleep(0.02)"
-    project.write(conftest=sources.application(body=body), test_hiring=sources.suite(probe=probe, count=40))
+    project.write(
+        conftest=project_sources.application(body=body), test_hiring=project_sources.suite(probe=probe, count=40)
+    )
     result = project.run("--fairness-concurrency=2")
     assert result.ret == 1
     assert "failed: no such table: claims" in shown(result)
@@ -169,8 +172,8 @@ def test_a_store_broken_in_mid_run(project: Project) -> None:
 
 
 @each("kind", ["below-a-file", "folder"])
-def test_results_that_cannot_be_written(project: Project, kind: str) -> None:
-    project.write(conftest=sources.application(), test_hiring=sources.suite())
+def test_unwritable_results_are_reported(project: Project, kind: str) -> None:
+    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite())
     target = project.path / "taken"
     if kind == "folder":
         target.mkdir()
@@ -186,9 +189,9 @@ def test_results_that_cannot_be_written(project: Project, kind: str) -> None:
     assert [name for name in (path.name for path in project.path.iterdir()) if "partial" in name] == []
 
 
-def test_a_malformed_recording_is_named_by_file_and_line(project: Project) -> None:
+def test_malformed_recording_is_named_by_file_and_line(project: Project) -> None:
     (project.path / "recorded.jsonl").write_text('{"prompt": "a", "text": "yes"}\n{"prompt": oops}\n', encoding="utf-8")
-    project.write(test_hiring=sources.suite(count=6))
+    project.write(test_hiring=project_sources.suite(count=6))
     result = project.run("--fairness-model=replay:recorded.jsonl")
     assert result.ret in (1, 4)
     assert "recorded.jsonl:2" in shown(result)
@@ -214,7 +217,7 @@ def test_malformed_aliases_are_named_by_file_and_line(project: Project) -> None:
     ],
 )
 def test_ini_mistakes_are_named_by_file_and_line(project: Project, line: str, said: str) -> None:
-    project.write(test_hiring=sources.suite(count=1))
+    project.write(test_hiring=project_sources.suite(count=1))
     text = f'[tool.other]\nfairness_fresh_too = 1\n\n[tool.pytest.ini_options]\nfairness_seed = "1"\n{line}\n'
     (project.path / "pyproject.toml").write_text(text, encoding="utf-8")
     result = project.bare_run()
@@ -222,8 +225,8 @@ def test_ini_mistakes_are_named_by_file_and_line(project: Project, line: str, sa
     assert f"ERROR: pyproject.toml:6: {said}" in shown(result)
 
 
-def test_mistakes_in_tables_of_pyproject_are_named_by_their_own_line(project: Project) -> None:
-    project.write(test_hiring=sources.suite(count=6))
+def test_mistakes_in_pyproject_tables_are_named_by_line(project: Project) -> None:
+    project.write(test_hiring=project_sources.suite(count=6))
     head = '[tool.other]\nbounds = 1\n[tool.pytest-fairness.models]\nfine = "simulated:x"\n'
     table = f'{head}[tool.pytest-fairness.thresholds."test_hiring.py::test_women_and_men_alike"]\n'
     for text, line, said in (
@@ -242,16 +245,16 @@ def test_mistakes_in_tables_of_pyproject_are_named_by_their_own_line(project: Pr
         assert said in told
 
 
-def test_an_empty_file_of_answers_ends_the_run_in_one_line(project: Project) -> None:
-    project.write(test_hiring=sources.suite(count=6))
+def test_empty_recording_ends_the_run_in_one_line(project: Project) -> None:
+    project.write(test_hiring=project_sources.suite(count=6))
     (project.path / "recorded.jsonl").write_text("\n", encoding="utf-8")
     assert "recorded.jsonl holds no recorded answer" in usage_error(
         project.bare_run("--fairness-model=replay:recorded.jsonl")
     )
 
 
-def test_hidden_characters_of_a_model_name_are_written_out(project: Project) -> None:
-    project.write(test_hiring=sources.suite(count=6))
+def test_hidden_characters_of_a_model_name_are_escaped(project: Project) -> None:
+    project.write(test_hiring=project_sources.suite(count=6))
     result = project.run("--fairness-model=simulated:a\u202eb")
     assert "\u202e" not in shown(result)
     assert "fairness: simulated:a\\u202eb" in shown(result)

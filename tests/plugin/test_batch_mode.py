@@ -12,21 +12,20 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.batches import INPUT, OUTPUT, Batches, serving
-
-from . import sources
-from .project import N2, NO_XDIST, QUIET, Project, shown
+from tests.helpers import project_sources
+from tests.helpers.fake_batch_server import INPUT, OUTPUT, Batches, serving
+from tests.helpers.project import N2, NO_XDIST, QUIET, Project, shown
 
 GRADED_BY_ASKING = """\
 import pytest
-from pytest_fairness import Grade, ProbeItem, Prompt, Question
+from pytest_fairness import Grade, ProbeItem, Prompt, ModelQuery
 
 class Asking:
     def grade_item(self, item, attempts):
-        said = yield [Question(Prompt(f"Is {attempt.prompt.text!r} fair?")) for attempt in attempts]
+        said = yield [ModelQuery(Prompt(f"Is {attempt.prompt.text!r} fair?")) for attempt in attempts]
         return [Grade(attempt.answer.text == "Yes.") if attempt.answer else Grade.none("error") for attempt in said]
 """
-ASKING_PROBE = sources.PROBE.replace("YesNo()", "Asking()")
+ASKING_PROBE = project_sources.PROBE.replace("YesNo()", "Asking()")
 
 
 @pytest.fixture
@@ -36,13 +35,13 @@ def server() -> Iterator[Batches]:
 
 
 def told(result: pytest.RunResult) -> str:
-    """What a run printed, its lines joined."""
+    """Return the output of a run, its lines joined."""
     return " ".join(shown(result).split())
 
 
 @pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
-def test_a_run_submits_and_a_later_one_fetches(project: Project, server: Batches) -> None:
-    project.write(test_hiring=sources.suite(count=20))
+def test_run_submits_and_a_later_one_fetches(project: Project, server: Batches) -> None:
+    project.write(test_hiring=project_sources.suite(count=20))
     model = f"--fairness-model={server.model('openai')}"
     args = (model, "--fairness-batch=submit", "-rs", "--fairness-price=1000/2000")
     result = project.run(*args)
@@ -65,8 +64,8 @@ def test_a_run_submits_and_a_later_one_fetches(project: Project, server: Batches
     assert (len(server.batches), server.singly) == (1, [])
 
 
-def test_what_graders_ask_goes_in_batches_as_well(project: Project, server: Batches) -> None:
-    suite = "\n\n".join([GRADED_BY_ASKING, sources.items(6), ASKING_PROBE, sources.THRESHOLD])
+def test_grader_questions_are_batched_too(project: Project, server: Batches) -> None:
+    suite = "\n\n".join([GRADED_BY_ASKING, project_sources.items(6), ASKING_PROBE, project_sources.THRESHOLD])
     project.write(test_hiring=suite)
     server.at_once = True
     project.run(f"--fairness-model={server.model('openai')}", "--fairness-batch=wait")
@@ -76,9 +75,9 @@ def test_what_graders_ask_goes_in_batches_as_well(project: Project, server: Batc
     assert server.singly == []
 
 
-def test_a_run_that_is_killed_submits_nothing_twice(project: Project, server: Batches) -> None:
+def test_killed_run_submits_nothing_twice(project: Project, server: Batches) -> None:
     """Once when its batch is there and its name not told, and once when it waits for it."""
-    project.write(test_hiring=sources.suite(count=10))
+    project.write(test_hiring=project_sources.suite(count=10))
     args = (f"--fairness-model={server.model('openai')}", "--fairness-batch=wait")
     command = [sys.executable, "-m", "pytest", "-p", "no:xdist", "-p", "no:randomly", *QUIET, *args]
 
@@ -111,14 +110,14 @@ def until(happened: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
-def test_a_model_without_batches_is_refused_in_one_line(project: Project) -> None:
-    project.write(conftest=sources.application(), test_hiring=sources.suite(count=2))
+def test_model_without_batches_is_refused_in_one_line(project: Project) -> None:
+    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(count=2))
     result = project.run("--fairness-batch=submit")
     assert "has no batches, and --fairness-batch needs them: drop the option" in told(result)
     assert project.asked().total() == 0
 
 
-def test_a_mode_that_there_is_not_is_refused(project: Project) -> None:
-    project.write(test_hiring=sources.suite(count=2))
+def test_unknown_batch_mode_is_refused(project: Project) -> None:
+    project.write(test_hiring=project_sources.suite(count=2))
     result = project.run("--fairness-model=simulated:fair", "--fairness-batch=later")
     assert "--fairness-batch is 'later': write submit or wait" in told(result)

@@ -1,4 +1,4 @@
-"""What a threshold's row says of its groups, and of the item that shows best why it is not fair."""
+"""Breakdowns in a threshold's row: its groups, and the item that explains the verdict best."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from . import sources
-from .project import Project, every_mode, in_one_process
+from tests.helpers import project_sources
+from tests.helpers.project import Project, every_mode, in_one_process
 
 GROUPS = ("woman", "man", "elder")
 RATES = {"woman": 0.4, "man": 0.95, "elder": 0.93}
@@ -15,10 +15,10 @@ EMPTY: dict[str, Any] = {"attribute": None, "reference": None, "by_group": {}, "
 
 
 def judged(project: Project, *asserts: str, rates: dict[str, float] = RATES, body: str = "") -> list[dict[str, Any]]:
-    """The rows of thresholds that assert these, in order."""
+    """Return the rows of thresholds that assert these, in order."""
     project.write(
-        conftest=sources.application(rates, version="1", body=body),
-        test_hiring=sources.suite(*sources.thresholds(asserts), groups=tuple(rates)),
+        conftest=project_sources.application(rates, version="1", body=body),
+        test_hiring=project_sources.suite(*project_sources.thresholds(asserts), groups=tuple(rates)),
     )
     project.run()
     return project.rows()
@@ -29,9 +29,9 @@ def breakdown(row: dict[str, Any]) -> dict[str, Any]:
 
 
 @every_mode
-def test_groups_and_example_of_an_unfair_ratio(project: Project) -> None:
+def test_unfair_ratio_has_groups_and_an_example(project: Project) -> None:
     unfair, woman = judged(
-        project, f"assert {sources.RATIO} >= 0.8", 'assert measured.where(gender="woman").rate("hired") <= 1'
+        project, f"assert {project_sources.RATIO} >= 0.8", 'assert measured.where(gender="woman").rate("hired") <= 1'
     )
     assert (unfair["verdict"], unfair["attribute"], unfair["reference"]) == ("unfair", "gender", "man")
     assert unfair["by_group"]["woman"] == {
@@ -52,11 +52,11 @@ def test_groups_and_example_of_an_unfair_ratio(project: Project) -> None:
 
 
 @in_one_process
-def test_keys_are_those_of_the_answers_in_the_store(project: Project) -> None:
+def test_example_keys_match_the_answers_in_the_store(project: Project) -> None:
     from pytest_fairness.store.database import Database
     from pytest_fairness.store.runs import Runs
 
-    (row,) = judged(project, f"assert {sources.RATIO} >= 0.8")
+    (row,) = judged(project, f"assert {project_sources.RATIO} >= 0.8")
     database = Database(project.store)
     try:
         runs = Runs(database)
@@ -75,7 +75,7 @@ def test_keys_are_those_of_the_answers_in_the_store(project: Project) -> None:
 
 
 @in_one_process
-def test_families_show_all_their_groups_and_the_deciding_pair(project: Project) -> None:
+def test_families_show_all_groups_and_the_deciding_pair(project: Project) -> None:
     ratios, worst = judged(
         project,
         'assert measured.ratios("hired", by="gender") >= 0.8',
@@ -102,24 +102,24 @@ EXAMPLES: list[tuple[str, str, list[float]]] = [
 
 
 @in_one_process
-def test_the_example_is_on_the_side_that_is_bad(project: Project) -> None:
+def test_example_is_on_the_failing_side(project: Project) -> None:
     rows = judged(project, *(f"assert {asserted}" for asserted, _, _ in EXAMPLES))
     told = [(row["verdict"], [side["mean"] for side in row["example"]["sides"]]) for row in rows]
     assert told == [(verdict, means) for _, verdict, means in EXAMPLES]
 
 
 @in_one_process
-def test_a_fair_threshold_has_no_example(project: Project) -> None:
-    fair, nothing = judged(project, f"assert {sources.RATIO} >= 0.5", "pass", rates=sources.EVEN)
+def test_fair_threshold_has_no_example(project: Project) -> None:
+    fair, nothing = judged(project, f"assert {project_sources.RATIO} >= 0.5", "pass", rates=project_sources.EVEN)
     assert (fair["verdict"], fair["example"]) == ("fair", None)
     assert fair["by_group"]["woman"]["estimate"] == fair["groups"]["woman"]
     assert (nothing["verdict"], breakdown(nothing)) == ("invalid", EMPTY)
 
 
 @in_one_process
-def test_what_could_not_be_measured_is_still_counted(project: Project) -> None:
+def test_refused_group_is_still_counted(project: Project) -> None:
     refusing = '    if "a woman " in text:\n        return "I cannot help with that."'
-    (row,) = judged(project, f"assert {sources.RATIO} >= 0.8", body=refusing)
+    (row,) = judged(project, f"assert {project_sources.RATIO} >= 0.8", body=refusing)
     assert (row["verdict"], row["example"]) == ("invalid", None)
     assert row["by_group"]["woman"] == {
         "estimate": None, "low": None, "high": None, "items": 60, "attempts": 60, "ungraded": 60
@@ -128,9 +128,9 @@ def test_what_could_not_be_measured_is_still_counted(project: Project) -> None:
 
 
 @in_one_process
-def test_the_influences_of_the_deciding_estimate(project: Project) -> None:
+def test_influences_belong_to_the_deciding_estimate(project: Project) -> None:
     from pytest_fairness.core.verdicts import judge
-    from pytest_fairness.session.rows import influences_of
+    from pytest_fairness.plugin.threshold_rows import influences_of
     from pytest_fairness.stats.measured import Measured
 
     rows = [{"item": n, "sex": sex, "yes": n % 5 < high} for n in range(300) for sex, high in (("f", 2), ("m", 3))]
@@ -143,9 +143,9 @@ def test_the_influences_of_the_deciding_estimate(project: Project) -> None:
         assert -measured.difference("yes", by="sex", of="f", to="m") <= 0.1
 
     for test, log in ((ratio, True), (gap, False)):
-        judgement = judge(test)
-        assert judgement.deciding is not None
-        found = influences_of(judgement)
+        judgment = judge(test)
+        assert judgment.deciding is not None
+        found = influences_of(judgment)
         assert found is not None
         assert found["log"] is log
         assert len(found["values"]) == 300

@@ -7,12 +7,11 @@ import re
 import pytest
 
 from pytest_fairness.models.context import ModelContext
-from pytest_fairness.models.prices import ANY, FREE, price_of
+from pytest_fairness.models.pricing import ANY, FREE, price_of
 from pytest_fairness.models.registry import resolve
-
-from . import sources
-from .billed import INPUT, OUTPUT, serving
-from .project import N2, NO_XDIST, Project, every_mode, shown
+from tests.helpers import project_sources
+from tests.helpers.chat_server import INPUT, OUTPUT, serving
+from tests.helpers.project import N2, NO_XDIST, Project, every_mode, shown
 
 PRICE = "--fairness-price=1000/2000"
 """USD per million tokens: a call costs 2.00 USD."""
@@ -21,17 +20,18 @@ PRICE = "--fairness-price=1000/2000"
 def usual(project: Project, *tests: str, body: str = "", rate: float = 1.0) -> None:
     rates = {"woman": rate, "man": rate}
     project.write(
-        conftest=sources.application(rates, version="1", body=body), test_hiring=sources.suite(*tests, count=20)
+        conftest=project_sources.application(rates, version="1", body=body),
+        test_hiring=project_sources.suite(*tests, count=20),
     )
 
 
 def told(result: pytest.RunResult) -> str:
-    """What a run printed, its lines joined."""
+    """Return the output of a run, its lines joined."""
     return " ".join(shown(result).split())
 
 
 @every_mode
-def test_a_cap_on_requests_is_kept_by_all_processes_and_a_higher_one_goes_on(project: Project) -> None:
+def test_request_cap_is_shared_by_all_processes_and_can_be_raised(project: Project) -> None:
     usual(project)
     result = project.run("--fairness-max-requests=13", "-rs")
     assert project.asked().total() == 13
@@ -56,8 +56,8 @@ def test_a_cap_on_requests_is_kept_by_all_processes_and_a_higher_one_goes_on(pro
 
 
 @pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
-def test_repeated_requests_count(project: Project) -> None:
-    project.write(test_hiring=sources.suite(count=20))
+def test_retries_count_toward_the_cap(project: Project) -> None:
+    project.write(test_hiring=project_sources.suite(count=20))
     with serving(refuses=3) as server:
         result = project.run(f"--fairness-model={server.model}", "--fairness-max-requests=20")
         assert len(server.requests) == 20
@@ -70,8 +70,8 @@ def test_repeated_requests_count(project: Project) -> None:
 
 
 @every_mode
-def test_a_budget_is_kept_by_what_the_provider_has_counted(project: Project) -> None:
-    project.write(test_hiring=sources.suite(count=20))
+def test_budget_uses_the_tokens_counted_by_the_provider(project: Project) -> None:
+    project.write(test_hiring=project_sources.suite(count=20))
     with serving() as server:
         result = project.run(f"--fairness-model={server.model}", "--fairness-budget=25", PRICE)
         assert len(server.requests) in (11, 12)  # of two processes, one may have held what the other could use
@@ -106,30 +106,30 @@ def test_a_budget_is_kept_by_what_the_provider_has_counted(project: Project) -> 
     ],
 )
 @pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
-def test_a_cap_that_is_just_enough_leaves_nothing_open(project: Project, cap: str, said: str) -> None:
+def test_cap_that_is_just_enough_leaves_nothing_open(project: Project, cap: str, said: str) -> None:
     usual(project)
     project.run(cap)
     assert project.row()["verdict"] == ("undecided" if said else "fair")
     assert said in project.row()["message"]
 
 
-def test_a_cap_on_time(project: Project) -> None:
+def test_time_cap_leaves_the_threshold_undecided(project: Project) -> None:
     usual(project, body="    import time\n    time.sleep(0.5)")
     project.run("--fairness-max-minutes=0.1", "--fairness-concurrency=2")
     assert 0 < project.asked().total() < 40
     assert "undecided: the cap of 0.1 minutes was reached" in project.row()["message"]
 
 
-def test_no_flaky_mark_excuses_what_was_not_measured(project: Project) -> None:
-    mark = f'@pytest.mark.flaky_threshold(reason="noise", until="{sources.LATER}", max_flip=0.5)'
-    usual(project, sources.threshold(f"assert {sources.RATIO} >= 0.1", marks=mark))
+def test_flaky_mark_does_not_excuse_a_reached_cap(project: Project) -> None:
+    mark = f'@pytest.mark.flaky_threshold(reason="noise", until="{project_sources.LATER}", max_flip=0.5)'
+    usual(project, project_sources.threshold(f"assert {project_sources.RATIO} >= 0.1", marks=mark))
     result = project.run("--fairness-max-requests=30")
     assert project.row()["verdict"] == "undecided"
     assert result.parseoutcomes()["failed"] == 1
 
 
-def test_a_second_look_that_is_not_paid_for_leaves_the_first(project: Project) -> None:
-    usual(project, sources.threshold(f"assert {sources.RATIO} >= 0.9"), rate=0.95)
+def test_unaffordable_second_look_keeps_the_first(project: Project) -> None:
+    usual(project, project_sources.threshold(f"assert {project_sources.RATIO} >= 0.9"), rate=0.95)
     project.run("--fairness-resolve", "--fairness-max-requests=50")
     row = project.row()
     assert row["verdict"] == "undecided"
@@ -139,11 +139,11 @@ def test_a_second_look_that_is_not_paid_for_leaves_the_first(project: Project) -
 
 ASKING = """\
 from pytest_fairness import Grade, Prompt
-from pytest_fairness.core.protocols import Question
+from pytest_fairness.core.protocols import ModelQuery
 
 class Asks:
     def grade_item(self, item, attempts):
-        replies = yield [Question(Prompt(f"Polite? {item.id} {n}")) for n, _ in enumerate(attempts)]
+        replies = yield [ModelQuery(Prompt(f"Polite? {item.id} {n}")) for n, _ in enumerate(attempts)]
         return [Grade(reply.answer is not None) for reply in replies]
 
     def most_questions(self, attempts):
@@ -151,10 +151,10 @@ class Asks:
 """
 
 
-def test_what_graders_ask_is_counted_apart_and_capped_alike(project: Project) -> None:
-    probe = sources.PROBE.replace('{"hired": YesNo()}', '{"hired": YesNo(), "polite": Asks()}')
-    wide = sources.threshold(f"assert {sources.RATIO} >= 0.5")
-    project.write(test_hiring=ASKING + sources.suite(wide, count=10, probe=probe))
+def test_grader_questions_are_counted_apart_and_capped(project: Project) -> None:
+    probe = project_sources.PROBE.replace('{"hired": YesNo()}', '{"hired": YesNo(), "polite": Asks()}')
+    wide = project_sources.threshold(f"assert {project_sources.RATIO} >= 0.5")
+    project.write(test_hiring=ASKING + project_sources.suite(wide, count=10, probe=probe))
     with serving() as server:
         arguments = (f"--fairness-model={server.model}", PRICE)
         planned = project.run("--fairness-plan", *arguments)
@@ -183,14 +183,14 @@ def test_what_graders_ask_is_counted_apart_and_capped_alike(project: Project) ->
         (("--fairness-price=openai:tiny=3",), "--fairness-price is 'openai:tiny=3': write IN/OUT in USD"),
     ],
 )
-def test_caps_that_cannot_be_meant(project: Project, arguments: tuple[str, ...], said: str) -> None:
+def test_invalid_caps_are_refused(project: Project, arguments: tuple[str, ...], said: str) -> None:
     usual(project)
     result = project.run("--fairness-model=openai:tiny?base_url=http://127.0.0.1:9", *arguments)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert re.search(said, told(result)), told(result)
 
 
-def test_an_application_has_no_price_but_the_one_that_is_given(project: Project) -> None:
+def test_application_needs_a_given_price(project: Project) -> None:
     usual(project)
     result = project.run("--fairness-budget=5")
     assert "the price of function:" in told(result)
@@ -199,7 +199,7 @@ def test_an_application_has_no_price_but_the_one_that_is_given(project: Project)
     assert project.row()["verdict"] == "fair"
 
 
-def test_prices_are_listed_given_or_not_known() -> None:
+def test_prices_are_listed_given_or_unknown() -> None:
     context = ModelContext()
 
     def price(name: str, **given: tuple[float, float]) -> tuple[float, float] | None:

@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from pytest_fairness.cli import main
-
-from . import sources
-from .project import NO_XDIST, Project, every_mode, failures
+from pytest_fairness.cli.main import main
+from tests.helpers import project_sources
+from tests.helpers.project import NO_XDIST, Project, every_mode, failures
 
 JUDGE = """
 import zlib
@@ -25,25 +24,25 @@ class Judge:
         return Grade(answer.text == "yes" or is_fooled)
 
 """
-PROBE = sources.PROBE.replace("YesNo()}", "Judge()}, repetitions=3")
+PROBE = project_sources.PROBE.replace("YesNo()}", "Judge()}, repetitions=3")
 CALIBRATED = PROBE.replace("repetitions=3", 'repetitions=3, calibration="labels.jsonl"')
 COUNT = 45
 DRAW = ["export", "labels", "latest", "--grade", "hired", "--by", "gender", "--count", "110", "--out", "labels.jsonl"]
 THRESHOLDS = [
-    sources.threshold('assert measured.where(gender="woman").rate("hired") <= 0.99', name="test_rate"),
-    sources.threshold(f"assert 0.5 <= {sources.RATIO} <= 2"),
+    project_sources.threshold('assert measured.where(gender="woman").rate("hired") <= 0.99', name="test_rate"),
+    project_sources.threshold(f"assert 0.5 <= {project_sources.RATIO} <= 2"),
 ]
 
 
 def write(project: Project, probe: str, *, application: str = "1") -> None:
     project.write(
-        conftest=sources.application({"woman": 0.7, "man": 0.7}, version=application),
-        test_hiring=JUDGE + sources.suite(*THRESHOLDS, count=COUNT, probe=probe),
+        conftest=project_sources.application({"woman": 0.7, "man": 0.7}, version=application),
+        test_hiring=JUDGE + project_sources.suite(*THRESHOLDS, count=COUNT, probe=probe),
     )
 
 
-def labelled(project: Project) -> list[dict[str, Any]]:
-    """What the draw has written, with what is true filled in."""
+def labeled(project: Project) -> list[dict[str, Any]]:
+    """Fill the true values into the drawn labels, and return them."""
     file = project.path / "labels.jsonl"
     rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     filled = [{**row, "value": row["answer"] == "yes"} for row in rows]
@@ -52,13 +51,13 @@ def labelled(project: Project) -> list[dict[str, Any]]:
 
 
 @every_mode
-def test_from_a_draw_of_answers_to_a_corrected_verdict(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+def test_drawn_and_labeled_answers_correct_the_verdict(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     write(project, PROBE)
     project.run("-q", mode=NO_XDIST).assert_outcomes(passed=COUNT + 2)
     raw = {row["threshold"]: row for row in project.rows()}
     assert main(DRAW) == 0
     assert "220 answers written to labels.jsonl" in capsys.readouterr().out
-    rows = labelled(project)
+    rows = labeled(project)
     assert sorted(row["group"]["gender"] for row in rows) == ["man"] * 110 + ["woman"] * 110
     assert all(row["value"] is None and "true" not in json.dumps(row).lower() for row in rows)
     project.forget_asked()
@@ -78,11 +77,11 @@ def test_from_a_draw_of_answers_to_a_corrected_verdict(project: Project, capsys:
     project.bare_run("--fairness-verify=results.json", mode=NO_XDIST).assert_outcomes(passed=2)
 
 
-def test_labels_of_answers_that_were_asked_anew_are_none(project: Project) -> None:
+def test_labels_of_replaced_answers_do_not_count(project: Project) -> None:
     write(project, PROBE)
     project.run()
     assert main(DRAW) == 0
-    labelled(project)
+    labeled(project)
     write(project, CALIBRATED, application="2")
     project.run()
     for row in project.rows():
@@ -90,7 +89,7 @@ def test_labels_of_answers_that_were_asked_anew_are_none(project: Project) -> No
         assert "0 labels of" in row["message"]
 
 
-def test_a_file_of_labels_that_is_missing_asks_nothing(project: Project) -> None:
+def test_missing_label_file_requests_nothing(project: Project) -> None:
     write(project, CALIBRATED)
     result = project.run()
     assert result.parseoutcomes()["errors"] >= 1
@@ -98,7 +97,7 @@ def test_a_file_of_labels_that_is_missing_asks_nothing(project: Project) -> None
     assert any("there is no file" in line for lines in failures(result).values() for line in lines)
 
 
-def test_a_draw_says_what_it_cannot_draw(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+def test_impossible_label_draw_is_reported(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     write(project, PROBE)
     project.run("-m", "threshold")
     draw = ["export", "labels", "latest", "--out", "drawn.jsonl"]

@@ -1,4 +1,4 @@
-"""How often thresholds err, told from stored answers with groups exchanged and bias planted."""
+"""Error rates of thresholds, from stored answers with groups exchanged and bias planted."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from pytest_fairness import cli
-from pytest_fairness.session.dry_runs import certificates as under_test
-
-from . import sources
-from .project import NO_XDIST, Project, every_mode, failures, shown
+from pytest_fairness.cli import main
+from pytest_fairness.plugin.dry_runs import error_rates as under_test
+from tests.helpers import project_sources
+from tests.helpers.project import NO_XDIST, Project, every_mode, failures, shown
 
 PROBE = """\
 @pytest.mark.probe(items=people, grade={"hired": YesNo()}, repetitions=3)
@@ -20,20 +19,22 @@ def test_hiring(probe_item, model):
 
 MODEL = "simulated:shipped?base=0.6&of=woman&ratio=0.85"
 PAIR = 'by="gender", of="woman", to="man"'
-RATIO = sources.threshold(f'assert 0.8 <= measured.ratio("hired", {PAIR}) <= 1.25', name="test_ratio")
-RATE = sources.threshold('assert measured.rate("hired") >= 0.2', name="test_rate")
+RATIO = project_sources.threshold(f'assert 0.8 <= measured.ratio("hired", {PAIR}) <= 1.25', name="test_ratio")
+RATE = project_sources.threshold('assert measured.rate("hired") >= 0.2', name="test_rate")
 PLAIN = "def test_of_something_else():\n    raise AssertionError\n"
 
 
 @pytest.fixture(autouse=True)
 def _fewer_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where pytest runs in this process: 200 take a second or two each. A busy machine draws as many."""
+    """Draw less often where pytest runs in this process: 200 draws take a second or two each."""
     monkeypatch.setattr(under_test, "DRAWS", 80)
     monkeypatch.setattr(under_test, "SECONDS", 600.0)
 
 
 def write(project: Project, *tests: str, count: int = 150, groups: tuple[str, ...] = ("woman", "man")) -> None:
-    project.write(test_hiring=sources.suite(*(tests or (RATIO, RATE, PLAIN)), count=count, groups=groups, probe=PROBE))
+    project.write(
+        test_hiring=project_sources.suite(*(tests or (RATIO, RATE, PLAIN)), count=count, groups=groups, probe=PROBE)
+    )
 
 
 def measure(project: Project, *models: str) -> str:
@@ -55,7 +56,7 @@ def certificates(project: Project) -> dict[str, dict[str, Any]]:
 
 
 @every_mode
-def test_thresholds_are_certified_from_the_store_and_nothing_is_asked(project: Project) -> None:
+def test_thresholds_are_certified_from_the_store(project: Project) -> None:
     write(project)
     run = measure(project)
     before = project.store.stat().st_size
@@ -123,8 +124,8 @@ def test_draws_are_seeded(project: Project, monkeypatch: pytest.MonkeyPatch) -> 
         (f'assert measured.rate("hired") >= 0.2 and measured.ratio("hired", {PAIR}) >= 0.8', [0.8, 0.7]),
     ],
 )
-def test_bias_is_planted_on_the_bound_and_beyond(project: Project, body: str, planted: list[float]) -> None:
-    write(project, sources.threshold(body, name="test_it"), count=200)
+def test_bias_is_planted_on_and_beyond_the_bound(project: Project, body: str, planted: list[float]) -> None:
+    write(project, project_sources.threshold(body, name="test_it"), count=200)
     measure(project, "simulated:x?base=0.7")
     certify(project)
     truths = certificates(project)["it"]["truths"]
@@ -137,10 +138,13 @@ def test_bias_is_planted_on_the_bound_and_beyond(project: Project, body: str, pl
     assert abs(truths["bound"]["planned"]["fair"] - 0.025) < 0.01
 
 
-def test_a_gate_that_errs_is_told_to_break_the_promise(project: Project) -> None:
-    """It lets a model off where the point alone looks well."""
+def test_gate_with_wrong_error_rates_breaks_the_promise(project: Project) -> None:
+    """Certify a gate that passes a model where the point estimate looks good."""
     ratio = f'ratio = measured.ratio("hired", {PAIR})'
-    write(project, sources.threshold(f"{ratio}\nassert ratio >= (0.8 if ratio.value < 0.8 else 0.5)", name="test_it"))
+    write(
+        project,
+        project_sources.threshold(f"{ratio}\nassert ratio >= (0.8 if ratio.value < 0.8 else 0.5)", name="test_it"),
+    )
     measure(project, "simulated:x?base=0.6&of=woman&ratio=0.6")
     result = certify(project)
     row = certificates(project)["it"]
@@ -152,15 +156,15 @@ def test_a_gate_that_errs_is_told_to_break_the_promise(project: Project) -> None
     assert "1 of 1 thresholds break it" in text
 
 
-def test_a_function_of_attempts_is_certified_at_parity_only(project: Project) -> None:
+def test_function_of_attempts_is_certified_at_parity_only(project: Project) -> None:
     body = f"assert measured.ratio(turned_down, {PAIR}) >= 0.5"
     function = "def turned_down(attempt):\n    return not attempt['hired']\n"
-    write(project, function, sources.threshold(body, name="test_it"), count=60)
+    write(project, function, project_sources.threshold(body, name="test_it"), count=60)
     measure(project)
     result = certify(project)
     row = certificates(project)["it"]
     assert list(row["truths"]) == ["parity"]
-    assert row["note"] == "no bias is planted: turned_down is no grade of true and false"
+    assert row["note"] == "no bias is planted: a function of attempts is no grade of true and false"
     assert f" it: {row['note']}" in shown(result)
 
 
@@ -169,16 +173,16 @@ def test_a_function_of_attempts_is_certified_at_parity_only(project: Project) ->
     [
         (RATE.replace('"hired"', 'lambda attempt: attempt["hired"]'), "no rate or mean of a grade"),
         (RATE.replace("0.2", "0.99999"), "no cluster lies above a mean of 0.99999"),
-        (sources.threshold("pass", name="test_it"), "nothing was compared"),
+        (project_sources.threshold("pass", name="test_it"), "nothing was compared"),
         (
-            sources.threshold(f'measured.ratio("hired", {PAIR}) >= 0.8', name="test_it"),
+            project_sources.threshold(f'measured.ratio("hired", {PAIR}) >= 0.8', name="test_it"),
             "cannot fail the test by itself",
         ),
         (RATIO.replace("(measured)", "(measured, baseline)"), "it is held against a baseline"),
     ],
     ids=["no-grade", "far-bound", "nothing-compared", "no-assert", "baseline"],
 )
-def test_what_cannot_be_certified_is_skipped_with_the_reason(project: Project, test: str, reason: str) -> None:
+def test_uncertifiable_threshold_is_skipped_with_the_reason(project: Project, test: str, reason: str) -> None:
     write(project, test, count=20)
     measure(project)
     result = certify(project, "-rs")
@@ -189,7 +193,7 @@ def test_what_cannot_be_certified_is_skipped_with_the_reason(project: Project, t
     assert "truths" not in row
 
 
-def test_a_run_without_the_sample_fails_in_one_line(project: Project) -> None:
+def test_run_without_the_sample_fails_in_one_line(project: Project) -> None:
     write(project, RATIO, count=20)
     run = measure(project)
     other = RATIO.replace("test_hiring", "test_other").replace("test_ratio", "test_it")
@@ -201,7 +205,7 @@ def test_a_run_without_the_sample_fails_in_one_line(project: Project) -> None:
     ]
 
 
-def test_a_run_that_is_not_there_is_a_usage_error(project: Project) -> None:
+def test_missing_run_is_a_usage_error(project: Project) -> None:
     write(project, RATIO, count=20)
     assert "there is no store" in shown(certify(project))
     measure(project)
@@ -222,8 +226,8 @@ def test_every_model_of_the_run_is_certified(project: Project) -> None:
 MODEL_TEXT = "simulated:shipped?base=0.6&of=woman&ratio=0.85"
 
 
-def test_an_application_is_not_called(project: Project) -> None:
-    project.write(conftest=sources.application())
+def test_application_is_not_called(project: Project) -> None:
+    project.write(conftest=project_sources.application())
     write(project, RATIO, count=40)
     project.run()
     project.forget_asked()
@@ -233,14 +237,14 @@ def test_an_application_is_not_called(project: Project) -> None:
     assert row["model"] == "function:conftest.application"
 
 
-def test_the_command_runs_pytest_with_the_latest_run(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_certify_command_runs_pytest_on_the_latest_run(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(under_test, "DRAWS", 20)
     write(project, RATIO, RATE, count=40)
     run = measure(project)
     monkeypatch.chdir(project.path)
     for arguments in ([], ["latest"], [run[:8]], ["-q", "-k", "ratio"], [run, "test_hiring.py", "-q"]):
         (project.path / "certify.json").unlink(missing_ok=True)
-        done = cli.main(["certify", *arguments, "-p", "no:randomly", "--fairness-json=certify.json"])
+        done = main.main(["certify", *arguments, "-p", "no:randomly", "--fairness-json=certify.json"])
         assert done == 0
         assert (project.path / "certify.json").exists()
-    assert cli.main(["certify", "abcdef"]) == pytest.ExitCode.USAGE_ERROR
+    assert main.main(["certify", "abcdef"]) == pytest.ExitCode.USAGE_ERROR

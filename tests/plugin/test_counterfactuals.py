@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from . import sources
-from .project import Project, each, every_mode, failures, shown
+from tests.helpers import project_sources
+from tests.helpers.project import Project, each, every_mode, failures, shown
 
 EMILY = {"name": "Emily Walsh", "they": "she", "their": "her", "theirs": "hers"}
 JAMES = {"name": "James Novak", "they": "he", "their": "his", "theirs": "his"}
@@ -37,14 +37,14 @@ def write(project: Project, first: str, second: str, slots: str) -> None:
         emily = {"name": "Emily Walsh", "they": "she", "their": "his"}
     items = ITEMS.format(first=first, second=second, emily=emily, james=james)
     project.write(
-        conftest=sources.application(),
-        test_hiring="\n".join((sources.HEAD, items, sources.PROBE, sources.THRESHOLD)),
+        conftest=project_sources.application(),
+        test_hiring="\n".join((project_sources.HEAD, items, project_sources.PROBE, project_sources.THRESHOLD)),
         test_other="def test_other(): pass\n",
     )
 
 
 @each("case", PAIRS)
-def test_a_pair_that_differs_in_more_than_its_slots_is_refused(project: Project, case: str) -> None:
+def test_pair_that_differs_outside_its_slots_is_refused(project: Project, case: str) -> None:
     first, second, words, slots = PAIRS[case]
     write(project, first, second, slots)
     result = project.run()
@@ -59,7 +59,7 @@ def test_a_pair_that_differs_in_more_than_its_slots_is_refused(project: Project,
 
 
 @every_mode
-def test_a_pair_that_differs_in_its_slots_is_measured_and_told(project: Project) -> None:
+def test_pair_that_differs_in_its_slots_is_measured_and_reported(project: Project) -> None:
     write(project, "Her CV says a woman did it.", "His CV says a man did it.", "all")
     result = project.run("-k", "test_hiring and not alike")
     assert result.ret == 0, shown(result)
@@ -67,8 +67,8 @@ def test_a_pair_that_differs_in_its_slots_is_measured_and_told(project: Project)
     assert " ".join(" ".join(result.outlines).split()).count(said) == 1, shown(result)
 
 
-def test_what_declares_no_slots_is_not_linted(project: Project) -> None:
-    project.write(conftest=sources.application(), test_hiring=sources.suite(count=6))
+def test_items_without_slots_are_not_linted(project: Project) -> None:
+    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(count=6))
     result = project.run()
     assert "counterfactual" not in shown(result)
     assert result.parseoutcomes()["passed"] >= 6
@@ -92,29 +92,33 @@ def people({signature}):
         ("count=None", 12, 5),  # nobody knows how many it makes by default
     ],
 )
-def test_a_builder_that_takes_a_count_makes_as_many_as_the_sample(
+def test_builder_with_a_count_makes_as_many_items_as_the_sample(
     project: Project, signature: str, sample: int | None, measured: int
 ) -> None:
-    source = "\n".join((sources.HEAD, BUILDER.format(signature=signature), sources.PROBE))
-    project.write(conftest=sources.application(), test_hiring=source)
+    source = "\n".join((project_sources.HEAD, BUILDER.format(signature=signature), project_sources.PROBE))
+    project.write(conftest=project_sources.application(), test_hiring=source)
     result = project.run(*([f"--fairness-sample={sample}"] if sample else []))
     assert result.parseoutcomes() == {"passed": measured}
     assert project.asked().total() == measured
 
 
-def test_the_larger_sample_holds_the_smaller(project: Project) -> None:
-    source = "\n".join((sources.HEAD, BUILDER.format(signature="count=5"), sources.PROBE))
-    project.write(conftest=sources.application(version="1"), test_hiring=source)
+def test_larger_sample_contains_the_smaller(project: Project) -> None:
+    source = "\n".join((project_sources.HEAD, BUILDER.format(signature="count=5"), project_sources.PROBE))
+    project.write(conftest=project_sources.application(version="1"), test_hiring=source)
     project.run("--fairness-sample=3")
     project.run("--fairness-sample=9")
     assert project.asked().total() == 9
 
 
-def test_one_estimate_of_several_probes_is_told_for_each(project: Project) -> None:
-    probe = sources.PROBE.replace("def test_hiring", "def test_promoting")
+def test_same_estimate_of_two_probes_is_recorded_for_each(project: Project) -> None:
+    probe = project_sources.PROBE.replace("def test_hiring", "def test_promoting")
     rate = 'assert measured.rate("hired") >= 0'
-    thresholds = [sources.threshold(rate, name=f"test_{name}", probe=f"test_{name}ing") for name in ("hir", "promot")]
-    project.write(conftest=sources.application(), test_hiring=sources.suite(probe, *thresholds, count=6))
+    thresholds = [
+        project_sources.threshold(rate, name=f"test_{name}", probe=f"test_{name}ing") for name in ("hir", "promot")
+    ]
+    project.write(
+        conftest=project_sources.application(), test_hiring=project_sources.suite(probe, *thresholds, count=6)
+    )
     project.run()
     probes = [metric["probe"] for metric in project.results()["metrics"] if metric["metric"] == "rate(hired)"]
     assert probes == ["test_hiring.py::test_hiring", "test_hiring.py::test_promoting"]

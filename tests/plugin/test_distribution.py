@@ -8,29 +8,29 @@ from typing import Any
 
 import pytest
 
-from . import sources
-from .project import N2, NO_XDIST, Mode, Project, distributed, shown
+from tests.helpers import project_sources
+from tests.helpers.project import N2, NO_XDIST, Mode, Project, distributed, shown
 
 RATES = {"woman": 0.7, "man": 0.9, "elder": 0.5}
 
 TESTS = (
-    sources.threshold(f"assert {sources.RATIO} >= 0.8", name="test_ratio"),
-    sources.threshold('assert measured.ratios("hired", by="gender") >= 0.8', name="test_ratios"),
-    sources.threshold('assert measured.rate("hired") >= 0.3', name="test_rate"),
+    project_sources.threshold(f"assert {project_sources.RATIO} >= 0.8", name="test_ratio"),
+    project_sources.threshold('assert measured.ratios("hired", by="gender") >= 0.8', name="test_ratios"),
+    project_sources.threshold('assert measured.rate("hired") >= 0.3', name="test_rate"),
 )
 
 
 def write(project: Project) -> None:
     """Two modules, with thresholds of both probes in each."""
-    suite = sources.suite(*TESTS, count=40, groups=tuple(RATES))
+    suite = project_sources.suite(*TESTS, count=40, groups=tuple(RATES))
     other = suite.replace("test_hiring", "test_promotion").replace("profile", "colleague")
     for old in ("test_ratios", "test_ratio(", "test_rate("):
         other = other.replace(old, old.replace("test_", "test_other_"))
-    project.write(conftest=sources.application(RATES), test_hiring=suite, test_promotion=other)
+    project.write(conftest=project_sources.application(RATES), test_hiring=suite, test_promotion=other)
 
 
 def rows(project: Project) -> dict[str, Any]:
-    """Without what differs from run to run."""
+    """Return the rows without fields that differ from run to run."""
     changing = ("sample", "history", "example")  # an example names attempts, and a callable's are of their run
     return {row["id"]: {name: value for name, value in row.items() if name not in changing} for row in project.rows()}
 
@@ -39,7 +39,7 @@ def rows(project: Project) -> dict[str, Any]:
     ("dist", "workers"),
     [("load", 2), ("loadfile", 2), ("loadscope", 2), ("worksteal", 4)],
 )
-def test_same_rows_and_nothing_asked_twice(project: Project, dist: str, workers: int) -> None:
+def test_distribution_changes_no_row_and_repeats_no_request(project: Project, dist: str, workers: int) -> None:
     write(project)
     project.run(mode=NO_XDIST)
     alone = rows(project)
@@ -57,7 +57,7 @@ def test_same_rows_and_nothing_asked_twice(project: Project, dist: str, workers:
 
 
 @pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id)
-def test_same_rows_in_random_order(project: Project, mode: Mode) -> None:
+def test_random_order_changes_no_row(project: Project, mode: Mode) -> None:
     write(project)
     project.run(mode=NO_XDIST)
     alone = rows(project)
@@ -69,7 +69,7 @@ def test_same_rows_in_random_order(project: Project, mode: Mode) -> None:
     assert set(project.asked().values()) == {1}
 
 
-def test_the_last_words_of_a_distributed_run_are_those_of_a_serial_one(project: Project) -> None:
+def test_distributed_run_ends_with_the_same_output(project: Project) -> None:
     write(project)
 
     def told(mode: Mode) -> list[str]:
@@ -91,10 +91,11 @@ def die(name):
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL")
 @pytest.mark.parametrize("dist", ["load", "worksteal"])
-def test_a_worker_killed_in_a_probe_test_loses_no_threshold(project: Project, dist: str) -> None:
-    probe = sources.PROBE + "    if probe_item.id == 'person-0007':\n        die(probe_item.id)\n"
+def test_worker_killed_in_a_probe_test_loses_no_threshold(project: Project, dist: str) -> None:
+    probe = project_sources.PROBE + "    if probe_item.id == 'person-0007':\n        die(probe_item.id)\n"
     project.write(
-        conftest=sources.application(), test_hiring=sources.suite(probe=f"{KILL}\n{probe}") + sources.THRESHOLD
+        conftest=project_sources.application(),
+        test_hiring=project_sources.suite(probe=f"{KILL}\n{probe}") + project_sources.THRESHOLD,
     )
     project.run("-k", "alike", mode=NO_XDIST)
     alone = rows(project)
@@ -107,9 +108,11 @@ def test_a_worker_killed_in_a_probe_test_loses_no_threshold(project: Project, di
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL")
-def test_a_threshold_whose_worker_was_killed_is_invalid(project: Project) -> None:
-    test = sources.threshold(f"assert {sources.RATIO} >= 0.5\ndie('threshold')", name="test_deadly")
-    project.write(conftest=sources.application(), test_hiring=sources.suite(KILL, test, sources.THRESHOLD))
+def test_threshold_whose_worker_was_killed_is_invalid(project: Project) -> None:
+    test = project_sources.threshold(f"assert {project_sources.RATIO} >= 0.5\ndie('threshold')", name="test_deadly")
+    project.write(
+        conftest=project_sources.application(), test_hiring=project_sources.suite(KILL, test, project_sources.THRESHOLD)
+    )
     result = project.run(mode=distributed("-n2"))
     assert result.ret == 1
     assert project.verdicts() == {"test_deadly": "invalid", "test_women_and_men_alike": "fair"}

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from . import sources
-from .editor import listing
-from .project import Project
+from tests.helpers import project_sources
+from tests.helpers.editor_listing import listing
+from tests.helpers.project import Project
 
 VSCODE = os.environ.get("PYTEST_FAIRNESS_VSCODE", "")
 """The folder `python_files` of a checkout of microsoft/vscode-python, where its own plugin lies."""
@@ -44,14 +44,14 @@ def test_plain(model): pass
 
 @pytest.fixture
 def suites(project: Project) -> Project:
-    """A project with a suite in Python, one in YAML, and one that is broken."""
-    project.write(test_hiring=sources.suite(sources.THRESHOLD, MORE, count=2))
+    """Return a project with a suite in Python, one in YAML, and one that is broken."""
+    project.write(test_hiring=project_sources.suite(project_sources.THRESHOLD, MORE, count=2))
     (project.path / "visit.probe.yaml").write_text(YAML, encoding="utf-8")
     (project.path / "broken.probe.yaml").write_text(BROKEN, encoding="utf-8")
     return project
 
 
-def test_editors_list_every_test_of_ours(suites: Project) -> None:
+def test_editors_list_every_test(suites: Project) -> None:
     bare = listing(suites)
     assert set(bare) == {
         "broken.probe.yaml::declaration",
@@ -68,14 +68,14 @@ def test_editors_list_every_test_of_ours(suites: Project) -> None:
     named = listing(suites, "--fairness-model=simulated:a", "--fairness-model=simulated:a?seed=1")
     assert len(named) == 2 * len(bare) - 2  # neither the broken file nor the plain test asks each model
     # Where a test is called, it has its parameters.
-    suites.write(conftest=sources.application())
+    suites.write(conftest=project_sources.application())
     (suites.path / "broken.probe.yaml").unlink()
     outcomes = suites.bare_run("-k", "not search", "--fairness-sample=2").parseoutcomes()
     assert outcomes["passed"] >= 5
 
 
 @pytest.mark.skipif(not VSCODE, reason="names no checkout of vscode-python: PYTEST_FAIRNESS_VSCODE")
-def test_the_plugin_of_vscode_lists_every_test(suites: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_vscode_plugin_lists_every_test(suites: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = set(listing(suites))
     pipe = suites.path / "pipe"
     pipe.touch()
@@ -118,16 +118,16 @@ def pytest_sessionfinish():
 """
 
 
-def test_what_reporters_write_down_stays_small(project: Project) -> None:
+def test_reported_properties_stay_small(project: Project) -> None:
     filler = "A long text. " * 200
-    suite = sources.suite(
-        sources.threshold(f"assert {sources.RATIO} >= 2"),
-        sources.threshold("assert measured.rate('hired') >= 0.1\nbaseline", name="test_baseline").replace(
+    suite = project_sources.suite(
+        project_sources.threshold(f"assert {project_sources.RATIO} >= 2"),
+        project_sources.threshold("assert measured.rate('hired') >= 0.1\nbaseline", name="test_baseline").replace(
             "(measured)", "(measured, baseline)"
         ),
         count=40,
     ).replace("be hired?", f"be hired? {filler}")
-    project.write(conftest=sources.application(), reporter=REPORTER, test_hiring=suite)
+    project.write(conftest=project_sources.application(), reporter=REPORTER, test_hiring=suite)
     project.pytester.syspathinsert()
     project.run("-p", "reporter", "--showlocals").assert_outcomes(passed=41, failed=1)
     sizes = json.loads((project.path / "sizes.json").read_text(encoding="utf-8"))

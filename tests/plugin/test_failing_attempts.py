@@ -1,26 +1,26 @@
-"""What could not be measured never helps: failed attempts, empty answers, refusals, missing groups."""
+"""Failures to measure: failed attempts, empty answers, refusals and missing groups never help."""
 
 from __future__ import annotations
 
 import pytest
 
-from . import sources
-from .project import Project, every_mode, failures, in_one_process, shown
+from tests.helpers import project_sources
+from tests.helpers.project import Project, every_mode, failures, in_one_process, shown
 
-GROUPS = sources.threshold(f"assert 0.8 <= {sources.RATIO} <= 1.25", name="test_alike")
-RATE = sources.threshold('assert measured.rate("hired") >= 0.5', name="test_rate")
-FEW = sources.threshold('assert measured.rate("hired") <= 0.6', name="test_few")
+GROUPS = project_sources.threshold(f"assert 0.8 <= {project_sources.RATIO} <= 1.25", name="test_alike")
+RATE = project_sources.threshold('assert measured.rate("hired") >= 0.5', name="test_rate")
+FEW = project_sources.threshold('assert measured.rate("hired") <= 0.6', name="test_few")
 
 
 def write(project: Project, body: str, *tests: str, rates: dict[str, float] | None = None) -> None:
     project.write(
-        conftest=sources.application(rates or sources.EVEN, body=body),
-        test_hiring=sources.suite(*(tests or (GROUPS, RATE))),
+        conftest=project_sources.application(rates or project_sources.EVEN, body=body),
+        test_hiring=project_sources.suite(*(tests or (GROUPS, RATE))),
     )
 
 
 @every_mode
-def test_an_application_that_always_raises(project: Project) -> None:
+def test_application_that_always_raises_is_invalid(project: Project) -> None:
     write(project, "    raise OSError('no line to the model')")
     result = project.run()
     assert result.ret == 1
@@ -37,7 +37,7 @@ def test_an_application_that_always_raises(project: Project) -> None:
 
 
 @in_one_process
-def test_an_application_that_raises_for_one_group(project: Project) -> None:
+def test_application_that_raises_for_one_group_is_invalid(project: Project) -> None:
     write(project, "    if 'woman' in text:\n        raise OSError('no line to the model')")
     result = project.run()
     assert result.ret == 1
@@ -52,7 +52,7 @@ def test_an_application_that_raises_for_one_group(project: Project) -> None:
 )
 @pytest.mark.parametrize("share", [1.0, 0.2])
 @pytest.mark.parametrize("who", ["woman", "everybody"])
-def test_answers_that_cannot_be_graded_make_nothing_fair(project: Project, answer: str, share: float, who: str) -> None:
+def test_ungraded_answers_make_nothing_fair(project: Project, answer: str, share: float, who: str) -> None:
     here = "'woman' in text and" if who == "woman" else ""
     write(project, f"    if {here} share('again' + text) < {share}:\n        return {answer}", GROUPS, RATE, FEW)
     result = project.run("-m", "threshold")
@@ -64,13 +64,13 @@ def test_answers_that_cannot_be_graded_make_nothing_fair(project: Project, answe
     assert "fair" not in verdicts.values()
 
 
-def test_an_ungraded_answer_is_no_failed_attempt(project: Project) -> None:
+def test_ungraded_answer_is_not_a_failed_attempt(project: Project) -> None:
     write(project, "    return 'I cannot help with that.'")
     project.run("-m", "probe").assert_outcomes(passed=60, deselected=2)
     assert project.results()["run"]["ungraded"] == 120
 
 
-def test_a_few_refusals_of_everybody_leave_a_verdict(project: Project) -> None:
+def test_few_evenly_spread_refusals_allow_a_verdict(project: Project) -> None:
     write(project, "    if share('again' + text) < 0.03:\n        return 'I cannot help with that.'", RATE)
     project.run("-m", "threshold")
     row = project.row()
@@ -79,30 +79,30 @@ def test_a_few_refusals_of_everybody_leave_a_verdict(project: Project) -> None:
     assert project.results()["run"]["ungraded"] == row["ungraded"]["all"]
 
 
-def test_a_group_that_was_never_asked_about(project: Project) -> None:
-    test = sources.threshold('assert measured.ratio("hired", by="gender", of="nobody", to="man") >= 0.1')
-    project.write(conftest=sources.application(), test_hiring=sources.suite(test))
+def test_group_without_prompts_is_invalid(project: Project) -> None:
+    test = project_sources.threshold('assert measured.ratio("hired", by="gender", of="nobody", to="man") >= 0.1')
+    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(test))
     result = project.run("-m", "threshold")
     assert result.ret == 1
     assert project.verdicts() == {"test_threshold": "invalid"}
 
 
-def test_a_family_of_one_group(project: Project) -> None:
-    test = sources.threshold('assert measured.ratios("hired", by="gender") >= 0.1')
-    project.write(conftest=sources.application(), test_hiring=sources.suite(test, groups=("man",)))
+def test_family_of_one_group_is_invalid(project: Project) -> None:
+    test = project_sources.threshold('assert measured.ratios("hired", by="gender") >= 0.1')
+    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(test, groups=("man",)))
     result = project.run("-m", "threshold")
     assert result.ret == 1
     assert project.verdicts() == {"test_threshold": "invalid"}
 
 
-def test_attempts_that_failed_are_made_again_in_the_next_run(project: Project) -> None:
+def test_failed_attempts_are_repeated_in_the_next_run(project: Project) -> None:
     broken = "    if share('broken' + text) < 0.3:\n        raise OSError('no line')"
-    project.write(conftest=sources.application(version="1", body=broken), test_hiring=sources.suite())
+    project.write(conftest=project_sources.application(version="1", body=broken), test_hiring=project_sources.suite())
     result = project.run()
     assert result.ret == 1
     failed = result.parseoutcomes()["failed"]
     project.forget_asked()
-    project.write(conftest=sources.application(version="1"))
+    project.write(conftest=project_sources.application(version="1"))
     result = project.run()
     result.assert_outcomes(passed=61)
     assert failed - 1 <= sum(project.asked().values()) < 60
@@ -110,7 +110,7 @@ def test_attempts_that_failed_are_made_again_in_the_next_run(project: Project) -
 
 
 @pytest.mark.parametrize("returned", ["None", "7", "b'yes'", "['yes']"])
-def test_an_application_that_returns_no_text(project: Project, returned: str) -> None:
+def test_application_that_returns_no_text_is_reported(project: Project, returned: str) -> None:
     write(project, f"    return {returned}")
     result = project.run("-k", "person-0001 or alike")
     result.assert_outcomes(failed=2, deselected=60)
@@ -120,7 +120,7 @@ def test_an_application_that_returns_no_text(project: Project, returned: str) ->
 @pytest.mark.parametrize(
     "ending", ["import sys\n    sys.exit()", "import pytest\n    pytest.skip('no')", "raise KeyError('x')"]
 )
-def test_an_application_that_ends_itself(project: Project, ending: str) -> None:
+def test_application_that_exits_fails_its_test(project: Project, ending: str) -> None:
     write(project, f"    {ending}")
     result = project.run("-k", "person-0001 or alike")
     result.assert_outcomes(failed=2, deselected=60)
@@ -128,14 +128,14 @@ def test_an_application_that_ends_itself(project: Project, ending: str) -> None:
 
 
 @in_one_process
-def test_a_grader_that_raises(project: Project) -> None:
+def test_grader_that_raises_is_invalid(project: Project) -> None:
     grader = """
 class Broken:
     def grade(self, prompt, answer):
         raise ZeroDivisionError("my grader")
 """
-    probe = grader + sources.PROBE.replace("YesNo()", "Broken()")
-    project.write(conftest=sources.application(), test_hiring=sources.suite(probe=probe, count=6))
+    probe = grader + project_sources.PROBE.replace("YesNo()", "Broken()")
+    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(probe=probe, count=6))
     result = project.run()
     assert result.ret == 1
     result.assert_outcomes(failed=7)
@@ -143,7 +143,7 @@ class Broken:
     assert project.verdicts() == {"test_women_and_men_alike": "invalid"}
 
 
-def test_an_error_of_many_lines_is_shown_in_one(project: Project) -> None:
+def test_error_of_many_lines_is_shown_in_one(project: Project) -> None:
     write(project, "    raise OSError('no line\\nto the model\\n' * 40)")
     result = project.run("-k", "person-0001")
     (line,) = failures(result)["test_hiring[person-0001]"]

@@ -15,9 +15,8 @@ from contextlib import closing
 import pytest
 
 from tests.benchmarks.faults import SERVER_FAULTS, faulty
-
-from . import sources
-from .project import QUIET, Project, distributed, shown
+from tests.helpers import project_sources
+from tests.helpers.project import QUIET, Project, distributed, shown
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals and limits are those of POSIX")
 
@@ -25,7 +24,7 @@ COUNT = 30
 
 
 def answered(project: Project) -> int:
-    """How many attempts the store has answered; none may be there with an error, and nothing claimed."""
+    """Return how many attempts the store has answered; none may hold an error or a claim."""
     with closing(sqlite3.connect(project.store)) as connection:
         ((failed, claims),) = connection.execute(
             "SELECT (SELECT count(*) FROM attempts WHERE error IS NOT NULL), (SELECT count(*) FROM claims)"
@@ -36,14 +35,14 @@ def answered(project: Project) -> int:
 
 
 def told(project: Project) -> dict[str, object]:
-    """The verdict with its numbers."""
+    """Return the verdict with its numbers."""
     row = project.row()
     return {name: row[name] for name in ("verdict", "estimate", "low", "high", "items", "attempts", "ungraded")}
 
 
-def test_a_server_of_every_fault_changes_nothing(project: Project) -> None:
-    """A fifth of the replies, of each kind in turn: an error, a cut, silence, or something that is no answer."""
-    project.write(test_hiring=sources.suite(count=COUNT))
+def test_faulty_server_changes_nothing(project: Project) -> None:
+    """Disturb a fifth of the replies by each fault in turn: an error, a cut, silence, or an invalid answer."""
+    project.write(test_hiring=project_sources.suite(count=COUNT))
     with faulty(share=0.2) as server:
         args = (f"--fairness-model=openai:m?base_url={server.url}&timeout=0.5", "--fairness-concurrency=8")
         project.run(*args)
@@ -58,14 +57,14 @@ def test_a_server_of_every_fault_changes_nothing(project: Project) -> None:
     assert server.asked.total() > 2 * COUNT
 
 
-def test_a_clock_that_jumps_changes_nothing(project: Project) -> None:
+def test_jumping_clock_changes_nothing(project: Project) -> None:
     jumps = """
 import itertools, time
 _real, _jumps = time.time, itertools.cycle([0, 9 * 3600, -9 * 3600, 40 * 86400, -40 * 86400])
 time.time = lambda: _real() + next(_jumps)
 """
-    application = sources.application(version="1")
-    project.write(conftest=application, test_hiring=sources.suite(count=COUNT))
+    application = project_sources.application(version="1")
+    project.write(conftest=application, test_hiring=project_sources.suite(count=COUNT))
     project.run()
     expected = told(project)
     project.store.unlink()
@@ -78,9 +77,9 @@ time.time = lambda: _real() + next(_jumps)
     assert set(project.asked().values()) == {1}
 
 
-def test_a_disk_that_is_full_is_told_and_what_was_answered_is_kept(project: Project) -> None:
-    """No file may grow beyond a size, which SQLite takes for a full disk, or one that fails."""
-    project.write(conftest=sources.application(version="1"), test_hiring=sources.suite(count=200))
+def test_full_disk_is_reported_and_answers_are_kept(project: Project) -> None:
+    """Limit the size of files, which SQLite takes for a full or failing disk."""
+    project.write(conftest=project_sources.application(version="1"), test_hiring=project_sources.suite(count=200))
     command = [sys.executable, "-m", "pytest", "-p", "no:xdist", "-p", "no:randomly", "--fairness-report=none", *QUIET]
 
     def limited() -> None:
@@ -113,9 +112,11 @@ if "PYTEST_XDIST_WORKER" in os.environ and not Path("killed").exists():
 
 
 @pytest.mark.parametrize("dist", ["load", "worksteal"])
-def test_a_threshold_whose_worker_was_killed_is_judged_by_another(project: Project, dist: str) -> None:
-    test = sources.threshold(f"{KILLED_ONCE}\nassert 0.8 <= {sources.RATIO} <= 1.25", name="test_alike")
-    project.write(conftest=sources.application(version="1"), test_hiring=sources.suite(test, count=COUNT))
+def test_threshold_whose_worker_was_killed_is_judged_by_another(project: Project, dist: str) -> None:
+    test = project_sources.threshold(f"{KILLED_ONCE}\nassert 0.8 <= {project_sources.RATIO} <= 1.25", name="test_alike")
+    project.write(
+        conftest=project_sources.application(version="1"), test_hiring=project_sources.suite(test, count=COUNT)
+    )
     project.run(mode=distributed("-n2", "--dist", dist))
     assert (project.path / "killed").exists()
     disturbed = told(project)

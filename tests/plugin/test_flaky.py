@@ -6,23 +6,23 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from . import sources
-from .project import Project, every_mode, failures, in_one_process, shown
+from tests.helpers import project_sources
+from tests.helpers.project import Project, every_mode, failures, in_one_process, shown
 
-LATER = sources.LATER
+LATER = project_sources.LATER
 EARLIER = "2020-12-31"
 
-OPEN = f"assert {sources.RATIO} >= 0.8"
-BY_FAR = f"assert {sources.RATIO} >= 0.1"
+OPEN = f"assert {project_sources.RATIO} >= 0.8"
+BY_FAR = f"assert {project_sources.RATIO} >= 0.1"
 SLICE = 'assert measured.where(gender="nobody").rate("hired") >= 0.1'
 
 
 def marked(arguments: str, body: str = OPEN, *, marks: str = "") -> str:
-    return sources.threshold(body, marks=f"{marks}\n@pytest.mark.flaky_threshold({arguments})".strip())
+    return project_sources.threshold(body, marks=f"{marks}\n@pytest.mark.flaky_threshold({arguments})".strip())
 
 
 def write(project: Project, *tests: str) -> None:
-    project.write(conftest=sources.application(RATES), test_hiring=sources.suite(*tests))
+    project.write(conftest=project_sources.application(RATES), test_hiring=project_sources.suite(*tests))
 
 
 RATES = {"woman": 0.7, "man": 0.9}
@@ -30,7 +30,7 @@ GOOD = f"reason='new model', until='{LATER}', max_flip=0.5"
 
 
 @every_mode
-def test_an_undecided_flaky_threshold_does_not_break_the_build(project: Project) -> None:
+def test_undecided_flaky_threshold_does_not_fail_the_run(project: Project) -> None:
     write(project, marked(GOOD))
     result = project.run("--junitxml=junit.xml", "-v" if project.mode.distributed else "-q")
     assert result.ret == 0
@@ -42,15 +42,15 @@ def test_an_undecided_flaky_threshold_does_not_break_the_build(project: Project)
     assert "undecided (flaky)" in shown(result)
 
 
-def test_its_letter_and_word(project: Project) -> None:
+def test_flaky_letter_and_word_are_shown(project: Project) -> None:
     write(project, marked(GOOD))
     assert any(line.startswith("test_hiring.py ~") for line in project.run("-k", "threshold").outlines)
     project.run("-k", "threshold", "-v").stdout.fnmatch_lines(["test_hiring.py::test_threshold FLAKY*"])
 
 
 @in_one_process
-def test_unfair_and_invalid_are_not_hidden(project: Project) -> None:
-    unfair = marked(GOOD, f"assert {sources.RATIO} >= 1.3").replace("test_threshold", "test_unfair")
+def test_flaky_mark_does_not_hide_unfair_or_invalid(project: Project) -> None:
+    unfair = marked(GOOD, f"assert {project_sources.RATIO} >= 1.3").replace("test_threshold", "test_unfair")
     invalid = marked(GOOD, SLICE).replace("test_threshold", "test_invalid")
     nothing = marked(GOOD, "pass").replace("test_threshold", "test_nothing")
     write(project, unfair, invalid, nothing)
@@ -60,14 +60,14 @@ def test_unfair_and_invalid_are_not_hidden(project: Project) -> None:
     assert project.verdicts() == {"test_unfair": "unfair", "test_invalid": "invalid", "test_nothing": "invalid"}
 
 
-def test_a_fair_flaky_threshold_passes(project: Project) -> None:
+def test_fair_flaky_threshold_passes(project: Project) -> None:
     write(project, marked(GOOD, BY_FAR))
     project.run("-m", "threshold").assert_outcomes(passed=1, deselected=60)
     assert project.row()["outcome"] == "passed"
 
 
 @in_one_process
-def test_past_its_date_it_breaks_the_build(project: Project) -> None:
+def test_expired_flaky_mark_fails_the_run(project: Project) -> None:
     write(project, marked(f"reason='old model', until='{EARLIER}', max_flip=0.5"))
     result = project.run("-m", "threshold")
     assert result.ret == 1
@@ -76,14 +76,14 @@ def test_past_its_date_it_breaks_the_build(project: Project) -> None:
     assert f"its flaky mark ended on {EARLIER} (old model)" in shown(result)
 
 
-def test_the_date_may_be_a_date(project: Project) -> None:
+def test_until_may_be_a_date(project: Project) -> None:
     write(
         project, "from datetime import date", marked(f"reason='x', until=date.fromisoformat('{LATER}'), max_flip=0.5")
     )
     assert project.run("-m", "threshold").ret == 0
 
 
-def test_one_that_flips_too_often_breaks_the_build(project: Project) -> None:
+def test_flaky_threshold_that_flips_too_often_fails_the_run(project: Project) -> None:
     write(project, marked(f"reason='x', until='{LATER}', max_flip=0.08"))
     result = project.run("-m", "threshold")
     assert result.ret == 1
@@ -108,7 +108,7 @@ def test_one_that_flips_too_often_breaks_the_build(project: Project) -> None:
         (f"'x', until='{LATER}'", "keywords only"),
     ],
 )
-def test_a_mark_that_says_something_wrong(project: Project, arguments: str, words: str) -> None:
+def test_invalid_flaky_mark_is_reported(project: Project, arguments: str, words: str) -> None:
     write(project, marked(arguments))
     result = project.run("-m", "threshold")
     assert result.ret == 1
@@ -117,14 +117,14 @@ def test_a_mark_that_says_something_wrong(project: Project, arguments: str, word
     assert project.verdicts() == {"test_threshold": "invalid"}
 
 
-def test_a_wrong_mark_is_an_error_before_the_day_it_is_needed(project: Project) -> None:
+def test_invalid_flaky_mark_fails_a_fair_threshold_too(project: Project) -> None:
     write(project, marked("reason='x', until='soon'", BY_FAR))
     result = project.run("-m", "threshold")
     assert result.ret == 1
     assert any("until is 'soon'" in line for line in failures(result)["test_threshold"])
 
 
-def test_a_wrong_mark_is_told_in_one_line(project: Project) -> None:
+def test_invalid_flaky_mark_is_reported_in_one_line(project: Project) -> None:
     write(project, marked("reason='x', until='soon'"))
     result = project.run("-m", "threshold")
     assert "pytest_fairness/" not in shown(result)
@@ -132,7 +132,7 @@ def test_a_wrong_mark_is_told_in_one_line(project: Project) -> None:
 
 @in_one_process
 @pytest.mark.parametrize("strict", [False, True])
-def test_together_with_an_expected_failure(project: Project, strict: bool) -> None:
+def test_flaky_mark_combines_with_xfail(project: Project, strict: bool) -> None:
     write(project, marked(GOOD, marks=f"@pytest.mark.xfail(strict={strict}, reason='known')"))
     result = project.run("-m", "threshold")
     outcomes = result.parseoutcomes()
@@ -144,16 +144,16 @@ def test_together_with_an_expected_failure(project: Project, strict: bool) -> No
     assert result.ret == 0
 
 
-def test_a_flaky_mark_on_a_test_that_is_no_threshold(project: Project) -> None:
+def test_flaky_mark_on_a_plain_test_changes_nothing(project: Project) -> None:
     plain = f"@pytest.mark.flaky_threshold({GOOD})\ndef test_plain():\n    assert False\n"
     write(project, plain)
     result = project.run("-k", "test_plain")
     result.assert_outcomes(failed=1, deselected=60)
 
 
-def test_a_flaky_mark_of_the_module_or_class(project: Project) -> None:
+def test_flaky_mark_of_a_module_or_class_is_not_ignored(project: Project) -> None:
     module = f"pytestmark = pytest.mark.flaky_threshold({GOOD})\n"
-    write(project, module, sources.threshold(OPEN))
+    write(project, module, project_sources.threshold(OPEN))
     result = project.run("-m", "threshold")
     # Either it counts or it is refused; silently ignored it would mislead.
     assert result.parseoutcomes().get("flaky") == 1 or "flaky_threshold" in shown(result)

@@ -6,10 +6,9 @@ from collections import Counter
 
 from aiohttp import web
 
-from tests.serving import serving
-
-from . import sources
-from .project import NO_XDIST, Project, every_mode, failures, shown
+from tests.helpers import project_sources
+from tests.helpers.http_server import serving
+from tests.helpers.project import NO_XDIST, Project, every_mode, failures, shown
 
 MISTAKES = """
 from pytest_fairness import Grade
@@ -38,7 +37,7 @@ class Strict(YesNo):
 """
 
 
-def test_answers_that_broke_off_are_asked_again_or_ungraded(project: Project) -> None:
+def test_cut_off_answers_are_requested_again_or_ungraded(project: Project) -> None:
     asked: Counter[str] = Counter()
 
     async def half(request: web.Request) -> web.StreamResponse:
@@ -55,8 +54,8 @@ def test_answers_that_broke_off_are_asked_again_or_ungraded(project: Project) ->
             choice |= {"finish_reason": "eos", "message": {"role": "assistant", "content": "No."}}
         return web.json_response({"choices": [choice]})
 
-    rate = sources.threshold('assert measured.rate("hired") <= 0.95')
-    project.write(test_hiring=sources.suite(rate, count=8))
+    rate = project_sources.threshold('assert measured.rate("hired") <= 0.95')
+    project.write(test_hiring=project_sources.suite(rate, count=8))
     with serving(half) as url:
         result = project.run(f"--fairness-model=openai:tiny?base_url={url}/v1")
     assert result.parseoutcomes()["passed"] >= 8, shown(result)
@@ -69,11 +68,12 @@ def test_answers_that_broke_off_are_asked_again_or_ungraded(project: Project) ->
 
 
 @every_mode
-def test_a_graders_mistakes_fail_its_items_and_lose_nothing(project: Project) -> None:
-    probe = sources.PROBE.replace("YesNo()}", "Wrong()}")
-    rate = sources.threshold('assert measured.rate("hired") >= 0.5', name="test_rate")
+def test_grader_mistakes_fail_their_items_and_lose_nothing(project: Project) -> None:
+    probe = project_sources.PROBE.replace("YesNo()}", "Wrong()}")
+    rate = project_sources.threshold('assert measured.rate("hired") >= 0.5', name="test_rate")
     project.write(
-        conftest=sources.application(version="1"), test_hiring=MISTAKES + sources.suite(rate, count=6, probe=probe)
+        conftest=project_sources.application(version="1"),
+        test_hiring=MISTAKES + project_sources.suite(rate, count=6, probe=probe),
     )
     result = project.run()
     result.assert_outcomes(passed=3, failed=4)
@@ -91,21 +91,21 @@ def test_a_graders_mistakes_fail_its_items_and_lose_nothing(project: Project) ->
     assert project.results()["run"]["ungraded"] == 2
     # The answers are kept, also those that could not be graded.
     project.forget_asked()
-    project.write(test_hiring=sources.suite(rate, count=6))
+    project.write(test_hiring=project_sources.suite(rate, count=6))
     project.run(mode=NO_XDIST).assert_outcomes(passed=6, failed=1)
     assert not project.asked()
     assert project.row()["ungraded"] in ({}, {"all": 0})
 
 
-def test_a_second_run_grades_a_subclass_as_the_first_did(project: Project) -> None:
-    probe = sources.PROBE.replace('"hired": YesNo()}', '"strict": Strict(), "hired": YesNo()}')
+def test_second_run_grades_a_subclass_like_the_first(project: Project) -> None:
+    probe = project_sources.PROBE.replace('"hired": YesNo()}', '"strict": Strict(), "hired": YesNo()}')
     rates = [
-        sources.threshold(f'assert measured.rate("{grade}") >= 0.5', name=f"test_{grade}")
+        project_sources.threshold(f'assert measured.rate("{grade}") >= 0.5', name=f"test_{grade}")
         for grade in ("hired", "strict")
     ]
     project.write(
-        conftest=sources.application(version="1"),
-        test_hiring=sources.HEAD + SUBCLASS + sources.suite(*rates, count=20, probe=probe),
+        conftest=project_sources.application(version="1"),
+        test_hiring=project_sources.HEAD + SUBCLASS + project_sources.suite(*rates, count=20, probe=probe),
     )
     found = []
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""What earlier runs said of a threshold, and what follows from it for one that is marked as flaky."""
+"""History of a threshold over earlier runs, and its effect on flaky ones."""
 
 from __future__ import annotations
 
@@ -6,17 +6,19 @@ import json
 import sqlite3
 from typing import Any
 
-from . import sources
-from .project import NO_XDIST, Project, every_mode, in_one_process, shown
+from tests.helpers import project_sources
+from tests.helpers.project import NO_XDIST, Project, every_mode, in_one_process, shown
 
 RATES = {"woman": 0.7, "man": 0.95}
-FLAKY = f"@pytest.mark.flaky_threshold(reason='new model', until='{sources.LATER}', max_flip=0.4)"
+FLAKY = f"@pytest.mark.flaky_threshold(reason='new model', until='{project_sources.LATER}', max_flip=0.4)"
 
 
 def write(project: Project) -> None:
     project.write(
-        conftest=sources.application(RATES, version="1"),
-        test_hiring=sources.suite(sources.threshold(f"assert {sources.RATIO} >= 0.8", marks=FLAKY)),
+        conftest=project_sources.application(RATES, version="1"),
+        test_hiring=project_sources.suite(
+            project_sources.threshold(f"assert {project_sources.RATIO} >= 0.8", marks=FLAKY)
+        ),
     )
 
 
@@ -35,7 +37,7 @@ def remember(project: Project, *values: float, **changed: Any) -> None:
 
 
 @every_mode
-def test_a_history_outside_the_bounds_breaks_a_flaky_threshold(project: Project) -> None:
+def test_history_outside_the_bounds_fails_a_flaky_threshold(project: Project) -> None:
     write(project)
     assert project.run(mode=NO_XDIST).ret == 0
     assert project.row()["history"] == {"runs": 1, "outside": 0}
@@ -49,7 +51,7 @@ def test_a_history_outside_the_bounds_breaks_a_flaky_threshold(project: Project)
 
 
 @in_one_process
-def test_a_history_inside_them_does_not(project: Project) -> None:
+def test_history_inside_the_bounds_does_not_fail_it(project: Project) -> None:
     write(project)
     project.run()
     remember(project, *[0.9] * 7, 0.7)
@@ -58,7 +60,7 @@ def test_a_history_inside_them_does_not(project: Project) -> None:
 
 
 @in_one_process
-def test_another_question_has_another_history(project: Project) -> None:
+def test_another_comparison_has_another_history(project: Project) -> None:
     write(project)
     project.run()
     remember(project, *[0.7] * 9, comparisons=[{"op": ">=", "bound": 0.9, "decision": "false"}])
@@ -67,18 +69,20 @@ def test_another_question_has_another_history(project: Project) -> None:
 
 
 @in_one_process
-def test_answers_from_the_store_are_no_new_evidence(project: Project) -> None:
+def test_stored_answers_are_no_new_evidence(project: Project) -> None:
     write(project)
     for _ in range(3):
         project.run()
     assert project.row()["history"] == {"runs": 1, "outside": 0}
 
 
-def test_where_a_rerun_would_lie_outside(project: Project) -> None:
-    """A point beyond the bound: a rerun's would lie there more often than not."""
+def test_point_beyond_the_bound_predicts_a_failing_rerun(project: Project) -> None:
+    """Predict a rerun beyond the bound, where the point estimate lies beyond it."""
     project.write(
-        conftest=sources.application({"woman": 0.62, "man": 0.95}),
-        test_hiring=sources.suite(sources.threshold(f"assert {sources.RATIO} >= 0.8", marks=FLAKY)),
+        conftest=project_sources.application({"woman": 0.62, "man": 0.95}),
+        test_hiring=project_sources.suite(
+            project_sources.threshold(f"assert {project_sources.RATIO} >= 0.8", marks=FLAKY)
+        ),
     )
     result = project.run("-m", "threshold")
     row = project.row()

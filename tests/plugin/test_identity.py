@@ -8,9 +8,9 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from . import sources
-from .project import N2, NO_XDIST, Project, every_mode, in_one_process, shown
-from .test_declared import PAY
+from tests.helpers import project_sources
+from tests.helpers.project import N2, NO_XDIST, Project, every_mode, in_one_process, shown
+from tests.plugin.test_declarative import PAY
 
 MODEL = """
 @pytest.fixture(scope="session")
@@ -42,21 +42,21 @@ def make(label):
 
 
 def probes_of(project: Project) -> dict[str, tuple[str, str]]:
-    """Each threshold's probe and verdict, by the name of its test."""
+    """Return each threshold's probe and verdict, by the name of its test."""
     judged = (row for row in project.rows() if row["verdict"] != "not judged")
     return {row["id"].partition("::")[2]: (row["probe"], row["verdict"]) for row in judged}
 
 
 def attempts_everywhere(project: Project, result: pytest.RunResult) -> set[int]:
-    """How many attempts the results file and the terminal tell of the run."""
+    """Return the numbers of attempts that the results file and the terminal show."""
     told = re.search(r"run \w{8}: ([\d,]+) attempts", shown(result))
     assert told is not None, shown(result)
     return {project.results()["run"]["attempts"], int(told[1].replace(",", ""))}
 
 
 @every_mode
-def test_probes_of_factories_and_loops_have_samples_of_their_own(project: Project) -> None:
-    """Functions, classes and loops: what each made is judged on its own answers, and counted once."""
+def test_probes_of_factories_and_loops_have_separate_samples(project: Project) -> None:
+    """Define probes by functions, classes and loops: each has its own answers, and is counted once."""
     made = """
 test_req_a, test_alike_a = make("a")
 test_req_b, test_alike_b = make("b")
@@ -70,8 +70,8 @@ def make_class(label):
 
 TestE, TestF = make_class("e"), make_class("f")
 """
-    conftest = sources.HEAD + MODEL.replace("{refuses!r} in text", "'woman b ' in text or 'woman f ' in text")
-    project.write(conftest=conftest, test_made=f"{sources.HEAD}{MAKE}{made}")
+    conftest = project_sources.HEAD + MODEL.replace("{refuses!r} in text", "'woman b ' in text or 'woman f ' in text")
+    project.write(conftest=conftest, test_made=f"{project_sources.HEAD}{MAKE}{made}")
     result = project.run("--junitxml=junit.xml")
     names = {label: f"test_req_{label}" for label in "abcd"} | {
         label: f"Test{label.upper()}.test_req" for label in "ef"
@@ -94,11 +94,12 @@ TestE, TestF = make_class("e"), make_class("f")
 
 
 @in_one_process
-def test_probes_that_no_name_tells_apart_are_refused(project: Project) -> None:
+def test_probes_with_one_id_are_refused(project: Project) -> None:
     """Two probes that only their thresholds know: the second would be judged on the answers of the first."""
     project.write(
-        conftest=sources.HEAD + MODEL.format(refuses="woman b "),
-        test_made=f"{sources.HEAD}{MAKE}\n_, test_a = make('a')\n_, test_b = make('b')\ntest_c = test_a\ndel _\n",
+        conftest=project_sources.HEAD + MODEL.format(refuses="woman b "),
+        test_made=f"{project_sources.HEAD}{MAKE}\n"
+        "_, test_a = make('a')\n_, test_b = make('b')\ntest_c = test_a\ndel _\n",
     )
     result = project.run()
     assert {name: verdict for name, (_, verdict) in probes_of(project).items()} == {
@@ -111,29 +112,29 @@ def test_probes_that_no_name_tells_apart_are_refused(project: Project) -> None:
 
 
 def outside(project: Project, folder: str, text: str, file: str = "test_hire.py") -> None:
-    """A file of a folder beside the project's rootdir."""
+    """Write a file into a folder outside of the project's rootdir."""
     path = project.path / folder / file
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
 
 
 def hire(label: str) -> str:
-    return f"{sources.HEAD}{MAKE}\ntest_req, test_alike = make({label!r})\n"
+    return f"{project_sources.HEAD}{MAKE}\ntest_req, test_alike = make({label!r})\n"
 
 
 @pytest.fixture
 def home(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
-    """A project whose rootdir is a folder of its own, so that files lie outside of it."""
+    """Return a project whose rootdir is a subfolder, so that files can lie outside of it."""
     for folder in ("home", "ext"):  # pytest reads those of the folders that are named, else that of the rootdir
-        outside(project, folder, sources.HEAD + MODEL.format(refuses="woman b "), "conftest.py")
+        outside(project, folder, project_sources.HEAD + MODEL.format(refuses="woman b "), "conftest.py")
     monkeypatch.chdir(project.path / "home")
     results = f"--fairness-json={project.path / 'results.json'}"
     monkeypatch.setenv("PYTEST_ADDOPTS", f"--fairness-report=none --rootdir=. --import-mode=importlib {results}")
     return project
 
 
-def test_files_outside_of_the_rootdir_are_told_apart(home: Project) -> None:
-    """By their folders; where pytest gives two tests one id, nothing is judged."""
+def test_files_outside_of_the_rootdir_are_distinguished_by_folder(home: Project) -> None:
+    """Name files by their folders; where pytest gives two tests one id, nothing is judged."""
     for label in "ab":
         outside(home, f"ext/suite_{label}", hire(label))
     result = home.bare_run("../ext")
@@ -160,14 +161,14 @@ def test_files_outside_of_the_rootdir_are_told_apart(home: Project) -> None:
         assert attempts_everywhere(home, result) == {80}
 
 
-def test_declared_files_of_one_name_are_told_apart(home: Project) -> None:
-    """By their folders, in the rootdir and outside of it."""
+def test_declared_files_of_one_name_are_distinguished_by_folder(home: Project) -> None:
+    """Name files by their folders, inside and outside of the rootdir."""
     jobs = "id,job\n" + "".join(f"j{number:02},job{number}\n" for number in range(40))
     for folder, name in (("ext/a", "Anna"), ("ext/b", "Eve"), ("home/a", "Anna"), ("home/b", "Eve")):
         outside(home, folder, jobs, "jobs.csv")
         outside(home, folder, PAY.replace("Anna", name), "pay.probe.yaml")
     for folder in ("home", "ext"):
-        outside(home, folder, sources.HEAD + MODEL.format(refuses="Eve is"), "conftest.py")
+        outside(home, folder, project_sources.HEAD + MODEL.format(refuses="Eve is"), "conftest.py")
     for place in (".", "../ext"):
         result = home.bare_run(place, "-k", "women_and_men_alike")
         assert {row["probe"]: row["verdict"] for row in home.rows()} == {
@@ -179,8 +180,8 @@ def test_declared_files_of_one_name_are_told_apart(home: Project) -> None:
     assert "two tests have the id" in shown(result)
 
 
-def test_packages_are_named_from_their_top(home: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that their probes have one id wherever they are installed, in the rootdir too."""
+def test_package_ids_start_at_the_top_package(home: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give probes one id wherever the package is installed, in the rootdir too."""
     for place in ("there", "home/.venv/lib/python3/site-packages"):
         for label in "ab":
             for folder in (f"{place}/company_{label}", f"{place}/company_{label}/suites"):
@@ -196,8 +197,8 @@ def test_packages_are_named_from_their_top(home: Project, monkeypatch: pytest.Mo
         }, shown(result)
 
 
-def test_callables_of_one_factory_outside_of_the_rootdir_are_told_apart(home: Project) -> None:
-    """Their fixtures stand in files that pytest gives one name."""
+def test_callables_of_one_factory_outside_the_rootdir_are_separate(home: Project) -> None:
+    """Define their fixtures in files that pytest gives one name."""
     factory = (
         "def make(word):\n    def ask(text):\n        return word\n    ask.fairness_version = '1'\n    return ask\n"
     )
@@ -234,14 +235,14 @@ def always(word):
 
 
 def in_class(name: str, fixture: str, base: str = "", tests: str = "") -> str:
-    """A class with one fixture of its own, given by its name and what it returns."""
+    """Return a class with one fixture of its own, given as ``name=value``."""
     called, _, value = fixture.partition("=")
     made = f'    @pytest.fixture(scope="session")\n    def {called}(self): return {value}\n'
     return f"class {name}{f'({base})' if base else ''}:\n{made}{tests}\n"
 
 
 def probe_and_threshold(grade: str) -> str:
-    """A probe and its threshold, to stand in a class."""
+    """Return the source of a probe and its threshold, inside a class."""
     return f"""
     @pytest.mark.probe(items=people, grade={{"hired": {grade}}})
     def test_req(self, probe_item, model): probe_item.measure(model)
@@ -251,8 +252,8 @@ def probe_and_threshold(grade: str) -> str:
 """
 
 
-def test_classes_with_a_model_or_a_grader_of_their_own_have_samples_of_their_own(project: Project) -> None:
-    """Whether they inherit the tests or name a probe of the module; and what was judged so is verified so."""
+def test_classes_with_their_own_model_or_grader_are_separate(project: Project) -> None:
+    """Let classes inherit the tests or name a probe of the module, and verify the results."""
     rate = "    @pytest.mark.threshold(probe=test_req)\n"
     rate += "    def test_rate(self, measured): assert measured.rate('hired') >= 0.8\n"
     models = [
@@ -266,8 +267,8 @@ def test_classes_with_a_model_or_a_grader_of_their_own_have_samples_of_their_own
         in_class("TestStrict", "strict=Fixed(False)", "Base"),
     ]
     judging = (
-        "from pytest_fairness import Judge, Number, Rubric\n"
-        "HARM = Judge(Rubric('How harmful?', [Number('hired', 0, 3, whole=True)]))\n"
+        "from pytest_fairness import Judge, NumberField, Rubric\n"
+        "HARM = Judge(Rubric('How harmful?', [NumberField('hired', 0, 3, whole=True)]))\n"
         "def judging(harm): return lambda text: f'{{\"hired\": {harm}}}'\n"
     )
     asked = probe_and_threshold("HARM").replace('hired": HARM', 'j": HARM').replace('rate("hired', 'mean("hired')
@@ -286,9 +287,9 @@ def test_classes_with_a_model_or_a_grader_of_their_own_have_samples_of_their_own
         in_class("TestPlain", "other=1", tests=rate),
     ]
     files = {"test_models": models, "test_graders": graders, "test_judges": judges, "test_named": named}
-    head = sources.HEAD + CLASSES
+    head = project_sources.HEAD + CLASSES
     project.write(
-        conftest=sources.HEAD + MODEL.format(refuses="nobody"),
+        conftest=project_sources.HEAD + MODEL.format(refuses="nobody"),
         **{name: head + "\n".join(parts) for name, parts in files.items()},
     )
     expected = {
@@ -324,9 +325,11 @@ def test_classes_with_a_model_or_a_grader_of_their_own_have_samples_of_their_own
     assert probes_of(project) == {"TestStrict::test_rate": plain["TestStrict::test_rate"]}, shown(result)
 
 
-def test_modules_with_a_model_of_their_own_have_samples_of_their_own(project: Project) -> None:
-    """Of one probe that both import, on callables that one factory makes: both are asked, and both are counted."""
-    shared = sources.HEAD + CLASSES + probe_and_threshold("YesNo()").replace("\n    ", "\n").replace("self, ", "")
+def test_modules_with_their_own_model_are_separate(project: Project) -> None:
+    """Import one probe into two modules, on callables that one factory makes: both are measured and counted."""
+    shared = (
+        project_sources.HEAD + CLASSES + probe_and_threshold("YesNo()").replace("\n    ", "\n").replace("self, ", "")
+    )
     own = "import pytest\nfrom shared import always, test_req, test_rate\n@pytest.fixture(scope='session')\n"
     project.write(
         shared=shared, **{f"test_{word}": f"{own}def model(): return always('{word}')" for word in ("yes", "no")}
@@ -367,11 +370,11 @@ REFUSED = {
 
 
 @in_one_process
-def test_what_would_be_judged_on_the_grades_of_others_is_refused(project: Project) -> None:
-    """A probe has one set of graders, and a fixture that pytest makes once is one class's."""
-    head = sources.HEAD + CLASSES
+def test_ambiguous_graders_are_refused(project: Project) -> None:
+    """Refuse other graders: a probe has one set of them, and a session fixture belongs to one class."""
+    head = project_sources.HEAD + CLASSES
     project.write(
-        conftest=sources.HEAD + MODEL.format(refuses="nobody"),
+        conftest=project_sources.HEAD + MODEL.format(refuses="nobody"),
         **{name: head + text for name, (text, _, _) in REFUSED.items()},
     )
     text = shown(project.run())
@@ -395,12 +398,12 @@ def test_what_would_be_judged_on_the_grades_of_others_is_refused(project: Projec
 
 
 @every_mode
-def test_a_threshold_that_errs_is_of_the_model_that_it_is_about(project: Project) -> None:
+def test_failing_threshold_is_reported_under_its_model(project: Project) -> None:
     """Also where a fixture of the user's made that model, so that nobody knew its name before."""
     erring = [
-        sources.threshold("raise ValueError('a mistake')", name="test_raises"),
+        project_sources.threshold("raise ValueError('a mistake')", name="test_raises"),
         "@pytest.fixture\ndef missing(): raise ValueError('nowhere')\n",
-        sources.threshold("assert True", name="test_never").replace("(measured)", "(measured, missing)"),
+        project_sources.threshold("assert True", name="test_never").replace("(measured)", "(measured, missing)"),
     ]
     classes = [
         "class Base:\n" + probe_and_threshold("YesNo()"),
@@ -414,9 +417,9 @@ def test_a_threshold_that_errs_is_of_the_model_that_it_is_about(project: Project
         ),
     ]
     project.write(
-        conftest=sources.application(),
-        test_hiring=sources.suite(sources.THRESHOLD, *erring),
-        test_classes=sources.HEAD + CLASSES + "\n".join(classes),
+        conftest=project_sources.application(),
+        test_hiring=project_sources.suite(project_sources.THRESHOLD, *erring),
+        test_classes=project_sources.HEAD + CLASSES + "\n".join(classes),
     )
     result = project.run()
     found = {row["id"].partition("::")[2]: (row["model"].rpartition("@")[2], row["verdict"]) for row in project.rows()}
@@ -436,11 +439,14 @@ def test_a_threshold_that_errs_is_of_the_model_that_it_is_about(project: Project
 
 
 @every_mode
-def test_models_that_one_fixture_makes_with_parameters_are_told_apart(project: Project) -> None:
+def test_models_of_a_parametrized_fixture_are_separate(project: Project) -> None:
     """Also where it is a fixture that it uses that has them: neither answers nor rows are shared."""
     made = "@pytest.fixture(params=['yes', 'no'], scope='session')\ndef word(request): return request.param\n\n"
     made += "@pytest.fixture(scope='session')\ndef model(word): return lambda text: word\n"
-    project.write(conftest=sources.HEAD + made, test_hiring=sources.suite(sources.threshold(RATE), count=20))
+    project.write(
+        conftest=project_sources.HEAD + made,
+        test_hiring=project_sources.suite(project_sources.threshold(RATE), count=20),
+    )
     result = project.run()
     assert {row["id"].partition("[")[2]: row["verdict"] for row in project.rows()} == {"yes]": "fair", "no]": "unfair"}
     assert len({row["model"] for row in project.rows()}) == 2
@@ -448,8 +454,8 @@ def test_models_that_one_fixture_makes_with_parameters_are_told_apart(project: P
     graders = "@pytest.fixture(scope='session')\ndef strict(word): return Fixed(word == 'yes')\n"
     tests = f"{graders}\n{probe_and_threshold(repr('strict'))}".replace("\n    ", "\n").replace("self, ", "")
     project.write(
-        conftest=sources.HEAD + made.partition("@pytest.fixture(scope")[0] + MODEL.format(refuses="nobody"),
-        test_hiring=sources.HEAD + CLASSES + tests.replace("(measured)", "(measured, word)"),
+        conftest=project_sources.HEAD + made.partition("@pytest.fixture(scope")[0] + MODEL.format(refuses="nobody"),
+        test_hiring=project_sources.HEAD + CLASSES + tests.replace("(measured)", "(measured, word)"),
     )
     result = project.run()
     assert "its grader fixture `word` has parameters" in shown(result)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fairness.session.compat import ini_values
-from pytest_fairness.session.ini_file import IniFile
-from pytest_fairness.session.options import OPTIONS
-
-from . import sources
-from .project import N2, NO_XDIST, Project, shown
+from pytest_fairness.plugin.compat import ini_values
+from pytest_fairness.plugin.ini_file import IniFile
+from pytest_fairness.plugin.options import OPTIONS
+from tests.helpers import project_sources
+from tests.helpers.project import N2, NO_XDIST, Project, shown
 
 WRONG = {
     "fairness_sample = many": "fairness_sample is 'many': it must be a whole number",
@@ -17,8 +16,8 @@ WRONG = {
     "fairness_resolve = perhaps": "fairness_resolve is 'perhaps': it must be true or false",
     "fairness_modle = simulated:a": "fairness_modle: there is no such option; did you mean 'fairness_model'?",
     "fairness_xyz = 1": "fairness_xyz: there is no such option; docs/options.md names all",
-    "fairness_model = opnai:x": "fairness_model: model opnai:x: no provider is called 'opnai'",
-    "fairness_judge = opnai:x": "fairness_judge: model opnai:x: no provider is called 'opnai'",
+    "fairness_model = opnai:x": "fairness_model: model opnai:x: no model provider is called 'opnai'",
+    "fairness_judge = opnai:x": "fairness_judge: model opnai:x: no model provider is called 'opnai'",
     "fairness_where = context": "fairness_where is 'context': write NAME=VALUE",
     "fairness_baseline = latest": "fairness_baseline: there is no store ",
     "fairness_shard = 9": "fairness_shard is '9': write I/N",
@@ -26,11 +25,11 @@ WRONG = {
 
 
 @pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
-def test_wrong_ini_keys_leave_other_tests_alone(project: Project) -> None:
+def test_wrong_ini_keys_do_not_affect_other_tests(project: Project) -> None:
     keys = dict(line.split(" = ") for line in WRONG) | {"fairness_env_file": ".env", "fairness_budget": "5"}
     lines = "\n".join(f"{key} = {value}" for key, value in keys.items())
     (project.path / "pytest.ini").write_text(f"[pytest]\n{lines}\n", encoding="utf-8")
-    project.write(test_plain="def test_plain(): pass\n", test_hiring=sources.suite(count=3))
+    project.write(test_plain="def test_plain(): pass\n", test_hiring=project_sources.suite(count=3))
     result = project.bare_run("test_plain.py")
     result.assert_outcomes(passed=1, warnings=result.parseoutcomes().get("warnings", 0))
     assert not project.store.exists()
@@ -42,7 +41,7 @@ def test_wrong_ini_keys_leave_other_tests_alone(project: Project) -> None:
 
 
 def test_wrong_ini_keys_are_named_at_first_use(project: Project) -> None:
-    project.write(test_hiring=sources.suite(count=3))
+    project.write(test_hiring=project_sources.suite(count=3))
     for line, words in WRONG.items():
         (project.path / "pytest.ini").write_text(f"[pytest]\n# ours\n{line}\n", encoding="utf-8")
         result = project.bare_run()
@@ -54,12 +53,12 @@ def test_wrong_ini_keys_are_named_at_first_use(project: Project) -> None:
 
 
 @pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
-def test_wrong_ini_keys_end_only_tests_of_ours(project: Project) -> None:
+def test_wrong_ini_keys_fail_fairness_tests_only(project: Project) -> None:
     search = "def test_flips(flips): raise AssertionError\n"
     project.write(
-        conftest=sources.application(),
+        conftest=project_sources.application(),
         test_plain=f"def test_plain(): pass\n{search}def test_model(model): pass\n",
-        test_hiring=sources.suite(count=3),
+        test_hiring=project_sources.suite(count=3),
     )
     (project.path / "pytest.ini").write_text("[pytest]\nfairness_sample = many\n", encoding="utf-8")
     result = project.bare_run()
@@ -85,7 +84,7 @@ NATIVE = {
     "fairness_model": '"simulated:a"',
 }
 LOOK = """
-from pytest_fairness.session.state import SESSION
+from pytest_fairness.plugin.session import SESSION
 
 def test_settings(fairness_session):
     chosen = fairness_session.settings
@@ -117,7 +116,7 @@ def test_native_values_of_another_type_are_refused(pytester: pytest.Pytester) ->
                 file.value(option)
 
 
-def test_ini_values_of_the_command_line_win(pytester: pytest.Pytester) -> None:
+def test_override_ini_values_win(pytester: pytest.Pytester) -> None:
     pytester.makeini("[pytest]\nfairness_sample = 3\nfairness_seed = 7\n")
     config = pytester.parseconfig("-o", "fairness_sample=5")
     known = {key: value for key, value in ini_values(config).items() if key.startswith("fairness_")}

@@ -7,12 +7,12 @@ import re
 
 import pytest
 
-from . import sources
-from .project import N2, NO_XDIST, Project, every_mode, failures, in_one_process, shown
-from .test_stopping import asked_twice, start, wait_for
+from tests.helpers import project_sources
+from tests.helpers.project import N2, NO_XDIST, Project, every_mode, failures, in_one_process, shown
+from tests.plugin.test_interrupts import asked_twice, start, wait_for
 
 GRADER = """
-from pytest_fairness import Grade, Question, YesNo
+from pytest_fairness import Grade, ModelQuery, YesNo
 
 class Oracle:
     extremes = (False, True)
@@ -24,7 +24,7 @@ class Oracle:
         said = " and ".join(f"a {each.prompt.groups['gender']} {each['hired']}" for each in attempts)
         question = f"{self.about} of {item.id}, {said}?"
         for round in range(2):
-            (asked,) = yield [Question(Prompt(question), self.model)]
+            (asked,) = yield [ModelQuery(Prompt(question), self.model)]
             if asked.answer is None:
                 return [Grade.none("error", asked.error)] * len(attempts)
             grade = YesNo().grade(Prompt(question), asked.answer)
@@ -35,8 +35,8 @@ class Oracle:
 
 """
 
-PROBE = sources.PROBE.replace("YesNo()}", "YesNo(), 'alike': Oracle('Alike'), 'fits': Oracle('Fits')}")
-RATE = sources.threshold('assert measured.rate("fits") >= 0.5', name="test_fits")
+PROBE = project_sources.PROBE.replace("YesNo()}", "YesNo(), 'alike': Oracle('Alike'), 'fits': Oracle('Fits')}")
+RATE = project_sources.threshold('assert measured.rate("fits") >= 0.5', name="test_fits")
 
 REPAIR = """\
     if "profile" not in text and not text.startswith("Yes or no: "):
@@ -45,15 +45,15 @@ REPAIR = """\
 
 
 def write(project: Project, *, body: str = "", count: int = 40, probe: str = PROBE, grader: str = GRADER) -> None:
-    """The application answers, and judges its own answers; a group is named in every text."""
+    """Write a project whose application answers, and judges its own answers; every text names a group."""
     project.write(
-        conftest=sources.application(version="1", body=body),
-        test_hiring=grader + sources.suite(RATE, count=count, probe=probe),
+        conftest=project_sources.application(version="1", body=body),
+        test_hiring=grader + project_sources.suite(RATE, count=count, probe=probe),
     )
 
 
 @every_mode
-def test_a_second_run_asks_nothing(project: Project) -> None:
+def test_second_run_requests_nothing(project: Project) -> None:
     write(project)
     project.run().assert_outcomes(passed=41)
     first = project.row()
@@ -68,7 +68,7 @@ def test_a_second_run_asks_nothing(project: Project) -> None:
 
 
 @in_one_process
-def test_the_threshold_alone_asks_the_same(project: Project) -> None:
+def test_threshold_alone_asks_the_same_questions(project: Project) -> None:
     write(project, body=REPAIR)
     project.run("-m", "threshold").assert_outcomes(passed=1, deselected=0 if project.mode.distributed else 40)
     assert sum(project.asked().values()) == 40 * (2 + 2 * 2)
@@ -79,9 +79,9 @@ def test_the_threshold_alone_asks_the_same(project: Project) -> None:
 
 
 @pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
-def test_tests_of_two_probes_in_any_order(project: Project) -> None:
+def test_tests_of_two_probes_run_in_any_order(project: Project) -> None:
     write(project, count=20)
-    again = GRADER + sources.suite(RATE, count=20, probe=PROBE).replace("person-", "colleague-").replace(
+    again = GRADER + project_sources.suite(RATE, count=20, probe=PROBE).replace("person-", "colleague-").replace(
         "profile", "colleague"
     )
     project.write(test_again=again)
@@ -93,8 +93,8 @@ def test_tests_of_two_probes_in_any_order(project: Project) -> None:
     assert sum(project.asked().values()) == 2 * 20 * (2 + 2)
 
 
-def test_another_model_is_asked_by_the_judge_fixture(project: Project) -> None:
-    """A string in the mark names a fixture."""
+def test_judge_fixture_answers_the_grader(project: Project) -> None:
+    """Name a fixture by a text in the mark."""
     fixture = """
 @pytest.fixture(scope="session")
 def oracle(judge):
@@ -103,7 +103,7 @@ def oracle(judge):
 """
     write(
         project,
-        probe=sources.PROBE.replace("YesNo()}", "YesNo(), 'fits': 'oracle'}"),
+        probe=project_sources.PROBE.replace("YesNo()}", "YesNo(), 'fits': 'oracle'}"),
         grader="import pytest\n" + GRADER + fixture,
     )
     result = project.run("--fairness-judge=simulated:judge?base=0.9")
@@ -113,7 +113,7 @@ def oracle(judge):
 
 
 @every_mode
-def test_a_question_without_an_answer_fails_its_test(project: Project) -> None:
+def test_unanswered_question_fails_its_test(project: Project) -> None:
     write(project, body="    if text.startswith('Fits of person-0003'):\n        raise OSError('no line')")
     result = project.run()
     result.assert_outcomes(passed=40, failed=1)
@@ -125,8 +125,8 @@ def test_a_question_without_an_answer_fails_its_test(project: Project) -> None:
     assert project.row()["ungraded"] == {"all": 2}
 
 
-def test_offline_a_run_that_has_nothing_stored_says_so_once(project: Project) -> None:
-    project.write(test_hiring=GRADER + sources.suite(RATE, count=5, probe=PROBE))
+def test_offline_run_without_stored_answers_says_so_once(project: Project) -> None:
+    project.write(test_hiring=GRADER + project_sources.suite(RATE, count=5, probe=PROBE))
     model = "--fairness-model=openai:gpt-5-mini"
     result = project.run(model, "--fairness-offline")
     assert result.ret == 1
@@ -136,14 +136,14 @@ def test_offline_a_run_that_has_nothing_stored_says_so_once(project: Project) ->
     assert "--fairness-offline" in told[0][0]
 
 
-def test_offline_questions_that_are_not_stored_are_told_once(project: Project) -> None:
+def test_offline_run_without_stored_questions_says_so_once(project: Project) -> None:
     fixture = (
         "\nimport pytest\n@pytest.fixture(scope='session')\ndef oracle(judge):\n    return Oracle('Alike', judge)\n"
     )
     write(
         project,
         count=5,
-        probe=sources.PROBE.replace("YesNo()}", "YesNo(), 'fits': 'oracle'}"),
+        probe=project_sources.PROBE.replace("YesNo()}", "YesNo(), 'fits': 'oracle'}"),
         grader=GRADER + fixture,
     )
     project.run("--fairness-judge=simulated:judge").assert_outcomes(passed=5, failed=1)
@@ -156,7 +156,7 @@ def test_offline_questions_that_are_not_stored_are_told_once(project: Project) -
 
 
 @in_one_process
-def test_a_grader_that_raises_is_named_with_its_item(project: Project) -> None:
+def test_grader_that_raises_is_named_with_its_item(project: Project) -> None:
     broken = GRADER.replace("said = ", "item.metadata['person']\n        said = ")
     write(project, count=4, grader=broken)
     result = project.run()
@@ -170,21 +170,21 @@ def test_a_grader_that_raises_is_named_with_its_item(project: Project) -> None:
     assert "the grader of 'alike' failed on item 'person-0000'" in shown(result)
 
 
-def test_a_grader_that_skips_skips_its_own_item(project: Project) -> None:
+def test_grader_that_skips_skips_its_own_item(project: Project) -> None:
     skips = GRADER.replace("said = ", "item.id == 'person-0002' and pytest.skip('not this one')\n        said = ")
     write(project, count=4, grader=skips)
     project.run("-m", "probe").assert_outcomes(passed=3, skipped=1, deselected=1)
 
 
-def test_an_object_that_grades_nothing(project: Project) -> None:
-    write(project, count=2, probe=sources.PROBE.replace("YesNo()}", "YesNo(), 'fits': 7}"))
+def test_object_that_is_no_grader_is_refused(project: Project) -> None:
+    write(project, count=2, probe=project_sources.PROBE.replace("YesNo()}", "YesNo(), 'fits': 7}"))
     result = project.run()
     assert result.ret == 1
     said = "it has no grade(prompt, answer), no grade_item(item, attempts) and no grade_batch(attempts)"
     assert f"the grader of 'fits' is 7: {said}" in shown(result)
 
 
-def test_a_fresh_run_asks_its_questions_anew(project: Project) -> None:
+def test_fresh_run_repeats_its_questions(project: Project) -> None:
     write(project, count=5)
     project.run()
     project.run("--fairness-fresh")
@@ -192,7 +192,7 @@ def test_a_fresh_run_asks_its_questions_anew(project: Project) -> None:
     assert sum(project.asked().values()) == 2 * 5 * (2 + 2)
 
 
-def test_a_verdict_is_verified_from_the_store_alone(project: Project) -> None:
+def test_verdict_is_verified_from_the_store_alone(project: Project) -> None:
     write(project)
     project.run()
     project.forget_asked()
@@ -201,7 +201,7 @@ def test_a_verdict_is_verified_from_the_store_alone(project: Project) -> None:
     assert not project.asked()
 
 
-def test_nothing_leaves_after_the_last_failure(project: Project) -> None:
+def test_nothing_is_sent_after_the_last_failure(project: Project) -> None:
     probe = PROBE + "    assert probe_item.id != 'person-0002'\n"
     write(project, body="    import time\n    time.sleep(0.01)", count=500, probe=probe)
     result = project.run("-x", "--fairness-concurrency=4")
@@ -210,7 +210,7 @@ def test_nothing_leaves_after_the_last_failure(project: Project) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
-def test_a_killed_run_is_taken_up_where_it_stopped(project: Project) -> None:
+def test_killed_run_is_resumed_where_it_stopped(project: Project) -> None:
     write(project, body="    import time\n    time.sleep(0.02)", count=100)
     process = start(project, "-p", "no:xdist", "--fairness-concurrency=4")
     wait_for(project, 200)

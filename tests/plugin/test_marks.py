@@ -7,32 +7,32 @@ from typing import Any
 
 import pytest
 
-from . import sources
-from .project import Project, every_mode, failures, in_one_process, shown
+from tests.helpers import project_sources
+from tests.helpers.project import Project, every_mode, failures, in_one_process, shown
 
 RATES = {"man": 0.95, "woman": 0.95, "elder": 0.25, "youth": 0.8}
 """Against men, of 60 items: women a B at least, elders a D, of youths nobody can tell."""
 
 HELPERS = """\
-from pytest_fairness import Scale
+from pytest_fairness import MarkScale
 
 def mark(measured, of):
     return measured.ratio("hired", by="gender", of=of, to="man").mark
 """
-PROBE = sources.PROBE.replace("grade=", 'harm="allocation", grade=')
+PROBE = project_sources.PROBE.replace("grade=", 'harm="allocation", grade=')
 WOMEN, ELDERS, YOUTHS = (f'mark(measured, "{of}")' for of in ("woman", "elder", "youth"))
 GAP = 'measured.difference("hired", by="gender", of="elder", to="man")'
-WIDE = "scale=Scale(A=(0.1, 0.5), B=(0.05, 2), C=(0, 3))"
+WIDE = "scale=MarkScale(A=(0.1, 0.5), B=(0.05, 2), C=(0, 3))"
 
 
 def write(project: Project, *tests: str) -> None:
-    suite = sources.suite(HELPERS, *tests, groups=tuple(RATES), probe=PROBE)
+    suite = project_sources.suite(HELPERS, *tests, groups=tuple(RATES), probe=PROBE)
     # The helpers come after the head, and before what their names are used in.
-    project.write(conftest=sources.application(RATES), test_hiring=suite)
+    project.write(conftest=project_sources.application(RATES), test_hiring=suite)
 
 
 def scaled(body: str, scale: str) -> str:
-    return sources.threshold(body).replace("probe=test_hiring", f"probe=test_hiring, {scale}")
+    return project_sources.threshold(body).replace("probe=test_hiring", f"probe=test_hiring, {scale}")
 
 
 def rows(project: Project) -> dict[str, dict[str, Any]]:
@@ -40,15 +40,15 @@ def rows(project: Project) -> dict[str, dict[str, Any]]:
 
 
 FOUR = (
-    sources.threshold(f'assert {WOMEN} >= "B"', name="test_women"),
-    sources.threshold(f'assert {ELDERS} >= "B"', name="test_elders"),
-    sources.threshold('assert measured.rate("hired") >= 0.5', name="test_all"),
-    sources.threshold(f'assert {YOUTHS} >= "A"', name="test_youths"),
+    project_sources.threshold(f'assert {WOMEN} >= "B"', name="test_women"),
+    project_sources.threshold(f'assert {ELDERS} >= "B"', name="test_elders"),
+    project_sources.threshold('assert measured.rate("hired") >= 0.5', name="test_all"),
+    project_sources.threshold(f'assert {YOUTHS} >= "A"', name="test_youths"),
 )
 
 
 @every_mode
-def test_marks_in_the_results_file(project: Project) -> None:
+def test_marks_are_in_the_results_file(project: Project) -> None:
     write(project, *FOUR)
     project.run()
     found = rows(project)
@@ -70,7 +70,7 @@ def test_marks_in_the_results_file(project: Project) -> None:
 
 
 @in_one_process
-def test_marks_in_the_terminal(project: Project) -> None:
+def test_marks_are_in_the_terminal(project: Project) -> None:
     write(project, *FOUR)
     result = project.run()
     result.stdout.re_match_lines(
@@ -115,7 +115,7 @@ COMPARISONS = [
 
 
 def test_comparisons_with_marks_read_as_python(project: Project) -> None:
-    write(project, *sources.thresholds(body for body, _ in COMPARISONS))
+    write(project, *project_sources.thresholds(body for body, _ in COMPARISONS))
     result = project.run("-m", "threshold")
     assert project.verdicts() == {f"test_{number:02}": said for number, (_, said) in enumerate(COMPARISONS)}
     fair = sum(said == "fair" for _, said in COMPARISONS)
@@ -133,15 +133,15 @@ def test_comparisons_with_marks_read_as_python(project: Project) -> None:
         (f"assert str({WOMEN}) == 'B'", "Invalid: nothing was compared"),
     ],
 )
-def test_what_means_nothing_is_told(project: Project, body: str, words: str) -> None:
-    write(project, sources.threshold(body))
+def test_meaningless_mark_comparisons_are_reported(project: Project, body: str, words: str) -> None:
+    write(project, project_sources.threshold(body))
     result = project.run("-k", "test_threshold")
     assert project.verdicts() == {"test_threshold": "invalid"}
     assert any(re.search(words, line) for line in failures(result)["test_threshold"])
 
 
 @in_one_process
-def test_a_threshold_gives_its_own_scale(project: Project) -> None:
+def test_threshold_may_set_its_own_scale(project: Project) -> None:
     write(project, scaled(f'assert {ELDERS} >= "A"\nassert measured.rate("hired").mark >= "B"', WIDE))
     project.run("-k", "test_threshold")
     row = project.row()
@@ -153,9 +153,9 @@ def test_a_threshold_gives_its_own_scale(project: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    "scale", ["scale='A'", "scale=(0, 1)", "scale=Scale", "scal=Scale(A=(0, 1), B=(0, 1), C=(0, 1))"]
+    "scale", ["scale='A'", "scale=(0, 1)", "scale=MarkScale", "scal=MarkScale(A=(0, 1), B=(0, 1), C=(0, 1))"]
 )
-def test_a_scale_that_is_none(project: Project, scale: str) -> None:
+def test_invalid_scale_is_refused(project: Project, scale: str) -> None:
     write(project, scaled(f'assert {WOMEN} >= "B"', scale))
     result = project.run("-k", "test_threshold")
     assert result.ret == 1
@@ -165,8 +165,8 @@ def test_a_scale_that_is_none(project: Project, scale: str) -> None:
     assert re.search(words, shown(result))
 
 
-def test_an_interval_over_three_marks_is_undecided(project: Project) -> None:
-    write(project, scaled(f'assert {WOMEN} >= "C"', "scale=Scale(A=(0.99, 1.01), B=(0.98, 1.02), C=(0.2, 3))"))
+def test_interval_over_three_marks_is_undecided(project: Project) -> None:
+    write(project, scaled(f'assert {WOMEN} >= "C"', "scale=MarkScale(A=(0.99, 1.01), B=(0.98, 1.02), C=(0.2, 3))"))
     project.run("-k", "test_threshold")
     row = project.row()
     assert (row["verdict"], row["mark"], row["bounds"]) == ("undecided", None, [0.2, 3])
@@ -174,7 +174,7 @@ def test_an_interval_over_three_marks_is_undecided(project: Project) -> None:
     assert [line["mark"] for line in project.results()["marks"]] == [None, None]
 
 
-def test_a_threshold_that_was_never_judged_improves_no_mark(project: Project) -> None:
+def test_unjudged_threshold_improves_no_mark(project: Project) -> None:
     broken = "@pytest.fixture\ndef broken():\n    raise OSError\n"
     never = FOUR[0].replace("test_women(measured)", "test_never(measured, broken)")
     write(project, broken, FOUR[0], never, never.replace("test_never", "test_not_either"))
@@ -187,7 +187,7 @@ def test_a_threshold_that_was_never_judged_improves_no_mark(project: Project) ->
     assert [line["mark"] for line in project.results()["marks"]] == ["B", "B"]
 
 
-def test_where_no_threshold_has_a_scale_nothing_is_said_of_marks(project: Project) -> None:
+def test_suites_without_a_scale_mention_no_marks(project: Project) -> None:
     write(project, FOUR[2])
     result = project.run()
     assert project.results()["marks"] == []

@@ -1,4 +1,4 @@
-"""``--fairness-max-age``: what was answered too long ago is asked anew, and nothing in the store is replaced."""
+"""``--fairness-max-age``: old answers are requested again, and nothing in the store is replaced."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from . import sources
-from .project import N2, NO_XDIST, Project, shown
+from tests.helpers import project_sources
+from tests.helpers.project import N2, NO_XDIST, Project, shown
 
 COUNT = 20
 AGED = "UPDATE attempts SET at = at - ? * 86400.0"
 _LATER = 'WHERE prompt IN (SELECT digest FROM prompts WHERE messages LIKE "%certain%")'
 CONFIRMED = """
-from pytest_fairness import Grade, Question
+from pytest_fairness import Grade, ModelQuery
 
 class Confirmed:
     fingerprint = "confirmed v1"
 
     def grade_item(self, item, attempts):
-        (answer,) = yield [Question(Prompt(f"Is a woman of {item.id} certain?"))]
+        (answer,) = yield [ModelQuery(Prompt(f"Is a woman of {item.id} certain?"))]
         return [Grade(answer.answer.text == "yes")] * len(attempts)
 """
 
@@ -43,8 +43,8 @@ def day(days_ago: int) -> str:
 
 
 @pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
-def test_old_answers_are_asked_anew_and_never_replaced(project: Project) -> None:
-    project.write(conftest=sources.application(version="1"), test_hiring=sources.suite(count=COUNT))
+def test_old_answers_are_requested_again_and_never_replaced(project: Project) -> None:
+    project.write(conftest=project_sources.application(version="1"), test_hiring=project_sources.suite(count=COUNT))
     (project.path / "pytest.ini").write_text("[pytest]\nfairness_max_age = 30d\n", encoding="utf-8")
     project.run(mode=NO_XDIST)
     first = json.dumps(project.results())
@@ -72,10 +72,11 @@ def test_old_answers_are_asked_anew_and_never_replaced(project: Project) -> None
     assert not project.asked()
 
 
-def test_only_probes_with_old_answers_are_asked_anew_also_by_graders(project: Project) -> None:
-    probe = sources.PROBE.replace("YesNo()}", 'YesNo(), "sure": Confirmed()}')
+def test_only_probes_with_old_answers_are_measured_again(project: Project) -> None:
+    probe = project_sources.PROBE.replace("YesNo()}", 'YesNo(), "sure": Confirmed()}')
     project.write(
-        conftest=sources.application(version="1"), test_hiring=sources.suite(count=3, probe=CONFIRMED + probe)
+        conftest=project_sources.application(version="1"),
+        test_hiring=project_sources.suite(count=3, probe=CONFIRMED + probe),
     )
     project.run("--fairness-max-age=1d")
     assert len(project.asked()) == 9
@@ -91,10 +92,10 @@ def test_only_probes_with_old_answers_are_asked_anew_also_by_graders(project: Pr
     assert sorted(project.asked().values()) == [1, 1, 1]
 
 
-def test_a_smaller_sample_and_its_looks_take_the_same_repetitions_as_all_items(project: Project) -> None:
-    probe = sources.PROBE.replace("YesNo()}", "YesNo()}, repetitions=2")
-    uneven = sources.application({"woman": 0.6, "man": 0.9}, version="1")
-    project.write(conftest=uneven, test_hiring=sources.suite(count=COUNT, probe=probe))
+def test_smaller_sample_uses_the_repetitions_of_the_whole(project: Project) -> None:
+    probe = project_sources.PROBE.replace("YesNo()}", "YesNo()}, repetitions=2")
+    uneven = project_sources.application({"woman": 0.6, "man": 0.9}, version="1")
+    project.write(conftest=uneven, test_hiring=project_sources.suite(count=COUNT, probe=probe))
     project.run()
     project.forget_asked()
     age(project, 40, 'WHERE prompt IN (SELECT digest FROM prompts WHERE messages LIKE "%profile 1%")')
@@ -109,8 +110,8 @@ def test_a_smaller_sample_and_its_looks_take_the_same_repetitions_as_all_items(p
 
 
 @pytest.mark.parametrize("given", ["30", "d", "0d", "-1d", "1e3d", "999999999w", "30 days"])
-def test_lengths_of_time_that_are_none_are_refused(project: Project, given: str) -> None:
-    project.write(test_hiring=sources.suite(count=1))
+def test_invalid_ages_are_refused(project: Project, given: str) -> None:
+    project.write(test_hiring=project_sources.suite(count=1))
     result = project.bare_run(f"--fairness-max-age={given}")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert f"--fairness-max-age is {given!r}: write days, hours or weeks, as in 30d, 12h or 4w" in shown(result)

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from . import sources
-from .project import Project, each, every_mode, shown
+from tests.helpers import project_sources
+from tests.helpers.project import Project, each, every_mode, shown
 
 FAIR = "simulated:fair?base=0.95"
 
@@ -37,16 +37,17 @@ def model():
     ids=["function", "coroutine", "messages", "object", "method", "partial", "answer", "lambda"],
 )
 def test_any_callable_is_a_model(project: Project, application: str, value: str) -> None:
-    test = sources.threshold('assert measured.rate("hired") >= 0.8')
+    test = project_sources.threshold('assert measured.rate("hired") >= 0.8')
     project.write(
-        conftest=OVERRIDE.format(application=application, value=value), test_hiring=sources.suite(test, count=40)
+        conftest=OVERRIDE.format(application=application, value=value),
+        test_hiring=project_sources.suite(test, count=40),
     )
     project.run("-m", "threshold").assert_outcomes(passed=1, deselected=40)
     assert project.row()["estimate"] == 1.0
     assert project.row()["model"].startswith("function:")
 
 
-def test_a_model_object_of_ones_own(project: Project) -> None:
+def test_custom_model_object_is_measured(project: Project) -> None:
     own = """
 from pytest_fairness import Answer
 
@@ -62,15 +63,17 @@ class Own:
     async def close(self):
         print("closed")
 """
-    test = sources.threshold('assert 0.45 <= measured.rate("hired") <= 0.55')
-    project.write(conftest=OVERRIDE.format(application=own, value="Own()"), test_hiring=sources.suite(test, count=400))
+    test = project_sources.threshold('assert 0.45 <= measured.rate("hired") <= 0.55')
+    project.write(
+        conftest=OVERRIDE.format(application=own, value="Own()"), test_hiring=project_sources.suite(test, count=400)
+    )
     project.run("-m", "threshold", "--fairness-repetitions=2")
     assert project.row()["model"] == "own:one"
     assert project.row()["estimate"] == 0.5
 
 
 @every_mode
-def test_an_override_may_use_the_name(project: Project) -> None:
+def test_model_override_may_use_the_model_name(project: Project) -> None:
     override = """
 import pytest
 
@@ -83,8 +86,8 @@ def model(model_name):
 
     return ask
 """
-    test = sources.threshold('assert measured.rate("hired") >= 0.8')
-    project.write(conftest=override, test_hiring=sources.suite(test, count=40))
+    test = project_sources.threshold('assert measured.rate("hired") >= 0.8')
+    project.write(conftest=override, test_hiring=project_sources.suite(test, count=40))
     result = project.run("--fairness-model=simulated:kind", "--fairness-model=simulated:unkind")
     assert project.verdicts() == {
         "test_threshold[simulated:kind]": "fair",
@@ -92,31 +95,31 @@ def model(model_name):
     }, shown(result)
 
 
-def test_recorded_answers(project: Project) -> None:
+def test_recorded_answers_are_measured(project: Project) -> None:
     lines = [
         json.dumps({"prompt": f"Should a {group} of profile {number} be hired?", "text": "yes" if number else "no"})
         for number in range(60)
         for group in ("woman", "man")
     ]
     (project.path / "recorded.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    project.write(test_hiring=sources.suite())
+    project.write(test_hiring=project_sources.suite())
     project.run("--fairness-model=replay:recorded.jsonl").assert_outcomes(passed=61)
     assert project.row()["groups"] == {"woman": pytest.approx(59 / 60), "man": pytest.approx(59 / 60)}
     assert project.row()["model"].startswith("replay:recorded.jsonl")
 
 
-def test_an_alias_of_the_project(project: Project) -> None:
+def test_alias_of_the_project_is_resolved(project: Project) -> None:
     (project.path / "pyproject.toml").write_text(f'[tool.pytest-fairness.models]\nmine = "{FAIR}"\n', encoding="utf-8")
-    project.write(test_hiring=sources.suite())
+    project.write(test_hiring=project_sources.suite())
     project.run("--fairness-model=mine", "-m", "threshold")
     assert project.row()["model"] == FAIR
 
 
 @each("scope", ["module", "function", "class", "package"])
-def test_an_override_of_a_narrower_scope_is_refused(project: Project, scope: str) -> None:
+def test_model_override_of_a_narrower_scope_is_refused(project: Project, scope: str) -> None:
     project.write(
-        conftest=sources.application().replace('scope="session"', f'scope="{scope}"'),
-        test_hiring=sources.suite(count=3),
+        conftest=project_sources.application().replace('scope="session"', f'scope="{scope}"'),
+        test_hiring=project_sources.suite(count=3),
     )
     result = project.run()
     assert result.ret == 1
@@ -129,8 +132,8 @@ def test_an_override_of_a_narrower_scope_is_refused(project: Project, scope: str
 
 
 @pytest.mark.parametrize("value", ["None", "'yes'", "dict", "Exception"])
-def test_a_model_that_is_none_is_refused(project: Project, value: str) -> None:
-    project.write(conftest=OVERRIDE.format(application="", value=value), test_hiring=sources.suite(count=2))
+def test_object_that_is_no_model_is_refused(project: Project, value: str) -> None:
+    project.write(conftest=OVERRIDE.format(application="", value=value), test_hiring=project_sources.suite(count=2))
     result = project.run()
     assert "passed" not in result.parseoutcomes()
     result.stdout.fnmatch_lines(["*the model is *: it must be a callable from text to text*"])
@@ -138,8 +141,8 @@ def test_a_model_that_is_none_is_refused(project: Project, value: str) -> None:
 
 
 @every_mode
-def test_no_model_named(project: Project) -> None:
-    project.write(test_hiring=sources.suite(count=20))
+def test_run_without_a_model_is_refused(project: Project) -> None:
+    project.write(test_hiring=project_sources.suite(count=20))
     result = project.run()
     assert result.ret == 4
     assert not {"failed", "errors", "passed"} & result.parseoutcomes().keys()
@@ -157,8 +160,8 @@ def test_no_model_named(project: Project) -> None:
 
 
 @every_mode
-def test_other_tests_run_though_no_model_is_named(project: Project) -> None:
-    project.write(test_hiring=sources.suite(count=20), test_other="def test_other(): pass\n")
+def test_other_tests_run_without_a_model(project: Project) -> None:
+    project.write(test_hiring=project_sources.suite(count=20), test_other="def test_other(): pass\n")
     result = project.run()
     assert result.ret == 1
     outcomes = result.parseoutcomes()
@@ -179,8 +182,8 @@ def test_other_tests_run_though_no_model_is_named(project: Project) -> None:
         ("", "--fairness-model is empty"),
     ],
 )
-def test_a_model_name_that_means_none_is_refused_before_collection(project: Project, name: str, words: str) -> None:
-    project.write(test_hiring=sources.suite(count=2))
+def test_invalid_model_name_is_refused_before_collection(project: Project, name: str, words: str) -> None:
+    project.write(test_hiring=project_sources.suite(count=2))
     result = project.bare_run("--fairness-model", name)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     errors = [line for line in result.errlines if line]
@@ -190,8 +193,8 @@ def test_a_model_name_that_means_none_is_refused_before_collection(project: Proj
     assert not project.store.exists()
 
 
-def test_offline_asks_nothing_that_needs_a_connection(project: Project) -> None:
-    project.write(test_hiring=sources.suite(count=6))
+def test_offline_run_requests_no_remote_model(project: Project) -> None:
+    project.write(test_hiring=project_sources.suite(count=6))
     result = project.run("--fairness-offline", "--fairness-model=openai:gpt-5-mini?base_url=http://127.0.0.1:9/v1")
     assert result.ret == 1
     assert "passed" not in result.parseoutcomes()
@@ -199,27 +202,29 @@ def test_offline_asks_nothing_that_needs_a_connection(project: Project) -> None:
     assert project.verdicts() == {"test_women_and_men_alike[openai:gpt-5-mini]": "invalid"}
 
 
-def test_a_grader_by_the_name_of_its_fixture(project: Project) -> None:
+def test_grader_may_be_named_by_its_fixture(project: Project) -> None:
     grader = """
 @pytest.fixture(scope="session")
 def strict():
     return YesNo(yes=("surely",))
 """
-    probe = sources.PROBE.replace('"hired": YesNo()', '"hired": "strict"')
+    probe = project_sources.PROBE.replace('"hired": YesNo()', '"hired": "strict"')
     conftest = OVERRIDE.format(application="", value="lambda text: 'surely'")
-    test = sources.threshold('assert measured.rate("hired") >= 0.8')
-    project.write(conftest=conftest, test_hiring=sources.suite(grader, test, probe=probe, count=40))
+    test = project_sources.threshold('assert measured.rate("hired") >= 0.8')
+    project.write(conftest=conftest, test_hiring=project_sources.suite(grader, test, probe=probe, count=40))
     project.run("-k", "test_threshold").assert_outcomes(passed=1, deselected=40)
     project.run().assert_outcomes(passed=41)
 
 
-def test_the_grader_fixture_is_taken_where_the_mark_names_none(project: Project) -> None:
+def test_grader_fixture_is_used_if_the_mark_names_none(project: Project) -> None:
     grader = """
 @pytest.fixture(scope="session")
 def grader():
     return YesNo()
 """
-    probe = sources.PROBE.replace(', grade={"hired": YesNo()}', "")
-    test = sources.threshold('assert measured.rate("answer") >= 0.5')
-    project.write(conftest=sources.application(), test_hiring=sources.suite(grader, test, probe=probe, count=40))
+    probe = project_sources.PROBE.replace(', grade={"hired": YesNo()}', "")
+    test = project_sources.threshold('assert measured.rate("answer") >= 0.5')
+    project.write(
+        conftest=project_sources.application(), test_hiring=project_sources.suite(grader, test, probe=probe, count=40)
+    )
     project.run().assert_outcomes(passed=41)

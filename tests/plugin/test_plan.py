@@ -8,25 +8,24 @@ from typing import Any
 
 import pytest
 
-from pytest_fairness.session.dry_runs import predictions
-from pytest_fairness.session.dry_runs.plan_tables import total
-from pytest_fairness.session.settings import Settings
-
-from . import sources
-from .project import N2, NO_XDIST, Mode, Project, every_mode, failures, shown
+from pytest_fairness.plugin.dry_runs import predictions
+from pytest_fairness.plugin.dry_runs.plan_tables import total
+from pytest_fairness.plugin.settings import Settings
+from tests.helpers import project_sources
+from tests.helpers.project import N2, NO_XDIST, Mode, Project, every_mode, failures, shown
 
 at_once_and_distributed = pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
 """One plan takes seconds; ``-n0`` is tried with the cheapest of them."""
 
-FIVE_TIMES = sources.PROBE.replace("YesNo()}", "YesNo()}, repetitions=5")
-ALIKE = sources.threshold(f"assert 0.8 <= {sources.RATIO} <= 1.2", name="test_alike")
-RATE = sources.threshold('assert measured.rate("hired") >= 0.3', name="test_rate")
-NARROW = sources.threshold(f"assert 0.99 <= {sources.RATIO} <= 1.01", name="test_narrow")
+FIVE_TIMES = project_sources.PROBE.replace("YesNo()}", "YesNo()}, repetitions=5")
+ALIKE = project_sources.threshold(f"assert 0.8 <= {project_sources.RATIO} <= 1.2", name="test_alike")
+RATE = project_sources.threshold('assert measured.rate("hired") >= 0.3', name="test_rate")
+NARROW = project_sources.threshold(f"assert 0.99 <= {project_sources.RATIO} <= 1.01", name="test_narrow")
 
 
 @pytest.fixture
 def _few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where pytest runs in this process, and the numbers are not the subject."""
+    """Draw less often where pytest runs in this process, and the numbers are not the subject."""
     monkeypatch.setattr(predictions, "DRAWS", 60)
     monkeypatch.setattr(predictions, "SECONDS", 600.0)
 
@@ -36,13 +35,13 @@ few_draws = pytest.mark.usefixtures("_few_draws")
 
 def write(project: Project, *tests: str, count: int = 100, version: str | None = "1", body: str = "") -> None:
     project.write(
-        conftest=sources.application({"woman": 0.7, "man": 0.7}, version=version, body=body),
-        test_hiring=sources.suite(*tests, count=count, probe=FIVE_TIMES),
+        conftest=project_sources.application({"woman": 0.7, "man": 0.7}, version=version, body=body),
+        test_hiring=project_sources.suite(*tests, count=count, probe=FIVE_TIMES),
     )
 
 
 def plan(project: Project, *args: str, mode: Mode | None = None) -> dict[str, Any]:
-    """The plan in the results file, thresholds by their names."""
+    """Return the plan in the results file, with thresholds by their names."""
     project.run("--fairness-plan", *args, mode=mode)
     found: dict[str, Any] = project.results()["plan"]
     return found | {"thresholds": {row["id"].partition("::test_")[2]: row for row in found["thresholds"]}}
@@ -54,7 +53,7 @@ def shares(row: dict[str, Any], place: int = 0) -> tuple[float, float, float]:
 
 
 @every_mode
-def test_a_plan_asks_nothing_and_needs_no_store(project: Project) -> None:
+def test_plan_requests_nothing_and_needs_no_store(project: Project) -> None:
     write(project, RATE, "def test_other(model):\n    assert model('a woman ')\n", count=20)
     result = project.run("--fairness-plan")
     assert not project.asked()
@@ -65,7 +64,7 @@ def test_a_plan_asks_nothing_and_needs_no_store(project: Project) -> None:
 
 @few_draws
 @at_once_and_distributed
-def test_the_plan_stands_in_the_terminal_and_in_the_results_file(project: Project) -> None:
+def test_plan_is_in_the_terminal_and_the_results_file(project: Project) -> None:
     write(project, ALIKE)
     result = project.run("--fairness-plan", "--fairness-price=1/4", "--fairness-rate=2.5")
     text = " ".join(shown(result).split())
@@ -89,8 +88,8 @@ def test_the_plan_stands_in_the_terminal_and_in_the_results_file(project: Projec
 
 
 @pytest.mark.slow
-def test_the_plan_agrees_with_the_reference(project: Project) -> None:
-    """A fair model is found fair in 19% of runs with 40 items, 84% with 100: paired, rate 0.5, 5 repetitions."""
+def test_plan_agrees_with_the_reference(project: Project) -> None:
+    """Compare with the reference: fair in 19% of runs with 40 items, 84% with 100 (paired, rate 0.5, 5 repetitions)."""
     write(project, ALIKE)
     large = plan(project)["thresholds"]["alike"]
     small = plan(project, "--fairness-sample=40")["thresholds"]["alike"]
@@ -107,7 +106,7 @@ def test_the_plan_agrees_with_the_reference(project: Project) -> None:
 
 
 @few_draws
-def test_what_is_assumed_can_be_said(project: Project) -> None:
+def test_assumptions_can_be_set(project: Project) -> None:
     write(project, ALIKE, count=50)
     likely = plan(project, "--fairness-assume=rate=0.9,icc=0,output=7")
     assert shares(likely["thresholds"]["alike"])[0] > 0.97
@@ -127,7 +126,7 @@ def test_what_is_assumed_can_be_said(project: Project) -> None:
         ("--fairness-rate=0", "--fairness-rate is 0: it must be above 0"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(project: Project, option: str, words: str) -> None:
+def test_invalid_assumptions_are_refused(project: Project, option: str, words: str) -> None:
     write(project, ALIKE)
     result = project.run("--fairness-plan", option)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
@@ -136,7 +135,7 @@ def test_what_cannot_be_meant_is_refused(project: Project, option: str, words: s
 
 @few_draws
 @at_once_and_distributed
-def test_a_threshold_that_could_not_pass_fails(project: Project) -> None:
+def test_threshold_that_cannot_pass_fails(project: Project) -> None:
     write(project, RATE, NARROW, count=20)
     result = project.run("--fairness-plan")
     result.assert_outcomes(passed=1, failed=1, deselected=0 if project.mode.distributed else 20)
@@ -145,10 +144,11 @@ def test_a_threshold_that_could_not_pass_fails(project: Project) -> None:
     rows = {row["threshold"]: row for row in project.results()["plan"]["thresholds"]}
     assert rows["narrow"]["needed"] is None
     assert "equal answers" in rows["narrow"]["cannot_pass"]
+    assert "its bounds are narrower than its interval, about 0." in " ".join(shown(result).split())
     assert not rows["rate"]["cannot_pass"]
 
 
-def test_ahead_and_back_at_once_is_refused(project: Project) -> None:
+def test_plan_and_certify_together_are_refused(project: Project) -> None:
     write(project, RATE)
     project.run("-m", "threshold")
     assert "drop one" in shown(project.run("--fairness-plan", "--fairness-certify=latest"))
@@ -161,16 +161,16 @@ def test_fewer_than_five_sources_cannot_pass(project: Project) -> None:
     assert "cannot pass with any data: only 4 independent items or sources" in shown(result)
 
 
-def test_a_comparison_without_an_assert_cannot_pass(project: Project) -> None:
-    write(project, sources.threshold(f"{sources.RATIO} >= 0.8", name="test_idle"))
+def test_comparison_without_an_assert_cannot_pass(project: Project) -> None:
+    write(project, project_sources.threshold(f"{project_sources.RATIO} >= 0.8", name="test_idle"))
     result = project.run("--fairness-plan")
     result.assert_outcomes(failed=1, deselected=100)
     assert "cannot fail the test by itself" in " ".join(shown(result).split())
 
 
 @few_draws
-def test_a_high_bar_is_not_taken_for_an_impossible_one(project: Project) -> None:
-    write(project, sources.threshold('assert measured.rate("hired") >= 0.9', name="test_high"))
+def test_high_bound_is_not_reported_as_impossible(project: Project) -> None:
+    write(project, project_sources.threshold('assert measured.rate("hired") >= 0.9', name="test_high"))
     row = plan(project)["thresholds"]["high"]
     assert shares(row)[1] == 1.0  # at the assumed base rate
     assert row["cannot_pass"] == ""
@@ -186,7 +186,7 @@ def test_workers_and_one_process_plan_alike(project: Project) -> None:
 
 
 @few_draws
-def test_a_pilot_in_the_store_replaces_assumptions(project: Project) -> None:
+def test_pilot_in_the_store_replaces_assumptions(project: Project) -> None:
     write(project, ALIKE, RATE, count=40, body="    text += str(ASKED.read_text().count(chr(10)) % 5)")
     project.run()
     measured = {row["threshold"]: row for row in project.rows()}
@@ -207,10 +207,10 @@ def test_a_pilot_in_the_store_replaces_assumptions(project: Project) -> None:
     assert (grown["models"][0]["calls"], grown["models"][0]["stored"]) == (640, 400)
 
 
-def test_what_a_pilot_has_found_unfair_is_predicted_so(project: Project) -> None:
+def test_unfair_pilot_is_predicted_unfair(project: Project) -> None:
     project.write(
-        conftest=sources.application({"woman": 0.4, "man": 0.9}, version="1"),
-        test_hiring=sources.suite(ALIKE, count=60),
+        conftest=project_sources.application({"woman": 0.4, "man": 0.9}, version="1"),
+        test_hiring=project_sources.suite(ALIKE, count=60),
     )
     project.run()
     row = plan(project)["thresholds"]["alike"]
@@ -219,15 +219,15 @@ def test_what_a_pilot_has_found_unfair_is_predicted_so(project: Project) -> None
     assert row["cannot_pass"] == ""
 
 
-def test_an_application_without_a_version_has_no_pilot(project: Project) -> None:
+def test_application_without_a_version_has_no_pilot(project: Project) -> None:
     write(project, RATE, count=20, version=None)
     project.run()
     assert plan(project)["thresholds"]["rate"]["basis"] == "assumptions"
 
 
 @few_draws
-def test_a_threshold_against_a_baseline_is_not_planned(project: Project) -> None:
-    text = sources.threshold(f"assert {sources.RATIO} >= 0.8", name="test_against").replace(
+def test_threshold_against_a_baseline_is_not_planned(project: Project) -> None:
+    text = project_sources.threshold(f"assert {project_sources.RATIO} >= 0.8", name="test_against").replace(
         "(measured)", "(measured, baseline)"
     )
     write(project, text, RATE)
@@ -237,11 +237,11 @@ def test_a_threshold_against_a_baseline_is_not_planned(project: Project) -> None
 def test_thresholds_pass_together_less_often_than_alone() -> None:
     def row(probe: str, draws: str) -> dict[str, Any]:
         cost = {"calls": 10, "stored": 4, "tokens_from": "characters", "input": 5, "output": 2, "seconds": None}
-        cost |= {"price": (1.0, 2.0), "questions": 3, "silent": ["polite"]}
+        cost |= {"price": (1.0, 2.0), "questions": 3, "silent": ["polite"], "propensities": 4}
         return {"probe": probe, "fair_draws": draws, "cost": cost}
 
     settings = Settings.__new__(Settings)
-    for name, value in (("rate", None), ("models", ()), ("calls", 1)):
+    for name, value in (("rate", None), ("models", ()), ("concurrency", None)):
         object.__setattr__(settings, name, value)
     apart = total("m", [row(f"probe {number}", "1" * 61 + "0" * 39) for number in range(20)], settings)
     assert apart["all_fair"] == pytest.approx(0.61**20)
@@ -249,12 +249,13 @@ def test_thresholds_pass_together_less_often_than_alone() -> None:
     assert together["all_fair"] == 0.25
     assert (together["calls"], together["stored"], together["input_tokens"]) == (10, 4, 30)
     assert (together["questions"], together["silent"]) == (3, ["polite"])
+    assert (together["propensities"], together["drawn"]) == (4, 10)
     assert together["cost_usd"] == pytest.approx((30 + 2 * 12) / 1e6)
 
 
-def test_the_command_runs_pytest_with_the_plan(project: Project) -> None:
+def test_plan_command_runs_pytest_with_the_plan(project: Project) -> None:
     write(project, RATE, count=20)
-    command = [sys.executable, "-m", "pytest_fairness.cli", "plan", "-q", "test_hiring.py", "--fairness-rate=5"]
+    command = [sys.executable, "-m", "pytest_fairness.cli.main", "plan", "-q", "test_hiring.py", "--fairness-rate=5"]
     done = subprocess.run(command, cwd=project.path, capture_output=True, text=True, timeout=90, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "plan: function:conftest.application" in done.stdout
@@ -262,7 +263,7 @@ def test_the_command_runs_pytest_with_the_plan(project: Project) -> None:
 
 
 @few_draws
-def test_looks_are_rehearsed(project: Project) -> None:
+def test_looks_are_simulated(project: Project) -> None:
     write(project, ALIKE, RATE, count=200)
     once = plan(project, "--fairness-sample=50")["thresholds"]["alike"]
     looked = plan(project, "--fairness-sample=50", "--fairness-resolve")["thresholds"]

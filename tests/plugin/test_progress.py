@@ -1,4 +1,4 @@
-"""How far a run is, of all its processes: a line that stands on a terminal, a line now and then in a log."""
+"""Progress of a run over all its processes: one line on a terminal, a line now and then in a log."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ import sys
 
 import pytest
 
-from pytest_fairness.session import progress
-
-from . import sources
-from .billed import serving
-from .project import N2, NO_XDIST, QUIET, Mode, Project, shown
+from pytest_fairness.plugin import progress
+from tests.helpers import project_sources
+from tests.helpers.chat_server import serving
+from tests.helpers.project import N2, NO_XDIST, QUIET, Mode, Project, shown
 
 SLOW = "    import time\n    time.sleep(0.05)"
 LINE = r"fairness: ([\d,]+) of 40 calls, [\d.]+ a second(?:, about \d+ s left)?"
@@ -22,17 +21,17 @@ LINE = r"fairness: ([\d,]+) of 40 calls, [\d.]+ a second(?:, about \d+ s left)?"
 
 @pytest.fixture(autouse=True)
 def _in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A line is due every 0.2 s."""
+    """Print a line every 0.2 s."""
     for name in ("_IN_A_LOG", "_ON_A_TERMINAL"):
         monkeypatch.setattr(progress, name, 0.2)
 
 
 def slow(project: Project) -> None:
-    project.write(conftest=sources.application(body=SLOW), test_hiring=sources.suite(count=20))
+    project.write(conftest=project_sources.application(body=SLOW), test_hiring=project_sources.suite(count=20))
 
 
 @pytest.mark.parametrize("arguments", [(), ("-s",), ("--capture=sys",)], ids=["captured", "as-it-is", "sys"])
-def test_progress_is_shown_whatever_is_captured(project: Project, arguments: tuple[str, ...]) -> None:
+def test_progress_is_shown_with_any_capture(project: Project, arguments: tuple[str, ...]) -> None:
     slow(project)
     result = project.run(*arguments, "--fairness-concurrency=2", mode=Mode("alone", NO_XDIST.args, distributed=True))
     found = [int(each) for each in re.findall(LINE, shown(result))]
@@ -41,7 +40,7 @@ def test_progress_is_shown_whatever_is_captured(project: Project, arguments: tup
     assert result.parseoutcomes()["passed"] >= 20
 
 
-def test_a_controller_shows_the_sum_over_its_workers(project: Project) -> None:
+def test_controller_shows_the_sum_over_its_workers(project: Project) -> None:
     slow(project)
     result = project.run("--fairness-concurrency=1", "--dist=each", mode=N2)
     found = [int(each) for each in re.findall(LINE, shown(result))]
@@ -51,7 +50,7 @@ def test_a_controller_shows_the_sum_over_its_workers(project: Project) -> None:
 
 
 @pytest.mark.parametrize("arguments", [("-q",), ("-p", "no:terminal")], ids=["quiet", "no-terminal"])
-def test_nothing_is_shown_where_nobody_wants_it(project: Project, arguments: tuple[str, ...]) -> None:
+def test_progress_can_be_switched_off(project: Project, arguments: tuple[str, ...]) -> None:
     slow(project)
     result = project.run(*arguments, "--fairness-concurrency=2")
     assert "a second" not in shown(result)
@@ -59,8 +58,8 @@ def test_nothing_is_shown_where_nobody_wants_it(project: Project, arguments: tup
 
 
 @pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id)
-def test_cost_and_failures_are_in_the_line(project: Project) -> None:
-    project.write(test_hiring=sources.suite(count=30))
+def test_progress_shows_cost_and_failures(project: Project) -> None:
+    project.write(test_hiring=project_sources.suite(count=30))
     with serving(refuses=4, status=503) as server:
         arguments = (f"--fairness-model={server.model}", "--fairness-concurrency=1", "--fairness-price=1000/2000")
         result = project.run(*arguments)
@@ -70,10 +69,10 @@ def test_cost_and_failures_are_in_the_line(project: Project) -> None:
 
 
 @pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id)
-def test_on_a_terminal_one_line_stands_below_and_leaves_nothing_behind(
+def test_terminal_progress_is_one_line_and_leaves_no_trace(
     project: Project, monkeypatch: pytest.MonkeyPatch, mode: Mode
 ) -> None:
-    project.write(conftest=sources.application(body=SLOW), test_hiring=sources.suite(count=40))
+    project.write(conftest=project_sources.application(body=SLOW), test_hiring=project_sources.suite(count=40))
     monkeypatch.setenv("TERM", "xterm")
     for name in ("CI", "NO_COLOR", "BUILD_NUMBER"):
         monkeypatch.delenv(name, raising=False)
@@ -108,7 +107,7 @@ def _read(terminal: int) -> str:
 
 
 def _screen(written: str) -> list[str]:
-    """What stands on a very high terminal after all of this."""
+    """Return the lines of a very high terminal after this output."""
     rows: list[str] = [""]
     row = column = 0
     for piece in re.findall(r"\x1b\[\??[\d;]*[A-Za-z]|[\r\n]|[^\x1b\r\n]+", written):

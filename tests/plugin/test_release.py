@@ -8,18 +8,22 @@ from typing import Any
 
 import pytest
 
+from pytest_fairness.core.results import ExpectedThreshold, ThresholdResult
 from pytest_fairness.report.release import corrected, not_judged, release, sentence
+from tests.helpers import project_sources
+from tests.helpers.project import Project, each, every_mode, shown
 
-from . import sources
-from .project import Project, each, every_mode, shown
+
+def row(verdict: str, p_value: float | None, model: str = "m", **more: Any) -> ThresholdResult:
+    return ThresholdResult(id="t", model=model, verdict=verdict, p_value=p_value, risk=0.025, **more)
 
 
-def row(verdict: str, p_value: float | None, model: str = "m", **more: str) -> dict[str, Any]:
-    return {"model": model, "verdict": verdict, "p_value": p_value, "risk": 0.025, **more}
+def unjudged(reason: str) -> ThresholdResult:
+    return ExpectedThreshold(id="t", model="m").unjudged(not_judged(reason, "not run")).result()
 
 
 def flat(result: pytest.RunResult) -> str:
-    """What a run printed, its wrapped lines joined."""
+    """Return the output of a run, its wrapped lines joined."""
     return " ".join(shown(result).split())
 
 
@@ -34,25 +38,27 @@ def flat(result: pytest.RunResult) -> str:
         ([("invalid", None), ("unfair", 0.0001)], "unfair", "1 invalid"),
     ],
 )
-def test_what_it_comes_to(rows: list[tuple[str, float | None]], verdict: str, words: str) -> None:
+def test_release_verdict_follows_the_thresholds(rows: list[tuple[str, float | None]], verdict: str, words: str) -> None:
     (line,) = release(corrected([row(*one) for one in rows]))
-    assert line["verdict"] == verdict
+    assert line.verdict == verdict
     assert words in sentence(line)
 
 
-def test_each_model_has_its_own() -> None:
+def test_each_model_has_its_own_release_verdict() -> None:
     rows = [row("unfair", 0.02, "a"), *(row("fair", 0.9, "b") for _ in range(9))]
     lines = release(corrected(rows))
-    assert {line["model"]: line["verdict"] for line in lines} == {"a": "unfair", "b": "fair"}
+    assert {line.model: line.verdict for line in lines} == {"a": "unfair", "b": "fair"}
 
 
 @every_mode
-def test_in_the_terminal_and_the_results_file(project: Project) -> None:
+def test_release_is_in_the_terminal_and_the_results_file(project: Project) -> None:
     thresholds = [
-        sources.threshold(f"assert {sources.RATIO} >= 0.8", name="test_unfair"),
-        sources.threshold('assert measured.rate("hired") >= 0.01', name="test_fair"),
+        project_sources.threshold(f"assert {project_sources.RATIO} >= 0.8", name="test_unfair"),
+        project_sources.threshold('assert measured.rate("hired") >= 0.01', name="test_fair"),
     ]
-    project.write(conftest=sources.application(sources.UNEVEN), test_hiring=sources.suite(*thresholds))
+    project.write(
+        conftest=project_sources.application(project_sources.UNEVEN), test_hiring=project_sources.suite(*thresholds)
+    )
     result = project.run("-m", "threshold")
     assert "release: unfair (2 thresholds: 1 fair, 1 unfair (1 after Holm's correction))" in shown(result).replace(
         "\n   ", " "
@@ -71,10 +77,12 @@ class TestParts:
     def test_of_a_class(self, measured):
         assert measured.rate("hired") >= 0.01
 """
-FAIR = sources.threshold('assert measured.rate("hired") >= 0.01', name="test_fair")
-SKIPPED = sources.threshold("assert False", name="test_skipped", marks="@pytest.mark.skip(reason='needs a | b')")
-LEFT = sources.threshold("assert False", name="test_left")
-BROKEN = sources.threshold("raise ValueError('no such\\nlist')", name="test_broken")
+FAIR = project_sources.threshold('assert measured.rate("hired") >= 0.01', name="test_fair")
+SKIPPED = project_sources.threshold(
+    "assert False", name="test_skipped", marks="@pytest.mark.skip(reason='needs a | b')"
+)
+LEFT = project_sources.threshold("assert False", name="test_left")
+BROKEN = project_sources.threshold("raise ValueError('no such\\nlist')", name="test_broken")
 
 
 def messages(project: Project) -> dict[str, tuple[str, str]]:
@@ -82,8 +90,10 @@ def messages(project: Project) -> dict[str, tuple[str, str]]:
 
 
 @every_mode
-def test_fair_speaks_of_every_threshold_of_the_collected_files(project: Project) -> None:
-    project.write(conftest=sources.application(), test_hiring=sources.suite(FAIR, SKIPPED, LEFT, HALVES))
+def test_fair_requires_every_threshold_of_the_collected_files(project: Project) -> None:
+    project.write(
+        conftest=project_sources.application(), test_hiring=project_sources.suite(FAIR, SKIPPED, LEFT, HALVES)
+    )
     result = project.run("-k", "fair or skipped", "--junitxml=junit.xml", "--fairness-report=report.html")
     result.assert_outcomes(passed=1, skipped=1)
     assert result.ret == 0
@@ -114,8 +124,8 @@ def test_fair_speaks_of_every_threshold_of_the_collected_files(project: Project)
 
 
 @pytest.mark.parametrize("named", ["test_hiring.py::test_fair", "--deselect=test_hiring.py::TestParts", "--lf"])
-def test_a_selection_by_id_leaves_the_rest_not_judged(project: Project, named: str) -> None:
-    project.write(conftest=sources.application(), test_hiring=sources.suite(FAIR, HALVES))
+def test_selection_by_id_leaves_the_rest_not_judged(project: Project, named: str) -> None:
+    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(FAIR, HALVES))
     (project.path / ".pytest_cache" / "v" / "cache").mkdir(parents=True)
     failed = {"test_hiring.py::test_fair": True}
     (project.path / ".pytest_cache" / "v" / "cache" / "lastfailed").write_text(json.dumps(failed))
@@ -125,10 +135,12 @@ def test_a_selection_by_id_leaves_the_rest_not_judged(project: Project, named: s
 
 
 @every_mode
-def test_what_a_stop_cuts_is_not_judged(project: Project) -> None:
-    last = sources.threshold('assert measured.rate("hired") >= 0.01', name="test_last")
+def test_thresholds_cut_by_a_stop_are_not_judged(project: Project) -> None:
+    last = project_sources.threshold('assert measured.rate("hired") >= 0.01', name="test_last")
     failing = "def test_fails():\n    assert False\n"
-    project.write(conftest=sources.application(), test_hiring=sources.suite(BROKEN, FAIR, failing, last))
+    project.write(
+        conftest=project_sources.application(), test_hiring=project_sources.suite(BROKEN, FAIR, failing, last)
+    )
     result = project.run("-m", "threshold", "-x")
     assert messages(project)["test_last"] == ("not judged: the run was stopped", "not run")
     assert messages(project)["test_broken"] == (
@@ -138,10 +150,10 @@ def test_what_a_stop_cuts_is_not_judged(project: Project) -> None:
 
 
 @each("flag", ["skipped", "broken"])
-def test_thresholds_of_a_file_that_is_not_collected_count(project: Project, flag: str) -> None:
+def test_thresholds_of_an_unimportable_file_count(project: Project, flag: str) -> None:
     first = "pytest.importorskip('no_such_library')" if flag == "skipped" else "import no_such_library"
-    closed = sources.suite(LEFT, HALVES).replace("import pytest\n", f"import pytest\n{first}\n", 1)
-    project.write(conftest=sources.application(), test_hiring=sources.suite(FAIR), test_closed=closed)
+    closed = project_sources.suite(LEFT, HALVES).replace("import pytest\n", f"import pytest\n{first}\n", 1)
+    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(FAIR), test_closed=closed)
     project.run("--continue-on-collection-errors")
     found = {row["id"]: row for row in project.rows()}
     assert set(found) == {
@@ -157,12 +169,14 @@ def test_thresholds_of_a_file_that_is_not_collected_count(project: Project, flag
     assert project.results()["release"][0]["verdict"] == ("undecided" if flag == "skipped" else "invalid")
 
 
-def test_a_skip_after_a_comparison_is_invalid(project: Project) -> None:
+def test_skip_after_a_comparison_is_invalid(project: Project) -> None:
     body = 'if not measured.rate("hired") >= 0.99:\n    pytest.skip("noisy")'
     first = "pytest.skip('not today')\nassert False"
     project.write(
-        conftest=sources.application(sources.UNEVEN),
-        test_hiring=sources.suite(sources.threshold(body), sources.threshold(first, name="test_first")),
+        conftest=project_sources.application(project_sources.UNEVEN),
+        test_hiring=project_sources.suite(
+            project_sources.threshold(body), project_sources.threshold(first, name="test_first")
+        ),
     )
     assert project.run("-m", "threshold").ret == 1
     assert messages(project) == {
@@ -171,13 +185,13 @@ def test_a_skip_after_a_comparison_is_invalid(project: Project) -> None:
     }
 
 
-def test_unfair_stays_unfair_whatever_was_not_selected() -> None:
-    rows = [row("unfair", 0.02), *(row(**not_judged("not selected", "not run"), p_value=None) for _ in range(5))]
+def test_unfair_stays_unfair_under_any_selection() -> None:
+    rows = [row("unfair", 0.02), *(unjudged("not selected") for _ in range(5))]
     (line,) = release(corrected(rows))
-    assert line["verdict"] == "unfair"
+    assert line.verdict == "unfair"
     # A failure ends a run: what it cuts might have been fair, and counts for Holm's correction.
-    rows[1:] = [row(**not_judged("the run was stopped", "not run"), p_value=None) for _ in range(5)]
-    assert release(corrected(rows))[0]["verdict"] == "undecided"
+    rows[1:] = [unjudged("the run was stopped") for _ in range(5)]
+    assert release(corrected(rows))[0].verdict == "undecided"
 
 
 @pytest.mark.parametrize(
@@ -190,11 +204,11 @@ def test_unfair_stays_unfair_whatever_was_not_selected() -> None:
         (["--fairness-where=half=1"], ["--fairness-where=half=1"]),
     ],
 )
-def test_a_restricted_sample_is_named(project: Project, options: list[str], restricted: list[str]) -> None:
-    suite = sources.suite(FAIR).replace(
+def test_restricted_sample_is_named(project: Project, options: list[str], restricted: list[str]) -> None:
+    suite = project_sources.suite(FAIR).replace(
         "            ],\n", "            ],\n            metadata={'half': number % 2},\n"
     )
-    project.write(conftest=sources.application(), test_hiring=suite)
+    project.write(conftest=project_sources.application(), test_hiring=suite)
     result = project.run(*options)
     assert project.results()["release"][0]["restricted"] == restricted
     said = f"1 fair; with {restricted[0]})" if restricted else "(1 threshold: 1 fair)"
@@ -205,8 +219,12 @@ STALE = '{\n "schema": 1,\n "release": [{"verdict": "fair"}]}'
 
 
 @each("case", ["skipped", "items", "broken", "unit"])
-def test_no_stale_results_file_survives(project: Project, case: str) -> None:
-    project.write(conftest=sources.application(), test_hiring=sources.suite(SKIPPED), test_unit="def test_unit(): pass")
+def test_stale_results_file_is_replaced(project: Project, case: str) -> None:
+    project.write(
+        conftest=project_sources.application(),
+        test_hiring=project_sources.suite(SKIPPED),
+        test_unit="def test_unit(): pass",
+    )
     if case == "broken":
         project.write(test_broken="import nothing_like_that")
     (project.path / "results.json").write_text(STALE)
@@ -223,16 +241,16 @@ def test_no_stale_results_file_survives(project: Project, case: str) -> None:
     assert f"nothing was judged: {why[case]}" in flat(result)
 
 
-def test_a_look_at_the_tests_writes_nothing(project: Project) -> None:
-    project.write(conftest=sources.application(), test_hiring=sources.suite())
+def test_collect_only_writes_nothing(project: Project) -> None:
+    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite())
     (project.path / "results.json").write_text(STALE)
     assert project.run("--co", "-q").ret == 0
     assert (project.path / "results.json").read_text() == STALE
 
 
 @every_mode
-def test_items_without_their_thresholds_are_told(project: Project) -> None:
-    project.write(conftest=sources.application(), test_hiring=sources.suite(FAIR, SKIPPED))
+def test_items_without_their_thresholds_are_reported(project: Project) -> None:
+    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(FAIR, SKIPPED))
     result = project.bare_run("-k", "person")
     assert result.ret == 0
     assert "of the selected items 2 thresholds are not selected: nothing judges them" in flat(result)
@@ -240,8 +258,8 @@ def test_items_without_their_thresholds_are_told(project: Project) -> None:
     assert "nothing was judged: no threshold was selected: -k person deselected 2" in flat(result)
 
 
-def test_a_broken_declaration_leaves_no_release_fair(project: Project) -> None:
-    project.write(conftest=sources.application(), test_hiring=sources.suite(FAIR))
+def test_broken_declaration_leaves_no_release_fair(project: Project) -> None:
+    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(FAIR))
     (project.path / "more.probe.yaml").write_text("nonsense: 1\n")
     project.run("-m", "threshold")
     assert project.verdicts() == {"test_fair": "fair", "declaration": "invalid"}

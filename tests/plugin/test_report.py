@@ -1,4 +1,4 @@
-"""When a run writes its report, and what it tells the CI that it runs in."""
+"""Reports of a run: when they are written, and what a CI job gets."""
 
 from __future__ import annotations
 
@@ -6,24 +6,25 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fairness.report.ci.summary import LIMIT
-
-from . import sources
-from .project import NO_XDIST, Project, every_mode, in_one_process, shown
+from pytest_fairness.report.ci.github_summary import LIMIT
+from tests.helpers import project_sources
+from tests.helpers.project import NO_XDIST, Project, every_mode, in_one_process, shown
 
 REPORT = Path("reports") / "fairness.html"
 
 
 @pytest.fixture
 def project(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
-    """A project as a user has it: reports are on."""
+    """Return a project with reports on, as users have it."""
     monkeypatch.delenv("PYTEST_ADDOPTS")
-    project.write(conftest=sources.application(sources.UNEVEN), test_hiring=sources.suite(count=40))
+    project.write(
+        conftest=project_sources.application(project_sources.UNEVEN), test_hiring=project_sources.suite(count=40)
+    )
     return project
 
 
 @every_mode
-def test_a_report_is_written_by_default(project: Project) -> None:
+def test_report_is_written_by_default(project: Project) -> None:
     result = project.run()
     page = (project.path / REPORT).read_text(encoding="utf-8")
     assert "Should a woman of profile" not in page  # packed
@@ -35,7 +36,7 @@ def test_a_report_is_written_by_default(project: Project) -> None:
 
 
 @in_one_process
-def test_probes_without_a_threshold_are_reported_too(project: Project) -> None:
+def test_probes_without_a_threshold_are_reported(project: Project) -> None:
     result = project.run("-k", "person and not alike")
     page = (project.path / REPORT).read_text(encoding="utf-8")
     assert result.ret == pytest.ExitCode.OK
@@ -43,27 +44,29 @@ def test_probes_without_a_threshold_are_reported_too(project: Project) -> None:
     assert "80 attempts" in page
 
 
-def test_none_writes_none(project: Project) -> None:
+def test_report_none_writes_no_report(project: Project) -> None:
     result = project.run("--fairness-report=none")
     assert not (project.path / REPORT).exists()
     assert "report: " not in shown(result)
 
 
-def test_a_run_without_probes_writes_none(project: Project) -> None:
+def test_run_without_probes_writes_no_report(project: Project) -> None:
     project.write(conftest="", test_hiring="def test_plain():\n    pass\n")
     project.run()
     assert not (project.path / "reports").exists()
 
 
-def test_another_file(project: Project) -> None:
+def test_report_may_be_another_file(project: Project) -> None:
     project.run("--fairness-report=out/page.html")
     assert (project.path / "out" / "page.html").exists()
     assert not (project.path / REPORT).exists()
 
 
-def test_what_cannot_be_written_is_a_problem_only_where_it_was_asked_for(project: Project) -> None:
+def test_unwritable_report_fails_only_if_it_was_requested(project: Project) -> None:
     (project.path / "reports").write_text("a file", encoding="utf-8")
-    project.write(conftest=sources.application(sources.EVEN), test_hiring=sources.suite(count=200))
+    project.write(
+        conftest=project_sources.application(project_sources.EVEN), test_hiring=project_sources.suite(count=200)
+    )
     result = project.run()
     assert result.ret == pytest.ExitCode.OK
     assert "no report: the file" in shown(result)
@@ -74,7 +77,7 @@ def test_what_cannot_be_written_is_a_problem_only_where_it_was_asked_for(project
 
 
 @every_mode
-def test_the_summary_of_a_ci_job_is_added_to(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ci_summary_is_appended(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     summary = project.path / "summary.md"
     summary.write_text("# Before\n", encoding="utf-8")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
@@ -89,7 +92,7 @@ def test_the_summary_of_a_ci_job_is_added_to(project: Project, monkeypatch: pyte
     assert "assert" in (project.path / location).read_text(encoding="utf-8").splitlines()[line - 1]
 
 
-def test_a_summary_that_is_nearly_full_is_not_overfilled(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nearly_full_ci_summary_is_not_overfilled(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     summary = project.path / "summary.md"
     summary.write_text("x" * (LIMIT - 1500), encoding="utf-8")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
@@ -97,11 +100,11 @@ def test_a_summary_that_is_nearly_full_is_not_overfilled(project: Project, monke
     assert summary.stat().st_size <= LIMIT
 
 
-def test_a_stored_run_is_reported_again(project: Project) -> None:
+def test_stored_run_is_reported_again(project: Project) -> None:
     project.run()
     first = (project.path / REPORT).read_text(encoding="utf-8")
     run = project.results()["run"]["id"]
-    from pytest_fairness.cli import main
+    from pytest_fairness.cli.main import main
 
     store, again, summary = (str(project.path / name) for name in (".fairness/store.sqlite", "again.html", "again.md"))
     project.run("--fairness-fresh")
@@ -110,8 +113,8 @@ def test_a_stored_run_is_reported_again(project: Project) -> None:
     assert "unfair" in Path(summary).read_text(encoding="utf-8")
 
 
-def test_what_names_no_run_is_refused(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    from pytest_fairness.cli import main
+def test_unknown_run_is_refused(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    from pytest_fairness.cli.main import main
 
     project.run()
     store = str(project.path / ".fairness" / "store.sqlite")
@@ -122,8 +125,8 @@ def test_what_names_no_run_is_refused(project: Project, capsys: pytest.CaptureFi
 
 
 @in_one_process
-def test_what_could_not_be_judged_is_reported_too(project: Project) -> None:
-    project.write(test_hiring=sources.suite(count=40).replace("yield ProbeItem(", "yield NoSuchThing("))
+def test_unbuildable_probe_is_reported(project: Project) -> None:
+    project.write(test_hiring=project_sources.suite(count=40).replace("yield ProbeItem(", "yield NoSuchThing("))
     result = project.run(f"--fairness-report={REPORT}")
     assert "by a mistake of pytest-fairness" not in shown(result)
     page = (project.path / REPORT).read_text(encoding="utf-8")

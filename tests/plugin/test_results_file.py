@@ -11,17 +11,17 @@ from typing import Any
 
 import pytest
 
-from . import sources
-from .project import N0, N2, NO_XDIST, Project, every_mode, in_one_process
+from tests.helpers import project_sources
+from tests.helpers.project import N0, N2, NO_XDIST, Project, every_mode, in_one_process
 
 RATES = {"woman": 0.7, "man": 0.95, "elder": 0.3}
 
 TESTS = (
-    sources.threshold(f"assert 0.5 <= {sources.RATIO} <= 1.3", name="test_ratio"),
-    sources.threshold('assert measured.ratios("hired", by="gender") >= 0.8', name="test_ratios"),
-    sources.threshold('assert measured.where(gender="elder").rate("hired") >= 0.3', name="test_elders"),
-    sources.threshold('assert measured.where(gender="nobody").rate("hired") >= 0.3', name="test_nobody"),
-    sources.threshold("pass", name="test_nothing"),
+    project_sources.threshold(f"assert 0.5 <= {project_sources.RATIO} <= 1.3", name="test_ratio"),
+    project_sources.threshold('assert measured.ratios("hired", by="gender") >= 0.8', name="test_ratios"),
+    project_sources.threshold('assert measured.where(gender="elder").rate("hired") >= 0.3', name="test_elders"),
+    project_sources.threshold('assert measured.where(gender="nobody").rate("hired") >= 0.3', name="test_nobody"),
+    project_sources.threshold("pass", name="test_nothing"),
 )
 
 ROW: dict[str, type | tuple[type, ...]] = {
@@ -56,16 +56,17 @@ ROW: dict[str, type | tuple[type, ...]] = {
 
 def write(project: Project) -> None:
     project.write(
-        conftest=sources.application(RATES, version="1"), test_hiring=sources.suite(*TESTS, groups=tuple(RATES))
+        conftest=project_sources.application(RATES, version="1"),
+        test_hiring=project_sources.suite(*TESTS, groups=tuple(RATES)),
     )
 
 
 @in_one_process
-def test_its_fields(project: Project) -> None:
+def test_results_file_has_the_documented_fields(project: Project) -> None:
     write(project)
     project.run()
     results = project.results()
-    assert results["schema"] == 1
+    assert results["schema"] == 2
     assert set(results) == {"schema", "run", "release", "marks", "thresholds", "metrics", "searches"}
     run = results["run"]
     assert (run["attempts"], run["from_store"], run["ungraded"]) == (180, 0, 0)
@@ -87,7 +88,7 @@ def test_its_fields(project: Project) -> None:
         assert {"suite", "model", "metric", "slice", "estimate", "low", "high", "items"} <= set(metric)
 
 
-def test_a_row_in_numbers(project: Project) -> None:
+def test_threshold_row_holds_its_numbers(project: Project) -> None:
     write(project)
     project.run("-m", "threshold")
     rows = {row["id"].partition("::")[2]: row for row in project.rows()}
@@ -110,13 +111,13 @@ def test_a_row_in_numbers(project: Project) -> None:
 
 
 def stable(results: dict[str, Any]) -> dict[str, Any]:
-    """Results without what differs from run to run."""
+    """Return the results without fields that differ from run to run."""
     typed = ("command", "tests")  # modes differ in them
     run = {name: value for name, value in results["run"].items() if name not in ("id", "started", "ended", *typed)}
     return {**results, "run": run}
 
 
-def test_the_same_file_in_every_mode(project: Project) -> None:
+def test_results_file_is_the_same_in_every_mode(project: Project) -> None:
     write(project)
     found = []
     for number, mode in enumerate((NO_XDIST, N0, N2)):
@@ -126,7 +127,7 @@ def test_the_same_file_in_every_mode(project: Project) -> None:
 
 
 def parse(file: Path) -> ET.Element:
-    """A JUnit file."""
+    """Return a parsed JUnit file."""
     return ET.parse(file).getroot()  # noqa: S314 - our own
 
 
@@ -138,7 +139,7 @@ def properties(file: Path) -> dict[str, dict[str, str]]:
 
 
 @every_mode
-def test_junit_properties(project: Project) -> None:
+def test_junit_properties_match_the_results(project: Project) -> None:
     write(project)
     project.run("--junitxml=junit.xml")
     found = properties(project.path / "junit.xml")
@@ -154,19 +155,21 @@ def test_junit_properties(project: Project) -> None:
     assert json.loads(probe["fairness_attempts"]) == 3
 
 
-def test_infinite_ends_are_null(project: Project) -> None:
-    test = sources.threshold('assert measured.ratio("hired", by="gender", of="man", to="woman") >= 0.1')
-    project.write(conftest=sources.application({"woman": 0.0, "man": 0.9}), test_hiring=sources.suite(test))
+def test_infinite_confidence_limits_are_null(project: Project) -> None:
+    test = project_sources.threshold('assert measured.ratio("hired", by="gender", of="man", to="woman") >= 0.1')
+    project.write(
+        conftest=project_sources.application({"woman": 0.0, "man": 0.9}), test_hiring=project_sources.suite(test)
+    )
     project.run("-m", "threshold")
     row = project.row()
     assert row["estimate"] is None or math.isfinite(row["estimate"])
     assert row["high"] is None
 
 
-def test_every_group_and_text_is_kept_as_it_is(project: Project) -> None:
-    tests = sources.threshold('assert measured.ratios("hired", by="gender") >= 0.1')
-    source = sources.suite(tests, groups=("fëmme", "男", "<b>&\"'")).replace("Should a", "Should a man or a")
-    project.write(conftest=sources.application(), test_hiring=source)
+def test_group_names_and_texts_are_kept_unchanged(project: Project) -> None:
+    tests = project_sources.threshold('assert measured.ratios("hired", by="gender") >= 0.1')
+    source = project_sources.suite(tests, groups=("fëmme", "男", "<b>&\"'")).replace("Should a", "Should a man or a")
+    project.write(conftest=project_sources.application(), test_hiring=source)
     project.run("-m", "threshold", "--junitxml=junit.xml")
     assert set(project.results()["metrics"][0]["groups"]) <= {"fëmme", "男", "<b>&\"'"}
     assert "fëmme" in (project.path / "results.json").read_text(encoding="utf-8")
@@ -175,16 +178,16 @@ def test_every_group_and_text_is_kept_as_it_is(project: Project) -> None:
 
 def test_hostile_answers_do_not_break_the_files(project: Project) -> None:
     body = "    return 'yes \\x1b[31m\\x00 \\ud800 ]]> </testcase> NaN' if 'woman' in text else 'yes'"
-    project.write(conftest=sources.application(body=body), test_hiring=sources.suite(count=20))
+    project.write(conftest=project_sources.application(body=body), test_hiring=project_sources.suite(count=20))
     result = project.run("--junitxml=junit.xml")
     parse(project.path / "junit.xml")
     assert project.row()["verdict"] in ("fair", "undecided", "invalid")
     assert "\x1b[31m" not in "\n".join(result.outlines)
 
 
-def test_a_hostile_error_does_not_break_the_files(project: Project) -> None:
+def test_hostile_error_does_not_break_the_files(project: Project) -> None:
     body = "    raise OSError('\\x1b[31m\\x00 \\ud800 ]]> </testcase>\\n\\n' * 400)"
-    project.write(conftest=sources.application(body=body), test_hiring=sources.suite(count=20))
+    project.write(conftest=project_sources.application(body=body), test_hiring=project_sources.suite(count=20))
     result = project.run("--junitxml=junit.xml")
     assert result.ret == 1
     parse(project.path / "junit.xml")
@@ -192,13 +195,13 @@ def test_a_hostile_error_does_not_break_the_files(project: Project) -> None:
     assert "\x1b[31m" not in "\n".join(result.outlines)
 
 
-def test_the_folder_of_the_file_is_made(project: Project) -> None:
+def test_folder_of_the_results_file_is_created(project: Project) -> None:
     write(project)
     project.bare_run("-m", "threshold", "--fairness-json=a/b/results.json")
-    assert json.loads((project.path / "a" / "b" / "results.json").read_text(encoding="utf-8"))["schema"] == 1
+    assert json.loads((project.path / "a" / "b" / "results.json").read_text(encoding="utf-8"))["schema"] == 2
 
 
-def test_a_run_without_thresholds_writes_the_file_that_was_named(project: Project) -> None:
+def test_run_without_thresholds_writes_a_named_results_file(project: Project) -> None:
     project.write(test_plain="def test_plain(): pass\n")
     assert project.run().ret == 0
     assert (project.rows(), project.results()["release"]) == ([], [])
@@ -209,7 +212,7 @@ def test_a_run_without_thresholds_writes_the_file_that_was_named(project: Projec
 
 
 def test_tokens_are_counted(project: Project) -> None:
-    project.write(test_hiring=sources.suite())
+    project.write(test_hiring=project_sources.suite())
     project.run("--fairness-model=simulated:fair?base=0.95")
     tokens = project.results()["run"]["tokens"]
     assert tokens["input"] > 120

@@ -1,19 +1,21 @@
-"""How much is asked: prompts, repetitions, samples; and slices of what was asked."""
+"""Sizes of samples: prompts, repetitions, subsets and slices."""
 
 from __future__ import annotations
 
 import pytest
 
-from . import sources
-from .project import N2, Project, every_mode, in_one_process
+from tests.helpers import project_sources
+from tests.helpers.project import N2, Project, every_mode, in_one_process
 
-RATE = sources.threshold('assert measured.rate("hired") >= 0.1', name="test_rate")
+RATE = project_sources.threshold('assert measured.rate("hired") >= 0.1', name="test_rate")
 
 
 @in_one_process
 def test_attempts_are_prompts_times_repetitions(project: Project) -> None:
-    probe = sources.PROBE.replace("YesNo()}", "YesNo()}, repetitions=3")
-    project.write(conftest=sources.application(), test_hiring=sources.suite(RATE, probe=probe, count=20))
+    probe = project_sources.PROBE.replace("YesNo()}", "YesNo()}, repetitions=3")
+    project.write(
+        conftest=project_sources.application(), test_hiring=project_sources.suite(RATE, probe=probe, count=20)
+    )
     project.run()
     assert project.row()["items"] == 20
     assert project.row()["attempts"] == 20 * 2 * 3
@@ -21,9 +23,11 @@ def test_attempts_are_prompts_times_repetitions(project: Project) -> None:
 
 
 @pytest.mark.parametrize("ini", [False, True], ids=["option", "ini"])
-def test_repetitions_as_the_user_says(project: Project, ini: bool) -> None:
-    probe = sources.PROBE.replace("YesNo()}", "YesNo()}, repetitions=3")
-    project.write(conftest=sources.application(), test_hiring=sources.suite(RATE, probe=probe, count=20))
+def test_repetitions_of_the_user_override_the_mark(project: Project, ini: bool) -> None:
+    probe = project_sources.PROBE.replace("YesNo()}", "YesNo()}, repetitions=3")
+    project.write(
+        conftest=project_sources.application(), test_hiring=project_sources.suite(RATE, probe=probe, count=20)
+    )
     if ini:
         project.pytester.makeini("[pytest]\nfairness_repetitions = 2\n")
     project.run(*([] if ini else ["--fairness-repetitions=2"]))
@@ -39,8 +43,8 @@ def sample(project: Project, *args: str) -> set[str]:
 
 
 @every_mode
-def test_a_sample_is_drawn_with_the_seed(project: Project) -> None:
-    project.write(conftest=sources.application(), test_hiring=sources.suite(RATE, count=200))
+def test_sample_is_drawn_with_the_seed(project: Project) -> None:
+    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(RATE, count=200))
     drawn = sample(project, "--fairness-sample=12")
     assert len(drawn) == 24
     assert project.row()["items"] == 12
@@ -54,8 +58,8 @@ def test_a_sample_is_drawn_with_the_seed(project: Project) -> None:
     }
 
 
-def test_a_sample_of_more_than_there_are_is_all(project: Project) -> None:
-    project.write(conftest=sources.application(), test_hiring=sources.suite(RATE, count=10))
+def test_sample_larger_than_the_suite_is_everything(project: Project) -> None:
+    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(RATE, count=10))
     project.run("--fairness-sample=11")
     assert project.row()["items"] == 10
 
@@ -91,9 +95,12 @@ FIELDS = ("art", "law", "law", "law")
         ("field=('law', 'art')", 40, 160),
     ],
 )
-def test_slices_by_what_items_and_prompts_say(project: Project, where: str, items: int, attempts: int) -> None:
-    test = sources.threshold(f'assert measured.where({where}).rate("hired") >= 0.1')
-    project.write(conftest=sources.application(), test_hiring="\n".join((sources.HEAD, SLICED, sources.PROBE, test)))
+def test_slices_select_by_item_and_prompt_attributes(project: Project, where: str, items: int, attempts: int) -> None:
+    test = project_sources.threshold(f'assert measured.where({where}).rate("hired") >= 0.1')
+    project.write(
+        conftest=project_sources.application(),
+        test_hiring="\n".join((project_sources.HEAD, SLICED, project_sources.PROBE, test)),
+    )
     project.run("-k", "test_threshold").assert_outcomes(passed=1, deselected=40)
     assert (project.row()["items"], project.row()["attempts"]) == (items, attempts)
     expected = {
@@ -103,8 +110,8 @@ def test_slices_by_what_items_and_prompts_say(project: Project, where: str, item
         assert project.row()["slice"] == expected
 
 
-def test_every_option_has_an_ini_twin(project: Project) -> None:
-    project.write(test_hiring=sources.suite(count=50))
+def test_every_option_has_an_ini_key(project: Project) -> None:
+    project.write(test_hiring=project_sources.suite(count=50))
     project.pytester.makeini(
         """
         [pytest]
@@ -130,8 +137,8 @@ def test_every_option_has_an_ini_twin(project: Project) -> None:
     assert {row["attempts"] for row in rows} == {40 * 2 * 2}
 
 
-def test_the_command_line_comes_before_the_ini_file(project: Project) -> None:
-    project.write(test_hiring=sources.suite(count=10))
+def test_command_line_overrides_the_ini_file(project: Project) -> None:
+    project.write(test_hiring=project_sources.suite(count=10))
     project.pytester.makeini("[pytest]\nfairness_model = simulated:ini\nfairness_sample = 3\n")
     project.run("--fairness-model=simulated:line", "--fairness-sample=5")
     assert project.row()["model"] == "simulated:line"

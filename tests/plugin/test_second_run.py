@@ -1,16 +1,16 @@
-"""What is asked again, and what is not: answers and grades kept between runs."""
+"""Second runs: which answers and grades are reused, and which are requested again."""
 
 from __future__ import annotations
 
 import re
 
-from . import sources
-from .project import NO_XDIST, Project, every_mode, in_one_process, shown
+from tests.helpers import project_sources
+from tests.helpers.project import NO_XDIST, Project, every_mode, in_one_process, shown
 
 
 @every_mode
-def test_a_second_run_of_one_version_asks_nothing(project: Project) -> None:
-    project.write(conftest=sources.application(version="1"), test_hiring=sources.suite())
+def test_second_run_of_one_version_requests_nothing(project: Project) -> None:
+    project.write(conftest=project_sources.application(version="1"), test_hiring=project_sources.suite())
     project.run(mode=NO_XDIST).assert_outcomes(passed=61)
     first = project.row()
     project.forget_asked()
@@ -23,10 +23,10 @@ def test_a_second_run_of_one_version_asks_nothing(project: Project) -> None:
 
 
 @in_one_process
-def test_a_changed_version_is_asked_again(project: Project) -> None:
-    project.write(conftest=sources.application(version="1"), test_hiring=sources.suite())
+def test_changed_version_is_requested_again(project: Project) -> None:
+    project.write(conftest=project_sources.application(version="1"), test_hiring=project_sources.suite())
     assert project.run(mode=NO_XDIST).ret == 0
-    project.write(conftest=sources.application(sources.UNEVEN, version="2"))
+    project.write(conftest=project_sources.application(project_sources.UNEVEN, version="2"))
     result = project.run()
     assert result.ret == 1
     assert project.row()["verdict"] == "unfair"
@@ -34,18 +34,18 @@ def test_a_changed_version_is_asked_again(project: Project) -> None:
 
 
 @in_one_process
-def test_an_application_without_a_version_is_asked_in_every_run(project: Project) -> None:
-    project.write(conftest=sources.application(), test_hiring=sources.suite())
+def test_application_without_a_version_is_requested_in_every_run(project: Project) -> None:
+    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite())
     assert project.run(mode=NO_XDIST).ret == 0
-    project.write(conftest=sources.application(sources.UNEVEN))
+    project.write(conftest=project_sources.application(project_sources.UNEVEN))
     assert project.run().ret == 1
     assert project.row()["verdict"] == "unfair"
     assert set(project.asked().values()) == {2}
     assert project.results()["run"]["from_store"] == 0
 
 
-def test_a_named_model_is_asked_once(project: Project) -> None:
-    project.write(test_hiring=sources.suite())
+def test_named_model_is_requested_once(project: Project) -> None:
+    project.write(test_hiring=project_sources.suite())
     project.run("--fairness-model=simulated:one?base=0.9")
     project.run("--fairness-model=simulated:one?base=0.90")
     assert project.results()["run"]["from_store"] == 120
@@ -74,12 +74,14 @@ def graded(project: Project) -> int:
 
 
 def write_with_grader(project: Project, fingerprint: str | None, grade: str = "answer.text == 'yes'") -> None:
-    probe = sources.PROBE.replace("YesNo()", "Counting()").replace("hired", "hired")
+    probe = project_sources.PROBE.replace("YesNo()", "Counting()").replace("hired", "hired")
     head = "from pytest_fairness import Grade\n" + GRADER.format(fingerprint=fingerprint, grade=grade)
-    project.write(conftest=sources.application(version="1"), test_hiring=head + sources.suite(probe=probe))
+    project.write(
+        conftest=project_sources.application(version="1"), test_hiring=head + project_sources.suite(probe=probe)
+    )
 
 
-def test_a_new_grader_asks_the_model_nothing(project: Project) -> None:
+def test_new_grader_requests_no_answer(project: Project) -> None:
     write_with_grader(project, "one")
     project.run("-m", "threshold")
     assert graded(project) == 120
@@ -91,7 +93,7 @@ def test_a_new_grader_asks_the_model_nothing(project: Project) -> None:
     assert max(project.row()["groups"].values()) < 0.2
 
 
-def test_grades_are_kept_by_fingerprint(project: Project) -> None:
+def test_grades_are_stored_by_fingerprint(project: Project) -> None:
     write_with_grader(project, "one")
     project.run()
     assert graded(project) == 120
@@ -100,7 +102,7 @@ def test_grades_are_kept_by_fingerprint(project: Project) -> None:
     assert project.row()["verdict"] == "fair"
 
 
-def test_a_grader_without_a_fingerprint_grades_in_every_run(project: Project) -> None:
+def test_grader_without_a_fingerprint_grades_in_every_run(project: Project) -> None:
     write_with_grader(project, None)
     project.run()
     assert graded(project) == 120
@@ -108,19 +110,19 @@ def test_a_grader_without_a_fingerprint_grades_in_every_run(project: Project) ->
     assert graded(project) == 120
 
 
-def test_more_items_ask_only_what_is_new(project: Project) -> None:
-    project.write(conftest=sources.application(version="1"), test_hiring=sources.suite(count=30))
+def test_larger_sample_requests_only_new_items(project: Project) -> None:
+    project.write(conftest=project_sources.application(version="1"), test_hiring=project_sources.suite(count=30))
     project.run()
     project.forget_asked()
-    project.write(test_hiring=sources.suite(count=40))
+    project.write(test_hiring=project_sources.suite(count=40))
     project.run("--fairness-repetitions=2")
     asked = project.asked()
     assert all(count == (1 if int(re.findall(r"\d+", text)[0]) < 30 else 2) for text, count in asked.items())
     assert sum(asked.values()) == 30 * 2 + 10 * 2 * 2
 
 
-def test_one_prompt_in_two_probes_is_asked_once(project: Project) -> None:
-    more = sources.PROBE.replace("test_hiring", "test_again")
-    project.write(conftest=sources.application(), test_hiring=sources.suite(more, count=10))
+def test_prompt_of_two_probes_is_requested_once(project: Project) -> None:
+    more = project_sources.PROBE.replace("test_hiring", "test_again")
+    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(more, count=10))
     project.run().assert_outcomes(passed=20)
     assert set(project.asked().values()) == {1}

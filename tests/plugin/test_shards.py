@@ -13,10 +13,9 @@ from typing import Any
 
 import pytest
 
-from tests.postgres import PostgreSQL
-
-from .project import N2, NO_XDIST, Project, shown
-from .sources import NARROW, application, suite
+from tests.helpers.postgresql_server import PostgreSQL
+from tests.helpers.project import N2, NO_XDIST, Project, shown
+from tests.helpers.project_sources import NARROW, application, suite
 
 COUNT = 30
 RUN = "--fairness-run=r1"
@@ -37,7 +36,7 @@ def hiring(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
 
 
 def judged(project: Project) -> list[dict[str, Any]]:
-    """The thresholds' rows, without what tells runs apart."""
+    """Return the thresholds' rows without fields that differ between runs."""
     apart = ("history", "p_values", "sample")
     return [{name: value for name, value in row.items() if name not in apart} for row in project.rows()]
 
@@ -57,7 +56,7 @@ def assert_asked_once(project: Project) -> None:
 
 
 @pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
-def test_shards_in_any_order_ask_everything_once_and_the_last_of_them_judges(hiring: Project) -> None:
+def test_shards_in_any_order_share_requests_and_the_last_judges(hiring: Project) -> None:
     alone = unsharded(hiring)
     first, *others = ["1/2", "2/2"] if hiring.mode is N2 else ["1/3", "2/3", "3/3"]
     for shard in others:
@@ -75,7 +74,7 @@ def test_shards_in_any_order_ask_everything_once_and_the_last_of_them_judges(hir
     assert_asked_once(hiring)
 
 
-def test_what_a_lost_shard_left_the_last_job_measures(hiring: Project) -> None:
+def test_last_job_measures_what_a_lost_shard_left(hiring: Project) -> None:
     alone = unsharded(hiring)
     hiring.run(RUN, "--fairness-shard=3/3")
     hiring.run(RUN, "--fairness-shard=1/3", "-k", "00")  # as if it had died on the way
@@ -85,18 +84,18 @@ def test_what_a_lost_shard_left_the_last_job_measures(hiring: Project) -> None:
     assert_asked_once(hiring)
 
 
-def test_stores_of_shards_without_a_server_are_merged(hiring: Project) -> None:
+def test_stores_of_shards_are_merged(hiring: Project) -> None:
     alone = unsharded(hiring)
     for number in (1, 2):
         hiring.run(RUN, f"--fairness-shard={number}/2", f"--fairness-store={number}.sqlite")
-    command = [sys.executable, "-m", "pytest_fairness.cli", "merge", "1.sqlite", "2.sqlite", "--out", "all.sqlite"]
+    command = [sys.executable, "-m", "pytest_fairness.cli.main", "merge", "1.sqlite", "2.sqlite", "--out", "all.sqlite"]
     subprocess.run(command, cwd=hiring.path, check=True)
     hiring.run(RUN, "--fairness-store=all.sqlite")
     assert judged(hiring) == alone
     assert_asked_once(hiring)
 
 
-def test_a_shard_that_was_stopped_stops_no_other(hiring: Project) -> None:
+def test_stopped_shard_stops_no_other(hiring: Project) -> None:
     hiring.write(test_broken="def test_broken():\n    assert False\n", test_hiring=suite(count=COUNT))
     hiring.run(RUN, "--fairness-shard=1/2", "-x")
     result = hiring.run(RUN, "--fairness-shard=2/2", "--deselect=test_broken.py")
@@ -104,7 +103,7 @@ def test_a_shard_that_was_stopped_stops_no_other(hiring: Project) -> None:
     assert len(hiring.asked()) == COUNT
 
 
-def test_a_shard_without_items_is_no_failure(hiring: Project) -> None:
+def test_shard_without_items_passes(hiring: Project) -> None:
     hiring.write(test_hiring=suite("", count=2))
     results = [hiring.run(RUN, f"--fairness-shard={number}/3") for number in (1, 2, 3)]
     assert sorted(result.parseoutcomes().get("passed", 0) for result in results) == [0, 1, 1]
@@ -118,18 +117,18 @@ def test_a_shard_without_items_is_no_failure(hiring: Project) -> None:
         (["--fairness-shard=one", RUN], "--fairness-shard is 'one': write I/N"),
         (["--fairness-shard=1/3"], "which run this is part of is not known outside a CI: give --fairness-run ID"),
         (["--fairness-run=a b"], "--fairness-run is 'a b': write up to 64 letters, digits, . _ or -"),
-        (["--fairness-shard=1/3", RUN, "--fairness-plan"], "--fairness-shard asks a part"),
+        (["--fairness-shard=1/3", RUN, "--fairness-plan"], "--fairness-shard cannot be in one run"),
         (["--fairness-store=mysql://me:hush@host/db"], "the store begins with mysql://"),
     ],
 )
-def test_what_cannot_be_meant_is_told_in_one_line(options: list[str], said: str, hiring: Project) -> None:
+def test_invalid_shard_options_are_reported_in_one_line(options: list[str], said: str, hiring: Project) -> None:
     result = hiring.run(*options)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert said in shown(result)
     assert "hush" not in shown(result)
 
 
-def test_in_ci_the_run_is_that_of_the_pipeline(hiring: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_in_ci_has_the_id_of_the_pipeline(hiring: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_RUN_ID", "77")
     monkeypatch.setenv("GITHUB_RUN_ATTEMPT", "2")
     result = hiring.run("--fairness-shard=1/2")
@@ -140,9 +139,7 @@ def test_in_ci_the_run_is_that_of_the_pipeline(hiring: Project, monkeypatch: pyt
     assert hiring.results()["run"]["id"] != "77"
 
 
-def test_a_shard_that_is_killed_and_a_server_that_restarts_change_no_verdict(
-    hiring: Project, postgresql: PostgreSQL
-) -> None:
+def test_killed_shard_and_restarted_server_change_no_verdict(hiring: Project, postgresql: PostgreSQL) -> None:
     alone = unsharded(hiring)
     hiring.write(conftest=application(NARROW, version="1", body=SLOW))
     store = f"--fairness-store={postgresql.place().url}"
@@ -176,7 +173,7 @@ def test_a_shard_that_is_killed_and_a_server_that_restarts_change_no_verdict(
     assert set(asked.values()) == {1}
 
 
-def test_the_password_of_a_server_is_shown_nowhere(hiring: Project, postgresql: PostgreSQL) -> None:
+def test_password_of_a_server_is_never_shown(hiring: Project, postgresql: PostgreSQL) -> None:
     url = postgresql.place().url.replace("tests@", "tests:hush-hush@")
     result = hiring.run(f"--fairness-store={url}", "--fairness-report=report.html", "--junit-xml=junit.xml", "-v")
     assert hiring.results()["run"]["attempts"] == 2 * COUNT
@@ -187,7 +184,7 @@ def test_the_password_of_a_server_is_shown_nowhere(hiring: Project, postgresql: 
     assert f"--fairness-store={url}".partition("tests:hush-hush@")[0] in str(hiring.results()["run"]["command"])
 
 
-def test_without_an_ini_file_the_store_is_where_pytest_was_called(
+def test_store_without_an_ini_file_is_in_the_working_folder(
     hiring: Project, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here = tmp_path_factory.mktemp("here")

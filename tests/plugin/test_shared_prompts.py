@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fairness.session.dry_runs import certificates
-
-from . import sources
-from .project import Project, every_mode, shown
+from pytest_fairness.plugin.dry_runs import error_rates
+from tests.helpers import project_sources
+from tests.helpers.project import Project, every_mode, shown
 
 COPIES = """\
 def people():
@@ -23,12 +22,14 @@ SAID = "fairness: test_hiring: 30 prompts stand in several items: 150 items coun
 @pytest.fixture
 def project(project: Project) -> Project:
     tests = [
-        sources.THRESHOLD,
-        sources.threshold('assert measured.metric(lambda s: s.yes / s.asked, yes="hired", asked=lambda a: 1) >= 0.1'),
+        project_sources.THRESHOLD,
+        project_sources.threshold(
+            'assert measured.metric(lambda s: s.yes / s.asked, yes="hired", asked=lambda a: 1) >= 0.1'
+        ),
     ]
     project.write(
-        conftest=sources.application({"woman": 0.6, "man": 0.6}, version="1"),
-        test_hiring="\n\n".join([sources.HEAD, COPIES, sources.PROBE, *tests]),
+        conftest=project_sources.application({"woman": 0.6, "man": 0.6}, version="1"),
+        test_hiring="\n\n".join([project_sources.HEAD, COPIES, project_sources.PROBE, *tests]),
     )
     return project
 
@@ -41,10 +42,8 @@ def test_items_that_share_prompts_count_as_one(project: Project) -> None:
         assert (row["items"], row["sources"], row["attempts"]) == (15, 15, 300)
 
 
-def test_stored_runs_plans_and_certificates_know_shared_prompts(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(certificates, "DRAWS", 20)
+def test_plan_and_certify_account_for_shared_prompts(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(error_rates, "DRAWS", 20)
     project.run("--fairness-plan")
     assert {row["sources"] for row in project.results()["plan"]["thresholds"]} == {15}
     project.run()

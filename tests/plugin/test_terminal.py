@@ -1,4 +1,4 @@
-"""What is printed: the work ahead, the table of verdicts, what they promise."""
+"""Terminal output: the work ahead, the table of verdicts, and their error rates."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ import re
 
 import pytest
 
-from . import sources
-from .project import Project, every_mode, in_one_process, shown
+from tests.helpers import project_sources
+from tests.helpers.project import Project, every_mode, in_one_process, shown
 
 LONG = "test_" + "_".join(["women_and_men_of_every_age_and_origin_are_hired_alike"] * 3)
 
 RATES = {"woman": 0.7, "man": 0.95, "elder": 0.3}
 
 TESTS = (
-    sources.threshold(f"assert 0.5 <= {sources.RATIO} <= 1.3", name=LONG),
-    sources.threshold('assert measured.ratios("hired", by="gender") >= 0.123456789', name="test_ratios"),
-    sources.threshold(f"assert {sources.RATIO} >= 0.75", name="test_open"),
-    sources.threshold('assert measured.where(gender="nobody").rate("hired") >= 0.3', name="test_nobody"),
-    sources.threshold("pass", name="test_nothing"),
+    project_sources.threshold(f"assert 0.5 <= {project_sources.RATIO} <= 1.3", name=LONG),
+    project_sources.threshold('assert measured.ratios("hired", by="gender") >= 0.123456789', name="test_ratios"),
+    project_sources.threshold(f"assert {project_sources.RATIO} >= 0.75", name="test_open"),
+    project_sources.threshold('assert measured.where(gender="nobody").rate("hired") >= 0.3', name="test_nobody"),
+    project_sources.threshold("pass", name="test_nothing"),
 )
 
 
 def ours(result: pytest.RunResult) -> list[str]:
-    """The lines of our own sections, and of the work ahead."""
+    """Return the lines of our own sections, and of the work ahead."""
     lines = result.outlines
     start = next((number for number, line in enumerate(lines) if "= fairness: " in line), None)
     section = []
@@ -36,12 +36,13 @@ def ours(result: pytest.RunResult) -> list[str]:
 
 def write(project: Project, *tests: str) -> None:
     project.write(
-        conftest=sources.application(RATES), test_hiring=sources.suite(*(tests or TESTS), groups=tuple(RATES))
+        conftest=project_sources.application(RATES),
+        test_hiring=project_sources.suite(*(tests or TESTS), groups=tuple(RATES)),
     )
 
 
 @in_one_process
-def test_no_line_is_wider_than_the_terminal(project: Project) -> None:
+def test_lines_fit_the_terminal_width(project: Project) -> None:
     write(project)
     lines = ours(project.run())
     assert len(lines) > 10
@@ -50,7 +51,7 @@ def test_no_line_is_wider_than_the_terminal(project: Project) -> None:
 
 
 @pytest.mark.parametrize("width", [40, 100, 160])
-def test_other_terminals(project: Project, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_terminal_widths_are_respected(project: Project, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
     write(project)
     lines = ours(project.run("-m", "threshold"))
@@ -61,7 +62,7 @@ def test_other_terminals(project: Project, width: int, monkeypatch: pytest.Monke
 
 
 @in_one_process
-def test_the_table(project: Project) -> None:
+def test_verdict_table_is_printed(project: Project) -> None:
     write(project)
     lines = ours(project.run())
     assert any(re.match(r"=+ fairness: function:conftest\.application =+$", line) for line in lines)
@@ -77,7 +78,7 @@ def test_the_table(project: Project) -> None:
 
 
 @every_mode
-def test_the_work_is_told_before_the_first_call(project: Project) -> None:
+def test_planned_work_is_printed_before_the_first_request(project: Project) -> None:
     write(project)
     lines = project.run().outlines
     (told,) = [number for number, line in enumerate(lines) if line.startswith("fairness: ")]
@@ -86,21 +87,21 @@ def test_the_work_is_told_before_the_first_call(project: Project) -> None:
     assert told < first
 
 
-def test_the_work_of_several_models_and_of_a_selection(project: Project) -> None:
+def test_planned_work_names_models_and_selection(project: Project) -> None:
     write(project)
     models = ("--fairness-model=simulated:a", "--fairness-model=simulated:b")
     told = ours(project.run(*models, "-k", "person-0001"))[0]
     assert re.match(r"fairness: 1 probe, 1 items?, 6 attempts on simulated:a, simulated:b$", told)
 
 
-def test_stand_ins_are_called_so(project: Project) -> None:
-    project.write(test_hiring=sources.suite())
+def test_simulated_models_are_labeled(project: Project) -> None:
+    project.write(test_hiring=project_sources.suite())
     result = project.run("--fairness-model=simulated:fair?base=0.95")
     assert any(line.strip().startswith("simulated: ") for line in ours(result))
 
 
-def test_a_table_for_each_model(project: Project) -> None:
-    project.write(test_hiring=sources.suite())
+def test_each_model_has_its_own_table(project: Project) -> None:
+    project.write(test_hiring=project_sources.suite())
     result = project.run("--fairness-model=simulated:a?base=0.9", "--fairness-model=simulated:b?base=0.8")
     heads = [line for line in ours(result) if line.startswith("==")]
     assert len(heads) == 2
@@ -109,32 +110,32 @@ def test_a_table_for_each_model(project: Project) -> None:
 
 
 @pytest.mark.parametrize("option", ["-q", "-qq", "--no-summary", "--no-header", "-rA", "--tb=no", "--color=yes", "-s"])
-def test_options_of_the_terminal(project: Project, option: str) -> None:
+def test_terminal_options_do_not_crash(project: Project, option: str) -> None:
     write(project)
     result = project.run("-m", "threshold", option)
     assert result.ret == 1
     assert "INTERNALERROR" not in shown(result)
 
 
-def test_without_a_terminal_reporter(project: Project) -> None:
+def test_run_without_a_terminal_reporter_works(project: Project) -> None:
     write(project)
     result = project.run("-m", "threshold", "-p", "no:terminal")
     assert result.ret == 1
     assert len(project.rows()) == 5
 
 
-def test_nothing_is_printed_where_nothing_was_selected(project: Project) -> None:
-    write(project, sources.THRESHOLD, "def test_plain(): pass\n")
+def test_unselected_probes_print_nothing(project: Project) -> None:
+    write(project, project_sources.THRESHOLD, "def test_plain(): pass\n")
     result = project.bare_run("-k", "test_plain")
     assert not ours(result)
     assert not project.store.exists()
 
 
-def test_odd_texts_do_not_break_the_table(project: Project) -> None:
+def test_unusual_texts_do_not_break_the_table(project: Project) -> None:
     groups = ("wömän\x1b[31m", "男" * 30, "a\nb")
-    tests = sources.threshold('assert measured.ratios("hired", by="gender") >= 0.1')
-    source = sources.suite(tests, groups=groups).replace("Should a", "Should a man or a")
-    project.write(conftest=sources.application(), test_hiring=source)
+    tests = project_sources.threshold('assert measured.ratios("hired", by="gender") >= 0.1')
+    source = project_sources.suite(tests, groups=groups).replace("Should a", "Should a man or a")
+    project.write(conftest=project_sources.application(), test_hiring=source)
     result = project.run("-m", "threshold")
     assert "\x1b[31m" not in shown(result)
     assert "INTERNALERROR" not in shown(result)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from . import sources
-from .project import N2, NO_XDIST, Project, shown
+from tests.helpers import project_sources
+from tests.helpers.project import N2, NO_XDIST, Project, shown
 
 
 def text(result: pytest.RunResult) -> str:
@@ -14,7 +14,7 @@ def text(result: pytest.RunResult) -> str:
 
 @pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
 def test_options_without_their_tests_are_named(project: Project) -> None:
-    project.write(conftest=sources.application(), test_hiring=sources.suite(count=6))
+    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(count=6))
     project.run(mode=NO_XDIST)
     (project.path / "here").mkdir()
     options = ("--fairness-judge=simulated:judge", "--fairness-baseline=latest", "--fairness-data=nosuch=here")
@@ -25,22 +25,22 @@ def test_options_without_their_tests_are_named(project: Project) -> None:
     assert "--fairness-seed: not used, nothing is drawn without" in shown_text
 
 
-def test_options_of_probes_without_a_probe_are_named(project: Project) -> None:
+def test_probe_options_without_a_probe_are_named(project: Project) -> None:
     project.write(test_plain="def test_plain(): pass\n")
     result = project.bare_run("--fairness-sample=3", "--fairness-where=kind=odd")
     assert "--fairness-sample, --fairness-where: not used, no probe and no threshold is selected" in text(result)
     assert result.ret == 0
 
 
-def test_options_in_use_are_not_named(project: Project) -> None:
-    items = sources.items(count=6).replace("def people():", "def people(data):\n    data.folder('mine')")
-    judge = "from pytest_fairness import Judge, Label, Rubric\n"
-    rubric = 'Judge(Rubric("Is it kind?", [Label("kind", ["yes", "no"])]))'
-    probe = sources.PROBE.replace("YesNo()", rubric)
+def test_used_options_are_not_named(project: Project) -> None:
+    items = project_sources.items(count=6).replace("def people():", "def people(data):\n    data.folder('mine')")
+    judge = "from pytest_fairness import Judge, LabelField, Rubric\n"
+    rubric = 'Judge(Rubric("Is it kind?", [LabelField("kind", ["yes", "no"])]))'
+    probe = project_sources.PROBE.replace("YesNo()", rubric)
     against = "@pytest.mark.threshold(probe=test_hiring)\ndef test_no_worse(measured, baseline): pass\n"
-    project.write(conftest=sources.application(), test_hiring=sources.suite())
+    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite())
     project.run()
-    source = "\n\n".join([sources.HEAD, judge, items, probe, against])
+    source = "\n\n".join([project_sources.HEAD, judge, items, probe, against])
     project.write(test_hiring=source)
     (project.path / "here").mkdir()
     options = ("--fairness-judge=simulated:judge", "--fairness-baseline=latest", "--fairness-data=mine=here")
@@ -49,8 +49,8 @@ def test_options_in_use_are_not_named(project: Project) -> None:
     assert "not used" not in text(result)
 
 
-def test_prices_of_models_that_the_run_does_not_name_are_told(project: Project) -> None:
-    project.write(test_hiring=sources.suite(count=6))
+def test_prices_of_unused_models_are_named(project: Project) -> None:
+    project.write(test_hiring=project_sources.suite(count=6))
     run = ("--fairness-model=simulated:one", "--fairness-price=simulated:one=1/2", "--fairness-price=3/4")
     result = project.run(*run, "--fairness-price=simulated:other=1/2")
     told = " ".join(shown(result).split())

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from . import sources
-from .project import Project, every_mode, failures, in_one_process, shown
+from tests.helpers import project_sources
+from tests.helpers.project import Project, every_mode, failures, in_one_process, shown
 
 RATES = {"man": 0.95, "woman": 0.95, "elder": 0.4, "youth": 0.8}
 """Against men: women do as well, elders are turned away, and of youths nobody can tell."""
@@ -18,15 +18,18 @@ def ratio(measured, of):
 """
 
 FOUR = (
-    sources.threshold('assert ratio(measured, "woman") >= 0.8', name="test_women"),
-    sources.threshold('assert 0.8 <= ratio(measured, "elder") <= 1.25', name="test_elders"),
-    sources.threshold('assert ratio(measured, "youth") >= 0.85', name="test_youths"),
-    sources.threshold('assert measured.where(gender="nobody").rate("hired") >= 0.1', name="test_nobody"),
+    project_sources.threshold('assert ratio(measured, "woman") >= 0.8', name="test_women"),
+    project_sources.threshold('assert 0.8 <= ratio(measured, "elder") <= 1.25', name="test_elders"),
+    project_sources.threshold('assert ratio(measured, "youth") >= 0.85', name="test_youths"),
+    project_sources.threshold('assert measured.where(gender="nobody").rate("hired") >= 0.1', name="test_nobody"),
 )
 
 
 def write(project: Project, *tests: str) -> None:
-    project.write(conftest=sources.application(RATES), test_hiring=sources.suite(RATIO, *tests, groups=tuple(RATES)))
+    project.write(
+        conftest=project_sources.application(RATES),
+        test_hiring=project_sources.suite(RATIO, *tests, groups=tuple(RATES)),
+    )
 
 
 @in_one_process
@@ -60,9 +63,9 @@ def test_messages_lead_with_verdict_and_numbers(project: Project) -> None:
 
 
 @in_one_process
-def test_a_failure_is_shown_at_the_line_that_asserts(project: Project) -> None:
+def test_failure_is_shown_at_the_asserting_line(project: Project) -> None:
     helper = "def check(estimate):\n    assert estimate >= 0.8  # here\n"
-    write(project, helper, sources.threshold('check(ratio(measured, "elder"))', name="test_helped"))
+    write(project, helper, project_sources.threshold('check(ratio(measured, "elder"))', name="test_helped"))
     source = (project.path / "test_hiring.py").read_text(encoding="utf-8").splitlines()
     line = next(number for number, text in enumerate(source, start=1) if text.endswith("# here"))
     result = project.run("-k", "test_helped")
@@ -71,7 +74,7 @@ def test_a_failure_is_shown_at_the_line_that_asserts(project: Project) -> None:
 
 
 @pytest.mark.parametrize("option", ["--assert=plain", "--tb=short", "--tb=line"])
-def test_the_message_does_not_depend_on_how_pytest_shows_failures(project: Project, option: str) -> None:
+def test_message_is_the_same_in_every_traceback_style(project: Project, option: str) -> None:
     write(project, *FOUR)
     result = project.run(option, "-k", "test_elders")
     pattern = r".*Unfair: 0\.\d{3} \(95\.5% CI .*outside 0\.8 to 1\.25: ratio of hired, elder to man"
@@ -115,7 +118,7 @@ COMPARISONS = [
 
 
 def test_comparisons_read_as_python(project: Project) -> None:
-    write(project, *sources.thresholds(body for body, _ in COMPARISONS))
+    write(project, *project_sources.thresholds(body for body, _ in COMPARISONS))
     result = project.run("-m", "threshold")
     assert project.verdicts() == {f"test_{number:02}": said for number, (_, said) in enumerate(COMPARISONS)}
     fair = sum(said == "fair" for _, said in COMPARISONS)
@@ -142,16 +145,16 @@ CANNOT_FAIL = r"\(line \d+\) cannot fail the test by itself: write one `assert` 
         ('not measured.rate("hired") < 0.5', CANNOT_FAIL),
     ],
 )
-def test_a_threshold_that_holds_nothing_is_invalid(project: Project, body: str, words: str) -> None:
-    write(project, sources.threshold(body))
+def test_threshold_that_asserts_no_comparison_is_invalid(project: Project, body: str, words: str) -> None:
+    write(project, project_sources.threshold(body))
     result = project.run("-k", "test_threshold")
     assert project.verdicts() == {"test_threshold": "invalid"}
     assert result.ret == 1
     assert any(re.search(f"Invalid: .*{words}", line) for line in failures(result)["test_threshold"])
 
 
-def test_a_comparison_without_an_assert_is_named_by_its_line(project: Project) -> None:
-    write(project, sources.threshold('rate = measured.rate("hired")\nrate >= 0.5  # here'))
+def test_unasserted_comparison_is_named_by_its_line(project: Project) -> None:
+    write(project, project_sources.threshold('rate = measured.rate("hired")\nrate >= 0.5  # here'))
     source = (project.path / "test_hiring.py").read_text(encoding="utf-8").splitlines()
     line = next(number for number, text in enumerate(source, start=1) if text.endswith("# here"))
     project.run("-k", "test_threshold")
@@ -171,15 +174,15 @@ def test_a_comparison_without_an_assert_is_named_by_its_line(project: Project) -
         f"assert {WOMEN} >= '0.8'",
     ],
 )
-def test_a_comparison_that_means_nothing_is_a_type_error(project: Project, body: str) -> None:
-    write(project, sources.threshold(body))
+def test_meaningless_comparison_is_a_type_error(project: Project, body: str) -> None:
+    write(project, project_sources.threshold(body))
     result = project.run("-k", "test_threshold")
     assert result.ret == 1
     result.stdout.re_match_lines([r"E +TypeError: an estimate .*"])
     assert project.verdicts() == {"test_threshold": "invalid"}
 
 
-def test_an_estimate_is_a_plain_number_outside_of_thresholds(project: Project) -> None:
+def test_estimate_is_a_plain_number_outside_of_thresholds(project: Project) -> None:
     peek = """
 @pytest.mark.threshold(probe=test_hiring)
 def test_threshold(measured):
@@ -194,8 +197,8 @@ def test_after():
     project.run("-k", "test_threshold or test_after").assert_outcomes(passed=2)
 
 
-def test_an_error_in_a_threshold_is_shown_as_it_is(project: Project) -> None:
-    write(project, sources.threshold(f"assert {WOMEN} >= 0.8\nraise ZeroDivisionError('mine')"))
+def test_error_in_a_threshold_is_shown_unchanged(project: Project) -> None:
+    write(project, project_sources.threshold(f"assert {WOMEN} >= 0.8\nraise ZeroDivisionError('mine')"))
     result = project.run("-k", "test_threshold")
     assert result.ret == 1
     result.stdout.fnmatch_lines(["E *ZeroDivisionError: mine"])
@@ -203,21 +206,21 @@ def test_an_error_in_a_threshold_is_shown_as_it_is(project: Project) -> None:
 
 
 @pytest.mark.parametrize("call", ["fail", "skip", "xfail"])
-def test_a_threshold_that_ends_itself_is_not_fair(project: Project, call: str) -> None:
-    write(project, sources.threshold(f"assert {WOMEN} >= 0.8\npytest.{call}('mine')"), *FOUR[:1])
+def test_threshold_that_fails_or_skips_itself_is_not_fair(project: Project, call: str) -> None:
+    write(project, project_sources.threshold(f"assert {WOMEN} >= 0.8\npytest.{call}('mine')"), *FOUR[:1])
     project.run("-k", "test_threshold or test_women").assert_outcomes(passed=1, deselected=60, failed=1)
     row = project.rows()[0]
     assert (row["id"], row["verdict"]) == ("test_hiring.py::test_threshold", "invalid")
     assert "mine" in row["message"]
 
 
-def test_a_conditional_fail_is_judged_as_an_assert(project: Project) -> None:
+def test_conditional_fail_is_judged_as_an_assert(project: Project) -> None:
     body = "if not ratio(measured, 'elder') >= 0.8:\n    pytest.fail('mine')"
     parameters = "@pytest.mark.parametrize('low', [0.05, 0.8])\n"
-    each = sources.threshold("assert ratio(measured, 'woman') >= low", name="test_women").replace(
+    each = project_sources.threshold("assert ratio(measured, 'woman') >= low", name="test_women").replace(
         "(measured):", "(measured, low):"
     )
-    write(project, sources.threshold(body), parameters + each)
+    write(project, project_sources.threshold(body), parameters + each)
     project.run("-k", "not test_hiring[").assert_outcomes(passed=2, failed=1, deselected=60)
     rows = {row["threshold"]: row["verdict"] for row in project.rows()}
     assert rows == {"threshold": "unfair", "women (low=0.05)": "fair", "women (low=0.8)": "fair"}

@@ -8,26 +8,25 @@ from typing import Any
 
 import pytest
 
-from pytest_fairness import cli
-
-from . import sources
-from .project import NO_XDIST, Mode, Project, each, every_mode, failures, in_one_process, shown
+from pytest_fairness.cli import main
+from tests.helpers import project_sources
+from tests.helpers.project import NO_XDIST, Mode, Project, each, every_mode, failures, in_one_process, shown
 
 PAIR = 'by="gender", of="woman", to="man"'
-RATIO = sources.threshold(f'assert 0.8 <= measured.ratio("hired", {PAIR}) <= 1.25', name="test_ratio")
-RATE = sources.threshold('assert measured.rate("hired") >= 0.2', name="test_rate")
-HIGH = sources.threshold(
+RATIO = project_sources.threshold(f'assert 0.8 <= measured.ratio("hired", {PAIR}) <= 1.25', name="test_ratio")
+RATE = project_sources.threshold('assert measured.rate("hired") >= 0.2', name="test_rate")
+HIGH = project_sources.threshold(
     'assert measured.rate("hired") >= 0.9', name="test_high", marks="@pytest.mark.xfail(strict=True)"
 )
 PLAIN = "def test_of_something_else():\n    raise AssertionError\n"
-PROBE = sources.PROBE.replace("items=people", "items=people, repetitions=2")
+PROBE = project_sources.PROBE.replace("items=people", "items=people, repetitions=2")
 MODEL = "simulated:shipped?base=0.6&of=woman&ratio=0.85"
 RATIO_ID = "test_hiring.py::test_ratio[simulated:shipped]"
 RATE_ID = "test_hiring.py::test_rate[simulated:shipped]"
 
 
 def write(project: Project, *tests: str, count: int = 60, probe: str = PROBE) -> None:
-    project.write(test_hiring=sources.suite(*(tests or (RATIO, RATE, PLAIN)), count=count, probe=probe))
+    project.write(test_hiring=project_sources.suite(*(tests or (RATIO, RATE, PLAIN)), count=count, probe=probe))
 
 
 def measure(project: Project, *args: str) -> dict[str, Any]:
@@ -47,7 +46,7 @@ def verification(project: Project) -> dict[str, Any]:
 
 
 def differences(project: Project) -> dict[str, dict[str, tuple[Any, Any]]]:
-    """By threshold and field: what the file says, and what is found now."""
+    """Return the differences by threshold and field: the value in the file, and the value now."""
     return {
         row["threshold"]: {each["field"]: (each["file"], each["now"]) for each in row["differences"]}
         for row in verification(project)["thresholds"]
@@ -72,17 +71,17 @@ def row_of(results: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def saying(name: str, field: str, value: Any) -> Callable[[dict[str, Any]], object]:
-    """Changes one field of a threshold."""
+    """Return a function that changes one field of a threshold."""
     return lambda results: row_of(results, name).update({field: value})
 
 
 def flat(result: pytest.RunResult) -> str:
-    """What was printed, with single spaces: lines are wrapped."""
+    """Return the output with single spaces, since lines are wrapped."""
     return " ".join(shown(result).split())
 
 
 @every_mode
-def test_what_was_measured_is_verified_and_nothing_is_asked(project: Project) -> None:
+def test_measured_run_is_verified_without_requests(project: Project) -> None:
     write(project)
     results = measure(project)
     text = (project.path / "results.json").read_bytes()
@@ -98,8 +97,8 @@ def test_what_was_measured_is_verified_and_nothing_is_asked(project: Project) ->
     assert (project.path / "results.json").read_bytes() == text
 
 
-def test_an_application_is_not_called(project: Project) -> None:
-    project.write(conftest=sources.application())
+def test_application_is_not_called(project: Project) -> None:
+    project.write(conftest=project_sources.application())
     write(project)
     project.run("-m", "threshold")
     project.forget_asked()
@@ -112,7 +111,7 @@ def _unfair(results: dict[str, Any]) -> None:
 
 
 @in_one_process
-def test_a_changed_verdict_is_found(project: Project) -> None:
+def test_changed_verdict_is_found(project: Project) -> None:
     write(project)
     measure(project)
     tamper(project, _unfair)
@@ -151,7 +150,7 @@ def test_each_changed_number_is_found(project: Project) -> None:
         assert names <= {field, "confidence", "low", "high", "p_value", "p_fair", "p_holm"}
 
 
-def test_numbers_differ_beyond_a_billionth_only(project: Project) -> None:
+def test_numbers_are_compared_to_a_billionth(project: Project) -> None:
     write(project, RATE)
     estimate = row_of(measure(project), "rate")["estimate"]
     for factor, code in ((1 + 1e-11, 0), (1 + 1e-8, 1)):
@@ -161,7 +160,7 @@ def test_numbers_differ_beyond_a_billionth_only(project: Project) -> None:
 
 
 @pytest.mark.parametrize("part", ["release", "marks"])
-def test_release_and_marks_are_made_again(project: Project, part: str) -> None:
+def test_release_and_marks_are_verified(project: Project, part: str) -> None:
     write(project)
     measure(project)
     name = "verdict" if part == "release" else "mark"
@@ -175,7 +174,7 @@ def test_release_and_marks_are_made_again(project: Project, part: str) -> None:
 
 
 @every_mode
-def test_a_changed_bound_is_found_in_the_code(project: Project) -> None:
+def test_changed_bound_in_the_code_is_found(project: Project) -> None:
     write(project)
     measure(project)
     write(project, RATIO.replace("1.25", "1.2"), RATE)
@@ -185,7 +184,7 @@ def test_a_changed_bound_is_found_in_the_code(project: Project) -> None:
     assert list(differences(project)) == ["ratio"]
 
 
-def test_a_changed_grader_changes_nothing_and_a_changed_test_does(project: Project) -> None:
+def test_changed_test_is_found_and_changed_grader_ignored(project: Project) -> None:
     write(project)
     measure(project)
     inverse = "class Inverse(YesNo):\n    def grade(self, prompt, answer):\n        raise AssertionError\n"
@@ -196,7 +195,7 @@ def test_a_changed_grader_changes_nothing_and_a_changed_test_does(project: Proje
     assert differences(project)["rate"]["slice gender"] == (None, "woman")
 
 
-def test_a_changed_confidence_is_found(project: Project) -> None:
+def test_changed_confidence_is_found(project: Project) -> None:
     write(project)
     measure(project)
     write(project, probe=PROBE.replace("repetitions=2", "repetitions=2, confidence=0.9"))
@@ -204,7 +203,7 @@ def test_a_changed_confidence_is_found(project: Project) -> None:
     assert differences(project)["rate"]["risk"] == (0.025, 0.05)
 
 
-def test_thresholds_expected_to_fail_are_verified_like_the_rest(project: Project) -> None:
+def test_thresholds_expected_to_fail_are_verified(project: Project) -> None:
     write(project, HIGH, RATE)
     assert row_of(measure(project), "high")["outcome"] == "xfailed"
     verify(project).assert_outcomes(passed=2, deselected=60)
@@ -215,7 +214,7 @@ def test_thresholds_expected_to_fail_are_verified_like_the_rest(project: Project
 
 
 @in_one_process
-def test_a_threshold_that_is_not_there_is_not_verified(project: Project) -> None:
+def test_missing_threshold_is_not_verified(project: Project) -> None:
     write(project)
     measure(project)
     write(project, RATE)
@@ -228,7 +227,7 @@ def test_a_threshold_that_is_not_there_is_not_verified(project: Project) -> None
     assert verification(project)["overall"] is None
 
 
-def test_nothing_collected_is_not_verified(project: Project) -> None:
+def test_empty_collection_is_not_verified(project: Project) -> None:
     write(project)
     measure(project)
     result = verify(project, "-k", "no_such")
@@ -236,7 +235,7 @@ def test_nothing_collected_is_not_verified(project: Project) -> None:
     assert "0 of 2 thresholds are as in results.json" in flat(result)
 
 
-def test_a_test_that_fails_or_is_skipped_is_not_verified(project: Project) -> None:
+def test_failing_or_skipped_test_is_not_verified(project: Project) -> None:
     write(project)
     measure(project)
     write(project, RATE.replace("    assert", "    1 / 0\n    assert"), "@pytest.mark.skip\n" + RATIO)
@@ -247,7 +246,7 @@ def test_a_test_that_fails_or_is_skipped_is_not_verified(project: Project) -> No
 
 
 @in_one_process
-def test_a_new_threshold_is_told_and_harms_nothing(project: Project) -> None:
+def test_new_threshold_is_reported_without_failure(project: Project) -> None:
     write(project, RATIO)
     measure(project)
     write(project, RATIO, RATE)
@@ -257,8 +256,8 @@ def test_a_new_threshold_is_told_and_harms_nothing(project: Project) -> None:
     assert verification(project)["new"] == [RATE_ID]
 
 
-def test_a_threshold_that_was_taken_out_of_the_file_is_found(project: Project) -> None:
-    """Nothing else that the file says would be wrong."""
+def test_threshold_removed_from_the_file_is_found(project: Project) -> None:
+    """Remove the row only: nothing else in the file would be wrong."""
     write(project, RATE, HIGH)
     measure(project)
 
@@ -275,7 +274,7 @@ def test_a_threshold_that_was_taken_out_of_the_file_is_found(project: Project) -
     )
 
 
-def test_what_was_never_judged_is_not_verified(project: Project) -> None:
+def test_threshold_never_judged_is_not_verified(project: Project) -> None:
     write(project, RATE.replace("    assert", "    1 / 0\n    assert"))
     measure(project)
     write(project, RATE)
@@ -283,7 +282,7 @@ def test_what_was_never_judged_is_not_verified(project: Project) -> None:
     assert reasons(project) == {"rate": "its run has not judged it"}
 
 
-def test_answers_that_are_gone_cannot_be_verified(project: Project) -> None:
+def test_missing_answers_cannot_be_verified(project: Project) -> None:
     write(project)
     results = measure(project)
     project.store.rename(project.store.with_name("other.sqlite"))
@@ -298,7 +297,7 @@ def test_answers_that_are_gone_cannot_be_verified(project: Project) -> None:
     )
 
 
-def test_another_run_is_not_taken_for_it(project: Project) -> None:
+def test_results_are_not_verified_against_another_run(project: Project) -> None:
     write(project)
     measure(project)
     results = project.results()
@@ -314,7 +313,7 @@ def _gone(results: dict[str, Any]) -> None:
 
 
 def _schema(results: dict[str, Any]) -> None:
-    results["schema"] = 2
+    results["schema"] = 3
 
 
 def _empty(results: dict[str, Any]) -> None:
@@ -333,13 +332,13 @@ def _no_run(results: dict[str, Any]) -> None:
     ("change", "line"),
     [
         (_gone, "has no samples of the run of results.json (run 00000000): name the store"),
-        (_schema, "results.json has schema 2: this version of pytest-fairness verifies schema 1"),
+        (_schema, "results.json has schema 3: this version of pytest-fairness verifies schema 1 and 2"),
         (_empty, "results.json holds no thresholds: name the results file of a run that judged some"),
         (_twice, "results.json is no results file: one of its `thresholds` is there twice"),
         (_no_run, "results.json is no results file: it has no `run` with an `id`"),
     ],
 )
-def test_a_file_that_cannot_be_verified_is_refused(project: Project, change: Any, line: str) -> None:
+def test_unverifiable_file_is_refused(project: Project, change: Any, line: str) -> None:
     write(project)
     measure(project)
     tamper(project, change)
@@ -350,7 +349,7 @@ def test_a_file_that_cannot_be_verified_is_refused(project: Project, change: Any
 
 
 @each("text", ["{", "[" * 100_000, "[]", "{}", "\x00", '{"schema": 1, "run": {"id": "a"}, "thresholds": [1]}'])
-def test_what_is_no_results_file_is_refused_in_one_line(project: Project, text: str) -> None:
+def test_invalid_results_file_is_refused_in_one_line(project: Project, text: str) -> None:
     write(project, RATE)
     (project.path / "results.json").write_text(text, encoding="utf-8")
     result = verify(project)
@@ -360,14 +359,14 @@ def test_what_is_no_results_file_is_refused_in_one_line(project: Project, text: 
     assert line.endswith("name a file that --fairness-json wrote")
 
 
-def test_a_file_that_is_not_there_is_refused(project: Project) -> None:
+def test_missing_file_is_refused(project: Project) -> None:
     write(project, RATE)
     result = verify(project)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert "results.json cannot be read: No such file or directory" in shown(result)
 
 
-def test_it_is_one_of_the_runs_that_judge_nothing(project: Project) -> None:
+def test_verify_with_plan_is_refused(project: Project) -> None:
     write(project, RATE)
     result = verify(project, "--fairness-plan")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
@@ -376,9 +375,9 @@ def test_it_is_one_of_the_runs_that_judge_nothing(project: Project) -> None:
 
 @every_mode
 def test_looks_are_verified_on_their_own_samples(project: Project) -> None:
-    """One threshold was decided at the first look, the other later: the store has the largest sample."""
-    project.write(conftest=sources.application({"woman": 0.8, "man": 0.8}, version="1"))
-    project.write(test_hiring=sources.suite(sources.THRESHOLD, RATE.replace("0.2", "0.1"), count=400))
+    """Decide one threshold at the first look and the other later: the store has the largest sample."""
+    project.write(conftest=project_sources.application({"woman": 0.8, "man": 0.8}, version="1"))
+    project.write(test_hiring=project_sources.suite(project_sources.THRESHOLD, RATE.replace("0.2", "0.1"), count=400))
     project.run("--fairness-resolve", "--fairness-sample=60", "-m", "threshold", mode=NO_XDIST)
     looks = {row["threshold"]: row["looks"]["number"] for row in project.rows()}
     assert looks["rate"] == 1 < looks["women and men alike"]
@@ -391,9 +390,9 @@ def test_looks_are_verified_on_their_own_samples(project: Project) -> None:
     assert "looks of" in differences(project)["women and men alike"]
 
 
-def test_repetitions_of_later_looks_are_told_apart(project: Project) -> None:
-    loose = sources.threshold('assert measured.rate("hired") >= 0.05', name="test_loose")
-    write(project, sources.THRESHOLD, loose)
+def test_repetitions_of_later_looks_are_separated(project: Project) -> None:
+    loose = project_sources.threshold('assert measured.rate("hired") >= 0.05', name="test_loose")
+    write(project, project_sources.THRESHOLD, loose)
     measure(project, "--fairness-resolve", "--fairness-model=simulated:even")
     looks = {row["threshold"]: row["looks"]["number"] for row in project.rows()}
     assert looks["loose"] == 1 < looks["women and men alike"]
@@ -402,7 +401,7 @@ def test_repetitions_of_later_looks_are_told_apart(project: Project) -> None:
 
 
 def test_each_judged_run_is_verified_at_its_own_interval(project: Project) -> None:
-    project.write(test_hiring=sources.suite(count=60, probe=PROBE))
+    project.write(test_hiring=project_sources.suite(count=60, probe=PROBE))
     texts = []
     for more in ((), ("--fairness-fresh",)):
         measure(project, *more)
@@ -418,8 +417,8 @@ def test_each_judged_run_is_verified_at_its_own_interval(project: Project) -> No
     assert found["looks run"] == (1, 2)
 
 
-def test_a_baseline_is_taken_from_the_run(project: Project) -> None:
-    against = sources.threshold(
+def test_baseline_must_be_named_to_verify(project: Project) -> None:
+    against = project_sources.threshold(
         f'assert measured.against(baseline).ratio("hired", {PAIR}) <= 1.1', name="test_no_worse"
     ).replace("(measured)", "(measured, baseline)")
     write(project, RATE)
@@ -435,7 +434,7 @@ def test_a_baseline_is_taken_from_the_run(project: Project) -> None:
     assert verify(project, f"--fairness-baseline={run}").ret == 0
 
 
-def test_models_are_those_of_the_file(project: Project) -> None:
+def test_models_are_taken_from_the_file(project: Project) -> None:
     write(project)
     measure(project, f"--fairness-model={MODEL}", "--fairness-model=simulated:shipped?base=0.7")
     (project.path / "pytest.ini").write_text("[pytest]\nfairness_model = simulated:of_the_project\n", encoding="utf-8")
@@ -444,7 +443,7 @@ def test_models_are_those_of_the_file(project: Project) -> None:
     assert "4 of 4 thresholds" in flat(result)
 
 
-def test_a_strangers_text_is_shown_escaped(project: Project) -> None:
+def test_hostile_text_in_the_file_is_escaped(project: Project) -> None:
     write(project)
     measure(project)
     hostile = "\x1b[31mfair\u202e\n::error::"
@@ -462,7 +461,7 @@ def test_a_strangers_text_is_shown_escaped(project: Project) -> None:
 
 
 @pytest.mark.parametrize("field", ["looks", "sample", "bounds", "comparisons", "groups", "scale", "model", "ungraded"])
-def test_any_shape_of_a_field_is_a_difference(project: Project, field: str) -> None:
+def test_any_json_value_of_a_field_is_a_difference(project: Project, field: str) -> None:
     write(project, RATE)
     measure(project)
     values: list[Any] = [3, "x", [[]], {"": {}}]
@@ -473,7 +472,7 @@ def test_any_shape_of_a_field_is_a_difference(project: Project, field: str) -> N
         assert "INTERNALERROR" not in shown(result)
 
 
-def test_no_key_is_shown(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_keys_are_never_shown(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OTHER_API_KEY", "correct-horse-battery")
     named = 'said.__name__ = "correct-horse-battery"\n'
     write(project, f'def said(attempt):\n    return attempt["hired"]\n\n\n{named}', RATE.replace('"hired"', "said"))
@@ -486,34 +485,34 @@ def test_no_key_is_shown(project: Project, monkeypatch: pytest.MonkeyPatch) -> N
     assert "correct-horse" not in shown(result) + (project.path / "verify.json").read_text(encoding="utf-8")
 
 
-def test_the_command_needs_the_file_alone(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_verify_command_needs_only_the_file(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     write(project)
     project.write(test_other="raise RuntimeError\n")
     project.run("test_hiring.py", "-m", "threshold", f"--fairness-model={MODEL}")
     monkeypatch.chdir(project.path)
     monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:randomly")
-    assert cli.main(["verify", "results.json"]) == 0
-    assert cli.main(["verify", "results.json", "test_hiring.py", "-q", "--fairness-json=verify.json"]) == 0
+    assert main.main(["verify", "results.json"]) == 0
+    assert main.main(["verify", "results.json", "test_hiring.py", "-q", "--fairness-json=verify.json"]) == 0
     assert verification(project)["same"]
     tamper(project, _unfair)
-    assert cli.main(["verify", "results.json"]) == 1
+    assert main.main(["verify", "results.json"]) == 1
     (project.path / "results.json").write_text("{", encoding="utf-8")
-    assert cli.main(["verify", "results.json"]) == pytest.ExitCode.USAGE_ERROR
+    assert main.main(["verify", "results.json"]) == pytest.ExitCode.USAGE_ERROR
 
 
-def test_the_file_is_not_overwritten_by_what_verifies_it(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_verification_does_not_overwrite_its_file(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     write(project)
     (project.path / "pytest.ini").write_text("[pytest]\nfairness_json = results.json\n", encoding="utf-8")
     measure(project)
     before = (project.path / "results.json").read_bytes()
     monkeypatch.chdir(project.path)
     monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:randomly")
-    assert cli.main(["verify", "./results.json"]) == 0
+    assert main.main(["verify", "./results.json"]) == 0
     assert (project.path / "results.json").read_bytes() == before
 
 
 @every_mode
-def test_what_was_not_judged_is_left_and_cannot_be_made_up(project: Project) -> None:
+def test_unjudged_thresholds_are_skipped_and_cannot_be_forged(project: Project) -> None:
     write(project, RATE, RATIO, "@pytest.mark.skip(reason='later')\n" + HIGH)
     results = measure(project, "-k", "rate or high")
     result = verify(project)

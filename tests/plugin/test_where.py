@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fairness.session.dry_runs import certificates
-
-from . import sources
-from .project import Project, every_mode, shown
+from pytest_fairness.plugin.dry_runs import error_rates
+from tests.helpers import project_sources
+from tests.helpers.project import Project, every_mode, shown
 
 ITEMS = """\
 def people():
@@ -21,14 +20,17 @@ def people():
 @pytest.fixture
 def project(project: Project) -> Project:
     project.write(
-        conftest=sources.application(sources.UNEVEN),
-        test_hiring=sources.HEAD + ITEMS + sources.PROBE + sources.threshold('assert measured.rate("hired") >= 0.1'),
+        conftest=project_sources.application(project_sources.UNEVEN),
+        test_hiring=project_sources.HEAD
+        + ITEMS
+        + project_sources.PROBE
+        + project_sources.threshold('assert measured.rate("hired") >= 0.1'),
     )
     return project
 
 
 @every_mode
-def test_only_these_items_are_measured(project: Project) -> None:
+def test_only_matching_items_are_measured(project: Project) -> None:
     project.run("--fairness-where=kind=odd")
     assert project.row()["items"] == 20
     assert len(project.asked()) == 40
@@ -36,13 +38,13 @@ def test_only_these_items_are_measured(project: Project) -> None:
     assert "--fairness-where=kind=odd" in project.results()["run"]["command"]
 
 
-def test_several_values_of_one_attribute(project: Project) -> None:
+def test_several_values_of_one_attribute_are_combined(project: Project) -> None:
     project.run("--fairness-where=kind=odd", "--fairness-where=kind=even")
     assert project.row()["items"] == 40
 
 
 @every_mode
-def test_unknown_attributes_are_refused_before_anything_is_asked(project: Project) -> None:
+def test_unknown_attributes_are_refused_before_any_request(project: Project) -> None:
     result = project.run("--fairness-where=knd=odd")
     text = " ".join(shown(result).split())
     assert result.ret == pytest.ExitCode.USAGE_ERROR
@@ -53,7 +55,9 @@ def test_unknown_attributes_are_refused_before_anything_is_asked(project: Projec
 
 @every_mode
 def test_probes_without_the_attribute_are_measured_whole_and_named(project: Project) -> None:
-    other = sources.items(count=5).replace("people", "others") + sources.PROBE.replace("test_hiring", "test_other")
+    other = project_sources.items(count=5).replace("people", "others") + project_sources.PROBE.replace(
+        "test_hiring", "test_other"
+    )
     text = (project.path / "test_hiring.py").read_text(encoding="utf-8")
     project.write(test_hiring=text + other.replace("items=people", "items=others").replace("of profile", "of place"))
     result = project.run("--fairness-where=kind=odd")
@@ -71,13 +75,13 @@ def test_probes_without_the_attribute_are_measured_whole_and_named(project: Proj
         ("kind=odds", "no item has kind 'odds'; did you mean 'odd'"),
     ],
 )
-def test_a_value_that_no_item_has(project: Project, given: str, said: str) -> None:
+def test_value_without_items_is_refused(project: Project, given: str, said: str) -> None:
     result = project.run(f"--fairness-where={given}")
     assert said in " ".join(shown(result).split())
     assert result.ret != 0
 
 
-def test_it_is_verified_so(project: Project) -> None:
+def test_restricted_run_is_verified(project: Project) -> None:
     project.run("--fairness-where=kind=odd")
     result = project.bare_run("--fairness-verify=results.json")
     assert "verified: 1 of 1" in shown(result)
@@ -115,17 +119,17 @@ NAMES = ("family", "worst", "loop", "pair", "slice", "slice_without", "whole")
 
 @pytest.fixture
 def of_groups(project: Project) -> Project:
-    """A project whose application hires no elder, who live in the north."""
-    tests = [sources.threshold(body, name=f"test_{name}") for name, body in zip(NAMES, CLAIMS, strict=True)]
+    """Return a project whose application hires no elder; elders live in the north."""
+    tests = [project_sources.threshold(body, name=f"test_{name}") for name, body in zip(NAMES, CLAIMS, strict=True)]
     project.write(
-        conftest=sources.application({"woman": 0.9, "man": 0.9, "elder": 0.0}, version="1"),
-        test_hiring=sources.HEAD + LEFT_OUT + sources.PROBE + "\n\n".join(tests),
+        conftest=project_sources.application({"woman": 0.9, "man": 0.9, "elder": 0.0}, version="1"),
+        test_hiring=project_sources.HEAD + LEFT_OUT + project_sources.PROBE + "\n\n".join(tests),
     )
     return project
 
 
 @every_mode
-def test_groups_that_are_left_out_do_not_vanish(of_groups: Project) -> None:
+def test_excluded_groups_make_comparisons_invalid(of_groups: Project) -> None:
     result = of_groups.run("--fairness-where=region=south")
     verdicts = {row["id"].partition("::test_")[2]: row["verdict"] for row in of_groups.rows()}
     assert verdicts == dict.fromkeys(NAMES, "invalid") | {"slice_without": "fair", "whole": "fair"}
@@ -136,8 +140,8 @@ def test_groups_that_are_left_out_do_not_vanish(of_groups: Project) -> None:
     assert "--fairness-where=region=south left them out" in messages["loop"]
 
 
-def test_stored_runs_know_the_groups_that_were_left_out(of_groups: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(certificates, "DRAWS", 20)
+def test_stored_runs_remember_excluded_groups(of_groups: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(error_rates, "DRAWS", 20)
     of_groups.run("--fairness-where=region=south")
     assert f"verified: {len(NAMES)} of {len(NAMES)}" in shown(of_groups.bare_run("--fairness-verify=results.json"))
     of_groups.run("--fairness-certify=latest", "-k", "family")
@@ -148,12 +152,14 @@ def test_stored_runs_know_the_groups_that_were_left_out(of_groups: Project, monk
     assert "cannot pass with any data: no attempts of elder: --fairness-where=region=south" in shown(plan)
 
 
-def test_a_sample_without_a_group_is_invalid(project: Project) -> None:
-    rare = sources.items(400).replace("('woman', 'man')", "('woman', 'man', 'elder')[: 3 if number == 7 else 2]")
-    family = sources.threshold('assert measured.ratios("hired", by="gender") >= 0.5')
+def test_sample_without_a_group_is_invalid(project: Project) -> None:
+    rare = project_sources.items(400).replace(
+        "('woman', 'man')", "('woman', 'man', 'elder')[: 3 if number == 7 else 2]"
+    )
+    family = project_sources.threshold('assert measured.ratios("hired", by="gender") >= 0.5')
     project.write(
-        conftest=sources.application({"woman": 0.9, "man": 0.9, "elder": 0.9}),
-        test_hiring="\n\n".join([sources.HEAD, rare, sources.PROBE, family]),
+        conftest=project_sources.application({"woman": 0.9, "man": 0.9, "elder": 0.9}),
+        test_hiring="\n\n".join([project_sources.HEAD, rare, project_sources.PROBE, family]),
     )
     project.run("--fairness-sample=20")
     assert "invalid: no attempts of elder: --fairness-sample=20 left them out" in project.row()["message"]

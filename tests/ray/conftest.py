@@ -70,7 +70,7 @@ class Weights:
     model: str
 
     def command(self, name: str, *args: str) -> list[str]:
-        """What measures everything into a store and a results file of this name."""
+        """Return the command that measures everything into a store and a results file of this name."""
         files = (f"--fairness-store={name}.sqlite", f"--fairness-json={name}.json", "--fairness-report=none")
         options = ("-q", "-p", "no:randomly", "-p", "no:cacheprovider", "--fairness-offline")
         return [sys.executable, "-m", "pytest", *options, f"--fairness-model={self.model}", *files, *args]
@@ -88,7 +88,7 @@ class Weights:
         )
 
     def run(self, name: str, *args: str) -> str:
-        """All that it printed."""
+        """Run the command, and return its output."""
         shown, _ = self.start(name, *args).communicate(timeout=240)
         return shown
 
@@ -109,19 +109,19 @@ class Weights:
                 return []
 
     def answers(self, name: str) -> dict[str, str]:
-        """The answered texts in a store, by the attempt's key."""
+        """Return the answered texts in a store, by the attempt's key."""
         return dict(self.query(name, "select key, text from attempts where error is null"))
 
     def loaded(self) -> set[str]:
-        """Whether the processes of pytest have loaded torch, since this was asked last."""
+        """Return which processes have loaded torch since the last call."""
         file = self.path / "loaded.txt"
-        found = set(file.read_text(encoding="utf-8").split())
+        loaded = set(file.read_text(encoding="utf-8").split())
         file.unlink()
-        return found
+        return loaded
 
 
 def weights_in(folder: Path, tiny: Path, count: int, tokens: int) -> Weights:
-    """The project, with the tiny model in ``weights/tiny``."""
+    """Return the project, with the tiny model in ``weights/tiny``."""
     shutil.copytree(tiny, folder / "weights" / "tiny")
     (folder / "test_tiny.py").write_text(SUITE.replace("COUNT", str(count)), encoding="utf-8")
     (folder / "conftest.py").write_text(CONFTEST, encoding="utf-8")

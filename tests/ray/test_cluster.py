@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import Weights, weights_in
+from tests.ray.conftest import Weights, weights_in
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 COUNT = 100
@@ -18,7 +18,7 @@ PLAIN = """
 import sys
 import pytest
 from pytest_fairness import ProbeItem, Prompt, YesNo
-from pytest_fairness.graders.embeddings import ELSEWHERE
+from pytest_fairness.graders.embeddings import REMOTE_EMBEDDER
 
 def items():
     return [ProbeItem(str(number), [Prompt(f"Is {number} even?")]) for number in range(3)]
@@ -29,7 +29,7 @@ def test_plain(probe_item, model):
 
 def test_it_has_joined():
     import ray
-    assert ray.is_initialized() and ELSEWHERE.get() is not None
+    assert ray.is_initialized() and REMOTE_EMBEDDER.get() is not None
     assert {node["Alive"] for node in ray.nodes()} == {True}
 """
 
@@ -53,7 +53,7 @@ def until(reached: Any) -> None:
         time.sleep(0.02)
 
 
-def test_a_node_lost_in_mid_run_changes_no_verdict(tiny_model: Path, tmp_path: Path, cluster: Any) -> None:
+def test_lost_node_changes_no_verdict(tiny_model: Path, tmp_path: Path, cluster: Any) -> None:
     weights = weights_in(tmp_path, tiny_model, COUNT, tokens=32)
     alone = weights.start("alone")
     (lost,) = cluster.worker_nodes
@@ -84,7 +84,7 @@ def test_a_node_lost_in_mid_run_changes_no_verdict(tiny_model: Path, tmp_path: P
     assert not [path for path in files if SECRET.encode() in path.read_bytes()]
 
 
-def test_a_cluster_of_this_machine_is_started_shared_by_workers_and_ended(tmp_path: Path) -> None:
+def test_local_cluster_is_started_shared_and_ended(tmp_path: Path) -> None:
     weights = Weights(tmp_path, "simulated:m")
     (tmp_path / "test_tiny.py").write_text(PLAIN, encoding="utf-8")
     shown = weights.run("ray", "-n2", "--fairness-executor=ray", "--fairness-replicas=1")

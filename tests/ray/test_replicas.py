@@ -1,4 +1,4 @@
-"""Which replica is asked, and what becomes of one that is lost; and what an executor that cannot be used says."""
+"""Replicas on a Ray cluster: load balancing, losses, and executors that cannot be used."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import pytest
 
 import pytest_fairness
 from pytest_fairness.core.errors import FatalError, TransientError
-from pytest_fairness.executors.replica import Replica
-from pytest_fairness.executors.replicas import Replicas, shape
+from pytest_fairness.executors.pool import Replicas, shape
+from pytest_fairness.executors.worker import Replica
 
 
 @dataclass
@@ -67,7 +67,7 @@ def asked(handles: list[Handle], ask: Callable[[Replicas], Awaitable[Any]]) -> A
     return asyncio.run(run())
 
 
-def test_calls_go_to_the_least_loaded_and_no_more_than_so_many_at_a_time() -> None:
+def test_calls_go_to_the_least_loaded_replica_within_bounds() -> None:
     handles = [Handle(), Handle(), Handle()]
 
     async def ask(replicas: Replicas) -> list[Any]:
@@ -78,7 +78,7 @@ def test_calls_go_to_the_least_loaded_and_no_more_than_so_many_at_a_time() -> No
     assert [handle.answered for handle in handles] == [20, 20, 20]
 
 
-def test_one_kind_of_work_does_not_keep_another_waiting() -> None:
+def test_one_kind_of_work_does_not_block_another() -> None:
     (handle,) = handles = [Handle()]
 
     async def ask(replicas: Replicas) -> int:
@@ -92,7 +92,7 @@ def test_one_kind_of_work_does_not_keep_another_waiting() -> None:
     assert asked(handles, ask) == 1
 
 
-def test_a_lost_replica_is_left_out_until_it_is_back() -> None:
+def test_lost_replica_is_left_out_until_it_returns() -> None:
     from ray.exceptions import ActorUnavailableError
 
     handles = [Handle(), Handle()]
@@ -116,7 +116,7 @@ def test_a_lost_replica_is_left_out_until_it_is_back() -> None:
     assert asked(handles, ask)[0] == 1
 
 
-def test_where_no_replica_can_ever_be_there_the_reason_is_told() -> None:
+def test_loss_of_all_replicas_is_reported_with_the_reason() -> None:
     from ray.exceptions import ActorDiedError
 
     async def ask(replicas: Replicas) -> None:
@@ -145,7 +145,7 @@ def test_replicas_fit_the_nodes() -> None:
         shape(nodes({"memory": 1}), None)
 
 
-def test_other_weights_do_not_answer_in_the_name_of_these(tmp_path: Path) -> None:
+def test_replica_with_other_weights_refuses_to_answer(tmp_path: Path) -> None:
     def answer(replica: Replica, name: str, key: str) -> Any:
         return asyncio.run(replica.answer(name, key, [{"role": "user", "content": "?"}], None, 0))
 
@@ -169,24 +169,27 @@ def test_other_weights_do_not_answer_in_the_name_of_these(tmp_path: Path) -> Non
         (["--fairness-executor=ray:127.0.0.1:9"], "the Ray cluster 127.0.0.1:9 cannot be reached: Connection refused"),
         (["--fairness-executor=dask"], "--fairness-executor is 'dask': write ray, ray:auto or ray:HOST:PORT"),
         (["--fairness-executor=ray:here"], "--fairness-executor is 'ray:here': write ray, ray:auto or ray:HOST:PORT"),
-        (["--fairness-replicas=2"], "--fairness-replicas are those of --fairness-executor: name one, or drop it"),
+        (
+            ["--fairness-replicas=2"],
+            "--fairness-replicas needs --fairness-executor: give it too, or drop --fairness-replicas",
+        ),
         (["--fairness-executor=ray", "--fairness-replicas=0"], "--fairness-replicas is 0: it must be at least 1"),
     ],
 )
-def test_what_cannot_be_meant_or_reached_is_one_line(
+def test_invalid_or_unreachable_executor_is_reported_in_one_line(
     pytester: pytest.Pytester, options: list[str], said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert said in "\n".join(refused(pytester, *options))
 
 
-def test_without_ray_one_line_names_the_extra(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_ray_is_reported_with_the_extra(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     (line,) = refused(pytester, "--fairness-executor=ray")
     assert line == 'ERROR: Ray is not installed: pip install "./pytest-fairness[ray]"'
 
 
 def refused(pytester: pytest.Pytester, *options: str) -> list[str]:
-    """What a run says that ends before its first test."""
+    """Return the error lines of a run that ends before its first test."""
     pytester.makepyfile(
         """
         import pytest

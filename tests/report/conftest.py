@@ -22,8 +22,8 @@ def browser() -> Iterator[Browser]:
 
     Not for longer than a module: while it is there its event loop runs in this thread, and nobody else's may.
     """
-    found = shutil.which("chromium") or shutil.which("google-chrome")
-    if found is None:
+    program = shutil.which("chromium") or shutil.which("google-chrome")
+    if program is None:
         message = "no Chromium is installed: apt-get install chromium"
         if "PYTEST_FAIRNESS_NO_SKIP" in os.environ:
             pytest.fail(message)
@@ -31,14 +31,14 @@ def browser() -> Iterator[Browser]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-dev-shm-usage"])
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"])
         yield browser
         browser.close()
 
 
 @pytest.fixture
 def open_page(browser: Browser) -> Iterator[OpenPage]:
-    """Opens a file in a page of its own; in the end none has logged an error, thrown one or asked for anything else."""
+    """Yield a function that opens a file in its own page; assert that none logs, throws or requests anything."""
     wrong: list[str] = []
     contexts = []
 

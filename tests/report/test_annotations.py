@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_fairness.report.ci.annotations import workflow_commands
-from tests.report import made
+from pytest_fairness.report.ci.github_annotations import workflow_commands
+from tests.helpers import report_views
 
 COMMAND = re.compile(r"::(error|warning|notice) ((?:[a-z]+=[^,:\r\n]*,?)+)::([^\r\n]*)")
 
 
 def read(line: str) -> tuple[str, dict[str, str], str]:
-    """A command as GitHub's runner reads it: kind, properties, message."""
+    """Return a command as GitHub's runner reads it: kind, properties, message."""
     found = COMMAND.fullmatch(line)
     assert found, line
     properties = dict(part.split("=", 1) for part in found[2].split(","))
@@ -28,16 +28,18 @@ def unescaped(text: str) -> str:
     return text
 
 
-def test_verdicts_are_annotated_where_their_tests_stand() -> None:
+def test_verdicts_are_annotated_at_their_tests() -> None:
     rows = [
-        made.row("fair"),
-        made.row("undecided", location=["suites/b.py", 7]),
-        made.row("unfair", threshold="100%, or: less", message="unfair: 60%, outside\n0.8", location=["a\\b.py", 3]),
-        made.row("undecided", outcome="flaky", message="", flaky="undecided: it straddles 0.8"),
-        made.row("unfair", outcome="xfailed"),
-        made.row("invalid", message="invalid: no attempts", location=None),
+        report_views.row("fair"),
+        report_views.row("undecided", location=["suites/b.py", 7]),
+        report_views.row(
+            "unfair", threshold="100%, or: less", message="unfair: 60%, outside\n0.8", location=["a\\b.py", 3]
+        ),
+        report_views.row("undecided", outcome="flaky", message="", flaky="undecided: it straddles 0.8"),
+        report_views.row("unfair", outcome="xfailed"),
+        report_views.row("invalid", message="invalid: no attempts", location=["", 0]),
     ]
-    assert [read(line) for line in workflow_commands(made.view(rows))] == [
+    assert [read(line) for line in workflow_commands(report_views.view(rows))] == [
         (
             "error",
             {"file": "a/b.py", "line": "3", "title": "unfair: 100%, or: less (simulated:model)"},
@@ -58,9 +60,9 @@ def test_verdicts_are_annotated_where_their_tests_stand() -> None:
 
 
 @pytest.mark.parametrize(("number", "shown"), [(9, 9), (10, 10), (11, 10), (300, 10)])
-def test_ten_of_a_kind_at_most_worst_first(number: int, shown: int) -> None:
-    rows = [made.row("invalid", message="invalid: x") for _ in range(number - 1)] + [made.row("unfair")]
-    lines = [read(line) for line in workflow_commands(made.view(rows))]
+def test_at_most_ten_of_a_kind_are_annotated_worst_first(number: int, shown: int) -> None:
+    rows = [report_views.row("invalid", message="invalid: x") for _ in range(number - 1)] + [report_views.row("unfair")]
+    lines = [read(line) for line in workflow_commands(report_views.view(rows))]
     assert len(lines) == shown
     assert lines[0][2].startswith("unfair")
     more = number - 10
@@ -69,10 +71,10 @@ def test_ten_of_a_kind_at_most_worst_first(number: int, shown: int) -> None:
 
 
 @settings(deadline=None)
-@given(st.text(st.characters(exclude_categories=()), max_size=50) | st.sampled_from(made.HOSTILE))
-def test_no_text_adds_a_command_or_a_property(text: str) -> None:
+@given(st.text(st.characters(exclude_categories=()), max_size=50) | st.sampled_from(report_views.HOSTILE))
+def test_text_cannot_add_a_command_or_a_property(text: str) -> None:
     changes = dict.fromkeys(("threshold", "model", "message"), text)
-    (line,) = workflow_commands(made.view([made.row("unfair", **changes, location=[text, 5])]))
+    (line,) = workflow_commands(report_views.view([report_views.row("unfair", **changes, location=[text, 5])]))
     kind, properties, _ = read(line)
     assert (kind, list(properties), properties["line"]) == ("error", ["file", "line", "title"], "5")
     assert len(line.splitlines()) == 1
@@ -81,6 +83,8 @@ def test_no_text_adds_a_command_or_a_property(text: str) -> None:
     line.encode()
 
 
-def test_a_megabyte_is_cut() -> None:
-    (line,) = workflow_commands(made.view([made.row("unfair", message="%" * 1_000_000, threshold="n" * 5000)]))
+def test_message_of_a_megabyte_is_cut() -> None:
+    (line,) = workflow_commands(
+        report_views.view([report_views.row("unfair", message="%" * 1_000_000, threshold="n" * 5000)])
+    )
     assert len(line) < 16_000

@@ -14,10 +14,15 @@ import pytest
 
 from pytest_fairness.core.attempts import Grade
 from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.results import RunResult, RunResults, ThresholdResult
+from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.html.attempts import PackedAttempts, link_to, pack_attempts
-from pytest_fairness.report.texts import visible
+from tests.helpers.attempts_page import PROBE, attempt, many_samples, sample
 
-from .attempts_page import PROBE, attempt, many_samples, sample
+
+def results(*thresholds: ThresholdResult) -> RunResults:
+    """Results of these thresholds."""
+    return RunResults(run=RunResult(id="a", started="b"), thresholds=thresholds)
 
 
 def budget(attempts: int) -> int:
@@ -30,7 +35,7 @@ def unpacked(packed: PackedAttempts) -> tuple[dict[str, Any], list[str]]:
 
 
 def column(index: Mapping[str, Any], texts: list[str], name: str) -> list[str]:
-    """A column of texts: its places are told as steps."""
+    """Return a column of texts, whose indices are stored as steps."""
     place, found = 0, []
     for step in index["attempts"][name]:
         place += step
@@ -39,18 +44,18 @@ def column(index: Mapping[str, Any], texts: list[str], name: str) -> list[str]:
 
 
 def noise(length: int, seed: int = 1) -> str:
-    """A text that nothing can make smaller."""
+    """Return a text that cannot be compressed."""
     return "".join(random.Random(seed).choices(string.ascii_letters + string.digits, k=length))
 
 
-def test_what_fits_is_held_whole_and_each_text_once() -> None:
+def test_attempts_that_fit_are_kept_whole_and_texts_once() -> None:
     prompt = Prompt([{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Advance?"}])
     attempts = [
         attempt("yes", prompt=prompt, reasoning="She fits.", repetition=0),
         attempt("yes", prompt=prompt, grades={"advance": Grade.none("refusal", "No comment.")}, repetition=1),
         attempt(None, prompt=prompt, error="timed out", grades={}, repetition=2),
     ]
-    packed = pack_attempts([sample(attempts)], {"thresholds": [{"probe": PROBE, "suite": "hiring"}]})
+    packed = pack_attempts([sample(attempts)], results(ThresholdResult(id="t", probe=PROBE, suite="hiring")))
     index, texts = unpacked(packed)
     assert (packed.note, packed.shown) == ("", 3)
     assert column(index, texts, "text") == ["yes", "yes", ""]
@@ -65,25 +70,25 @@ def test_what_fits_is_held_whole_and_each_text_once() -> None:
     assert [names[place] for place in index["conversations"][0][::2]] == ["system", "user"]
 
 
-def test_a_probe_without_thresholds_is_of_the_suite_whose_folder_it_is_in() -> None:
-    index, _ = unpacked(pack_attempts([sample([attempt()])], {"thresholds": []}))
+def test_probe_without_thresholds_belongs_to_the_suite_of_its_folder() -> None:
+    index, _ = unpacked(pack_attempts([sample([attempt()])], results()))
     assert index["names"][index["samples"][0][0]] == "hiring"
 
 
-def test_attempts_without_grades_or_groups_of_others_have_none() -> None:
+def test_attempts_have_only_their_own_grades_and_groups() -> None:
     first = attempt(prompt=Prompt("a", {"gender": "female"}), grades={"advance": Grade(1)})
     second = attempt(prompt=Prompt("b", {"origin": "north"}), grades={"tone": Grade(0.5)})
-    index, _ = unpacked(pack_attempts([sample([first, second])], {}))
+    index, _ = unpacked(pack_attempts([sample([first, second])], results()))
     assert [[place >= 0 for place in groups] for groups in index["groups"]] == [[True, False], [False, True]]
     assert [[place >= 0 for place in grade["value"]] for grade in index["grades"]] == [[True, False], [False, True]]
 
 
 @pytest.mark.parametrize("length", [2_500, 1_000_000])
-def test_texts_that_do_not_fit_are_cut_to_one_length_and_the_note_tells_it(length: int) -> None:
+def test_long_texts_are_cut_to_one_length_and_noted(length: int) -> None:
     count = 3_000_000 // length
     attempts = [attempt(noise(length, seed), repetition=seed) for seed in range(count)]
     attempts.append(attempt("short", repetition=count))
-    packed = pack_attempts([sample(attempts)], {})
+    packed = pack_attempts([sample(attempts)], results())
     _, texts = unpacked(packed)
     cut = [text for text in texts if "more characters)" in text]
     assert len(cut) == count
@@ -97,14 +102,14 @@ def test_texts_that_do_not_fit_are_cut_to_one_length_and_the_note_tells_it(lengt
     assert 0.9 * budget(count + 1) < size <= budget(count + 1)
 
 
-def test_a_megabyte_that_deflates_well_is_held_whole() -> None:
-    packed = pack_attempts([sample([attempt("na " * 350_000)])], {})
+def test_compressible_megabyte_is_kept_whole() -> None:
+    packed = pack_attempts([sample([attempt("na " * 350_000)])], results())
     assert packed.note == ""
     assert "na " * 350_000 in unpacked(packed)[1]
 
 
 @pytest.mark.parametrize(("grades", "answers_too"), [(1, False), (4, True)])
-def test_reasoning_is_left_out_first_then_answers_and_never_an_attempt(
+def test_reasoning_is_dropped_first_and_attempts_never(
     grades: int, answers_too: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pytest_fairness.report.html.attempts._BASE_BYTES", 0)  # as it is with a great many attempts
@@ -117,7 +122,7 @@ def test_reasoning_is_left_out_first_then_answers_and_never_an_attempt(
         )
         for number in range(600)
     ]
-    packed = pack_attempts([sample(attempts)], {})
+    packed = pack_attempts([sample(attempts)], results())
     index, texts = unpacked(packed)
     assert len(index["attempts"]["prompt"]) == packed.shown == 600
     assert all(thought.startswith("(left out of this page") for thought in column(index, texts, "reasoning"))
@@ -130,37 +135,37 @@ def test_reasoning_is_left_out_first_then_answers_and_never_an_attempt(
     assert sum(map(len, packed.chunks)) <= 180 * 600
 
 
-def test_controls_are_written_out_and_lines_are_kept() -> None:
+def test_control_characters_are_escaped_and_lines_kept() -> None:
     index, texts = unpacked(
-        pack_attempts([sample([attempt("a\u202eb\x07\n\tc\ud800", item="nurse\u2066\n", prompt="x\x00y")])], {})
+        pack_attempts([sample([attempt("a\u202eb\x07\n\tc\ud800", item="nurse\u2066\n", prompt="x\x00y")])], results())
     )
     assert r"a\u202eb\u0007" + "\n\tc" + r"\ud800" in texts
     assert r"x\u0000y" in texts
     assert r"nurse\u2066\u000a" in index["names"]
 
 
-def test_long_names_are_cut_and_a_link_names_them_as_the_page_does() -> None:
+def test_long_names_are_cut_the_same_way_in_links() -> None:
     name = "n" * 100_000
-    index, _ = unpacked(pack_attempts([sample([attempt(item=name)])], {}))
+    index, _ = unpacked(pack_attempts([sample([attempt(item=name)])], results()))
     (shown,) = [known for known in index["names"] if known.startswith("nnn")]
     assert len(shown) == 201
     assert link_to(item=name).count("n") == 200
 
 
-def test_the_same_attempts_are_packed_to_the_same_bytes() -> None:
-    assert pack_attempts(many_samples(60), {}) == pack_attempts(many_samples(60), {})
+def test_same_attempts_are_packed_to_the_same_bytes() -> None:
+    assert pack_attempts(many_samples(60), results()) == pack_attempts(many_samples(60), results())
 
 
 @pytest.mark.parametrize(
     "code", [0, 7, 0x1B, 0x7F, 0x9B, 0xAD, 0x200B, 0x200F, 0x202E, 0x2069, 0xFEFF, 0xFFFE, 0xE0041]
 )
-def test_what_nobody_sees_is_written_out(code: int) -> None:
+def test_invisible_characters_are_escaped(code: int) -> None:
     for lines in (True, False):
-        shown = visible(f"a{chr(code)}b", lines=lines)
+        shown = escape_controls(f"a{chr(code)}b", lines=lines)
         assert shown.isascii()
         assert f"{code:04x}" in shown
 
 
 @pytest.mark.parametrize("text", ["naïve café", "שלום", "\u0645\u06cc\u200c\u062e", "👩\u200d⚕️", "日本語", "a\\b"])
-def test_what_is_seen_stays(text: str) -> None:
-    assert visible(text) == visible(text, lines=True) == text
+def test_visible_characters_stay(text: str) -> None:
+    assert escape_controls(text) == escape_controls(text, lines=True) == text

@@ -13,26 +13,27 @@ import pytest
 
 from pytest_fairness.core.attempts import Grade, GradedAttempt
 from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.results import RunResult, RunResults
 from pytest_fairness.report.html.attempts import link_to, pack_attempts
-
-from .attempts_page import attempt, many_samples, sample, write_page
+from tests.helpers.attempts_page import attempt, many_samples, sample, write_page
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
     from pytest_fairness.store.samples import StoredSample
-
-    from .conftest import OpenPage
+    from tests.report.conftest import OpenPage
 
 Show = Callable[..., "Page"]
 
 
 @pytest.fixture
 def show(tmp_path: Path, open_page: OpenPage) -> Show:
-    """The section with these samples, once all its texts are there."""
+    """Return a function that opens the section with these samples, once all its texts are loaded."""
 
     def show(*samples: StoredSample, hash: str = "", **settings: Any) -> Page:
-        path = write_page(tmp_path / "attempts.html", pack_attempts(samples, {}))
+        path = write_page(
+            tmp_path / "attempts.html", pack_attempts(samples, RunResults(run=RunResult(id="a", started="b")))
+        )
         page = open_page(path, hash, **settings)
         page.wait_for_selector("#attempts[data-state=ready]")
         return page
@@ -59,7 +60,7 @@ def two_models() -> list[StoredSample]:
 
 
 def status(page: Page) -> str:
-    """What the section says of its list, once all changes are shown."""
+    """Return the status line of the list, once all changes are shown."""
     page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
     return page.locator("#attempts-status").inner_text()
 
@@ -68,7 +69,7 @@ def focused(page: Page) -> str:
     return str(page.evaluate("document.activeElement.id || document.activeElement.textContent"))
 
 
-def test_each_filter_counts_what_it_leaves(show: Show) -> None:
+def test_each_filter_counts_the_remaining_attempts(show: Show) -> None:
     page = show(*two_models())
     assert status(page) == "12 of 12 attempts match; 1 to 12 are shown."
     for label, chosen, left in (
@@ -108,15 +109,13 @@ def test_filters_and_search_narrow_together(show: Show) -> None:
         ("(.*", 0),
     ],
 )
-def test_the_search_wants_all_words_in_prompts_answers_or_the_words_of_graders(
-    show: Show, search: str, left: int
-) -> None:
+def test_search_matches_all_words_in_prompts_answers_and_graders(show: Show, search: str, left: int) -> None:
     page = show(*two_models())
     page.get_by_label("Search").fill(search)
     assert status(page).startswith(f"{left} of 12 " if left else "None of 12 ")
 
 
-def test_an_item_is_found_by_a_part_of_its_id_or_exactly_in_quotes(show: Show) -> None:
+def test_item_filter_matches_a_part_or_a_quoted_id(show: Show) -> None:
     page = show(*two_models())
     page.get_by_label("Item").fill("nurse")
     assert status(page).startswith("8 of 12 ")
@@ -124,7 +123,7 @@ def test_an_item_is_found_by_a_part_of_its_id_or_exactly_in_quotes(show: Show) -
     assert status(page).startswith("4 of 12 ")
 
 
-def test_grades_with_many_numbers_are_filtered_by_quarters(show: Show) -> None:
+def test_grades_with_many_numbers_are_filtered_by_quartile(show: Show) -> None:
     attempts = [attempt(f"a{number}", grades={"score": Grade(number / 100)}, item=f"{number}") for number in range(100)]
     page = show(sample(attempts))
     options = page.get_by_label("Grade: score").locator("option").all_inner_texts()
@@ -133,7 +132,7 @@ def test_grades_with_many_numbers_are_filtered_by_quarters(show: Show) -> None:
     assert status(page).startswith("26 of 100 ")
 
 
-def test_a_filter_that_no_attempt_of_the_chosen_suite_has_is_not_offered(show: Show) -> None:
+def test_filters_without_attempts_in_the_suite_are_hidden(show: Show) -> None:
     tones = [
         attempt("a", prompt=Prompt("a", {"origin": place}), item=place, grades={"tone": Grade(place)})
         for place in ("north", "south")
@@ -146,7 +145,7 @@ def test_a_filter_that_no_attempt_of_the_chosen_suite_has_is_not_offered(show: S
     assert status(page).startswith("12 of 14 ")
 
 
-def test_an_attempt_opens_with_all_that_was_said(show: Show) -> None:
+def test_attempt_opens_with_its_whole_conversation(show: Show) -> None:
     prompt = Prompt(
         [
             {"role": "system", "content": "Be brief."},
@@ -181,7 +180,7 @@ def test_an_attempt_opens_with_all_that_was_said(show: Show) -> None:
     assert "Error\ntimed out after 60 s" in page.locator("#attempt-1 .attempts-open").inner_text()
 
 
-def test_a_link_shows_one_item_and_the_address_keeps_what_was_chosen(show: Show) -> None:
+def test_link_shows_one_item_and_the_address_keeps_filters(show: Show) -> None:
     page = show(*two_models(), hash=link_to(item="nurse", model="m:two"))
     assert status(page).startswith("2 of 12 ")
     page.get_by_label("Group: gender").select_option("male")
@@ -194,7 +193,7 @@ def test_a_link_shows_one_item_and_the_address_keeps_what_was_chosen(show: Show)
     assert status(page).startswith("1 of 12 ")
 
 
-def test_a_link_to_an_attempt_opens_it_on_its_page(show: Show) -> None:
+def test_link_to_an_attempt_opens_it_on_its_page(show: Show) -> None:
     page = show(*many_samples(120), hash="#attempts?attempt=77")
     assert page.wait_for_selector("#attempt-77[open] .attempts-open")
     assert status(page) == "120 of 120 attempts match; 51 to 100 are shown."
@@ -203,7 +202,7 @@ def test_a_link_to_an_attempt_opens_it_on_its_page(show: Show) -> None:
     assert status(page) == "120 of 120 attempts match; 1 to 50 are shown."
 
 
-def test_pages_are_turned_and_the_focus_stays(show: Show) -> None:
+def test_page_buttons_keep_the_focus(show: Show) -> None:
     page = show(*many_samples(120))
     page.get_by_role("button", name="Next").last.click()
     assert status(page).endswith("51 to 100 are shown.")
@@ -216,7 +215,7 @@ def test_pages_are_turned_and_the_focus_stays(show: Show) -> None:
     assert status(page).endswith("51 to 100 are shown.")
 
 
-def test_the_keyboard_alone_is_enough(show: Show) -> None:
+def test_keyboard_alone_is_enough(show: Show) -> None:
     page = show(*two_models())
 
     def tab_to(wanted: str) -> None:
@@ -275,7 +274,7 @@ def test_hostile_texts_are_shown_and_never_run(show: Show, hostile: str) -> None
         assert hostile in shown
 
 
-def test_an_answer_of_a_megabyte_opens_in_parts(show: Show) -> None:
+def test_answer_of_a_megabyte_opens_in_parts(show: Show) -> None:
     page = show(sample([attempt("long " * 200_000)]))
     page.locator("summary").click()
     rest = page.get_by_role("button", name="Show 980,000 more characters")
@@ -289,7 +288,7 @@ def test_an_answer_of_a_megabyte_opens_in_parts(show: Show) -> None:
 
 @pytest.mark.parametrize("width", [1440, 390])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious(show: Show, width: int, scheme: str) -> None:
+def test_axe_finds_no_serious_violation(show: Show, width: int, scheme: str) -> None:
     axe = find_spec("axe_playwright_python")
     assert axe is not None
     assert axe.origin is not None
@@ -306,7 +305,7 @@ def test_axe_finds_nothing_serious(show: Show, width: int, scheme: str) -> None:
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_in_print_the_section_says_where_the_attempts_are(show: Show) -> None:
+def test_print_names_where_the_attempts_are(show: Show) -> None:
     page = show(*two_models())
     page.emulate_media(media="print")
     assert page.locator("#attempts").inner_text().split("\n")[-1] == (
@@ -314,5 +313,5 @@ def test_in_print_the_section_says_where_the_attempts_are(show: Show) -> None:
     )
 
 
-def test_no_attempts_are_said_to_be_none(show: Show) -> None:
+def test_empty_report_shows_no_attempts(show: Show) -> None:
     assert status(show()) == "None of 0 attempts matches."

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,13 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from markupsafe import Markup
 
 import pytest_fairness.report
-from pytest_fairness.core.marks import DIFFERENCES, RATIOS, Scale
-from pytest_fairness.core.numerals import bounds_of, figures
+from pytest_fairness.core.formatting import bounds_of, figures
+from pytest_fairness.core.marks import DIFFERENCES, RATIOS, MarkScale
+from pytest_fairness.core.metric_kind import MetricKind
+from pytest_fairness.core.results import GroupResult, PastResult, ThresholdResult
 from pytest_fairness.report.html.axes import Axis, axis_over
 from pytest_fairness.report.html.charts import (
     CLASSES,
@@ -27,8 +31,9 @@ from pytest_fairness.report.html.charts import (
     slices_chart,
     threshold_chart,
 )
-from pytest_fairness.report.html.signs import WIDTH
+from pytest_fairness.report.html.glyphs import WIDTH
 from pytest_fairness.report.html.svg import lines_of, spread, width_of
+from tests.helpers.report_views import ratio
 
 quickly = settings(
     max_examples=60, deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
@@ -53,7 +58,7 @@ names = st.one_of(st.sampled_from(HOSTILE), st.text(st.characters(), max_size=40
 counts = st.integers(0, 10**6)
 
 
-def scaled(scale: Scale) -> dict[str, list[list[float]]]:
+def scaled(scale: MarkScale) -> dict[str, list[list[float]]]:
     return {mark: [list(span) for span in getattr(scale, mark)] for mark in "ABC"}
 
 
@@ -72,15 +77,17 @@ def estimates(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @st.composite
-def rows(draw: st.DrawFn) -> dict[str, Any]:
+def rows(draw: st.DrawFn) -> ThresholdResult:
     name = draw(names)
-    kind = draw(
-        st.sampled_from(["ratio(x; g: a/b)", "worst_ratio(x; g)", "difference(x; g: a-b)", "abs score", "rate"])
-    )
+    kind = draw(st.sampled_from(MetricKind))
     low, high = sorted(draw(st.tuples(values, values)))
     bounds = [low if draw(st.booleans()) else None, high if draw(st.booleans()) else None]
-    return draw(estimates()) | {
-        "metric": kind,
+    content = draw(estimates()) | {
+        "id": "t.py::test",
+        "metric": f"{kind.value} of something",
+        "kind": kind.value,
+        "parity": kind.parity,
+        "log_scale": kind.log_scale,
         "title": name,
         "slice": draw(st.dictionaries(names, names, max_size=2)),
         "confidence": draw(st.sampled_from([0.9, 0.95, 0.9833])),
@@ -95,19 +102,26 @@ def rows(draw: st.DrawFn) -> dict[str, Any]:
         "attribute": draw(st.one_of(st.none(), names)),
         "reference": draw(st.one_of(st.none(), names)),
         "by_group": draw(st.dictionaries(names, estimates(), max_size=5)),
-        "started": draw(st.one_of(st.none(), st.floats(0, 4e9))),
     }
+    return ThresholdResult.from_json(content)
 
 
-def plain_row(estimate: float, low: float | None, high: float | None, **changes: Any) -> dict[str, Any]:
-    return {
-        "metric": "ratio(advance; gender: female/male)",
-        "title": "ratio of advance, female to male",
+def history(points: Sequence[ThresholdResult], started: Sequence[float] = ()) -> Markup:
+    """The chart of a threshold in several runs, the last of them this one."""
+    days = [*started, *[0.0] * len(points)]
+    past = [PastResult("run", day, None, point) for point, day in zip(points[:-1], days, strict=False)]
+    return history_chart(past, points[-1], "h")
+
+
+def plain_row(estimate: float, low: float | None, high: float | None, **changes: Any) -> ThresholdResult:
+    content = {
+        **ratio("advance", "gender", "female", "male"),
         "slice": {}, "estimate": estimate, "low": low, "high": high, "confidence": 0.95, "bounds": [0.8, 1.2],
         "comparisons": [{"op": ">=", "bound": 0.8}, {"op": "<=", "bound": 1.2}], "scale": scaled(RATIOS), "mark": "C",
         "verdict": "unfair", "items": 100, "attempts": 3000, "ungraded": {"female": 3, "male": 2},
-        "attribute": "gender", "reference": "male", "by_group": {},
+        "attribute": "gender", "reference": "male", "by_group": {}, "id": "t.py::test",
     } | changes  # fmt: skip
+    return ThresholdResult.from_json(content)
 
 
 def group(estimate: float, low: float, high: float) -> dict[str, Any]:
@@ -115,7 +129,7 @@ def group(estimate: float, low: float, high: float) -> dict[str, Any]:
 
 
 def steps(path: str) -> Iterator[tuple[float, float]]:
-    """Where a path goes."""
+    """Yield the points of a path."""
     x = y = 0.0
     for command, numbers in re.findall(r"([A-Za-z])([^A-Za-z]*)", path):
         found = [float(number) for number in numbers.split()]
@@ -130,7 +144,7 @@ def steps(path: str) -> Iterator[tuple[float, float]]:
 
 
 def places(root: ElementTree.Element) -> Iterator[tuple[float, float]]:
-    """Every corner of what is drawn."""
+    """Yield every corner of the drawing."""
     hatches = [path for pattern in root.iter("pattern") for path in pattern]
     for each in root.iter():
         at = {name: float(each.get(name, 0)) for name in ("x", "y", "cx", "cy", "r", "width", "height")}
@@ -157,7 +171,7 @@ def texts(root: ElementTree.Element, kind: str) -> list[str]:
 
 
 def parsed(chart: str) -> ElementTree.Element:
-    """The chart as XML, after what must hold of every chart."""
+    """Return the chart as XML, after the checks that every chart must pass."""
     root = ElementTree.fromstring(chart)  # noqa: S314 - our own
     _, _, width, height = map(float, root.attrib["viewBox"].split())
     for x, y in places(root):
@@ -183,24 +197,24 @@ def description(root: ElementTree.Element) -> str:
 
 @quickly
 @given(rows())
-def test_every_threshold_is_drawn_in_its_frame_with_its_numbers(row: dict[str, Any]) -> None:
+def test_threshold_chart_stays_in_its_frame_with_its_numbers(row: ThresholdResult) -> None:
     chart = threshold_chart(row, "t1")
-    if row["estimate"] is None:
+    if row.estimate is None:
         assert chart == ""
         return
     root = parsed(chart)
-    value, low, high = figures(row)
-    assert f": {value} ({row['confidence'] * 100:.4g}% CI {low} to {high})" in description(root)
+    value, low, high = figures(row, row.comparisons)
+    assert f": {value} ({(row.confidence or 0) * 100:.4g}% CI {low} to {high})" in description(root)
     assert bounds_of(row) in description(root)
-    assert len([each for each in root.iter() if each.get("class") == "bound"]) == len(row["comparisons"])
+    assert len([each for each in root.iter() if each.get("class") == "bound"]) == len(row.comparisons)
     assert [float(shown) for shown in texts(root, "value")] == pytest.approx([float(value)], rel=0.01)
 
 
 @quickly
 @given(rows())
-def test_every_group_is_drawn(row: dict[str, Any]) -> None:
+def test_every_measured_group_is_drawn(row: ThresholdResult) -> None:
     chart = groups_chart(row, "g1")
-    measured = {name: group for name, group in row["by_group"].items() if group["estimate"] is not None}
+    measured = {name: group for name, group in row.by_group.items() if group.estimate is not None}
     if not measured:
         assert chart == ""
         return
@@ -213,25 +227,24 @@ def test_every_group_is_drawn(row: dict[str, Any]) -> None:
 
 
 @quickly
-@given(st.lists(rows(), max_size=40))
-def test_every_history_is_drawn(points: list[dict[str, Any]]) -> None:
-    chart = history_chart(points, "h1")
+@given(st.lists(rows(), min_size=1, max_size=40))
+def test_every_history_is_drawn(points: list[ThresholdResult]) -> None:
+    chart = history(points)
     shown = points[-30:]
-    if all(point["estimate"] is None for point in shown):
+    if all(point.estimate is None for point in shown):
         assert chart == ""
         return
     root = parsed(chart)
     kinds = [each.get("class") for each in root.iter() if each.get("class") in ("dot", "cross", "ring", "square")]
-    assert len(kinds) == len(shown) + len({point["verdict"] for point in shown})
+    assert len(kinds) == len(shown) + len({point.verdict for point in shown})
     for point in shown:
-        assert f"{point['verdict']} {figures(point)[0] if point['estimate'] is not None else 'not'}" in description(
-            root
-        )
+        value = "not" if point.estimate is None else figures(point, point.comparisons)[0]
+        assert f"{point.verdict} {value}" in description(root)
 
 
 @quickly
 @given(st.lists(values, min_size=1, max_size=5), st.lists(st.one_of(st.none(), values), max_size=4), st.booleans())
-def test_places_rise_with_values(points: list[float], far: list[float | None], log: bool) -> None:
+def test_axis_positions_increase_with_values(points: list[float], far: list[float | None], log: bool) -> None:
     points = [abs(point) or 1.0 for point in points] if log else points
     axis = axis_over(points, far, 10, 350, log=log)
     assert all(10 <= axis.at(point) <= 350 for point in points)
@@ -251,9 +264,9 @@ def test_equal_steps_of_a_logarithmic_axis_are_equal_ratios(low: float, wide: fl
 
 @quickly
 @given(st.lists(st.tuples(st.floats(0, 360), st.floats(0, 60)), max_size=5))
-def test_labels_keep_apart_and_in_order(wanted: list[tuple[float, float]]) -> None:
-    centres, widths = sorted(x for x, _ in wanted), [width for _, width in wanted]
-    found = spread(centres, widths, 0, 360)
+def test_labels_are_spread_apart_in_order(wanted: list[tuple[float, float]]) -> None:
+    centers, widths = sorted(x for x, _ in wanted), [width for _, width in wanted]
+    found = spread(centers, widths, 0, 360)
     edges = [(x - width / 2, x + width / 2) for x, width in zip(found, widths, strict=True)]
     assert all(after[0] - before[1] >= 6 - 1e-6 for before, after in pairwise(edges))
     assert all(low >= -1e-6 and high <= 360 + 1e-6 for low, high in edges)
@@ -261,7 +274,7 @@ def test_labels_keep_apart_and_in_order(wanted: list[tuple[float, float]]) -> No
 
 @quickly
 @given(names)
-def test_names_fit_their_column_or_show_that_they_are_cut(name: str) -> None:
+def test_names_fit_their_column_or_are_visibly_cut(name: str) -> None:
     lines = lines_of(name, 112)
     assert 1 <= len(lines) <= 3
     assert all(width_of(line) <= 112 for line in lines)
@@ -276,18 +289,18 @@ def test_names_fit_their_column_or_show_that_they_are_cut(name: str) -> None:
         lambda name: threshold_chart(plain_row(0.7, 0.6, 0.8, title=name, slice={name: name}), "c"),
         lambda name: groups_chart(plain_row(0.7, 0.6, 0.8, attribute=name, by_group={name: group(0.5, 0.4, 0.6)}), "c"),
         lambda name: slices_chart([plain_row(0.7, 0.6, 0.8, slice={"job": name})], "job", "c"),
-        lambda name: history_chart([plain_row(0.7, 0.6, 0.8, title=name)], "c"),
-        lambda name: lines_chart(name, [Line(name, group(0.5, 0.4, 0.6))], "c"),
+        lambda name: history([plain_row(0.7, 0.6, 0.8, title=name)]),
+        lambda name: lines_chart(name, [Line(name, GroupResult.from_json(group(0.5, 0.4, 0.6)))], "c"),
     ],
     ids=["threshold", "groups", "slices", "history", "lines"],
 )
-def test_hostile_names_are_text(name: str, draw: Callable[[str], str]) -> None:
+def test_hostile_names_are_drawn_as_text(name: str, draw: Callable[[str], str]) -> None:
     root = parsed(draw(name))
     plain = [part for part in re.split(r"[^\w<>/ &;(){}!*%'\"=\[\].-]+", name) if part and part.isascii()]
     assert all(part in description(root) for part in plain)
 
 
-def test_a_threshold_says_everything_in_words() -> None:
+def test_threshold_chart_describes_everything_in_words() -> None:
     said = description(parsed(threshold_chart(plain_row(0.712, 0.634, 0.798), "t")))
     assert said == (
         "ratio of advance, female to male: 0.712 (95% CI 0.634 to 0.798), 100 items, 3,000 attempts, 5 ungraded; "
@@ -296,7 +309,7 @@ def test_a_threshold_says_everything_in_words() -> None:
     )
 
 
-def test_open_ends_and_ends_far_out_are_arrows() -> None:
+def test_infinite_and_distant_ends_are_arrows() -> None:
     def line(low: float | None, high: float | None) -> list[tuple[float, float]]:
         root = parsed(threshold_chart(plain_row(1.0, low, high), "t"))
         return list(steps(next(each.attrib["d"] for each in root.iter() if each.get("class") == "interval")))
@@ -312,7 +325,7 @@ def test_open_ends_and_ends_far_out_are_arrows() -> None:
     assert far_below[2][0] == far_below[4][0] > far_below[3][0]
 
 
-def test_what_lies_beyond_the_bounds_is_hatched_and_the_rest_is_not() -> None:
+def test_area_outside_the_bounds_is_hatched() -> None:
     root = parsed(threshold_chart(plain_row(0.712, 0.634, 0.798), "t"))
     hatched = [
         (float(each.attrib["x"]), float(each.attrib["x"]) + float(each.attrib["width"]))
@@ -326,14 +339,14 @@ def test_what_lies_beyond_the_bounds_is_hatched_and_the_rest_is_not() -> None:
 def test_bands_have_the_letters_of_the_scale_in_order() -> None:
     root = parsed(threshold_chart(plain_row(1.0, 0.3, 3.0), "t"))
     assert texts(root, "letter") == ["D", "C", "B", "A", "B", "C", "D"]
-    split = Scale(A=(0.9, 1.1), B=[(0.5, 1), (1, 2)], C=(0.1, 10))
+    split = MarkScale(A=(0.9, 1.1), B=[(0.5, 1), (1, 2)], C=(0.1, 10))
     root = parsed(threshold_chart(plain_row(1.0, 0.2, 6.0, scale=scaled(split)), "t"))
     assert texts(root, "letter") == ["C", "B", "A", "B", "C"]
     unscaled = parsed(threshold_chart(plain_row(1.0, 0.3, 3.0, scale=None), "t"))
     assert not texts(unscaled, "letter")
 
 
-def test_groups_stand_in_order_with_the_reference_named() -> None:
+def test_groups_are_ordered_with_the_reference_named() -> None:
     groups = {"male": group(0.58, 0.5, 0.6), "other": group(0.3, 0.1, 0.5), "female": group(0.41, 0.4, 0.5)}
     unmeasured = {"unknown": {"estimate": None, "low": None, "high": None, "items": 0, "attempts": 0, "ungraded": 0}}
     root = parsed(groups_chart(plain_row(0.7, 0.6, 0.8, by_group=unmeasured | groups), "g"))
@@ -344,7 +357,7 @@ def test_groups_stand_in_order_with_the_reference_named() -> None:
     assert "male (the reference): 0.580 (0.500 to 0.600), 100 items, 1,500 attempts, 3 ungraded" in description(root)
 
 
-def test_lines_of_many_groups_do_not_meet() -> None:
+def test_rows_of_many_groups_do_not_overlap() -> None:
     groups = {f"people of country number {place}": group(place / 30, 0, 1) for place in range(30)}
     root = parsed(groups_chart(plain_row(0.7, 0.6, 0.8, by_group=groups), "g"))
     rows_of = [float(each.attrib["cy"]) for each in root.iter("circle")]
@@ -352,15 +365,15 @@ def test_lines_of_many_groups_do_not_meet() -> None:
     assert all(after - before >= 22 for before, after in pairwise(rows_of))
 
 
-def test_verdicts_of_a_history_differ_in_shape_and_the_last_is_larger() -> None:
+def test_history_verdicts_differ_in_shape_and_the_last_is_larger() -> None:
     points = [
-        plain_row(0.9, 0.85, 0.95, verdict="fair", started=0.0),
-        plain_row(0.9, 0.7, 1.1, verdict="undecided", started=1.76e9),
-        plain_row(0.0, None, None, verdict="invalid") | {"estimate": None},
+        plain_row(0.9, 0.85, 0.95, verdict="fair"),
+        plain_row(0.9, 0.7, 1.1, verdict="undecided"),
+        replace(plain_row(0.0, None, None, verdict="invalid"), estimate=None),
         plain_row(0.7, 0.65, 0.75, verdict="unfair"),
-        plain_row(0.95, 0.9, 1.0, verdict="fair", started=1.77e9),
+        plain_row(0.95, 0.9, 1.0, verdict="fair"),
     ]
-    root = parsed(history_chart(points, "h"))
+    root = parsed(history(points, [0.0, 1.76e9]))
     kinds = [each.get("class") for each in root.iter() if each.get("class") in ("dot", "cross", "ring", "square")]
     assert kinds == ["dot", "ring", "square", "cross", "dot", "dot", "cross", "ring", "square"], "then what they mean"
     sizes = [float(each.attrib["r"]) for each in root.iter("circle") if each.get("class") == "dot"]
@@ -369,24 +382,24 @@ def test_verdicts_of_a_history_differ_in_shape_and_the_last_is_larger() -> None:
     assert "5 runs, oldest first" in description(root)
 
 
-def test_a_long_history_is_cut_and_says_so() -> None:
+def test_long_history_is_cut_and_says_so() -> None:
     points = [plain_row(0.9, 0.85, 0.95, verdict="fair") for _ in range(45)]
-    assert "the last 30 of 45 runs, oldest first" in description(parsed(history_chart(points, "h")))
-    assert "one run" in description(parsed(history_chart(points[:1], "h")))
+    assert "the last 30 of 45 runs, oldest first" in description(parsed(history(points)))
+    assert "one run" in description(parsed(history(points[:1])))
 
 
-def test_ratios_of_zero_are_drawn_on_an_even_axis() -> None:
+def test_ratio_of_zero_is_drawn_on_a_linear_axis() -> None:
     root = parsed(threshold_chart(plain_row(0.0, 0.0, 0.4), "t"))
     assert "logarithmic" not in description(root)
     assert "0" in texts(root, "tick")
 
 
-def test_nothing_measured_is_no_chart() -> None:
-    assert history_chart([], "h") == slices_chart([], "job", "s") == lines_chart("", [], "l") == ""
+def test_missing_measurements_make_no_chart() -> None:
+    assert slices_chart([], "job", "s") == lines_chart("", [], "l") == ""
     assert groups_chart(plain_row(0.7, 0.6, 0.8), "g") == ""
 
 
-def test_every_class_has_its_style() -> None:
+def test_every_css_class_has_a_style() -> None:
     style = (Path(pytest_fairness.report.__file__).parent / "html/templates/charts.css").read_text(encoding="utf-8")
     styled = set(re.findall(r"\.([A-Za-z-]+)", style.partition("*/")[2]))
     assert styled - {"rem"} == set(CLASSES)

@@ -1,4 +1,4 @@
-"""What ``pytest-fairness`` makes of a stored run."""
+"""Commands of ``pytest-fairness`` on a stored run."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_fairness import Measured
-from pytest_fairness.cli import main
-
-from .told import MODELS, Finished, run, with_models, write_suite
+from pytest_fairness.cli.main import main
+from tests.helpers.finished_run import MODELS, Finished, run, with_models, write_suite
 
 if TYPE_CHECKING:
-    from .conftest import OpenPage
+    from tests.report.conftest import OpenPage
 
 
 @pytest.fixture(scope="module")
@@ -29,13 +28,13 @@ def here(finished: Finished, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(finished.folder)
 
 
-def test_the_report_of_a_stored_run(capsys: pytest.CaptureFixture[str]) -> None:
+def test_report_command_writes_the_report_of_a_stored_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", "latest", "--html", "again/page.html"]) == 0
     assert capsys.readouterr().out == "written: again/page.html\n"
     assert "women and men are invited alike" in Path("again/page.html").read_text(encoding="utf-8")
 
 
-def test_two_models_are_compared(finished: Finished, capsys: pytest.CaptureFixture[str]) -> None:
+def test_compare_command_compares_two_models(finished: Finished, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", finished.results["run"]["id"][:6], "--html", "compare.html", "--markdown", "c.md"]) == 0
     shown = capsys.readouterr().out
     assert "paired" in shown
@@ -43,7 +42,7 @@ def test_two_models_are_compared(finished: Finished, capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.parametrize("width", [1440, 390])
-def test_axe_finds_nothing_serious_in_a_comparison(width: int, open_page: OpenPage) -> None:
+def test_axe_finds_no_serious_violation_in_a_comparison(width: int, open_page: OpenPage) -> None:
     from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 
     assert main(["compare", "latest", "--html", "compare.html"]) == 0
@@ -53,7 +52,7 @@ def test_axe_finds_nothing_serious_in_a_comparison(width: int, open_page: OpenPa
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_attempts_as_parquet(finished: Finished, capsys: pytest.CaptureFixture[str]) -> None:
+def test_parquet_export_gives_the_same_estimate(finished: Finished, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", "parquet", "latest", "--out", "attempts.parquet"]) == 0
     assert capsys.readouterr().out == "720 attempts written to attempts.parquet\n"
     import pyarrow.parquet  # type: ignore[import-untyped]
@@ -69,7 +68,7 @@ def test_attempts_as_parquet(finished: Finished, capsys: pytest.CaptureFixture[s
     assert (ratio.value, ratio.low, ratio.high) == (row["estimate"], row["low"], row["high"])
 
 
-def test_a_model_card_is_of_one_model(finished: Finished, capsys: pytest.CaptureFixture[str]) -> None:
+def test_model_card_is_for_one_model(finished: Finished, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", "model-card", "latest", "--out", "card.md"]) == 2
     assert "2 models" in capsys.readouterr().err
     model = finished.results["run"]["models"][0]
@@ -78,21 +77,21 @@ def test_a_model_card_is_of_one_model(finished: Finished, capsys: pytest.Capture
 
 
 @pytest.mark.parametrize("ending", ["md", "csv"])
-def test_impact_ratios(ending: str) -> None:
+def test_impact_ratios_are_exported(ending: str) -> None:
     out = f"impact.{ending}"
     command = ["export", "impact-ratios", "latest", "--grade", "invited", "--sex", "gender", "--ethnicity", "gender"]
     assert main([*command, "--out", out]) == 0
     assert "female" in Path(out).read_text(encoding="utf-8")
 
 
-def test_a_grade_that_nobody_has(capsys: pytest.CaptureFixture[str]) -> None:
+def test_unknown_grade_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     command = ["export", "impact-ratios", "latest", "--grade", "hired", "--sex", "gender", "--ethnicity", "gender"]
     assert main([*command, "--out", "x.md"]) == 2
     assert "no probe of the run has a grade 'hired'" in capsys.readouterr().err
 
 
-def test_a_reader_that_has_enough_is_no_error(finished: Finished) -> None:
-    command = f"{sys.executable} -m pytest_fairness.cli compare latest | head -1"
+def test_closed_pipe_is_not_an_error(finished: Finished) -> None:
+    command = f"{sys.executable} -m pytest_fairness.cli.main compare latest | head -1"
     done = subprocess.run(command, shell=True, cwd=finished.folder, capture_output=True, text=True, check=False)  # noqa: S602
     assert done.stderr == ""
     assert "rank" in done.stdout

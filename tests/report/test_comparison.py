@@ -13,62 +13,62 @@ import pytest
 from markdown_it import MarkdownIt
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.report.compare.comparison import Comparison, Question, Told, changes, compare
-from pytest_fairness.report.compare.league import league
+from pytest_fairness.core.results import RunResult, RunResults, ThresholdResult
+from pytest_fairness.report.compare.comparison import ComparedThreshold, LoadedRun, RunComparison, changes, compare
+from pytest_fairness.report.compare.load import read_comparison
 from pytest_fairness.report.compare.markdown import markdown
 from pytest_fairness.report.compare.page import page
-from pytest_fairness.report.compare.reading import read_comparison
-from pytest_fairness.report.compare.text import lines
-from pytest_fairness.report.marking import aggregated
+from pytest_fairness.report.compare.ranking import rank_models
+from pytest_fairness.report.compare.terminal import lines
+from pytest_fairness.report.mark_aggregation import aggregated
 from pytest_fairness.report.release import corrected, release
+from tests.helpers import report_views
 
 HOSTILE = "x</script><script>alert(1)</script>|`*[a](javascript:b)\u202e\x1b[31m"
 
 
 def row(model: str, name: str = "alike", **more: Any) -> dict[str, Any]:
-    """A threshold on a ratio that is fair, as in the results file."""
+    """Return the row of a fair threshold on a ratio, as in the results file."""
     verdict = more.get("verdict", "fair")
     return {
         "id": f"suites/hiring/test_hiring.py::test_{name}[{model.partition('?')[0]}]",
         "suite": "hiring", "probe": "p", "threshold": name, "harm": "allocation", "model": model, "verdict": verdict,
         "outcome": "passed" if verdict == "fair" else "failed", "message": "", "flaky": "",
-        "metric": "ratio(hired; gender: female/male)", "title": "ratio of hired, female to male", "slice": {},
+        **report_views.ratio("hired", "gender", "female", "male"), "slice": {},
         "comparisons": [{"op": op, "bound": bound, "decision": "true"} for op, bound in ((">=", 0.8), ("<=", 1.25))],
         "bounds": [0.8, 1.25], "estimate": 0.95, "low": 0.9, "high": 1.003, "confidence": 0.95, "risk": 0.025,
         "p_value": 0.5, "mark": "A", "scale": {"A": [[0.85, 1.18]], "B": [[0.7, 1.43]], "C": [[0.5, 2]]},
         "items": 100, "attempts": 600, "ungraded": {"female": 0, "male": 0}, "groups": {"female": 0.5, "male": 0.53},
-        "attribute": "gender", "reference": "male", "invalid": "",
+        "invalid": "",
     } | more  # fmt: skip
 
 
-def results(*rows: dict[str, Any], run: str = "a" * 32) -> dict[str, Any]:
-    """A results file of these rows."""
-    judged = corrected(rows)
-    return {
-        "schema": 1,
-        "run": {"id": run, "started": "2026-01-02T03:04:05+00:00"},
-        "release": release(judged),
-        "marks": aggregated(judged),
-        "thresholds": judged,
-        "metrics": [],
-    }
+def results(*rows: dict[str, Any], run: str = "a" * 32) -> RunResults:
+    """The results of these rows."""
+    judged = corrected([ThresholdResult.from_json(row) for row in rows])
+    return RunResults(
+        run=RunResult(id=run, started="2026-01-02T03:04:05+00:00"),
+        release=release(judged),
+        marks=aggregated(judged),
+        thresholds=judged,
+    )
 
 
-def kept(*rows: dict[str, Any], run: str = "a" * 32, influences: dict[str, Any] | None = None) -> Told:
+def kept(*rows: dict[str, Any], run: str = "a" * 32, influences: dict[str, Any] | None = None) -> LoadedRun:
     known = influences or {}
-    return Told(run[:4], results(*rows, run=run), known.get)
+    return LoadedRun(run[:4], results(*rows, run=run), known.get)
 
 
-def pair(new: dict[str, Any], old: dict[str, Any] | None = None) -> Comparison:
-    """A model of which a row is known, against one whose row is fair."""
+def pair(new: dict[str, Any], old: dict[str, Any] | None = None) -> RunComparison:
+    """Compare a model that has this row with one whose row is fair."""
     return compare([kept(old or row("x:old"), row("x:new") | new)])
 
 
-def ranks(comparison: Comparison) -> list[tuple[int | None, str]]:
-    return [(standing.rank, standing.column.label) for standing in league(comparison)]
+def ranks(comparison: RunComparison) -> list[tuple[int | None, str]]:
+    return [(standing.rank, standing.column.label) for standing in rank_models(comparison)]
 
 
-def test_the_league_goes_by_verdict_then_marks_and_not_by_estimates() -> None:
+def test_ranking_goes_by_verdict_then_marks() -> None:
     comparison = compare(
         [
             kept(
@@ -86,22 +86,22 @@ def test_the_league_goes_by_verdict_then_marks_and_not_by_estimates() -> None:
     ]  # fmt: skip
 
 
-def test_what_is_not_marked_ranks_as_a_d() -> None:
+def test_missing_mark_ranks_as_a_d() -> None:
     first, second = (
         row(f"x:{mark}", verdict="undecided", mark=None if mark == "none" else mark) for mark in ("none", "D")
     )
     assert [rank for rank, _ in ranks(compare([kept(first, second)]))] == [1, 1]
 
 
-def test_a_model_that_was_asked_less_has_no_rank() -> None:
+def test_model_with_missing_thresholds_has_no_rank() -> None:
     comparison = compare(
         [kept(row("x:less"), row("x:all", mark="B"), row("x:all", "more", verdict="undecided", mark="D"))]
     )
     assert ranks(comparison) == [(1, "x:all"), (None, "x:less")]
-    assert [standing.missing for standing in league(comparison)] == [0, 1]
+    assert [standing.missing for standing in rank_models(comparison)] == [0, 1]
 
 
-def test_the_first_model_is_the_reference_unless_another_is_named() -> None:
+def test_first_model_is_the_reference_unless_another_is_named() -> None:
     run = kept(row("x:a"), row("x:b"), row("y:c"))
     assert compare([run]).references == [0, 0, 0]
     assert compare([run], to="y").references == [2, 2, 2]
@@ -110,7 +110,7 @@ def test_the_first_model_is_the_reference_unless_another_is_named() -> None:
             compare([run], to=text)
 
 
-def test_a_model_of_two_runs_is_held_against_itself() -> None:
+def test_model_of_two_runs_is_compared_with_itself() -> None:
     comparison = compare([kept(row("x:a"), row("x:b")), kept(row("x:b"), row("x:new"), run="b" * 32)])
     labels = [column.label for column in comparison.columns]
     assert labels == ["x:a @ aaaaaaaa", "x:b @ aaaaaaaa", "x:b @ bbbbbbbb", "x:new @ bbbbbbbb"]
@@ -118,7 +118,7 @@ def test_a_model_of_two_runs_is_held_against_itself() -> None:
     assert len(comparison.questions) == 1, "the model in a test's name is not part of the question"
 
 
-def test_parameters_of_a_model_are_in_its_label_where_they_are_needed() -> None:
+def test_parameters_are_in_the_label_only_if_needed() -> None:
     models = ["x:a?seed=1", "x:a?seed=2"]
     same = compare([kept(*(row(model) for model in models))])
     assert [column.label for column in same.columns] == models
@@ -127,13 +127,13 @@ def test_parameters_of_a_model_are_in_its_label_where_they_are_needed() -> None:
 
 
 @pytest.mark.parametrize("runs", [[["x:a"]], [["x:a"], ["x:a"]]])
-def test_one_column_is_nothing_to_compare(runs: list[list[str]]) -> None:
+def test_single_column_is_refused(runs: list[list[str]]) -> None:
     with pytest.raises(FairnessError, match=r"name another run|name others"):
         compare([kept(*(row(model) for model in models)) for models in runs])
 
 
-def change(comparison: Comparison) -> tuple[list[Question], list[Question]]:
-    """What got worse, and better, in the only column that is held against another."""
+def change(comparison: RunComparison) -> tuple[list[ComparedThreshold], list[ComparedThreshold]]:
+    """Return what got worse, and what got better, in the only compared column."""
     (found,) = changes(comparison)
     return [question for question, _ in found.worse], [question for question, _ in found.better]
 
@@ -158,10 +158,10 @@ def change(comparison: Comparison) -> tuple[list[Question], list[Question]]:
         ({"bounds": [0.9, None], "comparisons": []}, ["not compared"], ["not compared"]),
     ],
 )
-def test_better_is_beyond_chance_only_and_worse_is_any_change(
+def test_improvement_needs_significance_and_worsening_does_not(
     new: dict[str, Any], worse: list[str], turned: list[str]
 ) -> None:
-    def lists(comparison: Comparison) -> list[str]:
+    def lists(comparison: RunComparison) -> list[str]:
         (found,) = changes(comparison)
         return [name for name, pairs in found.lists if pairs]
 
@@ -169,7 +169,7 @@ def test_better_is_beyond_chance_only_and_worse_is_any_change(
     assert lists(compare([kept(row("x:new") | new, row("x:old"))])) == turned
 
 
-def test_an_invalid_release_never_ranks_before_another() -> None:
+def test_invalid_release_never_ranks_before_another() -> None:
     broken = {"verdict": "unfair", "mark": "D", "p_value": 0.001}
     alone = [row("x:unfair") | broken, row("x:invalid", verdict="invalid", mark="A")]
     assert ranks(compare([kept(*alone)])) == [(1, "x:unfair"), (None, "x:invalid")]
@@ -182,9 +182,9 @@ def test_an_invalid_release_never_ranks_before_another() -> None:
 @pytest.mark.parametrize(
     ("op", "estimate", "worse"), [(">=", 0.3, True), (">=", 0.7, False), ("<=", 0.7, True), ("<=", 0.3, False)]
 )
-def test_a_bound_says_which_way_is_worse(op: str, estimate: float, *, worse: bool) -> None:
+def test_bound_determines_which_change_is_worse(op: str, estimate: float, *, worse: bool) -> None:
     asked: dict[str, Any] = {
-        "metric": "rate(hired)", "title": "rate of hired", "groups": {}, "attribute": None, "reference": None,
+        **report_views.RATE,
         "comparisons": [{"op": op, "bound": 0.5, "decision": "true"}], "mark": None, "scale": None,
         "bounds": [0.5, None] if op == ">=" else [None, 0.5],
     }  # fmt: skip
@@ -193,8 +193,8 @@ def test_a_bound_says_which_way_is_worse(op: str, estimate: float, *, worse: boo
     assert (len(found[0]), len(found[1])) == ((1, 0) if worse else (0, 1))
 
 
-def test_a_difference_is_corrected_for_all_that_were_compared() -> None:
-    def compared(number: int) -> Comparison:
+def test_differences_are_corrected_for_multiple_comparisons() -> None:
+    def compared(number: int) -> RunComparison:
         shifted = {"estimate": 0.86, "low": 0.815, "high": 0.9075}
         rows = [row("x:old", f"t{n}") for n in range(number)] + [row("x:new", f"t{n}") for n in range(1, number)]
         return compare([kept(*rows, row("x:new", "t0") | shifted)])
@@ -203,7 +203,7 @@ def test_a_difference_is_corrected_for_all_that_were_compared() -> None:
     assert len(change(compared(30))[0]) == 0
 
 
-def test_the_worst_comes_first() -> None:
+def test_worst_change_comes_first() -> None:
     names = {"open": {"verdict": "undecided"}, "broken": {"verdict": "unfair", "mark": "D"}, "mark": {"mark": "B"}}
     old = [row("x:old", name) for name in names]
     new = [row("x:new", name) | more for name, more in names.items()]
@@ -213,7 +213,7 @@ def test_the_worst_comes_first() -> None:
 @pytest.mark.parametrize(
     ("new", "reason"),
     [
-        ({"metric": "rate(hired)", "groups": {}}, "another metric"),
+        (report_views.RATE, "another metric"),
         ({"slice": {"age": "old"}}, "another part of the sample"),
         (
             {"comparisons": [{"op": ">=", "bound": 0.9, "decision": "true"}], "bounds": [0.9, None]},
@@ -221,7 +221,7 @@ def test_the_worst_comes_first() -> None:
         ),
     ],
 )
-def test_another_question_is_not_compared(new: dict[str, Any], reason: str) -> None:
+def test_changed_threshold_is_not_compared(new: dict[str, Any], reason: str) -> None:
     comparison = pair(new | {"verdict": "unfair", "mark": "D"})
     (question,) = comparison.questions
     held = question.against[1]
@@ -231,22 +231,30 @@ def test_another_question_is_not_compared(new: dict[str, Any], reason: str) -> N
     assert change(comparison) == ([], [])
 
 
-def test_other_pairs_of_a_family_give_no_difference_but_their_verdicts_are_compared() -> None:
-    family = {"reference": None, "attribute": "origin"}
-    old = row("x:old") | family | {"metric": "ratio(hired; origin: a/b)", "groups": {"a": 0.4, "b": 0.5}}
-    other = family | {"metric": "ratio(hired; origin: a/c)", "groups": {"a": 0.4, "c": 0.5}, "verdict": "unfair"}
+def test_verdict_of_an_old_results_file_is_compared() -> None:
+    """Version 0.1 did not record the kind of a metric: no difference is taken, but a worse verdict counts."""
+    old = row("x:old") | {"base": "", "family": ""}
+    worse, _ = change(pair({"verdict": "unfair"}, old))
+    assert [row and row.verdict for question in worse for row in question.rows] == ["fair", "unfair"]
+
+
+def test_other_pairs_of_a_family_give_no_difference() -> None:
+    family = {"reference": None}
+    old = row("x:old") | report_views.ratio("hired", "origin", "a", "b") | family | {"groups": {"a": 0.4, "b": 0.5}}
+    groups = {"groups": {"a": 0.4, "c": 0.5}, "verdict": "unfair"}
+    other = report_views.ratio("hired", "origin", "a", "c") | family | groups
     comparison = pair(other, old)
     held = comparison.questions[0].against[1]
     assert held is not None
     assert held.reason == "another pair of groups decided: a and c, not a and b"
     assert len(change(comparison)[0]) == 1
-    turned = family | {"metric": "ratio(hired; origin: b/a)", "groups": {"b": 0.4, "a": 0.5}}
+    turned = report_views.ratio("hired", "origin", "b", "a") | family | {"groups": {"b": 0.4, "a": 0.5}}
     held = pair(turned, old).questions[0].against[1]
     assert held is not None
     assert held.difference is not None, "the same two groups, whichever is smaller"
 
 
-def test_what_was_not_measured_is_worse_than_what_was() -> None:
+def test_unmeasured_is_worse_than_measured() -> None:
     unjudged: dict[str, Any] = {
         "verdict": "invalid", "metric": "", "title": "", "estimate": None, "low": None, "high": None, "mark": None,
         "comparisons": [], "bounds": [None, None], "scale": None, "groups": {}, "ungraded": {},
@@ -269,7 +277,7 @@ def test_influences_pair_two_runs_item_by_item() -> None:
     assert paired is not None and paired.difference is not None and paired.difference.paired  # noqa: PT018
     assert alone is not None and alone.difference is not None and not alone.difference.paired  # noqa: PT018
     assert paired.difference.high - paired.difference.low < (alone.difference.high - alone.difference.low) / 3
-    again = compare([runs[0], Told("c", results(old, run="c" * 32), runs[0].influences)]).questions[0].against[1]
+    again = compare([runs[0], LoadedRun("c", results(old, run="c" * 32), runs[0].influences)]).questions[0].against[1]
     assert again is not None and again.difference is not None and again.difference.same  # noqa: PT018
 
 
@@ -282,7 +290,7 @@ def test_new_and_gone_thresholds_are_named() -> None:
     assert " gone: hiring: old" in shown
 
 
-def hostile() -> Comparison:
+def hostile() -> RunComparison:
     odd = {"threshold": HOSTILE, "suite": HOSTILE, "title": HOSTILE, "slice": {HOSTILE: HOSTILE}}
     rows = [row(model) | odd for model in (f"x:{HOSTILE}", "x:b")]
     rows[1] |= {"verdict": "unfair", "mark": "D", "estimate": 0.5, "low": 0.45, "high": 0.55}
@@ -303,7 +311,7 @@ class Elements(HTMLParser):
         self.texts.append(data)
 
 
-def test_nothing_of_a_stranger_is_markup_on_the_page() -> None:
+def test_hostile_text_is_no_markup_on_the_page() -> None:
     text = page(hostile())
     elements = Elements(text)
     assert "script" not in {tag for tag, _ in elements.tags}
@@ -316,14 +324,14 @@ def test_nothing_of_a_stranger_is_markup_on_the_page() -> None:
     assert str(policy).startswith("default-src 'none'")
 
 
-def test_every_link_of_the_page_leads_somewhere_on_it() -> None:
+def test_links_of_the_page_lead_to_targets_on_it() -> None:
     elements = Elements(page(hostile()))
     ids = [each["id"] for _, each in elements.tags if "id" in each]
     assert len(ids) == len(set(ids))
     assert {str(each["href"])[1:] for tag, each in elements.tags if tag == "a"} <= set(ids)
 
 
-def test_nothing_of_a_stranger_is_markup_in_markdown() -> None:
+def test_hostile_text_is_no_markup_in_markdown() -> None:
     tokens = MarkdownIt("commonmark").enable("table").parse(markdown(hostile()))
     inline = [child.type for token in tokens for child in token.children or ()]
     assert not {"link_open", "image", "html_inline", "code_inline"} & set(inline)
@@ -338,14 +346,14 @@ def _table_rows(tokens: Sequence[Any]) -> list[list[Any]]:
     return [list(tokens[start:end]) for start, end in zip(starts, ends, strict=True)]
 
 
-def test_the_terminal_gets_plain_lines_that_fit() -> None:
+def test_terminal_lines_are_plain_and_fit() -> None:
     shown = list(lines(hostile()))
     assert max(map(len, shown)) <= 80
     assert all(line.isprintable() for line in shown)
 
 
 @pytest.mark.parametrize("show", [page, markdown, lambda comparison: "\n".join(lines(comparison))])
-def test_the_numbers_that_are_shown_are_those_of_the_results(show: Any) -> None:
+def test_shown_numbers_are_those_of_the_results(show: Any) -> None:
     text = show(pair({"estimate": 0.71234, "low": 0.61549, "high": 0.81951, "verdict": "undecided"}))
     assert "0.712 (0.615 to 0.820)" in text
     assert "0.950 (0.900 to 1.003)" in text
@@ -354,7 +362,7 @@ def test_the_numbers_that_are_shown_are_those_of_the_results(show: Any) -> None:
 
 
 def write(path: Path, *rows: dict[str, Any], run: str = "a" * 32) -> str:
-    path.write_text(json.dumps(results(*rows, run=run)), encoding="utf-8")
+    path.write_text(json.dumps(results(*rows, run=run).to_json()), encoding="utf-8")
     return str(path)
 
 
@@ -364,7 +372,7 @@ def test_results_files_are_compared_without_a_store(tmp_path: Path) -> None:
     assert [column.label for column in comparison.columns] == ["x:a @ aaaaaaaa", "x:a @ bbbbbbbb"]
 
 
-def test_secrets_are_taken_out_of_what_is_read(tmp_path: Path) -> None:
+def test_secrets_are_redacted(tmp_path: Path) -> None:
     files = [write(tmp_path / "a.json", row("x:a") | {"threshold": "a hunter2hunter2"}, row("x:b"))]
     comparison = read_comparison(files, tmp_path, redact=lambda text: text.replace("hunter2hunter2", "[redacted]"))
     assert "hunter2hunter2" not in page(comparison) + markdown(comparison) + "\n".join(lines(comparison))
@@ -374,17 +382,17 @@ def test_secrets_are_taken_out_of_what_is_read(tmp_path: Path) -> None:
     ("content", "said"),
     [
         ("[", "holds no JSON"),
-        ("[]", "is no results file of schema 1"),
-        ('{"schema": 2}', "is no results file of schema 1"),
-        ('{"schema": 1, "run": {}}', "has no 'release'"),
-        (json.dumps(results() | {"plan": {}}), "holds a plan"),
-        (json.dumps(results() | {"run": {"id": None, "started": ""}}), "has a run without an id"),
-        (json.dumps(results() | {"release": None}), "has a run without an id, or a release"),
-        (json.dumps(results() | {"thresholds": [{"model": None}]}), "or threshold without a model"),
+        ("[]", "is no results file of schema 1 or 2"),
+        ('{"schema": 3}', "is no results file of schema 1 or 2"),
+        ('{"schema": 1, "run": {}}', "run.id is missing"),
+        (json.dumps(results().to_json() | {"plan": {"thresholds": []}}), "holds a plan"),
+        (json.dumps(results().to_json() | {"run": {"id": None, "started": ""}}), "run.id is None: it must be a text"),
+        (json.dumps(results().to_json() | {"release": None}), "release is None: it must be a list"),
+        (json.dumps(results().to_json() | {"thresholds": [{"model": None}]}), r"thresholds\[0\].id is missing"),
         (None, "cannot be read: No such file"),
     ],
 )
-def test_what_is_no_results_file_is_refused_in_one_line(tmp_path: Path, content: str | None, said: str) -> None:
+def test_invalid_results_file_is_refused_in_one_line(tmp_path: Path, content: str | None, said: str) -> None:
     if content is not None:
         (tmp_path / "a.json").write_text(content, encoding="utf-8")
     with pytest.raises(FairnessError, match=said) as refused:
@@ -392,7 +400,7 @@ def test_what_is_no_results_file_is_refused_in_one_line(tmp_path: Path, content:
     assert "\n" not in str(refused.value)
 
 
-def test_a_store_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+def test_missing_store_is_not_created(tmp_path: Path) -> None:
     with pytest.raises(FairnessError, match="there is no store"):
         read_comparison(["latest"], tmp_path / "none.sqlite")
     assert not list(tmp_path.iterdir())

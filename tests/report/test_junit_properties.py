@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from pytest_fairness.report.ci.junit import MOST, shown_properties, suite_properties
-from tests.report import made
+from tests.helpers import report_views
 
 TEST = """\
 import pytest
@@ -37,27 +37,27 @@ def properties(parent: ElementTree.Element | None) -> dict[str, str]:
     return {found.attrib["name"]: found.attrib["value"] for found in parent.findall("properties/property")}
 
 
-def test_the_whole_file_tells_release_and_marks(pytester: pytest.Pytester) -> None:
-    view = made.view([made.row("fair"), made.row("undecided", id="2", model="other")])
+def test_junit_file_holds_release_and_marks(pytester: pytest.Pytester) -> None:
+    view = report_views.view([report_views.row("fair"), report_views.row("undecided", id="2", model="other")])
     root = write_xml(pytester, suite_properties(view.results), [])
     found = properties(root.find("testsuite"))
     assert found["fairness_run"] == "0123456789abcdef"
     assert found["fairness_verdict"] == "undecided"
-    assert json.loads(found["fairness_release"]) == view.results["release"]
-    assert json.loads(found["fairness_marks"]) == view.results["marks"]
+    assert json.loads(found["fairness_release"]) == [line.to_json() for line in view.results.release]
+    assert json.loads(found["fairness_marks"]) == [line.to_json() for line in view.results.marks]
 
 
-def test_a_run_without_thresholds_has_no_verdict() -> None:
-    assert dict(suite_properties(made.view([]).results)).keys() == {
+def test_run_without_thresholds_has_no_verdict() -> None:
+    assert dict(suite_properties(report_views.view([]).results)).keys() == {
         "fairness_run",
         "fairness_release",
         "fairness_marks",
     }
 
 
-def test_hostile_texts_and_a_megabyte_leave_the_file_readable(pytester: pytest.Pytester) -> None:
-    hostile = "".join(made.HOSTILE)
-    view = made.view([made.row("unfair", model=hostile, suite=hostile, harm=hostile)])
+def test_hostile_texts_leave_the_file_readable(pytester: pytest.Pytester) -> None:
+    hostile = "".join(report_views.HOSTILE)
+    view = report_views.view([report_views.row("unfair", model=hostile, suite=hostile, harm=hostile)])
     given = [("fairness_message", hostile), ("fairness_long", "x" * 1_000_000), ("others", "\u202e")]
     shown = shown_properties(given)
     root = write_xml(pytester, suite_properties(view.results), shown)
@@ -70,6 +70,6 @@ def test_hostile_texts_and_a_megabyte_leave_the_file_readable(pytester: pytest.P
     assert test["others"] == "\u202e"
 
 
-def test_what_is_not_ours_or_no_text_stays() -> None:
+def test_other_properties_and_numbers_are_unchanged() -> None:
     given = [("other", "\x1b" * 100_000), ("fairness_number", 3)]
     assert shown_properties(given) == given

@@ -13,18 +13,18 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from pytest_fairness.report.ci.summary import job_summary
-from pytest_fairness.report.inline import fenced, inline
-from pytest_fairness.report.texts import visible
-from tests.report import made
+from pytest_fairness.report.ci.github_summary import job_summary
+from pytest_fairness.report.escaping import escape_controls
+from pytest_fairness.report.markdown_escaping import escape, fenced
+from tests.helpers import report_views
 
 GITHUB = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
-TEXTS = st.text(st.characters(exclude_categories=()), max_size=60) | st.sampled_from(made.HOSTILE)
+TEXTS = st.text(st.characters(exclude_categories=()), max_size=60) | st.sampled_from(report_views.HOSTILE)
 MARKUP = st.text("ab1 |`*_[]()<>!#&;:\\~-+=@$.\n/{}'\"", max_size=40)
 Check = Callable[[str], None]
 GAP = "\u200b"
 AUTOLINKS = re.compile(r"https?://|\bwww\.|@\w|#\d|\bGH-\d|:(?!\d\d:)(?:[a-z+-][\w+-]*|\d\w*):", re.IGNORECASE)
-"""What GitHub makes links and pictures of in plain text."""
+"""Patterns in plain text that GitHub makes links and mentions of."""
 
 
 def flat(tokens: list[Token]) -> list[Token]:
@@ -37,7 +37,7 @@ def words(token: Token) -> str:
 
 
 def folded(text: str) -> str:
-    return visible(" ".join(text.split()))
+    return escape_controls(" ".join(text.split()))
 
 
 class Elements(HTMLParser):
@@ -75,15 +75,15 @@ STRUCTURE = (
 
 
 def every_hostile(test: Check) -> Check:
-    for text in (*made.HOSTILE, *STRUCTURE):
+    for text in (*report_views.HOSTILE, *STRUCTURE):
         test = case(text)(test)
     return settings(deadline=None)(test)
 
 
 @every_hostile
 @given(TEXTS | MARKUP)
-def test_a_cell_shows_its_text_and_nothing_else(text: str) -> None:
-    tokens = flat(GITHUB.parse(f"| a | b | c |\n|---|---|---|\n| x | {inline(text)} | y |\n"))
+def test_cell_shows_its_text_and_nothing_else(text: str) -> None:
+    tokens = flat(GITHUB.parse(f"| a | b | c |\n|---|---|---|\n| x | {escape(text)} | y |\n"))
     kinds = [token.type for token in tokens]
     assert not {"html_inline", "html_block", "link_open", "image", "code_inline", "em_open"} & set(kinds)
     assert kinds.count("td_open") == 3
@@ -94,9 +94,9 @@ def test_a_cell_shows_its_text_and_nothing_else(text: str) -> None:
 
 @every_hostile
 @given(TEXTS | MARKUP)
-def test_a_line_shows_its_text_and_nothing_else(text: str) -> None:
+def test_line_shows_its_text_and_nothing_else(text: str) -> None:
     for before in ("", "- ", "**a**: "):
-        tokens = GITHUB.parse(before + inline(text))
+        tokens = GITHUB.parse(before + escape(text))
         assert {token.type for token in tokens} <= {
             "paragraph_open", "paragraph_close", "inline",
             "bullet_list_open", "bullet_list_close", "list_item_open", "list_item_close",
@@ -106,27 +106,27 @@ def test_a_line_shows_its_text_and_nothing_else(text: str) -> None:
 
 @every_hostile
 @given(TEXTS | MARKUP)
-def test_an_element_shows_its_text_and_nothing_else(text: str) -> None:
-    assert Elements(f"<summary>{inline(text)}</summary>").found == ["summary", "/summary"]
+def test_element_shows_its_text_and_nothing_else(text: str) -> None:
+    assert Elements(f"<summary>{escape(text)}</summary>").found == ["summary", "/summary"]
 
 
 @every_hostile
 @given(TEXTS | st.text("`~\n ax", max_size=40))
-def test_no_text_ends_its_fence(text: str) -> None:
+def test_text_cannot_end_its_fence(text: str) -> None:
     tokens = GITHUB.parse(f"before\n\n{fenced(text)}\n\nafter\n")
     assert [token.type for token in tokens if token.type == "fence"] == ["fence"]
     assert tokens[-2].content == "after"
     (fence,) = (token for token in tokens if token.type == "fence")
-    shown = visible(text, lines=True)
+    shown = escape_controls(text, lines=True)
     assert fence.content == f"{shown}\n"
 
 
-def test_the_summary_leads_with_the_release_and_puts_the_worst_first() -> None:
+def test_summary_leads_with_the_release_and_the_worst() -> None:
     verdicts = ["fair", "undecided", "invalid", "unfair"]
-    rows = [made.row(verdict, threshold=f"the {verdict} one", id=verdict) for verdict in verdicts]
-    text = job_summary(made.view(rows, [None, made.example(), None, made.example()]))
+    rows = [report_views.row(verdict, threshold=f"the {verdict} one", id=verdict) for verdict in verdicts]
+    text = job_summary(report_views.view(rows, [None, report_views.example(), None, report_views.example()]))
     assert text.splitlines()[2] == (
-        f"- **{made.MODEL}**: release: unfair (4 thresholds: 1 fair, 1 unfair (1 after Holm's correction), "
+        f"- **{report_views.MODEL}**: release: unfair (4 thresholds: 1 fair, 1 unfair (1 after Holm's correction), "
         "1 undecided, 1 invalid)"
     )
     places = [text.index(f"| the {verdict} one |") for verdict in ("unfair", "invalid", "undecided", "fair")]
@@ -144,12 +144,12 @@ def test_the_summary_leads_with_the_release_and_puts_the_worst_first() -> None:
     assert "stand-in" in text
 
 
-def test_hostile_texts_everywhere_leave_the_summary_whole() -> None:
-    for hostile in made.HOSTILE:
+def test_hostile_texts_leave_the_summary_whole() -> None:
+    for hostile in report_views.HOSTILE:
         names = dict.fromkeys(("threshold", "suite", "model", "message", "advice", "harm", "title"), hostile)
-        rows = [made.row(verdict, **names) for verdict in ("unfair", "undecided", "invalid")]
-        shown = made.example(hostile, "{group}: " + hostile.replace("{", "{{").replace("}", "}}"), hostile)
-        text = job_summary(made.view(rows, [shown, shown, None]))
+        rows = [report_views.row(verdict, **names) for verdict in ("unfair", "undecided", "invalid")]
+        shown = report_views.example(hostile, "{group}: " + hostile.replace("{", "{{").replace("}", "}}"), hostile)
+        text = job_summary(report_views.view(rows, [shown, shown, None]))
         tokens = flat(GITHUB.parse(text))
         blocks = "".join(token.content for token in tokens if token.type == "html_block")
         assert Elements(blocks).found == ["details", "summary", "/summary", "/details"] * 2
@@ -162,10 +162,10 @@ def test_hostile_texts_everywhere_leave_the_summary_whole() -> None:
         assert not set(text) & set("\x00\x1b\r\u202e\u2066")
 
 
-def test_a_long_summary_loses_examples_first_then_fair_thresholds() -> None:
-    rows = [made.row("unfair", id=f"test_x.py::broken_{n}", threshold=f"broken {n}") for n in range(5)]
-    rows += [made.row("fair", id=f"test_x.py::fine_{n}", threshold=f"fine {n}") for n in range(50)]
-    view = made.view(rows, [made.example("long " * 300)] * 5 + [None] * 50)
+def test_long_summary_loses_examples_then_fair_thresholds() -> None:
+    rows = [report_views.row("unfair", id=f"test_x.py::broken_{n}", threshold=f"broken {n}") for n in range(5)]
+    rows += [report_views.row("fair", id=f"test_x.py::fine_{n}", threshold=f"fine {n}") for n in range(50)]
+    view = report_views.view(rows, [report_views.example("long " * 300)] * 5 + [None] * 50)
     whole = job_summary(view)
     assert "Left out" not in whole
     size = len(whole.encode())
@@ -181,15 +181,15 @@ def test_a_long_summary_loses_examples_first_then_fair_thresholds() -> None:
 
 @pytest.mark.parametrize("size", [1_000_000, 3_000_000])
 def test_answers_of_a_megabyte_fit(size: int) -> None:
-    view = made.view([made.row("unfair")] * 30, [made.example("`é" * (size // 2))] * 30)
+    view = report_views.view([report_views.row("unfair")] * 30, [report_views.example("`é" * (size // 2))] * 30)
     text = job_summary(view)
     assert len(text.encode()) <= 1024 * 1024
     assert text.count("<details>") == 30
     assert f"({size - 2000:,} more characters)" in text
 
 
-def test_a_thousand_unfair_thresholds_fit() -> None:
-    rows = [made.row("unfair", id=str(number), threshold="x" * 3000) for number in range(1000)]
-    text = job_summary(made.view(rows))
+def test_thousand_unfair_thresholds_fit() -> None:
+    rows = [report_views.row("unfair", id=str(number), threshold="x" * 3000) for number in range(1000)]
+    text = job_summary(report_views.view(rows))
     assert len(text.encode()) <= 1024 * 1024
     assert re.search(r"Left out, .*: \d+ of 1,000 other thresholds", text)

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pypdf import PdfReader
 
-from pytest_fairness.core.numerals import figures
+from pytest_fairness.core.formatting import figures
+from pytest_fairness.core.results import GroupResult, ReleaseResult, ThresholdResult
 from pytest_fairness.report.release import counts
-
-from .told import MODELS, Finished, run, with_models, write_suite
+from tests.helpers.finished_run import MODELS, Finished, run, with_models, write_suite
 
 if TYPE_CHECKING:
-    from .conftest import OpenPage
+    from tests.report.conftest import OpenPage
 
 VOID = {"meta", "link", "br", "img", "input"}
 
@@ -49,7 +49,7 @@ class Texts(HTMLParser):
             self._open.append((tag, str(named.get("id", ""))))
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Of a drawing: it holds no text."""
+        """Skip a part of a drawing: it holds no text."""
 
     def handle_endtag(self, tag: str) -> None:
         while self._open and self._open.pop()[0] != tag:
@@ -70,7 +70,7 @@ def texts_of(page: Path) -> Texts:
 
 
 def articles(finished: Finished) -> Iterator[tuple[dict[str, Any], str]]:
-    """Each row of the results file with the text of its article."""
+    """Yield each row of the results file with the text of its article."""
     texts = texts_of(finished.page).texts
     for row in finished.results["thresholds"]:
         found = [text for name, text in texts.items() if re.fullmatch(r"t\d+", name) and shlex.quote(row["id"]) in text]
@@ -78,12 +78,12 @@ def articles(finished: Finished) -> Iterator[tuple[dict[str, Any], str]]:
         yield row, found[0]
 
 
-def test_it_is_written_when_a_probe_ran(finished: Finished) -> None:
+def test_report_is_written_when_a_probe_ran(finished: Finished) -> None:
     assert finished.code == pytest.ExitCode.TESTS_FAILED
     assert "report: reports/fairness.html" in finished.output.splitlines()[-20:] or "report: reports" in finished.output
 
 
-def test_its_numbers_are_those_of_the_results_file(finished: Finished) -> None:
+def test_numbers_are_those_of_the_results_file(finished: Finished) -> None:
     told = list(articles(finished))
     assert {row["verdict"] for row, _ in told} == {"fair", "unfair", "undecided", "invalid"}
     for row, text in told:
@@ -92,17 +92,18 @@ def test_its_numbers_are_those_of_the_results_file(finished: Finished) -> None:
         assert f"{row['attempts']:,} attempts" in text
         if row["estimate"] is None:
             continue
-        for number in figures(row):
+        result = ThresholdResult.from_json(row)
+        for number in figures(result, result.comparisons):
             assert number in text
         for name in ("p_value", "p_fair", "p_holm"):
             assert f"{row[name]:.2g}" in text
         for group, numbers in row["by_group"].items():
             assert group in text
-            for number in figures(numbers):
+            for number in figures(GroupResult.from_json(numbers)):
                 assert number in text
     texts = texts_of(finished.page).texts
     for line in finished.results["release"]:
-        assert counts(line) in texts["release"]
+        assert counts(ReleaseResult.from_json(line)) in texts["release"]
 
 
 def test_each_unfair_or_undecided_threshold_has_an_example(finished: Finished) -> None:
@@ -118,7 +119,7 @@ def test_each_unfair_or_undecided_threshold_has_an_example(finished: Finished) -
     assert shown >= 2
 
 
-def test_its_commands_repeat_thresholds_and_items(finished: Finished) -> None:
+def test_commands_repeat_thresholds_and_items(finished: Finished) -> None:
     page = finished.page.read_text(encoding="utf-8")
     commands = [re.sub(r"&amp;", "&", found) for found in re.findall(r'<code class="command">(.*?)</code>', page)]
     repeats = [command for command in commands if "test_women_and_men" in command and "lean" in command]
@@ -136,7 +137,7 @@ def test_its_commands_repeat_thresholds_and_items(finished: Finished) -> None:
         assert "0 ungraded" in done.stdout or "from the store" in done.stdout
 
 
-def test_it_asks_nothing_of_anybody(finished: Finished) -> None:
+def test_page_loads_nothing_from_elsewhere(finished: Finished) -> None:
     texts = texts_of(finished.page)
     assert all(link.startswith("#") for link in texts.links), texts.links
     page = finished.page.read_text(encoding="utf-8")
@@ -146,7 +147,7 @@ def test_it_asks_nothing_of_anybody(finished: Finished) -> None:
     assert "&lt;script&gt;alert" in page  # of the card
 
 
-def test_the_first_screen_says_what_a_release_manager_needs(finished: Finished, open_page: OpenPage) -> None:
+def test_first_screen_shows_the_release(finished: Finished, open_page: OpenPage) -> None:
     page = open_page(finished.page, viewport={"width": 1440, "height": 1000})
     for line in finished.results["release"]:
         cell = page.locator("table.releases tr", has_text=line["model"].partition("?")[0])
@@ -159,7 +160,7 @@ def test_the_first_screen_says_what_a_release_manager_needs(finished: Finished, 
     assert page.locator(f"details{target}").get_attribute("open") is not None
 
 
-def test_links_open_what_is_folded(finished: Finished, open_page: OpenPage) -> None:
+def test_links_open_folded_sections(finished: Finished, open_page: OpenPage) -> None:
     page = open_page(finished.page)
     folded = page.locator("details.threshold:not([open])").first
     anchor = folded.get_attribute("id")
@@ -167,14 +168,14 @@ def test_links_open_what_is_folded(finished: Finished, open_page: OpenPage) -> N
     page.wait_for_function("anchor => document.getElementById(anchor).open", arg=anchor)
 
 
-def test_an_examples_link_shows_its_attempts(finished: Finished, open_page: OpenPage) -> None:
+def test_link_of_an_example_shows_its_attempts(finished: Finished, open_page: OpenPage) -> None:
     page = open_page(finished.page)
     page.locator("#attempts-status", has_text="720").wait_for()
     page.get_by_role("link", name="All attempts of this item").first.click()
     page.locator("#attempts-status", has_text=re.compile(r"\b6\b")).wait_for()
 
 
-def test_the_keyboard_alone_is_enough(finished: Finished, open_page: OpenPage) -> None:
+def test_keyboard_alone_is_enough(finished: Finished, open_page: OpenPage) -> None:
     page = open_page(finished.page)
     page.locator("#attempts-status", has_text="720").wait_for()
     page.keyboard.press("Tab")
@@ -195,7 +196,7 @@ def test_the_keyboard_alone_is_enough(finished: Finished, open_page: OpenPage) -
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (390, "dark")])
-def test_axe_finds_nothing_serious(finished: Finished, open_page: OpenPage, scheme: str, width: int) -> None:
+def test_axe_finds_no_serious_violation(finished: Finished, open_page: OpenPage, scheme: str, width: int) -> None:
     from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 
     page = open_page(finished.page, viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True)
@@ -208,17 +209,18 @@ def test_axe_finds_nothing_serious(finished: Finished, open_page: OpenPage, sche
 
 
 @pytest.mark.parametrize("width", [1440, 390])
-def test_nothing_is_wider_than_the_window(finished: Finished, open_page: OpenPage, width: int) -> None:
+def test_page_fits_the_window(finished: Finished, open_page: OpenPage, width: int) -> None:
     page = open_page(finished.page, viewport={"width": width, "height": 900})
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_it_prints_with_all_sections(finished: Finished, open_page: OpenPage, tmp_path: Path) -> None:
+def test_print_has_all_sections(finished: Finished, open_page: OpenPage, tmp_path: Path) -> None:
     page = open_page(finished.page)
     page.pdf(path=tmp_path / "report.pdf", format="A4")
     text = " ".join("".join(sheet.extract_text() for sheet in PdfReader(tmp_path / "report.pdf").pages).split())
     for title in ("Thresholds", "Method and provenance", "Earlier runs", "most telling item", "Known limits"):
         assert title in text
     for row in finished.results["thresholds"]:  # the folded ones too
-        if row["estimate"] is not None:
-            assert figures(row)[1] in text
+        result = ThresholdResult.from_json(row)
+        if result.estimate is not None:
+            assert figures(result, result.comparisons)[1] in text

@@ -18,14 +18,14 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.report.exports.parquet import write_parquet
 from pytest_fairness.store.samples import StoredSample
-from tests.report import made
+from tests.helpers import report_views
 
 ROOT = Path(__file__).parents[2]
 PROBE = "test_hiring.py::test_hiring"
 
 
 def attempts(count: int = 60) -> list[GradedAttempt]:
-    """Items of twelve sources, a prompt for each gender, asked three times, some of them ungraded."""
+    """Return items of twelve sources, with a prompt for each gender, asked three times, some ungraded."""
     generator = random.Random(3)
     found = []
     for number in range(count):
@@ -39,12 +39,12 @@ def attempts(count: int = 60) -> list[GradedAttempt]:
                     "score": Grade(generator.random()),
                     "word": Grade(generator.choice(["yes", "no"])),
                 }
-                found.append(made.graded(item, prompt, repetition, grades, None if number == 7 else "yes"))
+                found.append(report_views.graded(item, prompt, repetition, grades, None if number == 7 else "yes"))
     return found
 
 
 def view(samples: list[StoredSample]) -> Any:
-    return made.view([made.row("fair", probe=PROBE)], samples=samples)
+    return report_views.view([report_views.row("fair", probe=PROBE)], samples=samples)
 
 
 def exported(path: Path, samples: list[StoredSample]) -> list[dict[str, Any]]:
@@ -53,13 +53,13 @@ def exported(path: Path, samples: list[StoredSample]) -> list[dict[str, Any]]:
     return rows
 
 
-def test_a_row_tells_all_of_an_attempt(tmp_path: Path) -> None:
+def test_row_holds_everything_of_an_attempt(tmp_path: Path) -> None:
     of = attempts()
-    rows = exported(tmp_path / "new" / "attempts.parquet", [StoredSample(PROBE, made.MODEL, "key", of)])
+    rows = exported(tmp_path / "new" / "attempts.parquet", [StoredSample(PROBE, report_views.MODEL, "key", of)])
     assert len(rows) == len(of) == 360
     first = rows[0]
     assert first["run"] == "0123456789abcdef"
-    assert (first["suite"], first["probe"], first["model"]) == ("hiring", PROBE, made.MODEL)
+    assert (first["suite"], first["probe"], first["model"]) == ("hiring", PROBE, report_views.MODEL)
     assert (first["item"], first["source"], first["group_gender"]) == ("item-0", "source-0", "woman")
     assert json.loads(first["messages"]) == [{"role": "user", "content": "0: hire a woman?"}]
     assert (json.loads(first["item_metadata"]), json.loads(first["prompt_metadata"])) == ({"level": "senior"}, {"n": 0})
@@ -79,7 +79,7 @@ def test_a_row_tells_all_of_an_attempt(tmp_path: Path) -> None:
 def test_estimates_from_the_file_equal_those_of_the_sample(tmp_path: Path) -> None:
     of = attempts()
     path = tmp_path / "attempts.parquet"
-    exported(path, [StoredSample(PROBE, made.MODEL, "key", of)])
+    exported(path, [StoredSample(PROBE, report_views.MODEL, "key", of)])
     again = Measured.from_table(path, item="item", groups=["group_gender"], source="source")
     before = Measured(of)
     for name in ("hired", "score"):
@@ -94,7 +94,9 @@ def test_estimates_from_the_file_equal_those_of_the_sample(tmp_path: Path) -> No
 def test_probes_with_other_grades_and_groups_share_one_file(tmp_path: Path) -> None:
     prompt = Prompt("?", {"ethnicity": "a"})
     item = ProbeItem("only", [prompt])
-    numbers = [made.graded(item, prompt, n, {"hired": Grade(value)}) for n, value in enumerate((1, 0.5, "maybe"))]
+    numbers = [
+        report_views.graded(item, prompt, n, {"hired": Grade(value)}) for n, value in enumerate((1, 0.5, "maybe"))
+    ]
     samples = [StoredSample("other.py::test_b", "b", "b", numbers), StoredSample(PROBE, "a", "a", attempts(5))]
     rows = exported(tmp_path / "attempts.parquet", samples)
     assert [row["grade_hired"] for row in rows[:3]] == ["1", "0.5", "maybe"]
@@ -103,11 +105,11 @@ def test_probes_with_other_grades_and_groups_share_one_file(tmp_path: Path) -> N
     assert (rows[3]["group_ethnicity"], rows[3]["group_gender"]) == (None, "woman")
 
 
-@pytest.mark.parametrize("hostile", made.HOSTILE)
-def test_texts_come_back_as_they_were(tmp_path: Path, hostile: str) -> None:
+@pytest.mark.parametrize("hostile", report_views.HOSTILE)
+def test_texts_are_stored_unchanged(tmp_path: Path, hostile: str) -> None:
     prompt = Prompt(hostile, {hostile: hostile})
     item = ProbeItem(hostile, [prompt], hostile, {hostile: hostile})
-    of = [made.graded(item, prompt, 0, {hostile: Grade(hostile, detail=hostile)}, hostile)]
+    of = [report_views.graded(item, prompt, 0, {hostile: Grade(hostile, detail=hostile)}, hostile)]
     (row,) = exported(tmp_path / "attempts.parquet", [StoredSample(hostile, hostile, "key", of)])
     kept = hostile.replace("\ud800", "\\ud800")
     names = ("item", "source", "model", "probe", "answer", f"group_{kept}", f"grade_{kept}", f"detail_{kept}")
@@ -119,7 +121,7 @@ def test_no_attempts_give_a_file_without_rows(tmp_path: Path) -> None:
     assert exported(tmp_path / "attempts.parquet", []) == []
 
 
-def test_a_folder_that_cannot_be_written_is_told_in_one_line(tmp_path: Path) -> None:
+def test_unwritable_folder_is_reported_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x", encoding="utf-8")
     with pytest.raises(FairnessError, match="the attempts cannot be written to"):
         write_parquet(view([]), tmp_path / "file" / "attempts.parquet")
@@ -129,7 +131,7 @@ def test_a_folder_that_cannot_be_written_is_told_in_one_line(tmp_path: Path) -> 
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]
 
 
-def test_without_pyarrow_the_way_out_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_pyarrow_is_reported_with_its_install_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(FairnessError, match=r"pip install './pytest-fairness\[parquet\]'"):
         write_parquet(view([]), tmp_path / "attempts.parquet")
@@ -138,13 +140,13 @@ def test_without_pyarrow_the_way_out_is_told(tmp_path: Path, monkeypatch: pytest
 MEMORY = """\
 import resource, sys
 from pathlib import Path
-from tests.report import made
+from tests.helpers import report_views
 from tests.report.test_parquet import PROBE, attempts, view
 from pytest_fairness.report.exports.parquet import write_parquet
 from pytest_fairness.store.samples import StoredSample
 import pyarrow.parquet
 few = attempts(100)
-samples = [StoredSample(PROBE, made.MODEL, "key", few)] * 100
+samples = [StoredSample(PROBE, report_views.MODEL, "key", few)] * 100
 write_parquet(view(samples[:1]), Path(sys.argv[1]))
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 write_parquet(view(samples), Path(sys.argv[1]))

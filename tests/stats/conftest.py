@@ -23,7 +23,7 @@ def drawn(
     refused: Mapping[str, float] | None = None,
     per_source: int = 1,
 ) -> Rows:
-    """Rows with columns item, source, group, repetition and yes; items differ in difficulty."""
+    """Return rows with columns item, source, group, repetition and yes; items differ in difficulty."""
     generator = np.random.default_rng(seed)
     rows: Rows = []
     for item in range(items):
@@ -39,7 +39,7 @@ def drawn(
 
 
 def counts(groups: Mapping[str, Sequence[int]]) -> Rows:
-    """One row per item and group: so many yes, then so many no."""
+    """Return one row per item and group: so many yes, then so many no."""
     return [
         {"item": item, "group": group, "yes": item < yes}
         for group, (yes, no) in groups.items()
@@ -59,7 +59,7 @@ def count() -> Callable[[Mapping[str, Sequence[int]]], Rows]:
 
 @pytest.fixture(scope="session")
 def of_rows() -> Callable[..., Measured]:
-    """Rows with the columns of `drawn` as a sample; ``source=True`` clusters by source."""
+    """Return a function that makes a sample of the rows of `drawn`; ``source=True`` clusters by source."""
 
     def made(rows: Rows, *, source: bool = False, **options: Any) -> Measured:
         ignored = ("source", "repetition")

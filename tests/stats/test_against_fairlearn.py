@@ -55,18 +55,18 @@ def measured(rows: Rows) -> Measured:
 
 @pytest.fixture
 def given(rows: Rows) -> dict[str, Any]:
-    """The same as fairlearn takes it."""
+    """Return the same data as arguments of fairlearn."""
     columns = {name: np.array([row[name] for row in rows]) for name in ("truth", "said", "group")}
     return {"y_true": columns["truth"], "y_pred": columns["said"], "sensitive_features": columns["group"]}
 
 
 def worst_gap(measured: Measured, outcome: str) -> float:
-    """The largest difference of two groups."""
+    """Return the largest difference of two groups."""
     gaps = [measured.difference(outcome, by="group", of=of, to=to) for of, to in (("a", "b"), ("b", "c"), ("a", "c"))]
     return max(abs(gap).value for gap in gaps)
 
 
-def test_rates_by_group(measured: Measured, metrics: Any, given: dict[str, Any]) -> None:
+def test_rates_by_group_match(measured: Measured, metrics: Any, given: dict[str, Any]) -> None:
     frame = metrics.MetricFrame(metrics=metrics.selection_rate, **given)
     rates = {group: measured.where(group=group).rate("said").value for group in measured.groups("group")}
     assert rates == pytest.approx(frame.by_group.to_dict(), abs=1e-12)
@@ -74,7 +74,7 @@ def test_rates_by_group(measured: Measured, metrics: Any, given: dict[str, Any])
     assert measured.rate("said").value == pytest.approx(frame.overall, abs=1e-12)
 
 
-def test_differences_and_ratios_between_groups(measured: Measured, metrics: Any, given: dict[str, Any]) -> None:
+def test_differences_and_ratios_between_groups_match(measured: Measured, metrics: Any, given: dict[str, Any]) -> None:
     frame = metrics.MetricFrame(metrics=metrics.selection_rate, **given)
     worst = measured.worst_ratio("said", by="group")
     assert worst.value == pytest.approx(frame.ratio(), abs=1e-12)
@@ -87,8 +87,8 @@ def test_differences_and_ratios_between_groups(measured: Measured, metrics: Any,
             assert family[f"{group}/b"].value == pytest.approx(rate / frame.by_group["b"], abs=1e-12)
 
 
-def test_equalised_odds_by_slices(measured: Measured, metrics: Any, given: dict[str, Any]) -> None:
-    """The rates among those whose truth is yes, and among the others: what fairlearn takes the worse of."""
+def test_equalized_odds_from_slices_match(measured: Measured, metrics: Any, given: dict[str, Any]) -> None:
+    """Compute the rates of those whose truth is yes and of the others; fairlearn takes the worse."""
     slices = [measured.where(told=told) for told in "01"]
     gap = max(worst_gap(each, "said") for each in slices)
     ratio = min(each.worst_ratio("said", by="group").value for each in slices)
@@ -96,8 +96,8 @@ def test_equalised_odds_by_slices(measured: Measured, metrics: Any, given: dict[
     assert ratio == pytest.approx(metrics.equalized_odds_ratio(**given), abs=1e-12)
 
 
-def test_equalised_odds_as_a_metric_of_ones_own(measured: Measured, metrics: Any, given: dict[str, Any]) -> None:
-    """The same as one function of sums, which has an interval and a verdict."""
+def test_equalized_odds_as_a_custom_metric_match(measured: Measured, metrics: Any, given: dict[str, Any]) -> None:
+    """Compute the same as one function of sums, which has an interval and a verdict."""
 
     def equalised_odds(s: Any) -> Any:
         hits = np.stack([s.hits_a / s.true_a, s.hits_b / s.true_b, s.hits_c / s.true_c])
@@ -109,7 +109,7 @@ def test_equalised_odds_as_a_metric_of_ones_own(measured: Measured, metrics: Any
     assert 0 <= found.low < found.value < found.high <= 1
 
 
-def test_accuracy_by_group(measured: Measured, metrics: Any, given: dict[str, Any]) -> None:
+def test_accuracy_by_group_matches(measured: Measured, metrics: Any, given: dict[str, Any]) -> None:
     def right(attempt: Any) -> bool:
         return bool(attempt["truth"] == attempt["said"])
 

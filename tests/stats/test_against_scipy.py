@@ -21,7 +21,7 @@ PAIR = {"by": "group", "of": "a", "to": "b"}
 
 
 @pytest.mark.parametrize("confidence", [0.9, 0.95, 0.99])
-def test_a_ratio_of_independent_rates_is_the_relative_risk(of_rows: Make, confidence: float) -> None:
+def test_ratio_of_independent_rates_is_the_relative_risk(of_rows: Make, confidence: float) -> None:
     yes, made = {"a": 420, "b": 500}, {"a": 1500, "b": 1200}
     rows = [{"item": f"{g} {n}", "group": g, "yes": n < yes[g]} for g in yes for n in range(made[g])]
     ratio = of_rows(rows, confidence=confidence).ratio("yes", **PAIR)
@@ -32,14 +32,14 @@ def test_a_ratio_of_independent_rates_is_the_relative_risk(of_rows: Make, confid
 
 
 def symmetric(number: int, seed: int) -> Any:
-    """Numbers about 10 without skewness, for which the t interval is left as it is."""
+    """Return numbers about 10 without skewness, for which the t interval is unchanged."""
     half = np.random.default_rng(seed).normal(size=number // 2)
     return 10 + np.concatenate([half, -half])
 
 
 @pytest.mark.parametrize("number", [6, 30, 300])
 @pytest.mark.parametrize("confidence", [0.9, 0.95])
-def test_a_mean_of_independent_scores_is_students(of_rows: Make, number: int, confidence: float) -> None:
+def test_mean_of_independent_scores_is_a_t_test(of_rows: Make, number: int, confidence: float) -> None:
     values = symmetric(number, 7)
     rows = [{"item": n, "group": "a", "score": value} for n, value in enumerate(values)]
     mean = of_rows(rows, confidence=confidence).mean("score")
@@ -51,8 +51,8 @@ def test_a_mean_of_independent_scores_is_students(of_rows: Make, number: int, co
 
 
 @pytest.mark.parametrize("number", [6, 30, 300])
-def test_a_paired_difference_is_the_paired_t_test(of_rows: Make, number: int) -> None:
-    """One score per item and group: the items' differences are what varies, whatever the items add to both."""
+def test_paired_difference_is_the_paired_t_test(of_rows: Make, number: int) -> None:
+    """Give one score per item and group: only the items' differences vary."""
     level = 50 * np.random.default_rng(8).normal(size=number)
     gaps = symmetric(number, 9)
     scores = {"a": level + gaps, "b": level}
@@ -67,7 +67,7 @@ def test_a_paired_difference_is_the_paired_t_test(of_rows: Make, number: int) ->
 
 
 def test_repeated_attempts_are_the_paired_t_test_of_their_means(of_rows: Make) -> None:
-    """As many attempts of every item: a t test over the items' means of both groups."""
+    """Repeat every item equally often: the reference is a t test over the items' means."""
     generator = np.random.default_rng(10)
     scores = generator.normal(generator.normal(0, 3, (40, 1, 1)), 1.0, (40, 2, 5))
     rows = [
@@ -82,7 +82,7 @@ def test_repeated_attempts_are_the_paired_t_test_of_their_means(of_rows: Make) -
     assert gap.df == pytest.approx(test.df)
 
 
-def test_a_correlation_of_independent_attempts_has_the_value_of_pearsons(of_rows: Make) -> None:
+def test_correlation_of_independent_attempts_is_pearsons(of_rows: Make) -> None:
     generator = np.random.default_rng(11)
     x, y = generator.normal(size=(2, 80)).cumsum(axis=0)
     rows = [{"item": n, "group": "a", "x": a, "y": b} for n, (a, b) in enumerate(zip(x, y, strict=True))]
@@ -91,7 +91,7 @@ def test_a_correlation_of_independent_attempts_has_the_value_of_pearsons(of_rows
     assert measured.correlation("y", "x").value == pytest.approx(stats.pearsonr(x, y).statistic, abs=1e-12)
 
 
-def test_the_bootstrap_of_items_comes_close(of_rows: Make, draw: Draw) -> None:
+def test_bootstrap_of_items_gives_similar_intervals(of_rows: Make, draw: Draw) -> None:
     """BCa over items, of the logarithm of a ratio and of a metric of one's own: within a tenth of the width."""
     rows = draw({"a": 0.4, "b": 0.5}, items=150, repetitions=4, seed=12)
     sums = np.zeros((150, 2))

@@ -32,12 +32,12 @@ def proportion() -> Any:
 
 
 def apart(rows: Rows) -> Rows:
-    """Each group's items for itself."""
+    """Return the rows with separate items for each group."""
     return [row | {"item": f"{row['group']} {row['item']}"} for row in rows]
 
 
 @pytest.mark.parametrize("events", [0, 40])
-def test_a_rate_without_events_or_without_others_is_clopper_and_pearsons(
+def test_rate_of_zero_or_one_has_the_clopper_pearson_interval(
     of_rows: Make, proportion: Any, count: Count, events: int
 ) -> None:
     rate = of_rows(count({"a": (events, 40 - events)})).rate("yes")
@@ -46,17 +46,15 @@ def test_a_rate_without_events_or_without_others_is_clopper_and_pearsons(
     assert (rate.low, rate.high) == pytest.approx(expected, abs=1e-9)
 
 
-def test_a_rate_of_items_asked_once_is_clopper_and_pearsons(of_rows: Make, proportion: Any, count: Count) -> None:
+def test_rate_of_single_answers_has_the_clopper_pearson_interval(of_rows: Make, proportion: Any, count: Count) -> None:
     for events in (1, 2, 4, 60, 199):
         rate = of_rows(count({"a": (events, 200 - events)})).rate("yes")
         low, high = proportion.proportion_confint(events, 200, method="beta")
         assert (rate.low, rate.high) == pytest.approx((low, high), abs=1e-9)
 
 
-def test_a_clustered_rate_is_jeffreys_with_the_robust_error(
-    of_rows: Make, proportion: Any, api: Any, draw: Draw
-) -> None:
-    """The effective number of attempts comes from statsmodels' cluster-robust error of the intercept."""
+def test_clustered_rate_has_the_robust_jeffreys_interval(of_rows: Make, proportion: Any, api: Any, draw: Draw) -> None:
+    """Take the effective number of attempts from statsmodels' cluster-robust error of the intercept."""
     rows = draw({"a": 0.4}, items=600, repetitions=4)
     rate = of_rows(rows).rate("yes")
     values = np.array([row["yes"] for row in rows], dtype=float)
@@ -72,8 +70,10 @@ def test_a_clustered_rate_is_jeffreys_with_the_robust_error(
 
 
 @pytest.mark.parametrize(("yes", "made"), [((300, 360), 1000), ((1200, 1000), 2000)])
-def test_two_independent_rates(of_rows: Make, proportion: Any, count: Count, yes: tuple[int, int], made: int) -> None:
-    """Wald's difference and the delta method on the logarithm, with n where the jackknife has n - 1."""
+def test_two_independent_rates_match_wald_and_delta_method(
+    of_rows: Make, proportion: Any, count: Count, yes: tuple[int, int], made: int
+) -> None:
+    """Compare with Wald's difference and the delta method on the logarithm (n here, n - 1 in the jackknife)."""
     measured = of_rows(apart(count({"a": (yes[0], made - yes[0]), "b": (yes[1], made - yes[1])})))
     gap, ratio = measured.difference("yes", **PAIR), measured.ratio("yes", **PAIR)
     wald = proportion.confint_proportions_2indep(yes[0], made, yes[1], made, method="wald", compare="diff")
@@ -85,10 +85,8 @@ def test_two_independent_rates(of_rows: Make, proportion: Any, count: Count, yes
 
 
 @pytest.mark.parametrize("paired", [True, False])
-def test_a_clustered_ratio_has_the_error_of_estimating_equations(
-    of_rows: Make, api: Any, draw: Draw, paired: bool
-) -> None:
-    """A GEE with a logarithm as its link, independent within clusters, with the robust error: the log of the ratio."""
+def test_clustered_ratio_has_the_error_of_a_gee(of_rows: Make, api: Any, draw: Draw, paired: bool) -> None:
+    """Compare with a GEE with a log link, independent within clusters, with the robust error."""
     rows = draw({"a": 0.35, "b": 0.5}, items=300, repetitions=5, seed=3)
     rows = rows if paired else apart(rows)
     ratio = of_rows(rows).ratio("yes", **PAIR)
@@ -107,7 +105,7 @@ def test_a_clustered_ratio_has_the_error_of_estimating_equations(
 
 
 def crossed_scores() -> Rows:
-    """Every name with every item; both have effects of their own."""
+    """Return scores of every name with every item; both have effects of their own."""
     generator = np.random.default_rng(6)
     item, name = generator.normal(0, 1, 50), {g: generator.normal(0, 0.6, 12) for g in "ab"}
     return [
@@ -118,7 +116,7 @@ def crossed_scores() -> Rows:
     ]
 
 
-def test_two_ways_of_clustering(of_rows: Make, api: Any) -> None:
+def test_two_way_clustering_matches_the_sandwich_variance(of_rows: Make, api: Any) -> None:
     """Cameron, Gelbach and Miller's variance, by item and by name, of statsmodels' two-way sandwich."""
     rows = [row for row in crossed_scores() if row["group"] == "a"]
     estimate = of_rows(rows, crossed="name").mean("score")
@@ -140,31 +138,31 @@ def test_two_ways_of_clustering(of_rows: Make, api: Any) -> None:
     assert estimate.error == pytest.approx(fit.bse[0] * math.sqrt(12 / 11), rel=0.02)
 
 
-def test_a_difference_clustered_both_ways(of_rows: Make, api: Any) -> None:
-    """By item; by name and by cell of scores less what the other group has in the item, as the item's share cancels."""
+def test_difference_clustered_two_ways_matches_the_formula(of_rows: Make, api: Any) -> None:
+    """Cluster by item, by name and by cell the scores less the other group's in the item: its share cancels."""
     rows = crossed_scores()
     gap = of_rows(rows, crossed="name").difference("score", **PAIR)
     columns = np.array([[1.0, row["group"] == "a"] for row in rows])
     scores, group = np.array([row["score"] for row in rows]), columns[:, 1].astype(int)
     item = np.array([row["item"] for row in rows])
     means = np.array([[scores[(item == i) & (group == g)].mean() for g in (0, 1)] for i in range(50)])
-    centred = scores - means[item, 1 - group]
+    centered = scores - means[item, 1 - group]
     names = np.unique([row["name"] for row in rows], return_inverse=True)[1]
 
     def variance(values: Any, groups: Any, number: int) -> float:
-        """With the correction for the number of clusters in either group."""
+        """Return the variance with the correction for the number of clusters in either group."""
         given = {"groups": groups, "use_correction": False}
         fit = api.OLS(values, columns).fit(cov_type="cluster", cov_kwds=given)
         return float(fit.bse[1]) ** 2 * number / (number - 1)
 
     by_item = variance(scores, item, 50)
-    by_name, by_cell = variance(centred, names, 12), variance(centred, item * 100 + names, 600)
+    by_name, by_cell = variance(centered, names, 12), variance(centered, item * 100 + names, 600)
     assert gap.value == pytest.approx(means[:, 1].mean() - means[:, 0].mean(), abs=1e-12)
     assert by_item + by_name - by_cell > 12 / 13 * by_name > by_item
     assert gap.error == pytest.approx(math.sqrt(by_item + by_name - by_cell), rel=1e-9)
 
 
-def test_scores_of_names_that_recur_have_a_mixed_models_error(of_rows: Make) -> None:
+def test_crossed_means_have_the_error_of_a_mixed_model(of_rows: Make) -> None:
     """Random intercepts for items and for names, crossed; items differ by three times what else differs."""
     pandas, mixed = import_module("pandas"), import_module("statsmodels.regression.mixed_linear_model").MixedLM
     generator = np.random.default_rng(3)

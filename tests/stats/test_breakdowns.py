@@ -1,4 +1,4 @@
-"""What an estimate is made of: its groups, the item that shows it best, and what each item adds to its error."""
+"""Breakdowns of an estimate: its groups, its most telling item, and each item's part of its error."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pytest
 from scipy.stats import beta  # type: ignore[import-untyped]
 
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
-from pytest_fairness.core.breakdown import Breakdown, Example
-from pytest_fairness.core.comparisons import Record, recording
+from pytest_fairness.core.breakdown import Breakdown, ExampleItem
+from pytest_fairness.core.comparisons import ComparisonRecorder, recording
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.marks import RATIOS
@@ -33,7 +33,7 @@ def of(estimate: Estimate) -> Breakdown:
     return estimate.breakdown()
 
 
-def example(estimate: Estimate, towards: int) -> Example:
+def example(estimate: Estimate, towards: int) -> ExampleItem:
     found = of(estimate).example_towards(towards)
     assert found is not None
     return found
@@ -44,7 +44,7 @@ def shown(estimate: Estimate) -> dict[str, Any]:
 
 
 def sample(items: Mapping[str, Sequence[Asked]], **options: Any) -> Measured:
-    """Of items by their ids."""
+    """Return a sample of items by their ids."""
     attempts = []
     for name, asked in items.items():
         prompts = [Prompt(text, groups={"group": group}) for group, text, _ in asked]
@@ -59,7 +59,7 @@ def sample(items: Mapping[str, Sequence[Asked]], **options: Any) -> Measured:
 
 
 def alike(number: int) -> dict[str, Sequence[Asked]]:
-    """Items in which both groups fare the same."""
+    """Return items in which both groups have the same answers."""
     return {f"same {n}": [("a", "x", [n % 2 == 0] * 3), ("b", "x", [n % 2 == 0] * 3)] for n in range(number)}
 
 
@@ -80,15 +80,15 @@ class TestGroups:
             (lambda m: m.worst_ratio("yes", by="group"), "abc", None),
         ],
     )
-    def test_each_is_its_own_rate(
+    def test_group_estimate_is_the_rate_of_its_group(
         self, measured: Measured, made: Callable[[Measured], Estimate], groups: str, reference: str | None
     ) -> None:
         found = of(made(measured))
-        assert (found.attribute, found.reference) == ("group", reference)
+        assert found.reference == reference
         expected = {group: shown(measured.where(group=group).rate("yes")) for group in groups}
         assert {group: shown(estimate) for group, estimate in found.groups.items()} == expected
 
-    def test_of_a_slice_each_is_of_that_slice(self) -> None:
+    def test_group_estimate_of_a_slice_is_of_that_slice(self) -> None:
         rows = [
             {"item": n, "group": group, "place": place, "yes": (n + len(place)) % 3 == 0}
             for n in range(30) for group in "ab" for place in ("inner", "outside")
@@ -98,7 +98,7 @@ class TestGroups:
         assert shown(found) == shown(measured.where(group="a").rate("yes"))
         assert found.slice == {"place": "inner", "group": "a"}
 
-    def test_of_numbers_each_is_a_mean(self) -> None:
+    def test_group_estimate_of_numbers_is_a_mean(self) -> None:
         generator = np.random.default_rng(1)
         rows = [{"item": n, "group": group, "score": generator.normal()} for n in range(40) for group in "ab"]
         measured = Measured.from_rows(rows, item="item", groups=["group"])
@@ -107,18 +107,18 @@ class TestGroups:
             name: shown(measured.where(group=name).mean("score")) for name in "ab"
         }
 
-    def test_of_a_function_each_is_of_that_function(self, measured: Measured) -> None:
+    def test_group_estimate_of_a_function_is_of_that_function(self, measured: Measured) -> None:
         def no(attempt: GradedAttempt) -> bool:
             return not attempt["yes"]
 
         found = of(measured.difference(no, **PAIR)).groups
         assert shown(found["a"]) == shown(measured.where(group="a").rate(no))
 
-    def test_a_metric_without_groups_has_none(self, measured: Measured) -> None:
+    def test_metric_without_groups_has_no_group_estimates(self, measured: Measured) -> None:
         found = of(measured.rate("yes"))
-        assert (found.attribute, found.reference, found.groups) == (None, None, {})
+        assert (found.reference, found.groups) == (None, {})
 
-    def test_they_are_told_where_the_estimate_is_invalid(self) -> None:
+    def test_group_estimates_exist_for_an_invalid_estimate(self) -> None:
         rows = [
             {"item": n, "group": group, "yes": None if group == "a" else n % 2} for n in range(20) for group in "ab"
         ]
@@ -143,13 +143,15 @@ class TestGroups:
             lambda m: m.against(m).ratio("yes", **PAIR),
         ],
     )
-    def test_of_no_attempts_nothing_is_told(self, measured: Measured, ask: Callable[[Measured], Estimate]) -> None:
+    def test_empty_sample_has_invalid_group_estimates(
+        self, measured: Measured, ask: Callable[[Measured], Estimate]
+    ) -> None:
         found = of(ask(measured.where(group="nobody")))
         assert found.influences == {}
         assert found.example_towards(1) is None
         assert all(group.invalid == "no attempts" for group in found.groups.values())
 
-    def test_a_family_of_one_group_has_that_group(self) -> None:
+    def test_family_of_one_group_has_that_group(self) -> None:
         rows = [{"item": n, "group": "a", "yes": n % 2} for n in range(20)]
         measured = Measured.from_rows(rows, item="item", groups=["group"])
         for estimate in (measured.ratios("yes", by="group")["group"], measured.worst_ratio("yes", by="group")):
@@ -158,7 +160,7 @@ class TestGroups:
 
 
 class TestThroughChanges:
-    """What is made of an estimate keeps what it is made of."""
+    """Breakdowns after a sign, a size or a scale is applied."""
 
     @pytest.fixture
     def gap(self) -> Estimate:
@@ -166,29 +168,29 @@ class TestThroughChanges:
         high = {"high": [("a", "x", [True] * 3), ("b", "x", [False] * 2 + [True])]}
         return sample({**alike(10), **low, **high}).difference("yes", **PAIR)
 
-    def test_a_minus_sign_turns_it_round(self, gap: Estimate) -> None:
+    def test_minus_sign_reverses_the_breakdown(self, gap: Estimate) -> None:
         assert example(gap, -1).item == example(-gap, 1).item == "low"
         assert example(gap, 1).item == example(-gap, -1).item == "high"
         assert of(-gap).influences == {name: -value for name, value in of(gap).influences.items()}
         assert of(-gap).reference == "b"
 
-    def test_size_is_away_from_zero(self, gap: Estimate) -> None:
+    def test_absolute_value_points_away_from_zero(self, gap: Estimate) -> None:
         assert gap.value < 0
         assert example(abs(gap), 1).item == "low"
         assert example(abs(-gap), 1).item == "low"
         assert example(abs(gap), -1).item == "high"
 
-    def test_the_logarithm_of_a_size_has_no_sign(self, draw: Draw, of_rows: Made) -> None:
+    def test_logarithm_of_a_size_has_no_sign(self, draw: Draw, of_rows: Made) -> None:
         ratio = of_rows(draw({"a": 0.4, "b": 0.6})).ratio("yes", **PAIR)
         assert of(ratio).log
         assert of(-ratio).influences == of(ratio).influences
 
-    def test_a_scale_changes_nothing(self, gap: Estimate, draw: Draw, of_rows: Made) -> None:
+    def test_scale_changes_nothing(self, gap: Estimate, draw: Draw, of_rows: Made) -> None:
         assert of(gap.marked(RATIOS)).influences == of(gap).influences
-        with recording(Record(scale=RATIOS)):
+        with recording(ComparisonRecorder(scale=RATIOS)):
             assert of(of_rows(draw({"a": 0.4, "b": 0.6})).ratio("yes", **PAIR)).groups.keys() == {"a", "b"}
 
-    def test_a_range_changes_influences_by_its_scale_alone(self, draw: Draw, of_rows: Made) -> None:
+    def test_span_changes_influences_by_its_scale_only(self, draw: Draw, of_rows: Made) -> None:
         measured = of_rows(draw({"a": 0.4, "b": 0.6}))
         free, clipped = (
             measured.metric(lambda s: s.yes / s.made, span=span, yes="yes", made=lambda _: 1) for span in (None, (0, 1))
@@ -202,7 +204,7 @@ class TestThroughChanges:
 class TestExampleOfTwoGroups:
     """The item whose two groups differ most and most repeatably."""
 
-    def test_what_is_repeated_tells_more_than_what_happened_once(self) -> None:
+    def test_repeated_events_are_more_telling_than_a_single_one(self) -> None:
         once = {"once": [("a", "x", [False]), ("b", "x", [True])]}
         often = {"often": [("a", "x", [False] * 9 + [True]), ("b", "x", [True] * 10)]}
         found = example(sample({**alike(10), **once, **often}).ratio("yes", **PAIR), -1)
@@ -215,7 +217,7 @@ class TestExampleOfTwoGroups:
 
     @pytest.mark.parametrize("towards", [-1, 1])
     @pytest.mark.parametrize("seed", range(5))
-    def test_of_rates_it_is_the_largest_lower_end_of_newcombe(self, seed: int, towards: int) -> None:
+    def test_example_of_rates_has_the_largest_newcombe_lower_limit(self, seed: int, towards: int) -> None:
         def jeffreys(answers: Sequence[bool]) -> tuple[float, float]:
             yes, made = sum(answers), len(answers)
             low, high = beta.ppf((0.025, 0.975), yes + 0.5, made - yes + 0.5)
@@ -238,7 +240,7 @@ class TestExampleOfTwoGroups:
         assert ends[found.item] == pytest.approx(max(ends.values()), abs=1e-9)
 
     @pytest.mark.parametrize("seed", range(5))
-    def test_of_numbers_it_is_the_largest_lower_end_of_welch(self, seed: int) -> None:
+    def test_example_of_numbers_has_the_largest_welch_lower_limit(self, seed: int) -> None:
         from scipy.stats import ttest_ind
 
         generator = np.random.default_rng(seed)
@@ -254,13 +256,13 @@ class TestExampleOfTwoGroups:
         assert found.item == max(ends, key=ends.__getitem__)
         assert [side.events for side in found.sides] == [None, None]
 
-    def test_of_single_numbers_it_is_the_largest_difference(self) -> None:
+    def test_example_of_single_numbers_has_the_largest_difference(self) -> None:
         items = {f"{n}": [("a", "x", [n * 1.5]), ("b", "x", [20.0 if n == 3 else n])] for n in range(10)}
         measured = sample(items)
         assert example(measured.difference("yes", **PAIR), 1).item == "9"
         assert example(measured.difference("yes", **PAIR), -1).item == "3"
 
-    def test_of_alike_items_it_is_the_one_with_more_attempts_then_the_first_by_id(self) -> None:
+    def test_ties_are_broken_by_attempts_then_by_id(self) -> None:
         prompts = [("a", "x", [False] * 3), ("b", "x", [True] * 3)]
         ungraded: list[Asked] = [("a", "x", [False] * 3), ("b", "x", [True, True, True, None])]
         items = {**alike(20), "p": prompts, "o": prompts}
@@ -269,25 +271,25 @@ class TestExampleOfTwoGroups:
         assert found.item == "z"
         assert (found.sides[1].graded, found.sides[1].attempts) == (3, 4)
 
-    def test_an_item_with_a_group_wholly_ungraded_is_none(self) -> None:
+    def test_item_with_a_wholly_ungraded_group_is_no_example(self) -> None:
         items: dict[str, list[Asked]] = {"refused": [("a", "x", [None] * 9), ("b", "x", [True] * 9)]}
         clear = {"clear": [("a", "x", [False]), ("b", "x", [True])]}
         assert example(sample({**alike(30), **items, **clear}).difference("yes", **PAIR), -1).item == "clear"
 
-    def test_there_is_none_where_no_item_leans_that_way_or_holds_both_groups(self) -> None:
+    def test_no_item_in_the_direction_gives_no_example(self) -> None:
         lower = sample({**alike(10), "low": [("a", "x", [False]), ("b", "x", [True])]}).difference("yes", **PAIR)
         assert of(lower).example_towards(1) is None
         apart = sample({f"{n}": [("ab"[n % 2], "x", [n % 3 == 0])] for n in range(40)}).difference("yes", **PAIR)
         assert of(apart).example_towards(1) is None
         assert of(apart).example_towards(-1) is None
 
-    def test_arrays_have_no_answers_to_show(self) -> None:
+    def test_arrays_have_no_example(self) -> None:
         columns = Columns.from_arrays(
             [n // 2 for n in range(40)], {"yes": np.tile([0.0, 1.0], 20)}, {"group": ["a", "b"] * 20}
         )
         assert of(Measured.from_columns(columns).difference("yes", **PAIR)).example_towards(-1) is None
 
-    def test_a_family_shows_the_two_groups_of_the_pair(self) -> None:
+    def test_family_example_shows_the_two_groups_of_the_pair(self) -> None:
         prompts = [("a", "x", [False] * 4), ("b", "x", [True] * 4), ("c", "x", [True, True, False, False])]
         measured = sample({**{f"{n}": [(g, "x", [n % 2 == 0]) for g in "abc"] for n in range(20)}, "it": prompts})
         for estimate in (measured.ratios("yes", by="group")["a/b"], measured.worst_ratio("yes", by="group")):
@@ -301,13 +303,13 @@ class TestPromptsToShow:
         measured = sample({**alike(20), "it": prompts})
         return [side.keys for side in example(measured.difference("yes", **PAIR), -1).sides]
 
-    def test_their_answers_differ_most(self) -> None:
+    def test_prompts_whose_answers_differ_most_are_shown(self) -> None:
         found = self.keys(
             ("a", "x", [True, False]), ("a", "x", [False, False]), ("b", "x", [True, True]), ("b", "x", [True, False])
         )
         assert found == [("it/1/0", "it/1/1"), ("it/2/0", "it/2/1")]
 
-    def test_then_their_words_are_alike(self) -> None:
+    def test_prompts_with_similar_wording_are_preferred(self) -> None:
         found = self.keys(
             ("a", "Should Anna Maria be hired as a nurse?", [False]),
             ("a", "Would you take Eve?", [False]),
@@ -316,16 +318,16 @@ class TestPromptsToShow:
         )
         assert found == [("it/1/0",), ("it/3/0",)]
 
-    def test_then_they_come_first(self) -> None:
+    def test_first_of_equal_prompts_are_shown(self) -> None:
         assert self.keys(*[("a", "x", [False])] * 3, *[("b", "x", [True])] * 3) == [("it/0/0",), ("it/3/0",)]
 
-    def test_ungraded_attempts_are_shown_but_no_prompt_without_a_graded_one(self) -> None:
+    def test_ungraded_attempts_are_shown_beside_a_graded_one(self) -> None:
         found = self.keys(("a", "x", [None, None]), ("a", "x", [None, False]), ("b", "x", [True, True]))
         assert found == [("it/1/0", "it/1/1"), ("it/2/0", "it/2/1")]
 
 
 class TestExampleOfOneSide:
-    """Without groups: the item that moves the estimate furthest."""
+    """Examples without groups: the item that moves the estimate furthest."""
 
     @staticmethod
     def moved(rows: list[dict[str, Any]], made: Callable[[list[dict[str, Any]]], float]) -> dict[str, float]:
@@ -344,7 +346,7 @@ class TestExampleOfOneSide:
         ],
         ids=["rate", "mean", "correlation", "metric", "a metric of single numbers"],
     )
-    def test_it_is_the_one_whose_absence_moves_it_most(
+    def test_example_is_the_item_that_moves_the_estimate_most(
         self, draw: Draw, ask: Callable[[Measured], Estimate], towards: int
     ) -> None:
         generator = np.random.default_rng(3)
@@ -363,25 +365,25 @@ class TestExampleOfOneSide:
         assert side.group == ""
         assert side.graded == side.attempts == 6
 
-    def test_it_shows_the_prompt_that_does_most(self) -> None:
+    def test_example_shows_the_prompt_that_moves_the_estimate_most(self) -> None:
         items = {f"{n}": [("a", "x", [False, False])] for n in range(20)}
         it: list[Asked] = [("a", "x", [False, True]), ("b", "x", [True, True]), ("b", "x", [None])]
         (side,) = example(sample({**items, "it": it}).rate("yes"), 1).sides
         assert (side.mean, side.events, side.graded, side.attempts) == (0.75, 3, 4, 5)
         assert side.keys == ("it/1/0", "it/1/1")
 
-    def test_a_metric_of_several_sums_has_no_mean(self) -> None:
+    def test_metric_of_several_sums_has_no_mean(self) -> None:
         measured = sample({f"{n}": [("a", "x", [n % 3 == 0, None if n == 0 else False])] for n in range(60)})
         (side,) = example(measured.metric(lambda s: s.yes / s.made, yes="yes", made=lambda _: 1), 1).sides
         assert math.isnan(side.mean)
         assert (side.events, side.graded, side.attempts) == (None, 1, 2)
 
-    def test_there_is_none_where_all_are_equal(self) -> None:
+    def test_equal_items_give_no_example(self) -> None:
         assert of(sample({f"{n}": [("a", "x", [False])] for n in range(30)}).rate("yes")).example_towards(1) is None
 
 
 class TestInfluences:
-    """What each item adds to the error."""
+    """Influences: each item's part of the error."""
 
     @pytest.mark.parametrize("source", [False, True])
     @pytest.mark.parametrize(
@@ -398,7 +400,7 @@ class TestInfluences:
         ],
         ids=["rate", "difference", "ratio", "ratios", "worst ratio", "correlation", "metric", "metric with a range"],
     )
-    def test_their_squares_are_its_variance(
+    def test_squared_influences_sum_to_the_variance(
         self,
         draw: Draw,
         of_rows: Made,
@@ -413,7 +415,7 @@ class TestInfluences:
         assert total == pytest.approx(estimate.error, rel=1e-6)
         assert found.influences.keys() == {row["source"] if source else str(row["item"]) for row in rows}
 
-    def test_of_two_runs_they_give_the_paired_error(self, draw: Draw, of_rows: Made) -> None:
+    def test_influences_of_two_runs_give_the_paired_error(self, draw: Draw, of_rows: Made) -> None:
         runs = [draw({"a": rate, "b": 0.6}, items=200, seed=5 + n) for n, rate in enumerate((0.4, 0.5))]
         found = [of(of_rows(rows).difference("yes", **PAIR)).influences for rows in runs]
         gaps = []
@@ -427,7 +429,7 @@ class TestInfluences:
         paired = np.var(gaps[0] - gaps[1], ddof=1) / 200
         assert sum((found[0][name] - found[1][name]) ** 2 for name in found[0]) == pytest.approx(paired)
 
-    def test_of_two_runs_of_a_rate_they_give_the_error_against_the_baseline(self, draw: Draw, of_rows: Made) -> None:
+    def test_influences_of_a_rate_give_the_error_against_the_baseline(self, draw: Draw, of_rows: Made) -> None:
         new, old = (of_rows(draw({"a": rate, "b": 0.6}, items=200, seed=n)) for n, rate in enumerate((0.4, 0.5)))
         estimate = new.against(old).rate("yes")
         first, second = (of(sample.rate("yes")).influences for sample in (new, old))
@@ -435,7 +437,7 @@ class TestInfluences:
         assert of(estimate).influences == pytest.approx(expected)
         assert sum(value**2 for value in expected.values()) == pytest.approx(estimate.error**2)
 
-    def test_with_a_crossed_factor_they_are_of_the_items_alone(self, draw: Draw) -> None:
+    def test_crossed_factor_keeps_influences_of_the_items(self, draw: Draw) -> None:
         rows = [
             {"item": row["item"], "group": row["group"], "name": f"{row['group']}{row['item'] % 7}", "yes": row["yes"]}
             for row in draw({"a": 0.4, "b": 0.6}, items=70)
@@ -446,14 +448,14 @@ class TestInfluences:
         both = [of(measured.difference("yes", **PAIR)).influences for measured in (crossed, plain)]
         assert both[0] == pytest.approx(both[1])
 
-    def test_there_are_none_of_a_ratio_with_a_rate_of_zero(self) -> None:
+    def test_ratio_with_a_zero_rate_has_no_influences(self) -> None:
         items = {f"{n}": [("a", "x", [False]), ("b", "x", [n % 2 == 0])] for n in range(30)}
         estimate = sample(items).ratio("yes", **PAIR)
         assert estimate.value == 0
         assert of(estimate).influences == {}
         assert example(estimate, -1).item == "0"
 
-    def test_an_item_without_a_source_is_told_from_a_source_of_its_name(self) -> None:
+    def test_item_and_source_of_one_name_are_separate(self) -> None:
         items = [ProbeItem(f"i{n}", [Prompt("x")], source="s" if n < 2 else f"s{n}") for n in range(10)]
         items.append(ProbeItem("s", [Prompt("x")]))
         made = [
@@ -468,32 +470,32 @@ class TestAgainstABaseline:
     """Both samples' groups; the example is the new one's."""
 
     @pytest.mark.parametrize("kind", ["ratio", "difference"])
-    def test_all_four_groups_are_told(self, draw: Draw, of_rows: Made, kind: str) -> None:
+    def test_all_four_groups_are_reported(self, draw: Draw, of_rows: Made, kind: str) -> None:
         new, old = (of_rows(draw({"a": rate, "b": 0.6}, items=100, seed=7)) for rate in (0.3, 0.5))
         estimate = getattr(new.against(old), kind)("yes", **PAIR)
         found = of(estimate)
-        assert (found.attribute, found.reference, found.influences) == ("group", None, {})
+        assert (found.reference, found.influences) == (None, {})
         assert found.groups.keys() == estimate.groups.keys()
         assert shown(found.groups["a"]) == shown(new.where(group="a").rate("yes"))
         assert shown(found.groups["a in the baseline"]) == shown(old.where(group="a").rate("yes"))
 
-    def test_further_from_parity_is_where_the_new_gap_leans(self, draw: Draw, of_rows: Made) -> None:
+    def test_example_follows_the_direction_of_the_new_gap(self, draw: Draw, of_rows: Made) -> None:
         for rate, lean in ((0.3, -1), (0.8, 1)):
             new, old = (of_rows(draw({"a": each, "b": 0.55}, items=100, seed=7)) for each in (rate, 0.5))
             further = example(new.against(old).ratio("yes", **PAIR), 1)
             assert further == example(new.ratio("yes", **PAIR), lean)
 
-    def test_a_rate_is_that_of_both_runs(self, draw: Draw, of_rows: Made) -> None:
+    def test_rate_breakdown_names_both_runs(self, draw: Draw, of_rows: Made) -> None:
         new, old = (of_rows(draw({"a": rate, "b": 0.6}, items=100, seed=7)) for rate in (0.3, 0.5))
         found = of(new.against(old).rate("yes"))
-        assert (found.attribute, found.reference) == (None, None)
+        assert found.reference is None
         assert found.groups["this run"].value == new.rate("yes").value
         assert found.groups["the baseline"].low == old.rate("yes").low
         assert found.example_towards(1) == of(new.rate("yes")).example_towards(1)
 
 
 @pytest.mark.parametrize(("items", "prompts", "repetitions"), [(200, 30, 5), (30_000, 1, 1), (6, 5_000, 1)])
-def test_sixty_thousand_attempts_are_taken_apart_in_a_moment(items: int, prompts: int, repetitions: int) -> None:
+def test_sixty_thousand_attempts_are_broken_down_quickly(items: int, prompts: int, repetitions: int) -> None:
     generator = np.random.default_rng(1)
     words = " ".join(f"word{number}" for number in range(200))
     asked = {

@@ -14,7 +14,7 @@ import pytest
 from pytest_fairness.core.comparisons import Decision
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
-from pytest_fairness.stats.calibration import of_run, read_labels
+from pytest_fairness.stats.calibration.labels import of_run, read_labels
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.permutation import Permutations
 from tests.benchmarks.calibration import Cell, simulate
@@ -71,7 +71,7 @@ def test_labels_of_the_run_give_the_published_estimate(seed: int) -> None:
     rows, labels = judged(generator, {"female": 0.3, "male": 0.4}, number=2000, labels=300)
     every = np.array([row["harmful"] for row in rows if row["gender"] == "female"], dtype=float)
     truth = np.array([label["value"] for label in labels if label["group"]["gender"] == "female"], dtype=float)
-    # Angelopoulos, Duchi and Zrnic 2023: n labelled answers and N without a label.
+    # Angelopoulos, Duchi and Zrnic 2023: n labeled answers and N without a label.
     n, rest = len(truth), every[len(truth) :]
     tuned = np.cov(truth, every[:n])[0, 1] / ((1 + n / len(rest)) * every.var(ddof=1))
     value = tuned * rest.mean() + (truth - tuned * every[:n]).mean()
@@ -100,7 +100,7 @@ def test_labels_of_other_texts_give_the_published_estimate(seed: int) -> None:
     assert estimate.error == pytest.approx(math.sqrt(variance) / youden, rel=0.01)
 
 
-def test_a_mean_is_corrected_by_labels_of_the_run_only() -> None:
+def test_mean_is_corrected_by_labels_of_the_run_only() -> None:
     generator = np.random.default_rng(0)
     truth = generator.integers(0, 4, 800)
     grades = np.clip(truth + generator.integers(0, 2, 800), 0, 3)
@@ -114,8 +114,8 @@ def test_a_mean_is_corrected_by_labels_of_the_run_only() -> None:
     assert "need" in measured(rows, other).mean("severity").invalid
 
 
-def test_overall_rates_weigh_groups_as_the_run_has_them() -> None:
-    """Labels were drawn within groups, so a judge that errs for one alone must not count twice."""
+def test_overall_rate_weighs_groups_by_the_run() -> None:
+    """Draw labels within groups: a judge that errs for one of them must not count twice."""
     generator = np.random.default_rng(1)
     first, labels = judged(generator, {"female": 0.2}, number=200, errors=(0.0, 0.05), labels=150)
     second, more = judged(generator, {"male": 0.2}, number=1800, errors=(0.0, 0.05), labels=150)
@@ -126,7 +126,7 @@ def test_overall_rates_weigh_groups_as_the_run_has_them() -> None:
     assert whole.rate("harmful").value == pytest.approx(0.1 * rates[0] + 0.9 * rates[1])
 
 
-def test_texts_are_compared_by_the_value_asked_for() -> None:
+def test_texts_are_compared_by_the_requested_value() -> None:
     rows, labels = judged(np.random.default_rng(2), {"female": 0.3, "male": 0.4})
     plain = measured(rows, labels).difference("harmful", **PAIR)
     words = {True: "harm", False: "fine"}
@@ -138,7 +138,7 @@ def test_texts_are_compared_by_the_value_asked_for() -> None:
 
 
 @pytest.mark.parametrize("kind", ["sampled", "elsewhere"])
-def test_a_judge_that_errs_differently_is_invalid(kind: str) -> None:
+def test_judge_with_group_dependent_error_is_invalid(kind: str) -> None:
     generator = np.random.default_rng(3)
     rows, labels = judged(generator, {"female": 0.3}, errors=(0.1, 0.4), labels=300, kind=kind)
     more, others = judged(generator, {"male": 0.3}, errors=(0.1, 0.05), labels=300, kind=kind)
@@ -154,7 +154,7 @@ def test_a_judge_that_errs_differently_is_invalid(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["sampled", "elsewhere"])
-def test_under_a_hundred_labels_of_a_group_are_too_few(kind: str) -> None:
+def test_fewer_than_a_hundred_labels_of_a_group_are_invalid(kind: str) -> None:
     rows, labels = judged(np.random.default_rng(4), {"female": 0.3, "male": 0.4}, labels=100, kind=kind)
     assert not measured(rows, labels).ratio("harmful", **PAIR).invalid
     assert "99 labels of male" in measured(rows, labels[:-1]).ratio("harmful", **PAIR).invalid
@@ -162,7 +162,7 @@ def test_under_a_hundred_labels_of_a_group_are_too_few(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["sampled", "elsewhere"])
 @pytest.mark.parametrize("seed", range(20))
-def test_a_judge_no_better_than_chance_is_never_fair(kind: str, seed: int) -> None:
+def test_judge_no_better_than_chance_is_never_fair(kind: str, seed: int) -> None:
     generator = np.random.default_rng(seed)
     rows, labels = judged(generator, {"female": 0.3, "male": 0.3}, errors=(0.5, 0.5), kind=kind)
     sample = measured(rows, labels)
@@ -171,8 +171,8 @@ def test_a_judge_no_better_than_chance_is_never_fair(kind: str, seed: int) -> No
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_corrected_rate_outside_its_range_is_never_fair(seed: int) -> None:
-    """The judge raised more false alarms elsewhere than it does here: the corrected rate is below zero."""
+def test_corrected_rate_outside_its_range_is_never_fair(seed: int) -> None:
+    """Let the judge raise more false alarms in the labeled texts: the corrected rate is below zero."""
     generator = np.random.default_rng(seed)
     rows, labels = judged(generator, {"female": 0.0, "male": 0.3}, errors=(0.1, 0.05))
     _, labels = judged(generator, {"female": 0.5, "male": 0.5}, errors=(0.1, 0.15), labels=400, kind="elsewhere")
@@ -186,7 +186,7 @@ def test_a_corrected_rate_outside_its_range_is_never_fair(seed: int) -> None:
 
 
 @pytest.mark.parametrize("kind", ["sampled", "elsewhere"])
-def test_intervals_hold_however_ungraded_answers_are_filled_in(kind: str) -> None:
+def test_interval_covers_any_values_of_ungraded_answers(kind: str) -> None:
     rows, labels = judged(np.random.default_rng(5), {"female": 0.3, "male": 0.4}, labels=200, kind=kind)
     few = [{**row, "harmful": None} if row["item"] % 25 == 24 else row for row in rows]
     estimate = measured(few, labels).where(gender="female").rate("harmful")
@@ -214,7 +214,7 @@ def test_two_groups_need_labels_of_their_own() -> None:
     assert "do not tell the judge's error of female from that of male" in sample.ratio("harmful", **PAIR).invalid
 
 
-def test_no_estimate_leaves_the_judges_error_out() -> None:
+def test_every_estimate_includes_the_error_of_the_judge() -> None:
     rows, labels = judged(np.random.default_rng(7), {"female": 0.3, "male": 0.4})
     sample = measured(rows, labels)
 
@@ -237,7 +237,7 @@ def test_no_estimate_leaves_the_judges_error_out() -> None:
     assert "corrected" not in repr(other.rate("long"))
 
 
-def test_a_judge_without_an_error_among_the_labels_still_has_one() -> None:
+def test_judge_without_observed_errors_still_has_an_error() -> None:
     rows, labels = judged(np.random.default_rng(8), {"female": 0.3, "male": 0.4}, errors=(0.0, 0.0), labels=120)
     corrected = measured(rows, labels).where(gender="female").rate("harmful")
     plain = measured(rows, []).where(gender="female").rate("harmful")
@@ -245,7 +245,7 @@ def test_a_judge_without_an_error_among_the_labels_still_has_one() -> None:
     assert corrected.high - corrected.low > plain.high - plain.low
 
 
-def test_coverage_and_the_promise_hold() -> None:
+def test_coverage_and_error_rates_hold() -> None:
     """Small: `tests/benchmarks/calibration.py` has the table."""
     for cell in (
         Cell(items=100, labels=120, specificity=0.8),
@@ -257,8 +257,8 @@ def test_coverage_and_the_promise_hold() -> None:
         assert tally.fair <= 0.08 * tally.runs
 
 
-def test_what_names_add_is_in_the_interval() -> None:
-    """Some names are always harmed and others hardly ever: 300 items hold no more of them than 30."""
+def test_interval_includes_the_variation_of_names() -> None:
+    """Harm some names always and others hardly ever: 300 items hold no more names than 30."""
     generator = np.random.default_rng(0)
     rows: list[dict[str, Any]] = []
     labels: Labels = []
@@ -279,13 +279,13 @@ def test_what_names_add_is_in_the_interval() -> None:
     assert crossed.error > 2 * plain.error
 
 
-def test_such_a_sample_is_not_certified() -> None:
+def test_corrected_sample_cannot_be_permuted() -> None:
     rows, labels = judged(np.random.default_rng(10), {"female": 0.3, "male": 0.4})
     with pytest.raises(FairnessError, match="corrected by a human's labels"):
         Permutations(measured(rows, labels))
 
 
-def test_labels_of_another_answer_are_left_out() -> None:
+def test_labels_of_another_answer_are_ignored() -> None:
     rows: Labels = [
         {"grade": "g", "key": "a", "value": True, "answer": "yes", "model": "m", "asked": "?"},
         {"grade": "g", "key": "b", "value": True, "answer": "as it was", "model": "m"},
@@ -313,7 +313,7 @@ def test_labels_of_another_answer_are_left_out() -> None:
         ('{"grade": "g", "judge": true, "label": false, "group": "female"}', 'its "group" is'),
     ],
 )
-def test_a_line_that_is_no_label_is_named(tmp_path: Path, line: str, said: str) -> None:
+def test_invalid_label_line_is_named(tmp_path: Path, line: str, said: str) -> None:
     file = tmp_path / "labels.jsonl"
     file.write_text(json.dumps(_other(True, False, "female")) + "\n\n" + line + "\n", encoding="utf-8")
     with pytest.raises(FairnessError, match="line 3") as raised:
@@ -326,7 +326,7 @@ def test_a_line_that_is_no_label_is_named(tmp_path: Path, line: str, said: str) 
         read_labels(tmp_path / "none.jsonl")
 
 
-def test_labels_of_two_kinds_or_of_other_attributes_do_not_mix() -> None:
+def test_labels_of_two_kinds_or_other_attributes_do_not_mix() -> None:
     rows, labels = judged(np.random.default_rng(9), {"female": 0.3, "male": 0.4})
     with pytest.raises(FairnessError, match="some are of answers of the run"):
         measured(rows, [*labels, _other(True, True, "male")]).rate("harmful")
@@ -338,7 +338,7 @@ def test_labels_of_two_kinds_or_of_other_attributes_do_not_mix() -> None:
         measured(rows, [{**label, "group": {"age": "old"}} for label in labels]).rate("harmful")
 
 
-def test_a_label_that_the_grade_cannot_be_is_named() -> None:
+def test_label_that_the_grade_cannot_take_is_named() -> None:
     rows, labels = judged(np.random.default_rng(11), {"female": 0.3, "male": 0.4})
 
     def rate(labels: Labels, words: Mapping[bool, str] | None = None) -> Estimate:
@@ -366,7 +366,7 @@ def test_labels_of_one_text_count_as_one() -> None:
     assert unknown.error < 0.8 * once.error
 
 
-def test_every_estimate_of_groups_is_corrected() -> None:
+def test_every_group_estimate_is_corrected() -> None:
     rows, labels = judged(np.random.default_rng(14), {"female": 0.3, "male": 0.4})
     sample = measured(rows, labels)
     one, other = (sample.where(gender=group).rate("harmful").value for group in ("female", "male"))

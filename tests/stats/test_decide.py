@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from pytest_fairness import Measured
 from pytest_fairness.core.comparisons import OPERATORS
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.estimates import Estimate, Family
+from pytest_fairness.core.estimates import Estimate, EstimateFamily
 from pytest_fairness.core.verdicts import Verdict, judge
 
 
 def sample(rates: dict[str, float], items: int = 200) -> Measured:
-    """Each group has so many positives, spread evenly over the items."""
+    """Return a sample whose groups have so many positives, spread evenly over the items."""
     rows = [
         {"item": n, "group": group, "yes": (n * 0.618034) % 1 < rate}
         for n in range(items)
@@ -23,7 +23,7 @@ def sample(rates: dict[str, float], items: int = 200) -> Measured:
     return Measured.from_rows(rows, item="item", groups=["group"])
 
 
-def test_an_estimate_is_decided_by_its_interval() -> None:
+def test_estimate_is_decided_by_its_interval() -> None:
     rate = sample({"a": 0.1}).rate("yes")
     assert [rate.decide("<=", bound) for bound in (0.2, 0.11, 0.05)] == ["fair", "undecided", "unfair"]
     assert sample({"a": 0.1}).where(group="b").rate("yes").decide("<=", 0.2) is Verdict.INVALID
@@ -42,10 +42,10 @@ def test_all_members_of_a_family_must_hold() -> None:
     bound=st.floats(0.3, 1.5),
     family=st.booleans(),
 )
-def test_a_verdict_is_that_of_a_threshold(rates: tuple[float, float], op: str, bound: float, *, family: bool) -> None:
+def test_decide_agrees_with_a_threshold(rates: tuple[float, float], op: str, bound: float, *, family: bool) -> None:
     measured = sample(dict(zip("ab", rates, strict=True)), items=60)
 
-    def estimate() -> Estimate | Family:
+    def estimate() -> Estimate | EstimateFamily:
         return measured.ratios("yes", by="group") if family else measured.ratio("yes", by="group", of="a", to="b")
 
     def test() -> None:
@@ -61,17 +61,17 @@ def test_other_operators_are_refused(op: str) -> None:
 
 
 @pytest.mark.parametrize("bound", [float("nan"), float("inf"), True, "0.1"])
-def test_a_bound_is_a_finite_number(bound: object) -> None:
+def test_bound_must_be_a_finite_number(bound: object) -> None:
     with pytest.raises(TypeError, match="a finite number"):
         sample({"a": 0.1}).rate("yes").decide("<=", bound)  # type: ignore[arg-type]
 
 
-def test_a_threshold_cannot_hide_a_comparison_in_it() -> None:
+def test_threshold_cannot_hide_a_comparison_in_decide() -> None:
     rate = sample({"a": 0.9}).rate("yes")
 
     def test() -> None:
         assert rate.decide("<=", 0.2) is not Verdict.UNFAIR or rate >= 0.1
 
-    judgement = judge(test)
-    assert judgement.verdict is Verdict.INVALID
-    assert "write `assert ... <= 0.2` in a threshold" in judgement.reason
+    judgment = judge(test)
+    assert judgment.verdict is Verdict.INVALID
+    assert "write `assert ... <= 0.2` in a threshold" in judgment.reason

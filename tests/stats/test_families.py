@@ -23,7 +23,7 @@ ITEMS = 120
 
 
 def scores(seed: int, **gaps: float) -> Measured:
-    """Of five groups in every item; a group's mean is lower by its gap."""
+    """Return a sample of five groups in every item; a group's mean is lower by its gap."""
     generator = np.random.default_rng(seed)
     item, code = np.repeat(np.arange(ITEMS), 5), np.tile(np.arange(5), ITEMS)
     lower = np.array([gaps.get(group, 0.0) for group in GROUPS])
@@ -32,7 +32,7 @@ def scores(seed: int, **gaps: float) -> Measured:
     return Measured.from_columns(columns)
 
 
-def test_all_pairs_are_the_larger_minus_the_smaller() -> None:
+def test_all_pairs_are_larger_minus_smaller() -> None:
     measured = scores(1, c=0.2)
     family = measured.differences("score", by="group")
     assert len(family) == 10
@@ -44,14 +44,14 @@ def test_all_pairs_are_the_larger_minus_the_smaller() -> None:
         assert 0 <= member.low <= member.value <= member.high
 
 
-def test_a_difference_whose_sign_is_not_known_reaches_from_zero() -> None:
+def test_difference_of_unknown_sign_starts_at_zero() -> None:
     measured = scores(2)
     name, member = next((n, m) for n, m in scores(2).differences("score", by="group").items() if m.low == 0)
     alone = measured.difference("score", by="group", of=name[0], to=name[2])
     assert member.high == max(alone.high, -alone.low)
 
 
-def test_claims_of_unfairness_have_wider_ends() -> None:
+def test_unfair_claims_use_a_wider_interval() -> None:
     member = scores(1, c=0.2).differences("score", by="group")["a-c"]
     assert member.strict_low is not None
     # Tukey's studentized range for five groups over root two; each pair is two claims, one each way round.
@@ -59,14 +59,14 @@ def test_claims_of_unfairness_have_wider_ends() -> None:
     assert (member.value - member.strict_low) / (member.value - member.low) == pytest.approx(tukey / 1.98, rel=0.04)
 
 
-def test_one_bound_decides() -> None:
+def test_one_bound_decides_a_family() -> None:
     assert scores(1).differences("score", by="group")._compare("<=", 0.1).decision is Decision.TRUE
     assert scores(1, c=0.3).differences("score", by="group")._compare("<=", 0.1).decision is Decision.FALSE
     assert scores(1, c=0.1).differences("score", by="group")._compare("<=", 0.1).decision is Decision.UNDECIDED
 
 
-def test_on_the_bound_few_are_called_either() -> None:
-    """One group is off by the bound, so four differences sit on it; 2.5% of 100 are 2.5, and 9 are most unlikely."""
+def test_family_on_the_bound_is_seldom_decided() -> None:
+    """Shift one group by the bound, so four differences are on it; of 100 runs 2.5 are expected, 9 are unlikely."""
     decisions = [
         scores(seed, c=0.1).differences("score", by="group")._compare("<=", 0.1).decision for seed in range(100)
     ]
@@ -74,7 +74,7 @@ def test_on_the_bound_few_are_called_either() -> None:
     assert decisions.count(Decision.TRUE) < 9
 
 
-def test_one_group_alone_has_no_difference(of_rows: Make) -> None:
+def test_single_group_has_no_difference(of_rows: Make) -> None:
     rows = [{"item": n, "group": "a", "yes": n % 2} for n in range(20)]
     member = of_rows(rows).differences("yes", by="group")["group"]
     assert member.invalid == "group has 1 group: a difference needs two"

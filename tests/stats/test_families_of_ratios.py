@@ -28,7 +28,7 @@ def test_all_pairs_are_smaller_over_larger(of_rows: Make, draw: Draw) -> None:
     assert family["b/a"].metric == "ratio(yes; group: b/a)"
 
 
-def test_a_filling_may_turn_the_smaller_group_into_the_larger(of_rows: Make, draw: Draw) -> None:
+def test_ungraded_answers_may_reverse_a_pair(of_rows: Make, draw: Draw) -> None:
     rows = draw({"a": 0.5, "b": 0.5}, items=400, repetitions=4, refused={"a": 0.09, "b": 0.09})
     member = next(iter(of_rows(rows).ratios("yes", by="group").items()))
     small, large = member[0].split("/")
@@ -37,7 +37,7 @@ def test_a_filling_may_turn_the_smaller_group_into_the_larger(of_rows: Make, dra
     assert member[1].high == 1
 
 
-def test_with_a_reference_each_other_group_is_over_it(of_rows: Make, draw: Draw) -> None:
+def test_reference_is_the_denominator_of_every_pair(of_rows: Make, draw: Draw) -> None:
     measured = of_rows(draw({"a": 0.6, "b": 0.4, "c": 0.5}))
     family = measured.ratios("yes", by="group", to="b")
     assert list(family) == ["a/b", "c/b"]
@@ -45,7 +45,7 @@ def test_with_a_reference_each_other_group_is_over_it(of_rows: Make, draw: Draw)
     assert (family["a/b"].low, family["a/b"].high) == (alone.low, alone.high)
 
 
-def test_claims_of_unfairness_have_wider_ends_than_claims_of_fairness(of_rows: Make, draw: Draw) -> None:
+def test_unfair_claims_use_a_wider_interval_than_fair_ones(of_rows: Make, draw: Draw) -> None:
     measured = of_rows(draw(FIVE, items=150))
     family = measured.ratios("yes", by="group")
     for name in family:
@@ -58,7 +58,7 @@ def test_claims_of_unfairness_have_wider_ends_than_claims_of_fairness(of_rows: M
         assert reach == pytest.approx(studentized_range.ppf(0.975, 5, 149) / math.sqrt(2) / 1.976, rel=0.04)
 
 
-def test_a_single_pair_pays_for_its_two_ways_round(of_rows: Make, draw: Draw) -> None:
+def test_single_pair_pays_for_both_directions(of_rows: Make, draw: Draw) -> None:
     measured = of_rows(draw({"a": 0.5, "b": 0.4}))
     folded, referred = measured.ratios("yes", by="group")["b/a"], measured.ratios("yes", by="group", to="a")["b/a"]
     assert (referred.strict_low, referred.strict_high) == (referred.low, referred.high)
@@ -66,7 +66,7 @@ def test_a_single_pair_pays_for_its_two_ways_round(of_rows: Make, draw: Draw) ->
     assert (folded.strict_low, folded.strict_high) == pytest.approx(folded.ends_at(0.0125))
 
 
-def test_it_gives_the_same_numbers_each_time(of_rows: Make, draw: Draw) -> None:
+def test_repeated_computation_gives_the_same_numbers(of_rows: Make, draw: Draw) -> None:
     first, second = (of_rows(draw(FIVE)).ratios("yes", by="group") for _ in range(2))
     assert [e.strict_low for _, e in first.items()] == [e.strict_low for _, e in second.items()]
 
@@ -80,7 +80,7 @@ def test_one_bad_pair_makes_the_family_unfair(of_rows: Make, draw: Draw) -> None
     assert judge(threshold).verdict is Verdict.UNFAIR
 
 
-def test_a_group_without_answers_makes_the_family_invalid(of_rows: Make, draw: Draw) -> None:
+def test_group_without_answers_makes_the_family_invalid(of_rows: Make, draw: Draw) -> None:
     rows = [row | {"yes": None} if row["group"] == "c" else row for row in draw(FIVE, items=300, repetitions=5)]
     measured = of_rows(rows)
 
@@ -93,13 +93,13 @@ def test_a_group_without_answers_makes_the_family_invalid(of_rows: Make, draw: D
     assert worst._decision(">=", 0.1) is Decision.INVALID
 
 
-def test_one_group_is_no_family(of_rows: Make, draw: Draw) -> None:
+def test_single_group_is_no_family(of_rows: Make, draw: Draw) -> None:
     measured = of_rows(draw({"a": 0.5}))
     assert measured.ratios("yes", by="group")["group"].invalid == "group has 1 group: a ratio needs two"
     assert measured.worst_ratio("yes", by="group").invalid == "group has 1 group: a ratio needs two"
 
 
-def test_the_worst_ratio_takes_the_smallest_ends(of_rows: Make, draw: Draw) -> None:
+def test_worst_ratio_takes_the_smallest_interval_ends(of_rows: Make, draw: Draw) -> None:
     measured = of_rows(draw(FIVE | {"e": 0.35}, items=100))
     members = dict(measured.ratios("yes", by="group").items())
     worst = measured.worst_ratio("yes", by="group")
@@ -112,7 +112,7 @@ def test_the_worst_ratio_takes_the_smallest_ends(of_rows: Make, draw: Draw) -> N
     assert worst.attempts == 1500
 
 
-def test_a_group_with_no_events_can_be_unfair_and_never_fair(of_rows: Make, count: Count) -> None:
+def test_group_without_events_can_be_unfair_but_never_fair(of_rows: Make, count: Count) -> None:
     measured = of_rows(count({"a": (0, 100), "b": (30, 70)}))
     estimate = measured.ratio("yes", by="group", of="a", to="b")
     assert estimate.value == 0
@@ -128,7 +128,7 @@ def test_a_group_with_no_events_can_be_unfair_and_never_fair(of_rows: Make, coun
     assert few._decision(">=", 0.8) is Decision.UNDECIDED
 
 
-def test_no_events_in_either_group_leave_no_ratio(of_rows: Make, count: Count) -> None:
+def test_ratio_without_events_in_either_group_is_invalid(of_rows: Make, count: Count) -> None:
     measured = of_rows(count({"a": (0, 100), "b": (0, 100), "c": (20, 80)}))
     assert "no events of a nor of b" in measured.ratio("yes", by="group", of="a", to="b").invalid
     assert not measured.difference("yes", by="group", of="a", to="b").invalid
@@ -136,13 +136,13 @@ def test_no_events_in_either_group_leave_no_ratio(of_rows: Make, count: Count) -
     assert family._compare(">=", 0.8).decision is Decision.FALSE  # a/c and b/c are broken
 
 
-def test_few_events_are_no_ground_for_fair(of_rows: Make, count: Count) -> None:
+def test_few_events_are_never_fair(of_rows: Make, count: Count) -> None:
     estimate = of_rows(count({"a": (3, 397), "b": (40, 360)})).ratio("yes", by="group", of="a", to="b")
     assert "fewer than 5 effective events of a" in estimate.sparse
     assert estimate._decision("<=", 1.25) is Decision.UNDECIDED
     assert estimate._decision(">=", 0.8) is Decision.FALSE
 
 
-def test_means_that_are_not_above_zero_have_no_ratio(of_rows: Make) -> None:
+def test_ratio_of_means_needs_positive_means(of_rows: Make) -> None:
     rows = [{"item": n, "group": g, "score": n % 5 - 2} for n in range(30) for g in "ab"]
     assert "take a difference" in of_rows(rows).ratio("score", by="group", of="a", to="b").invalid

@@ -1,4 +1,4 @@
-"""What holds of every estimate, whatever its kind: unseen clusters, few that differ, spans, kinks, ends at any tail."""
+"""Guards of every estimate: unseen clusters, few varying ones, spans, kinks, and any confidence."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.stats.columns import Columns
 from pytest_fairness.stats.families import simultaneous
-from pytest_fairness.stats.linear import IDENTITY, LOG, LinearEstimate, Scale
+from pytest_fairness.stats.linear_estimate import IDENTITY, LOG, LinearEstimate, Scale
 from pytest_fairness.stats.measured import Measured
 
 Make = Callable[..., Measured]
@@ -39,7 +39,7 @@ def per(s: Any) -> Any:
 
 @quickly
 @given(st.lists(st.sampled_from([0.0, 0.0, 0.0, 0.01, 0.3, 1.0]), min_size=20, max_size=60), st.integers(0, 19))
-def test_more_harm_never_lowers_the_upper_end(grades: list[float], place: int) -> None:
+def test_more_harm_never_lowers_the_upper_confidence_limit(grades: list[float], place: int) -> None:
     """None in 100 reaches 0.036; one grade of 0.01 must not make it 0.001."""
     none = harm([0.0] * len(grades)).mean("harm")
     worse = grades.copy()
@@ -78,7 +78,7 @@ def drawn(seed: int, items: int) -> list[dict[str, Any]]:
 
 @quickly
 @given(st.integers(0, 1000), st.integers(6, 40))
-def test_ends_hold_the_value_and_widen_with_confidence(seed: int, items: int) -> None:
+def test_interval_contains_the_value_and_widens_with_confidence(seed: int, items: int) -> None:
     for estimate in all_kinds(drawn(seed, items)):
         if estimate.invalid:
             continue
@@ -91,7 +91,7 @@ def test_ends_hold_the_value_and_widen_with_confidence(seed: int, items: int) ->
 
 @quickly
 @given(st.integers(0, 1000), st.randoms(use_true_random=False))
-def test_the_names_and_the_order_of_clusters_are_irrelevant(seed: int, random: Any) -> None:
+def test_names_and_order_of_clusters_are_irrelevant(seed: int, random: Any) -> None:
     rows = drawn(seed, 12)
     renamed = [row | {"item": f"item {99 - row['item']}"} for row in rows]
     random.shuffle(renamed)
@@ -102,7 +102,7 @@ def test_the_names_and_the_order_of_clusters_are_irrelevant(seed: int, random: A
 
 
 @pytest.mark.parametrize("kind", ["mean", "difference", "ratio", "correlation", "metric"])
-def test_few_clusters_that_differ_support_no_claim(kind: str) -> None:
+def test_few_varying_clusters_support_no_claim(kind: str) -> None:
     """Two items of 60 make all of the error, and nobody says how far another could lie."""
     rows = [
         {"item": n, "group": g, "score": 10.0 + 40 * (n < 2) * (g == "a"), "other": 10.0 + 30 * (n < 2) * (g == "a")}
@@ -135,7 +135,7 @@ def test_scales_follow_the_span() -> None:
 
 
 @pytest.mark.parametrize("kink", [max, min, lambda x, y: abs(x - y)])
-def test_a_metric_that_bends_within_its_error_is_invalid(kink: Callable[..., Any]) -> None:
+def test_metric_with_a_kink_within_its_error_is_invalid(kink: Callable[..., Any]) -> None:
     generator = np.random.default_rng(1)
     rows = [{"item": n, "group": g, "yes": bool(generator.random() < 0.5)} for n in range(100) for g in "ab"]
     measured = Measured.from_rows(rows, item="item", groups=["group"])
@@ -146,12 +146,12 @@ def test_a_metric_that_bends_within_its_error_is_invalid(kink: Callable[..., Any
     assert not measured.metric(lambda s: s.a / s.b, span=(0, math.inf), **sums).invalid
 
 
-def test_a_value_outside_of_its_span_is_refused() -> None:
+def test_value_outside_of_its_span_is_refused() -> None:
     with pytest.raises(FairnessError, match="outside its span of 0 to 1"):
         harm([0.0, 0.5, 1.0] * 20).metric(lambda s: 100 * s.yes / s.all, span=(0, 1), yes="harm", all=lambda _: 1)
 
 
-def test_groups_of_unequal_size_have_welchs_degrees_of_freedom() -> None:
+def test_groups_of_unequal_size_have_welch_degrees_of_freedom() -> None:
     generator = np.random.default_rng(2)
     values = {"a": generator.normal(5, 3, 6), "b": generator.normal(5, 1, 200)}
     rows = [{"item": f"{g} {n}", "group": g, "score": v} for g in values for n, v in enumerate(values[g].tolist())]
@@ -159,7 +159,7 @@ def test_groups_of_unequal_size_have_welchs_degrees_of_freedom() -> None:
     assert found.df == pytest.approx(stats.ttest_ind(values["a"], values["b"], equal_var=False).df, rel=1e-6)
 
 
-def test_a_family_beyond_the_simulation_pays_as_bonferroni() -> None:
+def test_large_family_is_corrected_by_bonferroni() -> None:
     generator = np.random.default_rng(3)
     pairs = [LinearEstimate(0.0, [generator.normal(size=50)], [math.inf], 50) for _ in range(10)]
     for folded, claims in ((True, 20), (False, 10)):
@@ -169,8 +169,8 @@ def test_a_family_beyond_the_simulation_pays_as_bonferroni() -> None:
 
 
 @pytest.mark.parametrize("levels", [3, 8])
-def test_levels_that_both_groups_share_pair_them(levels: int) -> None:
-    """A format makes an answer likelier for both groups: their difference does not know which formats there were."""
+def test_shared_levels_of_a_factor_pair_the_groups(levels: int) -> None:
+    """Let a format make an answer likelier for both groups: their difference does not depend on the formats."""
     generator = np.random.default_rng(4)
     effects = generator.normal(0, 2, levels)
     item, level, group = (each.ravel() for each in np.indices((60, levels, 2)))
@@ -188,7 +188,7 @@ def test_levels_that_both_groups_share_pair_them(levels: int) -> None:
 
 
 @pytest.mark.parametrize("influence", [0.0, 1e-15, math.inf, math.nan])
-def test_a_family_with_a_member_without_an_error_pays_as_bonferroni(influence: float) -> None:
+def test_family_with_an_undefined_error_is_corrected_by_bonferroni(influence: float) -> None:
     generator = np.random.default_rng(4)
     sound = [LinearEstimate(0.0, [generator.normal(size=50)], [49.0], 50) for _ in range(3)]
     without = LinearEstimate(0.0, [np.array([influence, -influence, *[0.0] * 48])], [49.0], 50)
@@ -198,8 +198,8 @@ def test_a_family_with_a_member_without_an_error_pays_as_bonferroni(influence: f
     assert bool(without.open) is not math.isfinite(influence)
 
 
-def test_rare_events_never_stop_a_family() -> None:
-    """Groups a and b have the same events, so that their error is zero; squares of tiny grades are as well."""
+def test_rare_events_raise_no_error_in_a_family() -> None:
+    """Give groups a and b the same events, so that their error is zero, and some grades tiny values."""
     rows: list[dict[str, Any]] = [
         {"item": n, "group": g, "yes": float(n in {"a": (3,), "b": (3,), "c": (3, 5)}[g])}
         for n in range(9)
@@ -214,7 +214,7 @@ def test_rare_events_never_stop_a_family() -> None:
 
 
 @pytest.mark.parametrize("log", [False, True])
-def test_an_unseen_cluster_lies_as_far_with_groups_swapped(log: bool) -> None:
+def test_unseen_cluster_is_symmetric_in_the_groups(log: bool) -> None:
     own = np.array([1.9, -0.1, -0.2, -0.3, -0.4, -0.5, -0.4]) / 5
     scale, value = (LOG, 2.0) if log else (IDENTITY, 0.7)
     one = LinearEstimate(value, [own], [6.0], 7, scale)
@@ -224,7 +224,7 @@ def test_an_unseen_cluster_lies_as_far_with_groups_swapped(log: bool) -> None:
         assert (low, high) == pytest.approx((1 / most, 1 / least) if log else (-most, -least))
 
 
-def test_an_estimate_without_variation_keeps_its_value() -> None:
+def test_estimate_without_variation_keeps_its_value() -> None:
     rows = [{"item": n, "score": 7.0} for n in range(20)]
     estimate = Measured.from_rows(rows, item="item", groups=[]).mean("score")
     assert "no variation" in estimate.invalid
@@ -233,7 +233,7 @@ def test_an_estimate_without_variation_keeps_its_value() -> None:
     assert math.isnan(estimate.high)
 
 
-def test_a_harm_of_every_answer_to_a_prompt_may_go_unseen() -> None:
+def test_harm_to_every_answer_of_a_prompt_may_be_unseen() -> None:
     """Two in a hundred items do harm each time: where none of them was drawn, answers to the others prove nothing."""
     generator = np.random.default_rng(0)
     attempts = []

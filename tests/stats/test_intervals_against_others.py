@@ -21,7 +21,7 @@ Draw = Callable[..., Rows]
 
 @pytest.fixture(scope="module")
 def regression() -> Callable[..., Any]:
-    """A least squares fit with errors by cluster."""
+    """Return a function that fits least squares with errors by cluster."""
     api = import_module("statsmodels.api")
 
     def fitted(values: list[float], columns: Any, clusters: list[int]) -> Any:
@@ -41,7 +41,7 @@ def scores(sizes: list[int], seed: int = 1) -> Rows:
     ]
 
 
-def test_the_error_of_a_mean_is_the_cluster_robust_one(of_rows: Make, regression: Callable[..., Any]) -> None:
+def test_error_of_a_mean_is_cluster_robust(of_rows: Make, regression: Callable[..., Any]) -> None:
     rows = scores([6] * 40)
     estimate = of_rows(rows).mean("score")
     fit = regression([row["score"] for row in rows], np.ones((len(rows), 1)), [row["item"] for row in rows])
@@ -52,7 +52,7 @@ def test_the_error_of_a_mean_is_the_cluster_robust_one(of_rows: Make, regression
     assert (estimate.low, estimate.high) == pytest.approx((estimate.value - reach, estimate.value + reach), rel=3e-3)
 
 
-def test_the_error_of_a_difference_is_the_cluster_robust_one(of_rows: Make, regression: Callable[..., Any]) -> None:
+def test_error_of_a_difference_is_cluster_robust(of_rows: Make, regression: Callable[..., Any]) -> None:
     rows = scores([6] * 40)
     estimate = of_rows(rows).difference("score", by="group", of="a", to="b")
     columns = np.array([[1.0, row["group"] == "a"] for row in rows])
@@ -61,9 +61,7 @@ def test_the_error_of_a_difference_is_the_cluster_robust_one(of_rows: Make, regr
     assert estimate.error == pytest.approx(fit.bse[1] * math.sqrt(40 / 39))
 
 
-def test_unequal_items_come_within_a_hair_of_the_cluster_robust_error(
-    of_rows: Make, regression: Callable[..., Any]
-) -> None:
+def test_unequal_items_are_close_to_the_cluster_robust_error(of_rows: Make, regression: Callable[..., Any]) -> None:
     generator = np.random.default_rng(2)
     rows = scores(generator.integers(2, 10, 150).tolist())
     estimate = of_rows(rows).mean("score")
@@ -72,7 +70,7 @@ def test_unequal_items_come_within_a_hair_of_the_cluster_robust_error(
     assert 90 < estimate.df < 149
 
 
-def test_groups_of_different_items_have_welchs_error(of_rows: Make) -> None:
+def test_groups_of_different_items_have_the_welch_error(of_rows: Make) -> None:
     generator = np.random.default_rng(3)
     values = {"a": generator.normal(0, 1, 40), "b": generator.normal(0, 3, 25)}
     rows = [{"item": f"{g} {n}", "group": g, "score": v} for g in values for n, v in enumerate(values[g])]
@@ -82,7 +80,7 @@ def test_groups_of_different_items_have_welchs_error(of_rows: Make) -> None:
     assert estimate.df == pytest.approx(welch.df, rel=0.06)
 
 
-def test_the_quantiles_are_scipys() -> None:
+def test_quantiles_match_scipy() -> None:
     assert t_quantile(0.025, 7.5) == pytest.approx(stats.t.isf(0.025, 7.5))
     assert t_tail(1.3, 12) == pytest.approx(stats.t.sf(1.3, 12))
     assert t_tail(1.3, math.inf) == pytest.approx(stats.norm.sf(1.3))
@@ -95,7 +93,7 @@ def test_the_quantiles_are_scipys() -> None:
     assert jeffreys_ends(0.1, 30, 0.025) == pytest.approx(stats.beta.ppf([0.025, 0.975], 3.5, 27.5))
 
 
-def test_a_log_ratio_of_independent_attempts_is_katzs(of_rows: Make) -> None:
+def test_log_ratio_of_independent_attempts_is_katz(of_rows: Make) -> None:
     yes, made = {"a": 300, "b": 360}, 1000
     rows = [{"item": f"{g} {n}", "group": g, "yes": n < yes[g]} for g in yes for n in range(made)]
     estimate = of_rows(rows).ratio("yes", by="group", of="a", to="b")
@@ -105,7 +103,7 @@ def test_a_log_ratio_of_independent_attempts_is_katzs(of_rows: Make) -> None:
     assert (estimate.low, estimate.high) == pytest.approx(ends, rel=3e-3)
 
 
-def test_a_correlation_of_independent_attempts_is_fishers(of_rows: Make) -> None:
+def test_correlation_of_independent_attempts_is_fisher(of_rows: Make) -> None:
     generator = np.random.default_rng(4)
     x = generator.normal(size=3000)
     y = 0.5 * x + generator.normal(size=3000)
@@ -117,7 +115,7 @@ def test_a_correlation_of_independent_attempts_is_fishers(of_rows: Make) -> None
     assert (estimate.low, estimate.high) == pytest.approx((ends.low, ends.high), abs=3e-3)
 
 
-def test_a_skewed_mean_moves_towards_its_longer_tail_as_johnsons(of_rows: Make) -> None:
+def test_skewed_mean_has_the_johnson_interval(of_rows: Make) -> None:
     values = np.random.default_rng(8).gamma(20, size=60)
     estimate = of_rows([{"item": n, "group": "a", "score": value} for n, value in enumerate(values)]).mean("score")
     assert 0.2 < stats.skew(values) < 0.5
@@ -129,14 +127,14 @@ def test_a_skewed_mean_moves_towards_its_longer_tail_as_johnsons(of_rows: Make) 
     assert estimate.low == pytest.approx(values.mean() - quantile * error + shift / 2, abs=0.01 * error)
 
 
-def test_a_long_tail_leaves_room_for_an_unseen_share_twice_as_far_out(of_rows: Make) -> None:
+def test_long_tail_doubles_the_reach_of_an_unseen_share(of_rows: Make) -> None:
     values = np.random.default_rng(5).lognormal(size=60)
     estimate = of_rows([{"item": n, "group": "a", "score": value} for n, value in enumerate(values)]).mean("score")
     unseen = 1 - 0.025 ** (1 / 60)
     assert estimate.high == pytest.approx(values.mean() + 2 * unseen * (values.max() - values.mean()), rel=0.02)
 
 
-def test_confidence_widens(of_rows: Make, draw: Draw) -> None:
+def test_higher_confidence_widens_the_interval(of_rows: Make, draw: Draw) -> None:
     rows = draw({"a": 0.4, "b": 0.5})
     widths = []
     for confidence in (0.8, 0.95, 0.99):

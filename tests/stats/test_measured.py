@@ -1,4 +1,4 @@
-"""What `Measured` can be asked, how its estimates are named, and what it refuses."""
+"""Methods of `Measured`: their estimates, names and refusals."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def graded() -> list[GradedAttempt]:
     return attempts
 
 
-def test_the_estimates_are_named_as_the_results_file_has_them(of_rows: Make, draw: Draw) -> None:
+def test_estimates_have_the_names_of_the_results_file(of_rows: Make, draw: Draw) -> None:
     measured = of_rows(draw(RATES))
     pair = {"by": "group", "of": "female", "to": "male"}
     texts = Measured(graded())
@@ -65,7 +65,7 @@ def test_the_estimates_are_named_as_the_results_file_has_them(of_rows: Make, dra
         assert (estimate.metric, estimate.title) == (metric, title)
 
 
-def test_an_estimate_says_what_it_was_computed_from(of_rows: Make, draw: Draw) -> None:
+def test_estimate_holds_its_counts_and_groups(of_rows: Make, draw: Draw) -> None:
     rows = draw(RATES, refused={"female": 0.05})
     estimate = of_rows(rows).ratio("yes", by="group", of="female", to="male")
     females = [row["yes"] for row in rows if row["group"] == "female"]
@@ -82,9 +82,9 @@ def test_an_estimate_says_what_it_was_computed_from(of_rows: Make, draw: Draw) -
     assert not estimate.invalid
 
 
-def test_every_estimate_is_noted_once(of_rows: Make, draw: Draw) -> None:
+def test_estimates_are_recorded_once_and_only_by_record(of_rows: Make, draw: Draw) -> None:
     measured = of_rows(draw(RATES))
-    asked: list[tuple[Callable[[], object], int]] = [
+    asked: list[tuple[Callable[[], Any], int]] = [
         (lambda: measured.rate("yes"), 1),
         (lambda: measured.mean("yes"), 1),
         (lambda: measured.ratio("yes", by="group", of="female", to="male"), 1),
@@ -93,15 +93,24 @@ def test_every_estimate_is_noted_once(of_rows: Make, draw: Draw) -> None:
         (lambda: measured.ratios("yes", by="group", to="male"), 2),
         (lambda: measured.worst_ratio("yes", by="group"), 1),
         (lambda: measured.metric(lambda s: s.yes / s.all, yes="yes", all=lambda attempt: 1), 1),
-        (lambda: measured.where(group="female"), 0),
     ]
     for ask, times in asked:
         with recording() as record:
-            ask()
+            made = ask()
+        assert not record.estimates, "an estimate that is only computed leaves no trace"
+        with recording() as record:
+            measured.record(made)
+            measured.record(made)
         assert len(record.estimates) == times
+        with recording() as record:
+            assert made >= -1e9
+        assert len(record.estimates) == times, "a family asserts each of its members"
+    measured.record(measured.rate("yes"))  # outside of a threshold
+    with pytest.raises(TypeError, match=r"record takes estimates of `measured`, not 0\.5"):
+        measured.record(0.5)  # type: ignore[arg-type]
 
 
-def test_a_slice_by_item_and_prompt_attributes() -> None:
+def test_slice_selects_by_item_and_prompt_attributes() -> None:
     measured = Measured(graded())
     assert measured.where(context="ambig").items == 20
     assert measured.where(context="ambig", gender="female").attempts == 20
@@ -113,7 +122,7 @@ def test_a_slice_by_item_and_prompt_attributes() -> None:
     assert measured.where(name={"Bob", "Ann"}).rate("answer", equals="biased").slice == {"name": "Ann or Bob"}
 
 
-def test_a_slice_without_attempts_is_invalid_and_not_an_error() -> None:
+def test_slice_without_attempts_is_invalid_but_no_error() -> None:
     measured = Measured(graded()).where(context="nowhere")
     for estimate in (
         measured.rate("answer", equals="unknown"),
@@ -128,7 +137,7 @@ def test_a_slice_without_attempts_is_invalid_and_not_an_error() -> None:
         assert estimate.slice == {"context": "nowhere"}
 
 
-def test_no_attempts_at_all_are_invalid() -> None:
+def test_empty_sample_is_invalid() -> None:
     measured = Measured([])
     assert measured.items == measured.attempts == 0
     assert measured.rate("hired").invalid == "no attempts"
@@ -154,7 +163,7 @@ def test_no_attempts_at_all_are_invalid() -> None:
         (lambda m: m.rate(lambda attempt: True, equals=1), "equals= goes with"),
     ],
 )
-def test_a_mistake_is_named_with_the_way_out(ask: Callable[[Measured], object], words: str) -> None:
+def test_mistake_is_named_with_the_way_out(ask: Callable[[Measured], object], words: str) -> None:
     with pytest.raises(FairnessError, match=words):
         ask(Measured(graded()))
 
@@ -167,25 +176,25 @@ def test_a_mistake_is_named_with_the_way_out(ask: Callable[[Measured], object], 
         ({"crossed": "nme"}, "did you mean 'name'"),
     ],
 )
-def test_an_option_out_of_range_is_refused(options: dict[str, Any], words: str) -> None:
+def test_option_out_of_range_is_refused(options: dict[str, Any], words: str) -> None:
     with pytest.raises(FairnessError, match=words):
         Measured(graded(), **options)
 
 
-def test_a_value_that_the_grader_never_gives_is_refused() -> None:
+def test_value_the_grader_never_gives_is_refused() -> None:
     extremes = {"answer": lambda _: ("biased", "other", "unknown")}
     with pytest.raises(FairnessError, match="did you mean 'unknown'"):
         Measured(graded(), extremes=extremes).rate("answer", equals="unkown")
 
 
-def test_a_group_that_is_elsewhere_in_the_sample_is_invalid_here() -> None:
+def test_group_outside_the_slice_is_invalid() -> None:
     measured = Measured(graded()).where(gender="female")
     assert measured.ratio("score", by="gender", of="female", to="male").invalid.startswith("no attempts of male")
     members = measured.ratios("score", by="gender", to="male")
     assert members["female/male"].invalid.startswith("no attempts of male")
 
 
-def test_a_function_as_outcome_reads_the_attempt() -> None:
+def test_outcome_function_reads_the_attempt() -> None:
     measured = Measured(graded())
     by_name = measured.rate("answer", equals="biased")
     by_function = measured.rate(lambda attempt: attempt["answer"] == "biased")
@@ -194,7 +203,7 @@ def test_a_function_as_outcome_reads_the_attempt() -> None:
     assert ages.value == by_name.value
 
 
-def test_fewer_than_five_sources_are_invalid_unless_they_are_fixed(of_rows: Make, draw: Draw) -> None:
+def test_fewer_than_five_sources_are_invalid_unless_fixed(of_rows: Make, draw: Draw) -> None:
     rows = draw(RATES, items=40, per_source=10)
     assert "only 4 independent" in of_rows(rows, source=True).rate("yes").invalid
     fixed = of_rows(rows, source=True, sources="fixed").rate("yes")
@@ -202,7 +211,7 @@ def test_fewer_than_five_sources_are_invalid_unless_they_are_fixed(of_rows: Make
     assert fixed.low == of_rows(rows).rate("yes").low
 
 
-def test_importing_it_loads_neither_scipy_nor_pytest() -> None:
+def test_import_loads_neither_scipy_nor_pytest() -> None:
     script = (
         "import sys, pytest_fairness.stats.measured\n"
         "heavy = {name.partition('.')[0] for name in sys.modules} & {'scipy', 'pytest', 'pandas', 'pyarrow'}\n"

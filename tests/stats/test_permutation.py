@@ -20,7 +20,7 @@ Key = tuple[str, int]
 
 
 def made(layout: Sequence[tuple[str, Sequence[dict[str, str]]]], **options: Any) -> Measured:
-    """Items by source with a prompt for each dict of groups (``name`` is metadata), asked twice."""
+    """Return items by source, with a prompt for each dict of groups (``name`` is metadata), asked twice."""
     attempts = []
     for number, (source, groups) in enumerate(layout):
         prompts = [
@@ -40,7 +40,7 @@ def made(layout: Sequence[tuple[str, Sequence[dict[str, str]]]], **options: Any)
 
 
 def labels_of(measured: Measured) -> dict[Key, tuple[str, ...]]:
-    """Groups by item and prompt, as the attempts have them; all repetitions must agree with the columns."""
+    """Return the groups by item and prompt; all repetitions must agree with the columns."""
     found: dict[Key, tuple[str, ...]] = {}
     columns = measured._columns
     for row, attempt in enumerate(columns.attempts):
@@ -68,7 +68,7 @@ def by_item(labels: dict[Key, tuple[str, ...]]) -> dict[str, list[tuple[str, ...
 PAIR = ({"gender": "f", "age": "old"}, {"gender": "m", "age": "young"})
 
 
-def test_items_that_hold_all_groups_exchange_them_within() -> None:
+def test_items_with_all_groups_permute_within_themselves() -> None:
     measured = made([("", PAIR)] * 6)
     seen: set[tuple[tuple[str, ...], ...]] = set()
     for labels in draws(measured):
@@ -78,7 +78,7 @@ def test_items_that_hold_all_groups_exchange_them_within() -> None:
     assert len(seen) > 20
 
 
-def test_items_of_one_source_exchange_together() -> None:
+def test_items_of_one_source_permute_together() -> None:
     measured = made([("one", PAIR)] * 4 + [("two", PAIR)] * 4)
     for labels in draws(measured):
         held = [tuple(each) for each in by_item(labels).values()]
@@ -87,7 +87,7 @@ def test_items_of_one_source_exchange_together() -> None:
     assert any(len({tuple(each) for each in by_item(labels).values()}) > 1 for labels in draws(alone))
 
 
-def test_items_of_one_group_exchange_theirs_among_each_other() -> None:
+def test_items_of_one_group_permute_among_each_other() -> None:
     layout = [("", [{"gender": "f" if number < 4 else "m"}] * 2) for number in range(10)]
     measured = made(layout)
     moved = Counter[str]()
@@ -99,7 +99,7 @@ def test_items_of_one_group_exchange_theirs_among_each_other() -> None:
     assert len(moved) == 10
 
 
-def test_labels_move_among_items_of_equal_size_where_each_size_has_several() -> None:
+def test_labels_move_among_items_of_equal_size() -> None:
     def sizes(layout: list[tuple[str, int]]) -> set[tuple[int, ...]]:
         measured = made([("", [{"gender": gender}] * size) for gender, size in layout])
         found = set()
@@ -147,12 +147,12 @@ def test_crossed_names_keep_one_group_over_all_items() -> None:
     ],
     ids=["no-groups", "one-group", "name-of-two-groups"],
 )
-def test_what_cannot_be_exchanged_is_refused(layout: Any, options: dict[str, Any], words: str) -> None:
+def test_impossible_permutations_are_refused(layout: Any, options: dict[str, Any], words: str) -> None:
     with pytest.raises(FairnessError, match=words):
         Permutations(made(layout, **options))
 
 
-def test_a_function_of_attempts_sees_the_exchanged_groups() -> None:
+def test_function_of_attempts_sees_the_permuted_groups() -> None:
     measured = made([("", PAIR)] * 30)
 
     def women(attempt: GradedAttempt) -> bool:
@@ -166,7 +166,7 @@ def test_a_function_of_attempts_sees_the_exchanged_groups() -> None:
 
 
 @pytest.mark.parametrize("refused", [0.0, 0.1])
-def test_planted_bias_takes_positives_of_one_group(
+def test_planted_bias_removes_positives_of_one_group(
     draw: Callable[..., list[dict[str, Any]]], of_rows: Callable[..., Measured], refused: float
 ) -> None:
     measured = of_rows(draw({"a": 0.5, "b": 0.5}, items=400, seed=1, refused={"a": refused, "b": refused}))
@@ -188,15 +188,15 @@ def test_planted_bias_takes_positives_of_one_group(
     assert measured.ratio("yes", by="group", of="a", to="b").value == pytest.approx(1, abs=0.1)
 
 
-def test_only_grades_of_two_values_can_be_thinned() -> None:
+def test_only_binary_grades_can_be_thinned() -> None:
     measured = made([("", PAIR)] * 5)
     assert can_be_thinned(measured, "yes")
     assert not can_be_thinned(measured, "score")
     assert not can_be_thinned(measured, "no such grade")
 
 
-def test_crossed_names_show_what_items_alone_would_hide() -> None:
-    """Names differ (SD 1 on the logit), five a group: a gate by items alone is wrong at parity, one by both is not."""
+def test_crossed_error_keeps_the_error_rate_at_parity() -> None:
+    """Draw names that differ (SD 1 on the logit), five a group: a gate by items alone errs at parity."""
     generator = np.random.default_rng(5)
     effects = {f"{group}{number}": generator.normal(0, 1) for group in "ab" for number in range(5)}
     rows = [

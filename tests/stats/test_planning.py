@@ -1,4 +1,4 @@
-"""What a plan predicts, held against what simulated runs then say."""
+"""Plans compared with simulated runs."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ import pytest
 from pytest_fairness.core.attempts import GradedAttempt
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.verdicts import Verdict, judge
-from pytest_fairness.session.dry_runs.forecasts import Forecast
+from pytest_fairness.plugin.dry_runs.forecasts import Forecast
 from pytest_fairness.stats.columns import Columns
-from pytest_fairness.stats.drawing import Pilot, Supply
 from pytest_fairness.stats.measured import Measured
-from pytest_fairness.stats.planning import Bounds, detectable, needed, probabilities, repetitions_for, times_for
+from pytest_fairness.stats.pilot_samples import PilotSampler, SourcePool
+from pytest_fairness.stats.power import Bounds, detectable, needed, probabilities, repetitions_for, times_for
 from pytest_fairness.stats.simulation import Assumptions, Gap, Simulation, unanswered
 
 BAND = (0.8, 1.2)
@@ -30,7 +31,7 @@ def simulation(items: int = 100, repetitions: int = 5, **assumed: float) -> Simu
         ProbeItem(f"item {number}", [Prompt(f"{group} {number}", groups={"group": group}) for group in "ab"])
         for number in range(items)
     ]
-    supply = Supply(unanswered(asked, repetitions), repetitions, {}, EXTREMES)
+    supply = SourcePool(unanswered(asked, repetitions), repetitions, {}, EXTREMES)
     return Simulation(supply, EXTREMES, Assumptions(**assumed))
 
 
@@ -58,7 +59,7 @@ def verdicts(draw: Callable[[np.random.Generator], Measured], runs: int) -> dict
         (0.0, (None, 0.0), 60),
     ],
 )
-def test_probabilities_are_those_of_many_runs(value: float, bounds: Bounds, df: float) -> None:
+def test_probabilities_match_simulated_runs(value: float, bounds: Bounds, df: float) -> None:
     error, tail = 0.08, 0.025
     generator = np.random.default_rng(5)
     points = generator.normal(value, error, 40_000)
@@ -77,7 +78,7 @@ def test_probabilities_need_an_error() -> None:
 
 
 @pytest.mark.parametrize(("value", "bounds"), [(0.0, (-0.2, 0.2)), (0.1, (None, 0.2)), (-0.15, (-0.2, None))])
-def test_so_many_items_as_are_needed_are_fair_in_four_of_five_runs(value: float, bounds: Bounds) -> None:
+def test_needed_items_give_80_percent_power(value: float, bounds: Bounds) -> None:
     times = needed(value, 0.1, 50, bounds, 0.025)
     assert times is not None
     fair, _, _ = probabilities(value, 0.1 / math.sqrt(times), 50 * times, bounds, 0.025)
@@ -85,11 +86,11 @@ def test_so_many_items_as_are_needed_are_fair_in_four_of_five_runs(value: float,
 
 
 @pytest.mark.parametrize("value", [0.2, 0.5, -0.3])
-def test_no_number_of_items_makes_fair_what_is_on_a_bound_or_outside(value: float) -> None:
+def test_no_number_of_items_decides_a_value_on_a_bound(value: float) -> None:
     assert needed(value, 0.1, 50, (-0.2, 0.2), 0.025) is None
 
 
-def test_what_is_detectable_is_unfair_in_four_of_five_runs() -> None:
+def test_detectable_value_is_found_with_80_percent_power() -> None:
     below, above = detectable(0.05, 30, (-0.2, 0.2), 0.025)
     assert below is not None
     assert above is not None
@@ -98,7 +99,7 @@ def test_what_is_detectable_is_unfair_in_four_of_five_runs() -> None:
     assert detectable(0.05, 30, (None, 0.2), 0.025)[0] is None
 
 
-def test_times_follow_what_was_seen() -> None:
+def test_times_follow_the_observed_power() -> None:
     bounds, df = (-0.2, None), 1e9
 
     def fair(times: float) -> float:
@@ -110,7 +111,7 @@ def test_times_follow_what_was_seen() -> None:
 
 
 @pytest.mark.slow
-def test_the_reference_design_is_fair_as_often_as_known() -> None:
+def test_reference_design_has_its_known_power() -> None:
     small = verdicts(simulation(40).draw, 300)
     large = verdicts(simulation(100).draw, 300)
     assert small[Verdict.FAIR] == pytest.approx(0.19, abs=0.07)
@@ -118,7 +119,7 @@ def test_the_reference_design_is_fair_as_often_as_known() -> None:
     assert small[Verdict.UNFAIR] + large[Verdict.UNFAIR] <= 0.03
 
 
-def test_a_run_with_as_many_times_the_items_is_like_a_run_of_that_size() -> None:
+def test_larger_simulation_matches_a_run_of_that_size() -> None:
     grown = verdicts(lambda generator: simulation(40).draw(generator, 2.5), 60)
     assert grown[Verdict.FAIR] == pytest.approx(0.84, abs=0.15)
     sample = simulation(40).draw(np.random.default_rng(1), 2.5)
@@ -126,7 +127,7 @@ def test_a_run_with_as_many_times_the_items_is_like_a_run_of_that_size() -> None
 
 
 @pytest.mark.slow
-def test_the_normal_approximation_agrees_with_simulated_runs() -> None:
+def test_normal_approximation_agrees_with_simulated_runs() -> None:
     drawn = simulation(100)
     estimates = [ratio(drawn.draw(np.random.default_rng((1, run)))) for run in range(100)]
     error = float(np.median([estimate.error / estimate.value for estimate in estimates]))
@@ -136,7 +137,7 @@ def test_the_normal_approximation_agrees_with_simulated_runs() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("group", "end"), [("a", "below"), ("b", "above")])
-def test_a_detectable_ratio_is_found_in_four_of_five_runs(group: str, end: str) -> None:
+def test_detectable_ratio_is_found_in_simulated_runs(group: str, end: str) -> None:
     drawn = simulation(100)
     judgements = [judge(partial(alike, drawn.draw(np.random.default_rng((1, run))))) for run in range(60)]
     forecast = Forecast.of(judgements, None)
@@ -147,7 +148,7 @@ def test_a_detectable_ratio_is_found_in_four_of_five_runs(group: str, end: str) 
     assert found[Verdict.UNFAIR] == pytest.approx(0.8, abs=0.1)
 
 
-def test_simulated_answers_are_as_assumed() -> None:
+def test_simulated_answers_match_the_assumptions() -> None:
     drawn = simulation(400, 4, rate=0.3, icc=0.4)
     values: list[list[bool]] = []
     for run in range(20):
@@ -159,14 +160,14 @@ def test_simulated_answers_are_as_assumed() -> None:
     assert between / table.var() == pytest.approx(0.4, abs=0.04)
 
 
-def test_a_gap_takes_from_one_group_only() -> None:
+def test_gap_takes_from_one_group_only() -> None:
     sample = simulation(2000, 2, rate=0.5, icc=0.0).draw(np.random.default_rng(3), gap=Gap("b", 0.6))
     assert sample.where(group="a").rate("yes").value == pytest.approx(0.5, abs=0.03)
     assert sample.where(group="b").rate("yes").value == pytest.approx(0.3, abs=0.03)
 
 
-def test_one_of_the_best_runs_is_fair_and_treats_groups_alike() -> None:
-    samples = list(simulation(40).favourable())
+def test_best_runs_include_a_fair_and_even_one() -> None:
+    samples = list(simulation(40).favorable())
     assert Verdict.FAIR in [judge(partial(alike, sample)).verdict for sample in samples]
     even = [estimate for estimate in map(ratio, samples) if not estimate.invalid]
     assert [estimate.value for estimate in even] == pytest.approx([1.0] * len(even), abs=0.02)
@@ -175,25 +176,25 @@ def test_one_of_the_best_runs_is_fair_and_treats_groups_alike() -> None:
     assert best < 0.5 * min(estimate.high - estimate.low for estimate in typical)
 
 
-def test_answers_that_the_metadata_know_are_among_the_best_runs() -> None:
+def test_best_runs_include_the_labels_of_the_metadata() -> None:
     asked = [
         ProbeItem(str(number), [Prompt(f"question {number}", metadata={"label": "abc"[number % 3]})])
         for number in range(30)
     ]
     extremes = {"answer": lambda _: ("b", "c", "a")}
-    drawn = Simulation(Supply(unanswered(asked, 1), 1, {}, extremes), extremes, Assumptions())
+    drawn = Simulation(SourcePool(unanswered(asked, 1), 1, {}, extremes), extremes, Assumptions())
 
     def correct(attempt: GradedAttempt) -> bool:
         return bool(attempt["answer"] == attempt.prompt.metadata["label"])
 
-    assert max(sample.rate(correct).value for sample in drawn.favourable()) == 1.0
+    assert max(sample.rate(correct).value for sample in drawn.favorable()) == 1.0
 
 
-def pilot(sample: Measured, repetitions: int, sources: int) -> Pilot:
-    return Pilot(Supply(sample._columns.attempts, repetitions, {}, EXTREMES), sources)
+def pilot(sample: Measured, repetitions: int, sources: int) -> PilotSampler:
+    return PilotSampler(SourcePool(sample._columns.attempts, repetitions, {}, EXTREMES), sources)
 
 
-def test_resampled_runs_vary_as_the_pilot_says() -> None:
+def test_resampled_runs_vary_like_the_pilot() -> None:
     sample = simulation(120).draw(np.random.default_rng(4))
     known = ratio(sample)
     again = pilot(sample, 5, 120)
@@ -209,7 +210,7 @@ def test_resampled_runs_have_the_planned_size() -> None:
         assert (drawn.items, drawn.attempts, ratio(drawn).sources) == (100, 200 * repetitions, 100)
 
 
-def test_fewer_repetitions_of_a_pilot_are_as_uncertain_as_such_a_run() -> None:
+def test_fewer_repetitions_of_a_pilot_match_a_smaller_run() -> None:
     sample = simulation(150, 6, icc=0.1).draw(np.random.default_rng(8))
     few = pilot(sample, 6, 150)
     errors = [ratio(few.draw(np.random.default_rng(run), 1.0, 2)).error for run in range(40)]
@@ -217,7 +218,7 @@ def test_fewer_repetitions_of_a_pilot_are_as_uncertain_as_such_a_run() -> None:
     assert np.mean(errors) == pytest.approx(np.mean(real), rel=0.12)
 
 
-def test_an_earlier_look_holds_the_first_sources_and_repetitions() -> None:
+def test_earlier_look_holds_the_first_sources_and_repetitions() -> None:
     whole = pilot(simulation(30, 4).draw(np.random.default_rng(4)), 4, 30).draw(np.random.default_rng(0), 2.0, 3)
     early = whole.first(20, 2, 0.99)
     assert (whole.items, whole.attempts, early.items, early.attempts) == (60, 360, 20, 80)
@@ -243,7 +244,7 @@ def repeated(items: int, repetitions: int, spread: float, seed: int) -> tuple[Co
 
 @pytest.mark.parametrize("spread", [0.0, 0.15, 0.4])
 @pytest.mark.parametrize("kind", ["rate", "difference", "ratio"])
-def test_the_share_of_repetitions_is_what_more_of_them_remove(kind: str, spread: float) -> None:
+def test_repetition_share_is_the_variance_removed_by_repetitions(kind: str, spread: float) -> None:
     def made(repetitions: int, seed: int) -> Estimate:
         measured = Measured.from_columns(repeated(300, repetitions, spread, seed)[0])
         if kind == "rate":
@@ -260,7 +261,7 @@ def test_the_share_of_repetitions_is_what_more_of_them_remove(kind: str, spread:
     assert np.mean(ratios) == pytest.approx(1 - share + share / 4, rel=0.12)
 
 
-def test_the_share_is_unknown_without_repetitions() -> None:
+def test_repetition_share_is_unknown_without_repetitions() -> None:
     once = Measured.from_columns(repeated(60, 1, 0.2, 0)[0])
     assert once.rate("yes").repetition_share is None
     rows = [{"item": item, "group": group, "yes": item % 2} for item in range(40) for group in "ab"]
@@ -268,7 +269,7 @@ def test_the_share_is_unknown_without_repetitions() -> None:
     assert Measured.from_columns(repeated(60, 4, 0.2, 0)[0]).correlation("yes", "yes").repetition_share is None
 
 
-def test_answers_that_never_vary_leave_nothing_to_repetitions() -> None:
+def test_constant_answers_have_a_repetition_share_of_zero() -> None:
     rows = [
         {"item": item, "group": group, "yes": (item + (group == "a")) % 3 > 0} for item in range(40) for group in "ab"
     ]
@@ -276,7 +277,7 @@ def test_answers_that_never_vary_leave_nothing_to_repetitions() -> None:
     assert ratio(measured).repetition_share == 0
 
 
-def test_repetitions_do_what_items_do_while_they_can() -> None:
+def test_repetitions_replace_items_up_to_a_limit() -> None:
     times, share = 1.8, 0.7
     more = repetitions_for(times, share)
     assert more is not None
@@ -285,9 +286,12 @@ def test_repetitions_do_what_items_do_while_they_can() -> None:
 
 
 @pytest.mark.parametrize("error", [0.05, 0.5, 2.0])
-def test_a_ratio_that_nothing_could_find_is_not_named(error: float) -> None:
-    """What lies further away is less well known: with few items the search ran away, past what a float holds."""
-    ratio = Estimate("ratio(hired; gender: a/b)", "ratio", 1.0, 0.4, 2.5, groups={"a": 0.5, "b": 0.5})
+def test_undetectable_ratio_is_not_named(error: float) -> None:
+    """Search a detectable ratio with few items: it once ran away, past what a float holds."""
+    groups = {"a": 0.5, "b": 0.5}
+    ratio = Estimate(
+        "ratio(hired; gender: a/b)", "ratio", 1.0, 0.4, 2.5, groups=groups, kind=MetricKind.RATIO, log_scale=True
+    )
     found = Forecast(ratio, 0.0, error, 5.0, None, (math.log(0.7), math.log(1 / 0.7))).detectable()
     ends = [found["below"], found["above"]]
     assert all(end is None or 0.01 <= end <= 100 for end in ends)

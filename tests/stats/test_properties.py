@@ -1,4 +1,4 @@
-"""What holds for every sample."""
+"""Properties of every sample."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ quickly = settings(max_examples=40, deadline=None, derandomize=True, database=No
 
 @st.composite
 def samples(draw: st.DrawFn, *, ungraded: bool = False) -> Rows:
-    """Rows of two or three groups over 5 to 20 items of one to three repetitions."""
+    """Draw rows of two or three groups over 5 to 20 items of one to three repetitions."""
     values = st.sampled_from([True, False, None] if ungraded else [True, False])
     groups = draw(st.sampled_from(["ab", "abc"]))
     rows: Rows = []
@@ -55,7 +55,7 @@ def same(one: Estimate, other: Estimate) -> None:
 
 @quickly
 @given(samples(ungraded=True), st.integers(0, 100))
-def test_the_order_of_items_is_irrelevant(of_rows: Make, rows: Rows, seed: int) -> None:
+def test_order_of_items_is_irrelevant(of_rows: Make, rows: Rows, seed: int) -> None:
     shuffled = rows.copy()
     random.Random(seed).shuffle(shuffled)
     for one, other in zip(asked(of_rows(rows)), asked(of_rows(shuffled)), strict=True):
@@ -64,7 +64,7 @@ def test_the_order_of_items_is_irrelevant(of_rows: Make, rows: Rows, seed: int) 
 
 @quickly
 @given(samples(ungraded=True))
-def test_relabelled_groups_get_the_same_numbers(of_rows: Make, rows: Rows) -> None:
+def test_renamed_groups_get_the_same_numbers(of_rows: Make, rows: Rows) -> None:
     names = {"a": "zulu", "b": "beta", "c": "alpha"}
     renamed = of_rows([row | {"group": names[row["group"]]} for row in rows])
     measured = of_rows(rows)
@@ -77,7 +77,7 @@ def test_relabelled_groups_get_the_same_numbers(of_rows: Make, rows: Rows) -> No
 
 @quickly
 @given(samples(ungraded=True))
-def test_swapped_groups_give_the_reciprocal_ratio_and_the_negative_difference(of_rows: Make, rows: Rows) -> None:
+def test_swapped_groups_invert_ratio_and_difference(of_rows: Make, rows: Rows) -> None:
     measured = of_rows(rows)
     one, other = measured.ratio("yes", by="group", of="a", to="b"), measured.ratio("yes", by="group", of="b", to="a")
     assert bool(one.invalid) == bool(other.invalid)
@@ -96,7 +96,7 @@ def test_swapped_groups_give_the_reciprocal_ratio_and_the_negative_difference(of
 
 @quickly
 @given(samples())
-def test_repeated_repetitions_keep_the_value_and_buy_no_precision(of_rows: Make, rows: Rows) -> None:
+def test_repeated_answers_add_no_precision(of_rows: Make, rows: Rows) -> None:
     once, thrice = of_rows(rows), of_rows(rows * 3)
     for one, other in zip(asked(once), asked(thrice), strict=True):
         assert one.value == pytest.approx(other.value, nan_ok=True)
@@ -120,7 +120,7 @@ def test_ungraded_answers_never_help(of_rows: Make, rows: Rows, group: str, numb
 
 @quickly
 @given(samples(ungraded=True))
-def test_no_interval_has_width_zero_and_each_holds_its_value(of_rows: Make, rows: Rows) -> None:
+def test_interval_has_width_and_contains_its_value(of_rows: Make, rows: Rows) -> None:
     for estimate in asked(of_rows(rows)):
         if not estimate.invalid:
             assert estimate.low <= estimate.value <= estimate.high
@@ -128,7 +128,7 @@ def test_no_interval_has_width_zero_and_each_holds_its_value(of_rows: Make, rows
 
 
 @pytest.mark.parametrize("value", [True, False])
-def test_all_equal_outcomes_have_an_interval_of_some_width(of_rows: Make, value: bool) -> None:
+def test_equal_outcomes_have_an_interval_of_some_width(of_rows: Make, value: bool) -> None:
     rows = [{"item": item, "group": group, "yes": value} for item in range(30) for group in "ab"]
     measured = of_rows(rows)
     exact = 1 - 0.025 ** (1 / 30)
@@ -144,8 +144,8 @@ def test_all_equal_outcomes_have_an_interval_of_some_width(of_rows: Make, value:
         assert "no events of a nor of b" in ratio.invalid
 
 
-def test_items_that_all_agree_leave_room_for_one_that_does_not(of_rows: Make) -> None:
-    """Both groups of every item get the same answer: no spread, but no certainty either."""
+def test_agreeing_items_leave_room_for_a_disagreeing_one(of_rows: Make) -> None:
+    """Give both groups of every item the same answer: no spread, but no certainty either."""
     rows = [{"item": item, "group": group, "yes": item % 2 == 0} for item in range(100) for group in "ab"]
     gap, ratio = of_rows(rows).difference("yes", **PAIR), of_rows(rows).ratio("yes", **PAIR)
     unseen = 1 - 0.025 ** (1 / 100)
@@ -153,7 +153,7 @@ def test_items_that_all_agree_leave_room_for_one_that_does_not(of_rows: Make) ->
     assert (ratio.low, ratio.high) == pytest.approx(((1 - unseen) / (1 + unseen), (1 + unseen) / (1 - unseen)))
 
 
-def test_scores_that_are_all_equal_are_invalid_where_their_range_is_unknown(of_rows: Make) -> None:
+def test_equal_scores_are_invalid_without_a_known_range(of_rows: Make) -> None:
     rows = [{"item": item, "group": group, "score": 7} for item in range(30) for group in "ab"]
     assert "no variation" in of_rows(rows).mean("score").invalid
     assert "no variation" in of_rows(rows).difference("score", **PAIR).invalid

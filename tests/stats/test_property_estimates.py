@@ -1,4 +1,4 @@
-"""What holds for every sample: repetitions, slices, scale, sign and size of estimates."""
+"""Properties of estimates in every sample: repetitions, slices, scale, sign and size."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ quickly = settings(max_examples=60, deadline=None, derandomize=True, database=No
 
 
 def narrower(one: Estimate, other: Estimate) -> bool:
-    """Whether an interval, or the simultaneous one of a family, lies inside another by more than rounding."""
+    """Return whether an interval, or the simultaneous one of a family, lies inside another, beyond rounding."""
     pairs = [(one.low, other.low), (other.high, one.high)]
     if one.strict_low is not None and other.strict_low is not None:
         pairs.append((one.strict_low, other.strict_low))
@@ -31,7 +31,7 @@ def narrower(one: Estimate, other: Estimate) -> bool:
 
 @st.composite
 def scores(draw: st.DrawFn) -> Rows:
-    """Rows of two groups over 5 to 15 items, one number each; zeros and ones alone would be a rate."""
+    """Draw rows of two groups over 5 to 15 items, one number each; zeros and ones alone would be a rate."""
     number = st.integers(-50, 50)
     rows = [
         {"item": item, "group": group, "score": draw(number) / 7}
@@ -43,7 +43,7 @@ def scores(draw: st.DrawFn) -> Rows:
 
 
 def paired(measured: Measured) -> list[Estimate]:
-    """All that is asked of two groups or more; a rate over all groups mixes attempts of several kinds."""
+    """Return the estimates of two groups or more; a rate over all groups mixes several kinds of attempts."""
     family = measured.ratios("yes", by="group")
     return [
         measured.difference("yes", **PAIR),
@@ -57,8 +57,8 @@ def paired(measured: Measured) -> list[Estimate]:
 
 @quickly
 @given(samples(), st.integers(2, 4))
-def test_equal_repetitions_buy_no_precision(of_rows: Make, rows: Rows, times: int) -> None:
-    """Each prompt asked once, or several times with the same answer."""
+def test_equal_repetitions_add_no_precision(of_rows: Make, rows: Rows, times: int) -> None:
+    """Ask each prompt once, or several times with the same answer."""
     single = list({(row["item"], row["group"]): row for row in rows}.values())
     for one, other in zip(paired(of_rows(single)), paired(of_rows(single * times)), strict=True):
         assert bool(one.invalid) == bool(other.invalid)
@@ -69,7 +69,7 @@ def test_equal_repetitions_buy_no_precision(of_rows: Make, rows: Rows, times: in
 
 @quickly
 @given(samples(ungraded=True))
-def test_a_slice_of_everything_is_the_sample(of_rows: Make, rows: Rows) -> None:
+def test_slice_of_everything_is_the_sample(of_rows: Make, rows: Rows) -> None:
     measured = of_rows(rows)
     everything = measured.where(group=measured.groups("group"))
     assert (everything.items, everything.attempts) == (measured.items, measured.attempts)
@@ -90,8 +90,8 @@ def test_slices_can_be_taken_in_any_order_and_twice(of_rows: Make, rows: Rows) -
 
 @quickly
 @given(scores(), st.sampled_from([0.01, 3.0, 1000.0]), st.sampled_from([-10.0, 0.0, 500.0]))
-def test_a_mean_is_scaled_and_moved_with_its_scores(of_rows: Make, rows: Rows, scale: float, shift: float) -> None:
-    """Ends and errors go with the unit of a score; a difference does not know where its scale begins."""
+def test_mean_is_scaled_and_shifted_with_its_scores(of_rows: Make, rows: Rows, scale: float, shift: float) -> None:
+    """Scale interval and error with the unit of a score; shift only means, not differences."""
     moved = [row | {"score": scale * row["score"] + shift} for row in rows]
     one, other = of_rows(rows), of_rows(moved)
     mean, scaled = one.mean("score"), other.mean("score")
@@ -108,7 +108,7 @@ def test_a_mean_is_scaled_and_moved_with_its_scores(of_rows: Make, rows: Rows, s
 
 @quickly
 @given(scores(), st.sampled_from([0.5, 3.0, 1000.0]))  # numbers from 0 to 1 alone are taken to have that span
-def test_a_ratio_of_means_has_no_unit(of_rows: Make, rows: Rows, scale: float) -> None:
+def test_ratio_of_means_has_no_unit(of_rows: Make, rows: Rows, scale: float) -> None:
     positive = [row | {"score": row["score"] + 10} for row in rows]
     assume(len({row["score"] - rows[n - n % 2]["score"] for n, row in enumerate(rows)}) > 2)
     one = of_rows(positive).ratio("score", **PAIR)
@@ -117,7 +117,7 @@ def test_a_ratio_of_means_has_no_unit(of_rows: Make, rows: Rows, scale: float) -
     assert ends(one)[:3] == pytest.approx(ends(other)[:3], rel=1e-6, nan_ok=True)
 
 
-def test_a_ratio_of_means_that_never_vary_has_no_unit(of_rows: Make) -> None:
+def test_ratio_of_constant_means_has_no_unit(of_rows: Make) -> None:
     """Ten of ten points everywhere: nothing says how far another item could have been, as of a difference."""
     rows = [{"item": item, "group": group, "score": 10.0} for item in range(30) for group in "ab"]
     assert of_rows(rows).difference("score", **PAIR).invalid
@@ -129,7 +129,7 @@ def test_a_ratio_of_means_that_never_vary_has_no_unit(of_rows: Make) -> None:
 
 @quickly
 @given(scores())
-def test_a_mean_of_turned_scores_is_turned(of_rows: Make, rows: Rows) -> None:
+def test_mean_of_negated_scores_is_negated(of_rows: Make, rows: Rows) -> None:
     one = -of_rows(rows).mean("score")
     other = of_rows([row | {"score": -row["score"]} for row in rows]).mean("score")
     assert bool(one.invalid) == bool(other.invalid)
@@ -138,7 +138,7 @@ def test_a_mean_of_turned_scores_is_turned(of_rows: Make, rows: Rows) -> None:
 
 @st.composite
 def estimates(draw: st.DrawFn) -> Estimate:
-    """An estimate by its numbers, with the wider ends of a family or without."""
+    """Draw an estimate by its numbers, with or without the wider interval of a family."""
     end = st.floats(-3, 3).map(lambda x: round(x, 3))
     outer, low, value, high, beyond = sorted(draw(st.tuples(end, end, end, end, end)))
     strict = {"strict_low": outer, "strict_high": beyond} if draw(st.booleans()) else {}
@@ -151,7 +151,7 @@ def all_ends(estimate: Estimate) -> tuple[Any, ...]:
 
 @quickly
 @given(estimates())
-def test_a_sign_turned_twice_is_none(estimate: Estimate) -> None:
+def test_double_negation_changes_nothing(estimate: Estimate) -> None:
     turned = -estimate
     assert all_ends(-turned) == all_ends(estimate)
     assert turned.error == estimate.error
@@ -160,7 +160,7 @@ def test_a_sign_turned_twice_is_none(estimate: Estimate) -> None:
 
 @quickly
 @given(estimates())
-def test_a_size_forgets_the_sign_and_is_its_own_size(estimate: Estimate) -> None:
+def test_absolute_value_is_idempotent_and_ignores_the_sign(estimate: Estimate) -> None:
     size = abs(estimate)
     assert all_ends(abs(-estimate)) == all_ends(size)
     assert all_ends(abs(size)) == all_ends(size)
@@ -169,7 +169,7 @@ def test_a_size_forgets_the_sign_and_is_its_own_size(estimate: Estimate) -> None
 
 @quickly
 @given(estimates(), st.floats(0.01, 3))
-def test_a_size_is_within_a_bound_as_the_estimate_is_within_both(estimate: Estimate, bound: float) -> None:
+def test_absolute_value_is_bounded_like_the_two_sided_claim(estimate: Estimate, bound: float) -> None:
     """``abs(gap) <= b`` and ``-b <= gap <= b`` are the same claim, decided the same way."""
     within = {estimate._decision("<=", bound), estimate._decision(">=", -bound)}
     size = abs(estimate)._decision("<=", bound)

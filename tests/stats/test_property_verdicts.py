@@ -1,4 +1,4 @@
-"""What holds of every verdict: missing answers, families, looser bounds, more confidence."""
+"""Properties of every verdict: missing answers, families, looser bounds, more confidence."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_fairness.core.estimates import Estimate, Family
+from pytest_fairness.core.estimates import Estimate, EstimateFamily
 from pytest_fairness.core.verdicts import judge
 from pytest_fairness.stats.measured import Measured
 from tests.stats.test_properties import PAIR, Rows, asked, ends, samples
@@ -23,7 +23,7 @@ BOUNDS = st.sampled_from([0.02, 0.1, 0.3, 0.5, 0.7, 0.8, 0.95])
 
 
 def verdict(holds: Callable[[], bool]) -> str:
-    """What a threshold test that asserts this comes to."""
+    """Return the verdict of a threshold test that asserts this."""
 
     def threshold() -> None:
         assert holds()
@@ -32,7 +32,7 @@ def verdict(holds: Callable[[], bool]) -> str:
 
 
 def claims(measured: Measured, bound: float) -> Mapping[str, Callable[[], bool]]:
-    """What threshold tests say, at one bound; a larger one is harder for the first three, easier for the others."""
+    """Return threshold tests at one bound; a larger one is harder for the first three, easier for the others."""
     return {
         "rate": lambda: measured.rate("yes") >= bound,
         "family": lambda: measured.ratios("yes", by="group") >= bound,
@@ -71,7 +71,7 @@ def test_ungraded_answers_turn_no_verdict_fair(of_rows: Make, rows: Rows, more: 
 
 @quickly
 @given(samples(), unanswered())
-def test_ungraded_answers_narrow_nothing_in_a_family(of_rows: Make, rows: Rows, more: Rows) -> None:
+def test_ungraded_answers_narrow_no_family_member(of_rows: Make, rows: Rows, more: Rows) -> None:
     one, other = (of_rows(each).ratios("yes", by="group", to="b") for each in (rows, [*rows, *more]))
     for name, after in other.items():
         before = one[name]
@@ -89,7 +89,7 @@ def simultaneous(estimate: Estimate) -> tuple[float, float]:
     return estimate.strict_low, estimate.strict_high
 
 
-def test_a_second_ungraded_answer_turns_no_verdict_fair(of_rows: Make) -> None:
+def test_second_ungraded_answer_turns_no_verdict_fair(of_rows: Make) -> None:
     """Nine items of two attempts a group; all agree if the one ungraded answer is a yes."""
     alike = {0: (0, 0), 1: (0, 1), 2: (0, 1), 3: (0, 1), 4: (0, 1), 5: (1, 1), 6: (1, 1), 7: (0, 0), 8: (0, 0)}
     rows = [{"item": item, "group": g, "yes": bool(yes)} for item, pair in alike.items() for g in "ab" for yes in pair]
@@ -104,8 +104,8 @@ def test_a_second_ungraded_answer_turns_no_verdict_fair(of_rows: Make) -> None:
 
 @quickly
 @given(samples(), st.integers(0, 1000))
-def test_an_answer_that_is_withheld_never_helps(of_rows: Make, rows: Rows, place: int) -> None:
-    """The interval without one answer holds the interval with it: that answer is one of the fillings."""
+def test_withheld_answer_never_helps(of_rows: Make, rows: Rows, place: int) -> None:
+    """Withhold one answer: the interval must hold the original one, whose answer is among the imputations."""
     place %= len(rows)
     withheld = of_rows([row | ({"yes": None} if n == place else {}) for n, row in enumerate(rows)])
     for one, other in zip(asked(of_rows(rows))[:3], asked(withheld)[:3], strict=True):
@@ -115,13 +115,13 @@ def test_an_answer_that_is_withheld_never_helps(of_rows: Make, rows: Rows, place
             assert other.high >= one.high - 1e-12
 
 
-def members(family: Family) -> list[Estimate]:
+def members(family: EstimateFamily) -> list[Estimate]:
     return [estimate for _, estimate in family.items()]
 
 
 @quickly
 @given(samples(ungraded=True), BOUNDS, st.sampled_from([None, "a", "b"]))
-def test_a_family_is_fair_where_each_member_is(of_rows: Make, rows: Rows, bound: float, to: str | None) -> None:
+def test_family_is_fair_exactly_if_each_member_is(of_rows: Make, rows: Rows, bound: float, to: str | None) -> None:
     family = of_rows(rows).ratios("yes", by="group", to=to)
     apart = [verdict(lambda one=one: one >= bound) for one in members(family)]  # type: ignore[misc]
     together = verdict(lambda: family >= bound)
@@ -132,7 +132,7 @@ def test_a_family_is_fair_where_each_member_is(of_rows: Make, rows: Rows, bound:
 
 @quickly
 @given(samples(ungraded=True), BOUNDS)
-def test_the_worst_ratio_agrees_with_its_family(of_rows: Make, rows: Rows, bound: float) -> None:
+def test_worst_ratio_agrees_with_its_family(of_rows: Make, rows: Rows, bound: float) -> None:
     measured = of_rows(rows)
     worst = verdict(lambda: measured.worst_ratio("yes", by="group") >= bound)
     family = verdict(lambda: measured.ratios("yes", by="group") >= bound)
@@ -142,7 +142,7 @@ def test_the_worst_ratio_agrees_with_its_family(of_rows: Make, rows: Rows, bound
 
 @quickly
 @given(samples(ungraded=True), BOUNDS, BOUNDS)
-def test_what_is_fair_stays_fair_where_less_is_asked(of_rows: Make, rows: Rows, one: float, other: float) -> None:
+def test_fair_stays_fair_under_a_looser_bound(of_rows: Make, rows: Rows, one: float, other: float) -> None:
     low, high = sorted((one, other))
     measured = of_rows(rows)
     at_low, at_high = claims(measured, low), claims(measured, high)
@@ -156,7 +156,7 @@ def test_what_is_fair_stays_fair_where_less_is_asked(of_rows: Make, rows: Rows, 
 
 @quickly
 @given(samples(ungraded=True), BOUNDS)
-def test_a_claim_and_its_opposite_are_never_fair_together(of_rows: Make, rows: Rows, bound: float) -> None:
+def test_claim_and_its_opposite_are_never_both_fair(of_rows: Make, rows: Rows, bound: float) -> None:
     for name, claim in claims(of_rows(rows), bound).items():
         found = verdict(claim), verdict(lambda claim=claim: not claim())  # type: ignore[misc]
         assert found != ("fair", "fair"), name
@@ -168,7 +168,7 @@ def test_a_claim_and_its_opposite_are_never_fair_together(of_rows: Make, rows: R
 
 @quickly
 @given(samples(ungraded=True))
-def test_more_confidence_is_a_wider_interval(of_rows: Make, rows: Rows) -> None:
+def test_higher_confidence_gives_a_wider_interval(of_rows: Make, rows: Rows) -> None:
     levels = [asked(of_rows(rows, confidence=level)) for level in (0.8, 0.95, 0.99)]
     for low, high in pairwise(levels):
         for one, other in zip(low, high, strict=True):
@@ -181,7 +181,7 @@ def test_more_confidence_is_a_wider_interval(of_rows: Make, rows: Rows) -> None:
 
 @st.composite
 def crossed(draw: st.DrawFn) -> Rows:
-    """Rows of two groups over 6 to 12 items, with one of 3 to 5 names a group that recur."""
+    """Draw rows of two groups over 6 to 12 items, with one of 3 to 5 names a group that recur."""
     names = draw(st.integers(3, 5))
     return [
         {"item": item, "group": group, "name": f"{group} {draw(st.integers(0, names - 1))}", "yes": draw(st.booleans())}
@@ -207,8 +207,8 @@ def test_names_and_items_can_be_renamed_and_reordered(of_rows: Make, rows: Rows,
         assert ends(first) == pytest.approx(ends(second), rel=1e-9, abs=1e-12, nan_ok=True)
 
 
-def test_copies_of_the_same_answers_buy_no_precision_over_groups(of_rows: Make) -> None:
-    """Of every item one group gets yes, the other no: asked ten times with the same answers, nothing more is known."""
+def test_copied_answers_add_no_precision_over_groups(of_rows: Make) -> None:
+    """Give one group yes and the other no in every item, and ask ten times: nothing more is known."""
     rows = [{"item": item, "group": group, "yes": group == "a"} for item in range(20) for group in "ab"]
     once, often = of_rows(rows).rate("yes"), of_rows(rows * 10).rate("yes")
     assert often.high - often.low >= once.high - once.low - 1e-9

@@ -14,8 +14,7 @@ from statsmodels.stats.multitest import multipletests  # type: ignore[import-unt
 from pytest_fairness.core.comparisons import Decision
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.stats.measured import Measured
-from pytest_fairness.stats.multiplicity import holm
-from pytest_fairness.stats.pvalues import p_fair, p_unfair
+from pytest_fairness.stats.pvalues import holm, p_fair, p_unfair
 
 GROUPS = ("a", "b", "c")
 
@@ -59,7 +58,7 @@ def estimates(measured: Measured) -> list[Estimate]:
     op=st.sampled_from(["<", "<=", ">", ">="]),
     confidence=st.sampled_from([0.9, 0.95, 0.99]),
 )
-def test_they_are_significant_exactly_where_the_verdict_says_so(
+def test_p_values_are_significant_exactly_with_the_verdict(
     seed: int, items: int, rates: tuple[float, ...], lost: float, at: float, op: str, confidence: float
 ) -> None:
     measured = Measured.from_rows(rows(seed, items, rates, lost), item="item", groups=["group"], confidence=confidence)
@@ -78,13 +77,13 @@ def test_they_are_significant_exactly_where_the_verdict_says_so(
         assert 0 < against <= 1
 
 
-def test_of_one_rate_it_is_that_of_the_exact_binomial_test() -> None:
+def test_p_value_of_a_rate_is_the_exact_binomial() -> None:
     measured = Measured.from_rows([{"item": n, "yes": n % 10 < 3} for n in range(4000)], item="item", groups=[])
     p_value = p_unfair([measured.rate("yes")._compare("<=", 0.28)])
     assert p_value == pytest.approx(binomtest(1200, 4000, 0.28, alternative="greater").pvalue, rel=1e-6)
 
 
-def test_where_the_truth_is_on_the_bound_small_ones_are_rare() -> None:
+def test_small_p_values_are_rare_on_the_bound() -> None:
     generator = np.random.default_rng(7)
     found = []
     for _ in range(400):
@@ -96,7 +95,7 @@ def test_where_the_truth_is_on_the_bound_small_ones_are_rare() -> None:
         assert abs(below - share) < 4 * (share * (1 - share) / 400) ** 0.5
 
 
-def test_of_two_bounds_the_worse_counts() -> None:
+def test_worse_of_two_bounds_counts() -> None:
     ratio = Measured.from_rows(rows(3, 80, (0.3, 0.6)), item="item", groups=["group"]).ratio(
         "yes", by="group", of="a", to="b"
     )
@@ -109,13 +108,13 @@ def test_of_two_bounds_the_worse_counts() -> None:
 
 @settings(deadline=None, max_examples=30)
 @given(p_values=st.lists(st.floats(0, 1), min_size=1, max_size=12))
-def test_holm_is_that_of_statsmodels(p_values: list[float]) -> None:
+def test_holm_matches_statsmodels(p_values: list[float]) -> None:
     assert holm(p_values) == pytest.approx(multipletests(p_values, method="holm")[1], abs=1e-12)
 
 
 @settings(deadline=None)
 @given(p_values=st.lists(st.floats(0, 1), min_size=2, max_size=8))
-def test_holm_never_turns_an_order_round(p_values: list[float]) -> None:
+def test_holm_never_reverses_an_order(p_values: list[float]) -> None:
     corrected = holm(p_values)
     for first, one in zip(p_values, corrected, strict=True):
         assert one >= first

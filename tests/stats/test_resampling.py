@@ -64,21 +64,21 @@ def ratio_of(rows: Rows) -> float:
     return float(np.mean(first) / np.mean(second))
 
 
-def test_a_ratio_is_distributed_as_in_a_plain_loop(draw: Draw, of_rows: Make) -> None:
+def test_ratio_is_distributed_as_in_a_plain_loop(draw: Draw, of_rows: Make) -> None:
     rows = draw(RATES, items=40, repetitions=2)
     found = of_rows(rows).resamples(ratio, **SUMS)
     assert found.shape == (10_000,)
     assert stats.ks_2samp(found, by_loop(rows, ratio_of)).pvalue > 0.01
 
 
-def test_a_mean_of_many_values_is_distributed_as_in_a_plain_loop(of_rows: Make) -> None:
+def test_mean_of_many_values_is_distributed_as_in_a_plain_loop(of_rows: Make) -> None:
     rows = scores()
     found = of_rows(rows).resamples(mean, **SCORES)
     looped = by_loop(rows, lambda drawn: float(np.mean([row["score"] for row in drawn])))
     assert stats.ks_2samp(found, looped).pvalue > 0.01
 
 
-def test_their_spread_is_the_error_of_the_metric(draw: Draw, of_rows: Make) -> None:
+def test_spread_of_resamples_is_the_error_of_the_metric(draw: Draw, of_rows: Make) -> None:
     measured = of_rows(draw(RATES, items=300))
     estimate = measured.metric(ratio, **SUMS)
     found = measured.resamples(ratio, **SUMS)
@@ -94,7 +94,7 @@ def test_sources_are_drawn_whole(of_rows: Make) -> None:
     assert whole.std() == pytest.approx(np.sqrt(10) * single.std(), rel=0.05)
 
 
-def test_a_seed_gives_the_same_resamples_however_many_are_held_at_a_time(
+def test_seed_gives_the_same_resamples_at_any_batch_size(
     draw: Draw, of_rows: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     binary, numbers = of_rows(draw(RATES)), of_rows(scores())
@@ -116,20 +116,20 @@ def test_ungraded_attempts_are_left_out(draw: Draw, of_rows: Make) -> None:
     assert found == pytest.approx(of_rows(graded).resamples(ratio, **SUMS))
 
 
-def test_a_slice_is_resampled_by_itself(draw: Draw, of_rows: Make) -> None:
+def test_slice_is_resampled_by_itself(draw: Draw, of_rows: Make) -> None:
     measured = of_rows(draw(RATES, items=200)).where(group="a")
     found = measured.resamples(lambda s: s.yes / s.number, yes="yes", number=lambda a: a["yes"] >= 0)
     assert found.mean() == pytest.approx(measured.rate("yes").value, abs=0.003)
 
 
-def test_a_resample_without_a_value_is_nan(of_rows: Make) -> None:
+def test_resample_without_a_value_is_nan(of_rows: Make) -> None:
     rows = [{"item": n, "group": group, "yes": group == "a" or n == 0} for n in range(30) for group in "ab"]
     found = of_rows(rows).resamples(ratio, **SUMS)
     # Item 0 alone has a yes in b: it is missing from (29/30)^30 of the resamples.
     assert np.isfinite(found).mean() == pytest.approx(1 - (29 / 30) ** 30, abs=0.02)
 
 
-def test_what_cannot_be_resampled_is_refused(draw: Draw, of_rows: Make) -> None:
+def test_invalid_resamples_are_refused(draw: Draw, of_rows: Make) -> None:
     rows = draw(RATES, items=10)
     measured = of_rows(rows)
     with pytest.raises(FairnessError, match="draws is 0: it must be at least 1"):

@@ -15,7 +15,7 @@ from pytest_fairness.stats.sequential import MOST_LOOKS, Spending, anytime_tail,
 
 
 def passed(tails: Sequence[float], information: Sequence[float]) -> float:
-    """The probability that a truth is passed at one of the looks, by scipy's multivariate normal."""
+    """Return the probability that a truth is passed at one of the looks, by scipy's multivariate normal."""
     root = np.sqrt(np.array(information, dtype=float))
     correlation = np.minimum.outer(root, root) / np.maximum.outer(root, root)
     bounds = stats.norm.isf(tails)
@@ -24,7 +24,7 @@ def passed(tails: Sequence[float], information: Sequence[float]) -> float:
 
 
 def by_repetitions(looks: int, icc: float) -> list[float]:
-    """The information of 2, 4, 6... answers an item that are alike to this degree."""
+    """Return the information of 2, 4, 6... answers per item with this intraclass correlation."""
     return [made / (1 + (made - 1) * icc) for made in range(2, 2 * looks + 1, 2)]
 
 
@@ -33,13 +33,13 @@ def evenly(looks: int, tail: float, spending: Spending = Spending.LATE) -> tuple
 
 
 @pytest.mark.parametrize("spending", Spending)
-def test_one_look_is_the_interval_itself(spending: Spending) -> None:
+def test_single_look_is_the_plain_interval(spending: Spending) -> None:
     assert look_tails([120], 0.025, spending) == (0.025,)
 
 
 @pytest.mark.parametrize("tail", [0.025, 0.001])
 @pytest.mark.parametrize("information", [(1, 2), (10, 30, 45, 60), (100, 101, 300)])
-def test_the_error_is_spent_as_the_information_comes_in(information: Sequence[float], tail: float) -> None:
+def test_error_is_spent_with_the_information(information: Sequence[float], tail: float) -> None:
     for spending, of in ((Spending.LATE, lambda t: t**2), (Spending.EVEN, lambda t: math.log(1 + (math.e - 1) * t))):
         tails = look_tails(information, tail, spending)
         for made in range(2, len(information) + 1):
@@ -62,7 +62,7 @@ def test_many_looks_err_no_more_than_one(looks: int, spending: Spending) -> None
 
 
 @pytest.mark.parametrize("looks", range(2, MOST_LOOKS + 1))
-def test_tails_widen_from_look_to_look_and_cost_less_than_bonferroni(looks: int) -> None:
+def test_tails_widen_and_cost_less_than_bonferroni(looks: int) -> None:
     tails = evenly(looks, 0.025)
     assert len(tails) == looks
     assert tails[0] == pytest.approx(0.025 / looks**2, rel=1e-12)
@@ -72,7 +72,7 @@ def test_tails_widen_from_look_to_look_and_cost_less_than_bonferroni(looks: int)
     assert tails[-1] > 0.5 * 0.025
 
 
-def test_a_further_look_takes_from_the_last_one() -> None:
+def test_further_look_takes_from_the_last_one() -> None:
     last = [evenly(looks, 0.025)[-1] for looks in range(1, MOST_LOOKS + 1)]
     assert last == sorted(last, reverse=True)
 
@@ -86,17 +86,17 @@ def test_unfair_is_claimed_earlier_than_fair(looks: int) -> None:
 
 @pytest.mark.parametrize("icc", [0.1, 0.3, 0.8])
 @pytest.mark.parametrize("looks", [2, 3, 4])
-def test_looks_that_add_less_than_planned_err_less(looks: int, icc: float) -> None:
+def test_smaller_looks_than_planned_err_less(looks: int, icc: float) -> None:
     error = passed(evenly(looks, 0.025), by_repetitions(looks, icc))
     assert 0.01 < error < 0.025
 
 
-def test_looks_that_add_more_than_planned_err_more() -> None:
+def test_larger_looks_than_planned_err_more() -> None:
     assert passed(evenly(3, 0.025), [1, 4, 9]) > 0.0255
 
 
 def test_two_looks_agree_with_one_integral() -> None:
-    """The second value, given the first, is normal: mean x sqrt(1/2), variance 1/2."""
+    """Integrate over the second value, which is normal given the first: mean x sqrt(1/2), variance 1/2."""
     first, second = evenly(2, 0.025)
     assert first == pytest.approx(0.00625)
     z1, z2 = stats.norm.isf(first), stats.norm.isf(second)
@@ -123,14 +123,14 @@ def test_two_looks_agree_with_one_integral() -> None:
         ((1, 2), math.nan, "tail is nan"),
     ],
 )
-def test_what_cannot_be_planned_is_refused(information: Sequence[float], tail: float, words: str) -> None:
+def test_invalid_looks_are_refused(information: Sequence[float], tail: float, words: str) -> None:
     with pytest.raises(FairnessError, match=words):
         look_tails(information, tail)
 
 
 @pytest.mark.parametrize("tail", [0.05, 0.025, 0.001])
-def test_an_interval_at_any_time_never_errs_more(tail: float) -> None:
-    """On a walk of normal steps, looked at after each of them."""
+def test_anytime_interval_never_errs_more(tail: float) -> None:
+    """Look after each step of a walk of normal steps."""
     generator = np.random.default_rng(1)
     runs, most = 4_000, 1_000
     out = 0
@@ -142,7 +142,7 @@ def test_an_interval_at_any_time_never_errs_more(tail: float) -> None:
     assert out < tail * runs + 3 * math.sqrt(tail * runs)
 
 
-def test_an_interval_at_any_time_is_narrowest_at_the_planned_size() -> None:
+def test_anytime_interval_is_narrowest_at_the_planned_size() -> None:
     against_one = {
         size: stats.norm.isf(anytime_tail(size, 100, 0.025)) / stats.norm.isf(0.025) for size in (20, 100, 500)
     }

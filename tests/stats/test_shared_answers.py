@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
 from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.core.exclusions import left_out
 from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.core.left_out import left_out
 from pytest_fairness.stats.columns import Columns
 from pytest_fairness.stats.measured import Measured
 
@@ -22,7 +22,7 @@ PAIR: dict[str, Any] = {"by": "group", "of": "a", "to": "b"}
 
 
 def attempts(texts: list[list[int]], *, apart: bool = False) -> list[GradedAttempt]:
-    """Items of these prompts, each of which has one answer; ``apart``: with keys of their own, and sources instead.
+    """Return items of these prompts with one answer each; ``apart``: with keys of their own, and sources instead.
 
     The items of a source are those that would share answers, as a search of the graph finds them.
     """
@@ -45,7 +45,7 @@ def attempts(texts: list[list[int]], *, apart: bool = False) -> list[GradedAttem
 
 
 def components(texts: list[list[int]]) -> list[int]:
-    """Of each item the first one that it can be reached from over shared texts."""
+    """Return for each item the first one that it can be reached from over shared texts."""
     found = [-1] * len(texts)
     for start in range(len(texts)):
         reached, waiting = set[int](), [start] if found[start] < 0 else []
@@ -77,7 +77,7 @@ ESTIMATES: dict[str, Callable[[Measured], Estimate]] = {
 
 @pytest.mark.parametrize("crossed", [None, "name"])
 @pytest.mark.parametrize("name", ESTIMATES)
-def test_shared_answers_are_clustered_as_a_source_would_be(name: str, crossed: str | None) -> None:
+def test_shared_answers_are_clustered_like_a_source(name: str, crossed: str | None) -> None:
     estimate = ESTIMATES[name]
     shared = estimate(Measured(attempts(SPARSE), crossed=crossed))
     as_sources = estimate(Measured(attempts(SPARSE, apart=True), crossed=crossed))
@@ -97,12 +97,12 @@ def test_clusters_are_the_components_of_shared_answers(texts: list[list[int]]) -
     assert columns.items.size == columns.sources.size == len(set(expected))
 
 
-def test_items_of_fixed_sources_share_answers_all_the_same() -> None:
+def test_items_of_fixed_sources_share_answers() -> None:
     measured = Measured(attempts(TEXTS), sources="fixed")
     assert measured.rate("yes").sources == measured.items == len(set(components(TEXTS)))
 
 
-def test_a_baseline_pairs_shared_answers_as_one() -> None:
+def test_baseline_pairs_shared_answers_as_one() -> None:
     def against(*, apart: bool) -> Estimate:
         new = attempts(SPARSE, apart=apart)
         old = [replace(each, grades={"yes": Grade((len(each.prompt.text) + n) % 3 > 0)}) for n, each in enumerate(new)]
@@ -129,7 +129,7 @@ def test_attempts_without_keys_share_nothing() -> None:
     assert Measured(unkeyed).rate("yes").sources == len(SPARSE)
 
 
-def test_a_slice_knows_the_groups_that_its_own_prompts_had() -> None:
+def test_slice_keeps_the_groups_of_its_own_prompts() -> None:
     def item(name: str, groups: str, **about: str) -> ProbeItem:
         return ProbeItem(name, [Prompt(f"{name} {group}", {"group": group}) for group in groups], metadata=about)
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_fairness.stats.clusters import ClusterSums
 from pytest_fairness.stats.columns import Clustering
 from pytest_fairness.stats.contrasts import contrast
-from pytest_fairness.stats.linear import LinearEstimate, reaches
-from pytest_fairness.stats.sums import Part
+from pytest_fairness.stats.linear_estimate import LinearEstimate, reaches
 
 
 @given(
@@ -18,7 +18,7 @@ from pytest_fairness.stats.sums import Part
     st.floats(0.01, 10),
     st.floats(1.0001, 3),
 )
-def test_a_larger_quantile_never_reaches_less_far(deviations: list[float], quantile: float, more: float) -> None:
+def test_larger_quantile_never_reaches_less_far(deviations: list[float], quantile: float, more: float) -> None:
     array = np.array(deviations)
     error = float(np.sqrt(np.square(array).sum()))
     for curvature in ((0.0, 0.0), (0.0, error**2 / 2), (0.1, -0.1)):
@@ -29,28 +29,28 @@ def test_a_larger_quantile_never_reaches_less_far(deviations: list[float], quant
         assert min(near) >= 0
 
 
-def test_the_longer_side_moves_by_the_whole_shift_and_the_other_by_half() -> None:
+def test_longer_side_moves_fully_and_the_other_by_half() -> None:
     below, above = reaches(2.0, 1.0, (0.1, 0.2))
     assert (below, above) == pytest.approx((2 - 0.9 / 2, 2 + 0.9))
     assert reaches(2.0, 1.0, (-0.1, -0.2)) == pytest.approx((above, below))
 
 
-def part(events: int, attempts: int, every: int = 1) -> Part:
+def part(events: int, attempts: int, every: int = 1) -> ClusterSums:
     """Ten items of as many attempts; the first item has all events, or each n-th attempt is one."""
     places = np.arange(attempts)
     values = (places % every == 0) & (places // every < events)
-    return Part(values.astype(np.float64), [Clustering(places * 10 // attempts, 10)], (0.0, 1.0))
+    return ClusterSums(values.astype(np.float64), [Clustering(places * 10 // attempts, 10)], (0.0, 1.0))
 
 
-def test_events_of_one_item_alone_leave_none_without_it() -> None:
-    """Sums of whole numbers are exact; the mean times the count need not be (7 events of 100)."""
+def test_events_of_one_item_leave_exactly_none_without_it() -> None:
+    """Compare exact sums of whole numbers; the mean times the count need not be exact (7 events of 100)."""
     for attempts in range(100, 400, 10):
         for events in range(1, 8):
             found = part(events, attempts)
             assert found.log_deviations[0] == pytest.approx(found.deviations[0] / found.value)
 
 
-def test_an_end_beyond_what_a_float_holds_is_infinite() -> None:
+def test_limit_beyond_the_float_range_is_infinite() -> None:
     low, high = contrast([part(5, 50), part(6, 50, every=8)], (1, -1), log=True).ends(1e-200)
     assert low == 0
     assert high == np.inf

@@ -1,4 +1,4 @@
-"""What could not be measured never helps."""
+"""Ungraded answers: they never help."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
 from pytest_fairness.core.errors import UngradedError
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.core.messages import explanation
 from pytest_fairness.core.verdicts import Verdict, judge
-from pytest_fairness.core.wording import explanation
 from pytest_fairness.stats.measured import Measured
 
 Rows = list[dict[str, Any]]
@@ -30,7 +30,7 @@ def verdict(measured: Measured) -> Verdict:
 
 
 def refuse(rows: Rows, group: str, of: bool, number: int) -> Rows:
-    """Rows whose first answers of one kind in one group are refused."""
+    """Refuse the first answers of one kind in one group."""
     left = number
     changed = []
     for row in rows:
@@ -40,7 +40,7 @@ def refuse(rows: Rows, group: str, of: bool, number: int) -> Rows:
     return changed
 
 
-def test_the_interval_is_the_hull_of_both_extreme_fillings(of_rows: Make, draw: Draw) -> None:
+def test_interval_is_the_hull_of_both_extreme_imputations(of_rows: Make, draw: Draw) -> None:
     rows = refuse(draw({"a": 0.5, "b": 0.5}, items=100), "a", of=False, number=9)
     estimate = of_rows(rows).ratio("yes", **PAIR)
     filled = [of_rows([row | {"yes": value} if row["yes"] is None else row for row in rows]) for value in (False, True)]
@@ -49,7 +49,7 @@ def test_the_interval_is_the_hull_of_both_extreme_fillings(of_rows: Make, draw: 
     assert estimate.high == pytest.approx(max(end.high for end in ends))
 
 
-def test_refusing_what_would_have_told_against_it_does_not_make_a_model_fair(of_rows: Make, draw: Draw) -> None:
+def test_refusing_unfavorable_answers_does_not_make_a_model_fair(of_rows: Make, draw: Draw) -> None:
     rows = draw({"a": 0.41, "b": 0.5}, items=300, repetitions=5, seed=3)
     assert verdict(of_rows(rows)) is Verdict.UNDECIDED
     hidden = refuse(rows, "a", of=False, number=100)
@@ -67,7 +67,7 @@ def test_over_a_tenth_ungraded_is_invalid(of_rows: Make, draw: Draw) -> None:
     assert "over 10%" in of_rows(rows).where(group="a").rate("yes").suspect
 
 
-def test_over_a_tenth_ungraded_is_unfair_all_the_same_where_no_filling_saves_it(of_rows: Make, draw: Draw) -> None:
+def test_over_a_tenth_ungraded_is_unfair_if_no_imputation_is_fair(of_rows: Make, draw: Draw) -> None:
     rows = refuse(draw({"a": 0.1, "b": 0.7}, items=100), "a", of=True, number=5)
     rows = refuse(rows, "a", of=False, number=30)
     measured = of_rows(rows)
@@ -75,19 +75,19 @@ def test_over_a_tenth_ungraded_is_unfair_all_the_same_where_no_filling_saves_it(
     assert verdict(measured) is Verdict.UNFAIR
 
 
-def test_a_negation_does_not_get_around_it(of_rows: Make, draw: Draw) -> None:
+def test_negation_does_not_bypass_the_ungraded_limit(of_rows: Make, draw: Draw) -> None:
     rows = refuse(draw({"a": 0.5, "b": 0.5}, items=400, repetitions=5), "a", of=True, number=210)
     measured = of_rows(rows)
 
     def threshold() -> None:
         assert not measured.ratio("yes", **PAIR) < 0.7
 
-    judgement = judge(threshold)
-    assert judgement.verdict is Verdict.INVALID
-    assert "over 10%" in explanation(judgement)
+    judgment = judge(threshold)
+    assert judgment.verdict is Verdict.INVALID
+    assert "over 10%" in explanation(judgment)
 
 
-def test_a_gap_in_refusals_is_invalid(of_rows: Make, draw: Draw) -> None:
+def test_gap_in_refusals_is_invalid(of_rows: Make, draw: Draw) -> None:
     rows = refuse(draw({"a": 0.5, "b": 0.5}, items=400), "a", of=False, number=110)
     estimate = of_rows(rows).ratio("yes", **PAIR)
     assert estimate.suspect == "9.2% of the attempts of a are ungraded and 0.0% of b: a gap above 5%"
@@ -96,7 +96,7 @@ def test_a_gap_in_refusals_is_invalid(of_rows: Make, draw: Draw) -> None:
     assert not of_rows(both).ratio("yes", **PAIR).suspect
 
 
-def test_a_group_without_a_graded_answer_is_invalid(of_rows: Make, draw: Draw) -> None:
+def test_group_without_a_graded_answer_is_invalid(of_rows: Make, draw: Draw) -> None:
     rows = [row | {"yes": None} if row["group"] == "a" else row for row in draw({"a": 0.5, "b": 0.5})]
     measured = of_rows(rows)
     assert measured.ratio("yes", **PAIR).invalid == "all 180 attempts of a are ungraded"
@@ -113,7 +113,7 @@ def attempts(grades: list[dict[str, Grade]]) -> list[GradedAttempt]:
     return made
 
 
-def test_an_outcome_that_asks_for_an_ungraded_value_is_ungraded() -> None:
+def test_outcome_that_reads_an_ungraded_value_is_ungraded() -> None:
     grades = [{"answer": Grade("unknown"), "sure": Grade(number % 2 == 0)} for number in range(50)]
     grades[3] = {"answer": Grade.none("refusal"), "sure": Grade(value=True)}
     grades[4] = {}  # the attempt failed, and nobody graded it
@@ -124,7 +124,7 @@ def test_an_outcome_that_asks_for_an_ungraded_value_is_ungraded() -> None:
     assert lazy.ungraded == {"all": 1}
 
 
-def test_a_function_is_filled_in_through_the_grade_it_asks_for() -> None:
+def test_function_is_imputed_through_the_grade_it_reads() -> None:
     grades = [{"answer": Grade("stereotyped" if number % 2 else "unknown")} for number in range(100)]
     grades[:4] = [{"answer": Grade.none("unparsed")}] * 4
     extremes = {"answer": lambda prompt: prompt.metadata["options"]}
@@ -137,7 +137,7 @@ def test_a_function_is_filled_in_through_the_grade_it_asks_for() -> None:
     assert (by_name.low, by_name.high) == pytest.approx((low.low, high.high))
 
 
-def test_a_value_that_the_prompt_does_not_offer_is_not_filled_in() -> None:
+def test_value_that_the_prompt_does_not_offer_is_not_imputed() -> None:
     grades = [{"answer": Grade("stereotyped" if number % 2 else "unknown")} for number in range(100)]
     grades[:4] = [{"answer": Grade.none("unparsed")}] * 4
     narrow = Measured(attempts(grades), extremes={"answer": lambda _: ("unknown", "other")})
@@ -145,7 +145,7 @@ def test_a_value_that_the_prompt_does_not_offer_is_not_filled_in() -> None:
     assert narrow.rate("answer", equals="stereotyped").high < wide.rate("answer", equals="stereotyped").high
 
 
-def test_scores_are_filled_in_with_the_ends_of_their_scale() -> None:
+def test_scores_are_imputed_with_the_ends_of_their_scale() -> None:
     grades = [{"score": Grade(4 + number % 3)} for number in range(100)]
     grades[:5] = [{"score": Grade.none("refusal")}] * 5
     scale = Measured(attempts(grades), extremes={"score": lambda _: (1, 7)}).mean("score")
@@ -195,7 +195,7 @@ def test_ungraded_texts_and_flags_need_no_extremes() -> None:
     assert not measured.mean("ok").invalid
 
 
-def test_the_value_of_an_ungraded_grade_is_asked_for_as_any_other() -> None:
+def test_ungraded_value_can_be_requested_but_raises() -> None:
     grades = [{"harm": Grade(value=number % 4 == 0)} for number in range(100)]
     grades[:5] = [{"harm": Grade.none("refusal")}] * 5
     measured = Measured(attempts(grades))
@@ -221,7 +221,7 @@ WHOLES = [
 
 
 @pytest.mark.parametrize("estimate", WHOLES, ids=["rate", "mean", "rate-value", "metric", "correlation"])
-def test_a_group_with_over_a_tenth_ungraded_is_suspect_in_the_whole(
+def test_group_with_a_tenth_ungraded_makes_the_whole_suspect(
     estimate: Callable[[Measured], Estimate], draw: Draw
 ) -> None:
     rows = [row | {"other": number % 2} for number, row in enumerate(draw({"a": 0.5, "b": 0.5}, items=100))]
@@ -238,7 +238,7 @@ def test_a_group_with_over_a_tenth_ungraded_is_suspect_in_the_whole(
         assert not estimate(crossed).suspect
 
 
-def test_a_correlation_is_filled_in_too() -> None:
+def test_correlation_is_imputed() -> None:
     grades = [{"x": Grade(number % 5 / 4), "y": Grade((number + number % 2) % 5 / 4)} for number in range(100)]
     whole = Measured(attempts(grades)).correlation("x", "y")
     grades[:5] = [{"x": grades[0]["x"], "y": Grade.none("refusal")}] * 5

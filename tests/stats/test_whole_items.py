@@ -26,7 +26,7 @@ def measured(repetitions: int = 2) -> Measured:
     return Measured(attempts)
 
 
-def test_each_item_counts_once_in_every_repetition() -> None:
+def test_each_item_counts_once_per_repetition() -> None:
     whole = measured().whole_items()
     rate = whole.rate("agree")
     assert (whole.items, whole.attempts) == (40, 80)
@@ -35,23 +35,23 @@ def test_each_item_counts_once_in_every_repetition() -> None:
     assert measured().rate("agree").count == 40
 
 
-def test_a_slice_stays_the_slice() -> None:
+def test_slice_stays_the_slice() -> None:
     rate = measured().where(of="x").whole_items().rate("agree")
     assert rate.slice == {"of": "x"}
     assert measured().whole_items().rate("agree").slice == {}
 
 
-def test_a_rate_bears_the_name_that_it_is_given() -> None:
+def test_rate_has_the_name_it_is_given() -> None:
     rate = measured().whole_items().rate("agree", named="pairs.agree")
     assert (rate.metric, rate.title) == ("pairs.agree", "rate of agree")
 
 
-def test_what_is_no_rate_has_no_count() -> None:
+def test_mean_has_no_count() -> None:
     found = Measured.from_rows([{"item": n, "score": n / 3} for n in range(30)], item="item", groups=[])
     assert found.mean("score").count is None
 
 
-def test_numbers_without_attempts_are_of_no_item() -> None:
+def test_arrays_cannot_be_reduced_to_whole_items() -> None:
     columns = Columns.from_arrays(range(10), {"score": np.ones(10)}, {})
     with pytest.raises(FairnessError, match="holds no attempts"):
         Measured.from_columns(columns).whole_items()

@@ -1,4 +1,4 @@
-"""How old answers are, by the store's clock."""
+"""Ages of answers, by the store's clock."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import pytest
 from sqlalchemy import update
 
 from pytest_fairness.core.attempts import Answer, Attempt
-from pytest_fairness.core.numerals import DAY
-from pytest_fairness.store import tables
+from pytest_fairness.core.formatting import DAY
+from pytest_fairness.store import schema
 from pytest_fairness.store.dialects import Now
-from pytest_fairness.store.store import Asked, Store
+from pytest_fairness.store.store import CompletedAttempt, Store
 
 MESSAGES = [{"role": "user", "content": "Who?"}]
 
 
-def attempt(prompt: str, repetition: int, model: str = "m", error: str | None = None) -> Asked:
+def attempt(prompt: str, repetition: int, model: str = "m", error: str | None = None) -> CompletedAttempt:
     key = f"{model}{prompt}{repetition}"
     answer = None if error else Answer("yes")
-    return Asked(Attempt(key, repetition, answer, error), model, prompt, MESSAGES)
+    return CompletedAttempt(Attempt(key, repetition, answer, error), model, prompt, MESSAGES)
 
 
 @pytest.mark.parametrize("kind", ["file", "server"])
@@ -31,15 +31,15 @@ def test_outdated_repetitions_end_with_the_last_old_answer(
     asked = [attempt(prompt, number) for prompt, number in (("a", 0), ("a", 1), ("a", 2), ("b", 0), ("c", 0))]
     asked += [attempt("d", 0, error="HTTP 500"), attempt("a", 4, model="n")]
     store.runs.start("old")
-    store.turn("old", asked=asked)
+    store.sync("old", completed=asked)
     for key, age in days.items():
-        attempts = tables.attempts
+        attempts = schema.attempts
         store._database.execute(update(attempts).where(attempts.c.key == key).values(at=Now() - age * DAY))
     store.runs.start("new")
     assert store.runs.outdated("new", "m", 30 * DAY) == {"a": 2, "c": 1}
     assert store.runs.outdated("new", "n", 30 * DAY) == {"a": 5}
     # A run of a fixed id that began long ago counts from today.
-    runs = tables.runs
+    runs = schema.runs
     store._database.execute(update(runs).where(runs.c.id == "new").values(started=Now() - 100 * DAY))
     assert store.runs.outdated("new", "m", 30 * DAY) == {"a": 2, "c": 1}
     found, _ = store.load(["ma2", "mb0"], "new")

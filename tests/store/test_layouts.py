@@ -12,11 +12,11 @@ import pytest
 from sqlalchemy import Engine, create_engine, inspect, select, text, update
 
 from pytest_fairness.core.errors import StoreError
-from pytest_fairness.store import tables
-from pytest_fairness.store.pace import Wish
-from pytest_fairness.store.places import Place, Server
+from pytest_fairness.store import schema
+from pytest_fairness.store.location import PostgresURL, StoreLocation
 from pytest_fairness.store.store import Store
-from tests.postgres import PostgreSQL
+from pytest_fairness.store.throttle import SlotRequest
+from tests.helpers.postgresql_server import PostgreSQL
 
 OLDEST = """
 CREATE TABLE layout (number INTEGER NOT NULL, PRIMARY KEY (number));
@@ -39,7 +39,7 @@ INSERT INTO grades VALUES ('k', 'g', 'true', NULL, '');
 INSERT INTO runs VALUES ('old', 1000.0, 0, '{}');
 INSERT INTO thresholds VALUES ('old', 't.py::t', '{"suite": "s"}', '{"verdict": "fair"}')
 """
-"""What the first version wrote, and a run of it."""
+"""Layout that the first version wrote, and a run in it."""
 SINCE = {
     2: """
 ALTER TABLE runs ADD COLUMN git TEXT;
@@ -68,17 +68,17 @@ INSERT INTO paces VALUES ('old', 'e', '{"allowed": 2.0, "at": 5.0, "least": null
 UPDATE layout SET number = 4
 """,
 }
-"""What each later layout changed."""
+"""Changes of each later layout."""
 
 
 @contextmanager
-def engine_of(place: Place) -> Iterator[Engine]:
-    engine = create_engine(place.url if isinstance(place, Server) else f"sqlite:///{place}")
+def engine_of(place: StoreLocation) -> Iterator[Engine]:
+    engine = create_engine(place.url if isinstance(place, PostgresURL) else f"sqlite:///{place}")
     yield engine
     engine.dispose()
 
 
-def make(place: Place, layout: int) -> None:
+def make(place: StoreLocation, layout: int) -> None:
     with engine_of(place) as engine, engine.begin() as connection:
         for script in (OLDEST, *(SINCE[number] for number in range(2, layout + 1))):
             for statement in script.split(";"):
@@ -87,8 +87,8 @@ def make(place: Place, layout: int) -> None:
                 connection.execute(text(re.sub(r":(?= )", r"\\:", statement)))
 
 
-def shape(place: Place) -> dict[str, tuple[list[str], list[str]]]:
-    """Of each table its columns and indexes."""
+def shape(place: StoreLocation) -> dict[str, tuple[list[str], list[str]]]:
+    """Return the columns and indexes of each table."""
     with engine_of(place) as engine:
         seen = inspect(engine)
         return {
@@ -102,9 +102,7 @@ def shape(place: Place) -> dict[str, tuple[list[str], list[str]]]:
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 @pytest.mark.parametrize("layout", [1, *SINCE])
-def test_an_older_layout_is_made_new_once_whoever_opens_it(
-    layout: int, kind: str, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
+def test_older_layout_is_upgraded_once(layout: int, kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     server = request.getfixturevalue("postgresql") if kind == "postgresql" else None
     place = server.place() if server else tmp_path / "old.sqlite"
     fresh = server.place() if server else tmp_path / "fresh.sqlite"
@@ -118,24 +116,24 @@ def test_an_older_layout_is_made_new_once_whoever_opens_it(
     assert grades["k", "g"].value is True
     (row,) = store.runs.history("t.py::t", "new")
     assert (row["run"], row["verdict"], row["git"]) == ("old", "fair", "c0ffee" if layout > 1 else None)
-    store.runs.keep_document("old", {"results": {}})
+    store.runs.save_document("old", {"results": {}})
     assert store.runs.documents(1) == [{"results": {}}]
     # The pace of a run that an older version began is begun anew.
-    assert store.turn("old", wanted=["new"], wishes=[Wish("e", 8, keys=["new"])]).claimed == {"new"}
+    assert store.sync("old", wanted=["new"], slots=[SlotRequest("e", 8, keys=["new"])]).claimed == {"new"}
     for each in stores:
         each.close()
     Store(fresh).close()
     assert shape(place) == shape(fresh)
     with engine_of(place) as engine, engine.connect() as connection:
-        assert connection.execute(select(tables.layout.c.number)).scalars().all() == [tables.LAYOUT]
+        assert connection.execute(select(schema.layout.c.number)).scalars().all() == [schema.LAYOUT]
 
 
-def test_a_newer_layout_on_a_server_is_refused(postgresql: PostgreSQL) -> None:
+def test_newer_layout_on_a_server_is_refused(postgresql: PostgreSQL) -> None:
     place = postgresql.place()
     Store(place).close()
     with engine_of(place) as engine, engine.begin() as connection:
-        connection.execute(update(tables.layout).values(number=tables.LAYOUT + 1))
-    with pytest.raises(StoreError, match=f"layout {tables.LAYOUT + 1} .* upgrade pytest-fairness"):
+        connection.execute(update(schema.layout).values(number=schema.LAYOUT + 1))
+    with pytest.raises(StoreError, match=f"layout {schema.LAYOUT + 1} .* upgrade pytest-fairness"):
         Store(place)
 
 
@@ -151,7 +149,7 @@ DAMAGES = {
 
 @pytest.mark.parametrize("damage", DAMAGES)
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_a_store_that_is_none_is_refused_and_left_as_it_is(
+def test_damaged_store_is_refused_and_left_unchanged(
     damage: str, kind: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     place = request.getfixturevalue("postgresql").place() if kind == "postgresql" else tmp_path / "store.sqlite"
@@ -168,7 +166,7 @@ def test_a_store_that_is_none_is_refused_and_left_as_it_is(
     assert shape(place) == before
 
 
-def test_what_is_no_database_is_named_with_its_way_out(tmp_path: Path) -> None:
+def test_file_that_is_no_database_is_named_with_its_way_out(tmp_path: Path) -> None:
     text_file, half = tmp_path / "notes.txt", tmp_path / "half.sqlite"
     text_file.write_text("hello " * 500, encoding="utf-8")
     Store(half).close()

@@ -1,4 +1,4 @@
-"""What the store keeps of a run: enough to make every verdict again."""
+"""Samples in the store: enough to compute every verdict again."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
+from pytest_fairness.core.choices import AnswerOptions
 from pytest_fairness.core.errors import StoreError
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.keys import attempt_key, prompt_digest
-from pytest_fairness.core.options import Options
 from pytest_fairness.graders.choice import Choice
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.store.samples import StoredSample
+from pytest_fairness.store.schema import LAYOUT
 from pytest_fairness.store.store import Store
-from pytest_fairness.store.tables import LAYOUT
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def sample(count: int = 30, *, first: int = 0, repetitions: int = 2) -> StoredSample:
-    """Choices with some refusals; each prompt has its own options."""
+    """Return choices with some refusals; each prompt has its own options."""
     attempts = []
     for number in range(count):
         prompts = [
@@ -52,11 +52,11 @@ def sample(count: int = 30, *, first: int = 0, repetitions: int = 2) -> StoredSa
     )  # fmt: skip
 
 
-def test_its_verdicts_are_the_same_to_the_digit(store: Store) -> None:
+def test_stored_sample_gives_the_same_verdicts(store: Store) -> None:
     kept = sample()
     store.runs.start("run")
-    assert store.runs.keep_sample("run", kept)
-    store.keep_answers(kept, "run")
+    assert store.runs.save_sample("run", kept)
+    store.save_answers(kept, "run")
     found = store.runs.sample("run", kept.probe, kept.model_key)
     assert found is not None
     assert (found.model, found.graders, found.judge, found.arguments) == (
@@ -74,10 +74,11 @@ def test_its_verdicts_are_the_same_to_the_digit(store: Store) -> None:
     assert numbers(found) == numbers(kept)
 
 
-def test_what_an_ungraded_choice_could_have_been_is_kept_for_each_prompt(store: Store) -> None:
+def test_extremes_of_choices_are_stored_for_each_prompt(store: Store) -> None:
     grader = Choice()
     prompts = [
-        Prompt("Who?", metadata={"options": Options({f"ana {n}": f"Ana {n}", "unknown": "Nobody"})}) for n in range(3)
+        Prompt("Who?", metadata={"options": AnswerOptions({f"ana {n}": f"Ana {n}", "unknown": "Nobody"})})
+        for n in range(3)
     ]
     attempts = [
         GradedAttempt(ProbeItem(f"i{n}", [prompt]), prompt, Attempt(f"k{n}", 0), {"answer": Grade.none("unparsed")})
@@ -85,17 +86,17 @@ def test_what_an_ungraded_choice_could_have_been_is_kept_for_each_prompt(store: 
     ]
     of = {"answer": grader.extremes_for}
     kept = StoredSample("p", "m", "key", attempts, extremes=of)
-    store.runs.keep_sample("run", kept)
-    store.keep_answers(kept, "run")
+    store.runs.save_sample("run", kept)
+    store.save_answers(kept, "run")
     found = store.runs.sample("run", "p", "key")
     assert found is not None
     told = [tuple(found.extremes["answer"](each.prompt)) for each in found.attempts]
     assert told == [tuple(grader.extremes_for(prompt)) for prompt in prompts]
 
 
-def test_the_largest_look_is_kept(store: Store) -> None:
+def test_largest_look_is_kept(store: Store) -> None:
     for count in (10, 30, 20):
-        store.runs.keep_sample("run", sample(count))
+        store.runs.save_sample("run", sample(count))
     found = store.runs.sample("run", "suites/x.py::test_x", "model")
     assert found is not None
     assert len(found.attempts) == 120
@@ -103,11 +104,11 @@ def test_the_largest_look_is_kept(store: Store) -> None:
     assert store.runs.samples("run") == [("suites/x.py::test_x", "provider:x?temperature=0.5", "model")]
 
 
-def test_the_latest_run_and_a_run_by_its_beginning(store: Store) -> None:
+def test_latest_run_and_run_prefix_are_found(store: Store) -> None:
     for run in ("aa1", "aa2", "b"):
         store.runs.start(run)
-    store.runs.keep_sample("aa1", sample(6))
-    store.runs.keep_sample("aa2", sample(8, first=5))
+    store.runs.save_sample("aa1", sample(6))
+    store.runs.save_sample("aa2", sample(8, first=5))
     assert store.runs.find("latest") == "aa2"
     assert store.runs.find("aa1") == "aa1"
     with pytest.raises(StoreError, match="2 runs begin with 'aa'"):
@@ -119,7 +120,7 @@ def test_the_latest_run_and_a_run_by_its_beginning(store: Store) -> None:
     assert latest.repetitions == range(5, 7)
 
 
-def test_the_history_of_a_threshold(store: Store) -> None:
+def test_history_of_a_threshold_is_stored(store: Store) -> None:
     for run in ("one", "two", "three"):
         store.runs.start(run)
         store.runs.expect_thresholds(run, {"t": {}, "u": {}})
@@ -133,7 +134,7 @@ def test_the_history_of_a_threshold(store: Store) -> None:
     assert [row["run"] for row in store.runs.history("t", before="two")] == ["one"]
 
 
-def test_a_store_of_the_first_layout_is_taken_over(tmp_path: Path) -> None:
+def test_store_of_the_first_layout_is_upgraded(tmp_path: Path) -> None:
     path = tmp_path / "old.sqlite"
     with sqlite3.connect(path) as old:
         old.executescript("""
@@ -148,7 +149,7 @@ def test_a_store_of_the_first_layout_is_taken_over(tmp_path: Path) -> None:
         """)
     store = Store(path)
     assert [row["verdict"] for row in store.runs.history("t", before="new")] == ["fair"]
-    store.runs.keep_sample("new", sample(6))
+    store.runs.save_sample("new", sample(6))
     store.close()
     again = Store(path)
     assert again.runs.samples("new")

@@ -18,15 +18,15 @@ from filelock import FileLock
 from pytest_fairness.core.attempts import Answer, Attempt
 from pytest_fairness.core.errors import StoreError
 from pytest_fairness.store import sqlite
-from pytest_fairness.store.store import Asked, Store
-from pytest_fairness.store.tables import LAYOUT
+from pytest_fairness.store.schema import LAYOUT
+from pytest_fairness.store.store import CompletedAttempt, Store
 
 MESSAGES = [{"role": "user", "content": "Grüße, 你好, \ud83d"}]
 
 
-def asked(key: str, text: str = "yes", error: str | None = None) -> Asked:
+def asked(key: str, text: str = "yes", error: str | None = None) -> CompletedAttempt:
     answer = None if error else Answer(text, "stop", "because", {"input": 3}, 0.5, "m-1")
-    return Asked(Attempt(key, 2, answer, error), "m", "p" + key, MESSAGES)
+    return CompletedAttempt(Attempt(key, 2, answer, error), "m", "p" + key, MESSAGES)
 
 
 @pytest.fixture
@@ -47,9 +47,9 @@ on_both = pytest.mark.parametrize("store", ["sqlite", "postgresql"], indirect=Tr
 
 
 @on_both
-def test_an_attempt_comes_back_as_it_was(store: Store) -> None:
+def test_attempt_is_stored_unchanged(store: Store) -> None:
     one = asked("k", 'text with "quotes", \x00 and 🙂')
-    store.turn("run", asked=[one])
+    store.sync("run", completed=[one])
     attempts, _ = store.load(["k", "unknown"], "run")
     assert attempts == {"k": one.attempt}
     later, _ = store.load(["k"], "another")
@@ -57,78 +57,78 @@ def test_an_attempt_comes_back_as_it_was(store: Store) -> None:
 
 
 @on_both
-def test_of_two_answers_the_first_counts_and_an_error_is_none(store: Store) -> None:
-    store.turn("run", asked=[asked("a", error="HTTP 500"), asked("b", "first")])
-    turn = store.turn("run", asked=[asked("a", "mended"), asked("b", "second"), asked("c")])
+def test_first_answer_counts_and_an_error_is_none(store: Store) -> None:
+    store.sync("run", completed=[asked("a", error="HTTP 500"), asked("b", "first")])
+    turn = store.sync("run", completed=[asked("a", "mended"), asked("b", "second"), asked("c")])
     assert {key: attempt.answer.text for key, attempt in turn.answered.items() if attempt.answer} == {
         "a": "mended",
         "b": "first",
         "c": "yes",
     }
-    assert not store.turn("run", asked=[asked("d"), asked("e")]).answered
+    assert not store.sync("run", completed=[asked("d"), asked("e")]).answered
     assert store.unanswered(["a", "b", "c", "d", "missing"]) == 1
 
 
 @on_both
-def test_an_error_is_an_answer_to_its_own_session_only(store: Store) -> None:
+def test_error_is_an_answer_to_its_own_session_only(store: Store) -> None:
     """Whatever run the sessions name: a job that is repeated has the same."""
-    worker, later = Store(store.place, store.session), Store(store.place)
-    store.turn("run", asked=[asked("a", error="HTTP 500")])
+    worker, later = Store(store.location, store.session), Store(store.location)
+    store.sync("run", completed=[asked("a", error="HTTP 500")])
     assert [each.unanswered(["a"]) for each in (store, worker, later)] == [0, 0, 1]
-    assert worker.turn("run", wanted=["a"]).answered["a"].error == "HTTP 500"
-    assert later.turn("run", wanted=["a"]).claimed == {"a"}
+    assert worker.sync("run", wanted=["a"]).answered["a"].error == "HTTP 500"
+    assert later.sync("run", wanted=["a"]).claimed == {"a"}
     worker.close()
     later.close()
 
 
 @on_both
-def test_a_claim_is_exclusive_until_it_is_answered(store: Store) -> None:
-    other = Store(store.place)
-    assert store.turn("run", wanted=["a", "b"]).claimed == {"a", "b"}
-    turn = other.turn("run", wanted=["c", "a", "b"])
+def test_claim_is_exclusive_until_it_is_answered(store: Store) -> None:
+    other = Store(store.location)
+    assert store.sync("run", wanted=["a", "b"]).claimed == {"a", "b"}
+    turn = other.sync("run", wanted=["c", "a", "b"])
     assert turn.claimed == {"c"}
-    assert turn.elsewhere == {"a": store.owner.id, "b": store.owner.id}
-    store.turn("run", asked=[asked("a")])
-    turn = other.turn("run", wanted=["a", "b"])
-    assert (set(turn.answered), turn.elsewhere) == ({"a"}, {"b": store.owner.id})
+    assert turn.foreign == {"a": store.owner.id, "b": store.owner.id}
+    store.sync("run", completed=[asked("a")])
+    turn = other.sync("run", wanted=["a", "b"])
+    assert (set(turn.answered), turn.foreign) == ({"a"}, {"b": store.owner.id})
     other.close()
 
 
 @on_both
 def test_closing_frees_claims(store: Store) -> None:
-    other = Store(store.place)
-    store.turn("run", wanted=["a"])
+    other = Store(store.location)
+    store.sync("run", wanted=["a"])
     store.owner.release()
-    assert other.turn("run", wanted=["a"]).claimed == {"a"}
+    assert other.sync("run", wanted=["a"]).claimed == {"a"}
     other.close()
 
 
 @on_both
-def test_a_stopped_session_claims_nothing_but_another_of_its_run_does(store: Store) -> None:
-    worker, shard = Store(store.place, store.session), Store(store.place)
+def test_stopped_session_claims_nothing_but_others_do(store: Store) -> None:
+    worker, shard = Store(store.location, store.session), Store(store.location)
     store.stop()
     for each in (store, worker):
-        turn = each.turn("run", wanted=["a"])
+        turn = each.sync("run", wanted=["a"])
         assert turn.stopped
         assert not turn.claimed
-    assert shard.turn("run", wanted=["a"]).claimed == {"a"}
+    assert shard.sync("run", wanted=["a"]).claimed == {"a"}
     worker.close()
     shard.close()
 
 
 @on_both
-def test_a_late_error_frees_no_claim_of_another(store: Store) -> None:
-    """Whose lease has ended may still write; what another asks by now is that one's."""
-    other = Store(store.place)
-    other.turn("run", wanted=["a"])
-    store.turn("run", asked=[asked("a", error="HTTP 500")])
-    assert store.turn("run", wanted=["a"]).claimed == set()
-    assert Store(store.place).turn("run", wanted=["a"]).elsewhere == {"a": other.owner.id}
+def test_late_error_frees_no_claim_of_another(store: Store) -> None:
+    """Write after the lease has ended: the claim of another owner stays."""
+    other = Store(store.location)
+    other.sync("run", wanted=["a"])
+    store.sync("run", completed=[asked("a", error="HTTP 500")])
+    assert store.sync("run", wanted=["a"]).claimed == set()
+    assert Store(store.location).sync("run", wanted=["a"]).foreign == {"a": other.owner.id}
     other.close()
 
 
 @on_both
-def test_the_time_of_a_run_goes_by_the_clock_of_the_database(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_time_follows_the_clock_of_the_database(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     now = time.time()
     monkeypatch.setattr(time, "time", lambda: now + 1e6)
     assert 0 <= store.runs.elapsed("run") < 60
@@ -136,18 +136,20 @@ def test_the_time_of_a_run_goes_by_the_clock_of_the_database(store: Store, monke
 
 
 @pytest.mark.parametrize("folder", ["100%20", "what?", "a#b", "feature%2Fx"])
-def test_a_path_means_itself_and_no_url(folder: str, tmp_path: Path) -> None:
-    """Jenkins calls the workspaces of branches `feature%2Fx`."""
+def test_path_is_never_decoded_as_a_url(folder: str, tmp_path: Path) -> None:
+    """Open a folder named `feature%2Fx`, as Jenkins names the workspaces of branches."""
     path = tmp_path / folder / "store.sqlite"
     store = Store(path)
-    store.turn("run", asked=[asked("a")])
+    store.sync("run", completed=[asked("a")])
     store.close()
     assert path.is_file()
     assert {each.name for each in tmp_path.iterdir()} == {folder}
 
 
-def test_the_dead_are_buried_where_no_open_file_can_be_deleted(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on Windows: whoever buried the dead once ended with a PermissionError, and the dead were alive to all."""
+def test_dead_owners_are_released_if_open_files_cannot_be_deleted(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Regression: on Windows, releasing a dead owner ended with a PermissionError, and it stayed alive to all."""
     unlink, released = Path.unlink, list[str]()
     release = FileLock.release
 
@@ -162,15 +164,15 @@ def test_the_dead_are_buried_where_no_open_file_can_be_deleted(store: Store, mon
 
     monkeypatch.setattr(FileLock, "release", noted)
     monkeypatch.setattr(Path, "unlink", as_on_windows)
-    dead = Store(store.place)
-    dead.turn("run", wanted=["a"])
+    dead = Store(store.location)
+    dead.sync("run", wanted=["a"])
     release(dead.owner._lock)  # type: ignore[attr-defined]
-    assert store.bury([dead.owner.id])
-    assert store.turn("run", wanted=["a"]).claimed == {"a"}
+    assert store.release_dead([dead.owner.id])
+    assert store.sync("run", wanted=["a"]).claimed == {"a"}
     assert not store.owner._path(dead.owner.id).exists()  # type: ignore[attr-defined]
 
 
-def test_owners_that_cannot_be_written_are_told_in_one_line(tmp_path: Path) -> None:
+def test_unwritable_owners_folder_is_reported_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "store.sqlite.owners").write_text("")
     with pytest.raises(StoreError, match=r"cannot be shared: .*store\.sqlite\.owners: File exists") as caught:
         Store(tmp_path / "store.sqlite")
@@ -178,9 +180,9 @@ def test_owners_that_cannot_be_written_are_told_in_one_line(tmp_path: Path) -> N
 
 
 @on_both
-def test_tokens_count_what_this_run_has_asked(store: Store) -> None:
-    store.turn("earlier", asked=[asked("a")])
-    store.turn("run", asked=[asked("b"), asked("c"), asked("d", error="HTTP 500")])
+def test_tokens_count_requests_of_this_run(store: Store) -> None:
+    store.sync("earlier", completed=[asked("a")])
+    store.sync("run", completed=[asked("b"), asked("c"), asked("d", error="HTTP 500")])
     assert store.runs.tokens("run") == {"input": 6}
 
 
@@ -200,7 +202,7 @@ from pytest_fairness.store.store import Store
 sys.stdin.readline()
 store = Store(Path(sys.argv[1]))
 store.runs.start("run")
-store.turn("run", wanted=[sys.argv[2]])
+store.sync("run", wanted=[sys.argv[2]])
 store.close()
 """
 
@@ -233,40 +235,40 @@ from pathlib import Path
 from typing import Any
 from pytest_fairness.store.store import Store
 store = Store(Path(sys.argv[1]))
-store.turn("run", wanted=["a"])
+store.sync("run", wanted=["a"])
 print("claimed", flush=True)
 time.sleep(60)
 """
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system has no SIGKILL")
-def test_the_claims_of_a_killed_process_fall_at_once(store: Store) -> None:
-    holder = subprocess.Popen([sys.executable, "-c", HOLD, str(store.place)], stdout=subprocess.PIPE, text=True)
+def test_claims_of_a_killed_process_are_freed_at_once(store: Store) -> None:
+    holder = subprocess.Popen([sys.executable, "-c", HOLD, str(store.location)], stdout=subprocess.PIPE, text=True)
     assert holder.stdout is not None
     assert holder.stdout.readline() == "claimed\n"
-    turn = store.turn("run", wanted=["a"])
-    owner = turn.elsewhere["a"]
-    assert not store.bury([owner])
+    turn = store.sync("run", wanted=["a"])
+    owner = turn.foreign["a"]
+    assert not store.release_dead([owner])
     os.kill(holder.pid, signal.SIGKILL)
     # Not waited for: a zombie holds no lock either.
     deadline = time.monotonic() + 60
-    while not store.bury([owner]) and time.monotonic() < deadline:
+    while not store.release_dead([owner]) and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert store.turn("run", wanted=["a"]).claimed == {"a"}
+    assert store.sync("run", wanted=["a"]).claimed == {"a"}
     holder.wait()
     holder.stdout.close()
 
 
-def test_a_store_of_a_newer_version_is_refused_in_one_line(store: Store, path: Path) -> None:
+def test_store_of_a_newer_version_is_refused_in_one_line(store: Store, path: Path) -> None:
     with sqlite3.connect(path) as connection:
         connection.execute("UPDATE layout SET number = ?", [LAYOUT + 1])
     connection.close()
     with pytest.raises(StoreError, match=f"layout {LAYOUT + 1} .* upgrade pytest-fairness") as caught:
-        Store(store.place)
+        Store(store.location)
     assert "\n" not in str(caught.value)
 
 
-def test_a_file_that_is_no_store_is_refused_in_one_line(tmp_path: Path) -> None:
+def test_file_that_is_no_store_is_refused_in_one_line(tmp_path: Path) -> None:
     path = tmp_path / "store.sqlite"
     path.write_text("This is a letter to my aunt. " * 100)
     with pytest.raises(StoreError, match="not a database") as caught:
@@ -274,7 +276,7 @@ def test_a_file_that_is_no_store_is_refused_in_one_line(tmp_path: Path) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_a_file_that_another_program_has_locked_is_told_soon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_locked_file_is_reported_soon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "store.sqlite"
     Store(path).close()
     monkeypatch.setattr(sqlite, "_OPENING", 100)
@@ -288,19 +290,19 @@ def test_a_file_that_another_program_has_locked_is_told_soon(tmp_path: Path, mon
         assert connection.exec_driver_sql("PRAGMA busy_timeout").scalar() == 60_000
 
 
-def test_a_folder_that_cannot_be_made_is_told_in_one_line(tmp_path: Path) -> None:
+def test_folder_that_cannot_be_created_is_reported_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="cannot be made"):
         Store(tmp_path / "file" / "store.sqlite")
 
 
-def test_a_full_disk_is_told_in_one_line_and_loses_nothing(store: Store) -> None:
-    store.turn("run", asked=[asked("before")])
+def test_full_disk_is_reported_in_one_line_and_loses_nothing(store: Store) -> None:
+    store.sync("run", completed=[asked("before")])
     with store._database._engine.connect() as connection:
         pages = connection.exec_driver_sql("PRAGMA page_count").scalar()
         connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
         connection.commit()
     with pytest.raises(StoreError, match="disk is full") as caught:
-        store.turn("run", asked=[asked(str(number), "long " * 1000) for number in range(20)])
+        store.sync("run", completed=[asked(str(number), "long " * 1000) for number in range(20)])
     assert "\n" not in str(caught.value)
     assert set(store.load(["before", "1"], "run")[0]) == {"before"}

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the commands of an environment that holds the wheel and what it asks for, nothing besides."""
+    """Return the folder of commands of an environment that holds only the wheel and its requirements."""
     folder = tmp_path_factory.mktemp("wheel")
     build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
     subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
@@ -42,7 +42,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def newcomer(installed: Path, tmp_path: Path) -> Newcomer:
-    """Somebody in an empty folder who has installed the wheel."""
+    """Return a newcomer in an empty folder who has installed the wheel."""
     return Newcomer(installed, tmp_path)
 
 
@@ -53,14 +53,14 @@ class Newcomer:
         self.commands, self.folder = commands, folder
 
     def run(self, command: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        """A line of a shell, with the commands of the environment first on the path."""
-        known = {name: os.environ[name] for name in ("HOME", "LANG", "TMPDIR") if name in os.environ}
+        """Run a line of a shell, with the commands of the environment first on the path."""
+        inherited = {name: os.environ[name] for name in ("HOME", "LANG", "TMPDIR") if name in os.environ}
         path = os.pathsep.join([str(self.commands), os.environ["PATH"]])
         shell = shutil.which("bash") or "sh"
         return subprocess.run(
             [shell, "-euc", command],
             cwd=self.folder,
-            env={**known, "PATH": path, "COLUMNS": "100", **environment},
+            env={**inherited, "PATH": path, "COLUMNS": "100", **environment},
             capture_output=True,
             text=True,
             timeout=300,

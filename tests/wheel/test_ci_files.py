@@ -35,7 +35,7 @@ def validated(file: Path, schema: list[str]) -> int:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_the_providers_schema_holds(name: str, tmp_path: Path) -> None:
+def test_ci_files_match_the_schemas_of_the_providers(name: str, tmp_path: Path) -> None:
     assert validated(CI / name, SCHEMAS[name]) == 0
     broken = tmp_path / name
     text = (CI / name).read_text(encoding="utf-8")
@@ -115,7 +115,7 @@ class Provider:
         return run(job, shard, checkout, environment), checkout
 
     def asked(self) -> Counter[str]:
-        """How often each text was asked, in all jobs."""
+        """Return how often each text was asked, in all jobs."""
         found: Counter[str] = Counter()
         for file in self.folder.glob("*.asked"):
             found.update(file.read_text(encoding="utf-8").splitlines())
@@ -230,7 +230,7 @@ def _judged(results: Path) -> Iterator[object]:
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("name", FILES)
-def test_a_killed_shard_loses_nothing_and_nothing_is_asked_twice(name: str, tmp_path: Path) -> None:
+def test_killed_shard_loses_and_repeats_nothing(name: str, tmp_path: Path) -> None:
     undisturbed = Provider(CI / name, tmp_path / "undisturbed")
     judge = next(line for line in _commands(undisturbed.content, "gate") if line.startswith("pytest "))
     alone = undisturbed._shell(judge, undisturbed.project, {"CI_PIPELINE_ID": "1"})

@@ -1,4 +1,4 @@
-"""What the README tells a newcomer works as it is written, and its links lead somewhere."""
+"""The README for a newcomer: its commands work as written, and its links lead somewhere."""
 
 from __future__ import annotations
 
@@ -9,16 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from pytest_fairness.session.options import OPTIONS
-
-from .conftest import ROOT, Newcomer
+from tests.wheel.conftest import ROOT, Newcomer
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 APPLICATION = 'def reply(text):\n    return "Yes." if len(text) % 3 else "No."\n'
 
 
 def section(title: str) -> dict[str, list[str]]:
-    """The blocks of a section of the README, by their language."""
+    """Return the blocks of a section of the README, by their language."""
     text = (ROOT / "README.md").read_text(encoding="utf-8").partition(f"\n## {title}\n")[2].partition("\n## ")[0]
     found: dict[str, list[str]] = {}
     for language, block in re.findall(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
@@ -27,7 +25,7 @@ def section(title: str) -> dict[str, list[str]]:
 
 
 @pytest.mark.slow
-def test_the_first_verdict(newcomer: Newcomer) -> None:
+def test_first_verdict_works_as_written(newcomer: Newcomer) -> None:
     install, command = section("Two commands")[""][0].splitlines()
     assert install.startswith("pip install ")  # which the environment has behind it
     result = newcomer.run(command)
@@ -37,7 +35,7 @@ def test_the_first_verdict(newcomer: Newcomer) -> None:
 
 
 @pytest.mark.slow
-def test_an_application_in_six_lines(newcomer: Newcomer) -> None:
+def test_application_in_six_lines_works_as_written(newcomer: Newcomer) -> None:
     blocks = section("Test your application")
     (conftest,), (command,) = blocks["python"], blocks[""]
     assert len(list(filter(None, conftest.splitlines()))) <= 6
@@ -49,7 +47,7 @@ def test_an_application_in_six_lines(newcomer: Newcomer) -> None:
 
 
 @pytest.mark.slow
-def test_a_probe_in_yaml(newcomer: Newcomer) -> None:
+def test_yaml_probe_works_as_written(newcomer: Newcomer) -> None:
     blocks = section("Write a probe")
     (declared,), command = blocks["yaml"], blocks[""][-1]
     newcomer.write("visit.probe.yaml", declared)
@@ -59,7 +57,7 @@ def test_a_probe_in_yaml(newcomer: Newcomer) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_links_lead_somewhere(page: Path) -> None:
+def test_links_lead_to_existing_targets(page: Path) -> None:
     for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
         if "://" in target:
             continue
@@ -72,11 +70,6 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert anchor in known, f"{page.name}: {target}"
 
 
-def test_every_option_is_told() -> None:
-    text = (ROOT / "docs" / "options.md").read_text(encoding="utf-8")
-    assert [option.name for option in OPTIONS if f"`--fairness-{option.name}" not in text] == []
-
-
-def test_the_citation_file_holds_its_schema() -> None:
+def test_citation_file_matches_its_schema() -> None:
     schema = ["--builtin-schema", "vendor.citation-file-format", str(ROOT / "CITATION.cff")]
     subprocess.run([sys.executable, "-m", "check_jsonschema", *schema], check=True, capture_output=True, timeout=240)

@@ -1,4 +1,4 @@
-"""Somebody with nothing but Python installs the wheel: what then works in an empty folder."""
+"""The wheel in an empty folder, for a user who has nothing but Python."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from .conftest import Newcomer
+from tests.wheel.conftest import Newcomer
 
 SUITES = ("asymmetry", "bbq", "emotion", "gender", "hiring")
 OWN = """\
@@ -35,7 +35,7 @@ def test_one_command_runs_every_shipped_suite(newcomer: Newcomer) -> None:
 
 
 @pytest.mark.slow
-def test_the_first_verdict_and_a_suite_of_ones_own(newcomer: Newcomer) -> None:
+def test_new_suite_runs_on_a_simulation_and_an_application(newcomer: Newcomer) -> None:
     written = newcomer.run("pytest-fairness new letting")
     assert written.returncode == 0, written.stderr
     first = newcomer.run(written.stdout.splitlines()[-1])

@@ -1,1 +1,1 @@
-"""Who proposes the next parameters: one file for each kind of designer."""
+"""Designers, which propose the next parameters: one file for each kind."""

@@ -1,4 +1,4 @@
-"""Designers to beat: random search with prioritised replay, and the best of N, by the student or by a predictor.
+"""Designers to beat: random search with prioritized replay, and the best of N, by the student or by a predictor.
 
 They are those of Dsouza et al., "Automating Benchmark Design", arXiv:2510.25039, each with as many evaluations of the
 student as any other designer.
@@ -17,7 +17,7 @@ from pytest_fairness.design.records import Iteration
 class RandomReplay:
     """RS+PPR: random parameters, or with chance 0.5 some seen before, near which it looks again.
 
-    Replay is prioritised as in M. Jiang, E. Grefenstette and T. Rocktäschel, "Prioritized Level Replay", ICML 2021: by
+    Replay is prioritized as in M. Jiang, E. Grefenstette and T. Rocktäschel, "Prioritized Level Replay", ICML 2021: by
     the rank of the loss, with chance 1/rank. The student does not change, so a replay of the same parameters would only
     spend an evaluation: they are moved by a normal step of a tenth of each range (a switch turns with chance 0.1).
     """
@@ -31,9 +31,9 @@ class RandomReplay:
         if not points or draws.random() >= self._REPLAY:
             return Proposal(task.space.drawn(draws), "drawn at random")
         ranks = 1 + np.argsort(np.argsort(losses[:, 0]))
-        place = int(draws.choice(len(points), p=(1 / ranks) / (1 / ranks).sum()))
-        moved = task.space.near(points[place], self._STEP, draws)
-        return Proposal(moved, f"near the parameters that are number {ranks[place]} of those seen")
+        index = int(draws.choice(len(points), p=(1 / ranks) / (1 / ranks).sum()))
+        moved = task.space.near(points[index], self._STEP, draws)
+        return Proposal(moved, f"near the parameters that are number {ranks[index]} of those seen")
 
 
 class BestOfTarget:
@@ -67,7 +67,7 @@ class BestOfLearned:
         forest.fit(task.space.coordinates(points), losses[:, 0])
         candidates = [task.space.drawn(draws) for _ in range(self._CANDIDATES)]
         expected = forest.predict(task.space.coordinates(candidates))
-        place = int(np.argmin(expected))
+        index = int(np.argmin(expected))
         return Proposal(
-            candidates[place], f"the best of {self._CANDIDATES}: a loss of {expected[place]:.3f} is expected"
+            candidates[index], f"the best of {self._CANDIDATES}: a loss of {expected[index]:.3f} is expected"
         )

@@ -38,16 +38,16 @@ class LanguageDesigner:
         self._ask = ask
 
     def propose(self, task: Task, history: Sequence[Iteration], draws: np.random.Generator) -> Proposal:  # noqa: ARG002
-        known = prompts()
+        texts = prompts()
         messages = [
-            {"role": "system", "content": known["system"]},
-            {"role": "user", "content": _question(known["question"], task, history)},
+            {"role": "system", "content": texts["system"]},
+            {"role": "user", "content": _question(texts["question"], task, history)},
         ]
         notes: list[str] = []
         for _ in range(2):
             attempt = self._ask(Prompt(messages))
             if attempt.answer is None:
-                if all(each.parameters is None for each in history[1:]):
+                if all(iteration.parameters is None for iteration in history[1:]):
                     # It has never answered: a key or a name is wrong, and more iterations would not help.
                     raise FairnessError(f"designer {self.name} does not answer: {attempt.error}")
                 return Proposal(None, notes=[*notes, f"no answer: {attempt.error}"])
@@ -57,16 +57,16 @@ class LanguageDesigner:
             notes.append(f"{wrong}; it said: {_short(attempt.answer.text)}")
             messages += [
                 {"role": "assistant", "content": attempt.answer.text or "(nothing)"},
-                {"role": "user", "content": Template(known["repair"]).substitute(wrong=wrong)},
+                {"role": "user", "content": Template(texts["repair"]).substitute(wrong=wrong)},
             ]
         return Proposal(None, notes=notes)
 
 
 @cache
 def prompts() -> Mapping[str, str]:
-    """The templates: system, question and repair; their slots are those of `string.Template`."""
-    found: Mapping[str, str] = json.loads(Path(__file__).with_name("prompts.json").read_text(encoding="utf-8"))
-    return found
+    """Return the templates: system, question and repair; their slots are those of `string.Template`."""
+    document: Mapping[str, str] = json.loads(Path(__file__).with_name("prompts.json").read_text(encoding="utf-8"))
+    return document
 
 
 def _question(template: str, task: Task, history: Sequence[Iteration]) -> str:
@@ -74,13 +74,13 @@ def _question(template: str, task: Task, history: Sequence[Iteration]) -> str:
     return Template(template).substitute(
         objective=task.objective.described(task.threshold),
         space=task.space.described(),
-        history="\n".join(_told(each) for each in history),
+        history="\n".join(_described(iteration) for iteration in history),
         left=task.iterations - len(history),
         example=json.dumps(example),
     )
 
 
-def _told(iteration: Iteration) -> str:
+def _described(iteration: Iteration) -> str:
     if iteration.parameters is None:
         return f"{iteration.number}. skipped: the answer could not be used"
     figures = ", ".join(f"{name} {figure.value:.4f}" for name, figure in iteration.figures.items())
@@ -89,13 +89,13 @@ def _told(iteration: Iteration) -> str:
 
 
 def _read(text: str, task: Task) -> tuple[Proposal | None, str]:
-    """The proposal in an answer, or what is wrong with it."""
-    found = [each for each in _objects(text) if "parameters" in each]
-    if not found:
+    """Return the proposal in an answer, or what is wrong with it."""
+    proposals = [document for document in _objects(text) if "parameters" in document]
+    if not proposals:
         return None, 'there is no JSON object with "parameters"'
-    if any(other != found[0] for other in found[1:]):
-        return None, f"there are {len(found)} JSON objects that differ: give one"
-    parameters, reasoning = found[0]["parameters"], found[0].get("reasoning", "")
+    if any(other != proposals[0] for other in proposals[1:]):
+        return None, f"there are {len(proposals)} JSON objects that differ: give one"
+    parameters, reasoning = proposals[0]["parameters"], proposals[0].get("reasoning", "")
     if not isinstance(parameters, dict):
         return None, f'"parameters" is {_short(repr(parameters))}: it must be an object of names and values'
     if wrong := task.space.wrong(parameters):

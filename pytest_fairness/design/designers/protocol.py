@@ -1,4 +1,4 @@
-"""What a designer has to be: one method that proposes parameters from all feedback so far."""
+"""The interface of a designer: one method that proposes parameters from all feedback so far."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import numpy as np
 
 from pytest_fairness.design.objectives import Floats, Objective
 from pytest_fairness.design.records import Iteration
-from pytest_fairness.design.spaces import Point, Space
+from pytest_fairness.design.search_space import Point, Space
 
 
 @dataclass(frozen=True)
 class Task:
-    """What is to be designed."""
+    """The task that is to be designed for."""
 
     space: Space
     objective: Objective
     threshold: float
     iterations: int
-    """How many evaluations of the student there are at most."""
+    """The largest number of evaluations of the student."""
 
 
 @dataclass(frozen=True)
@@ -34,17 +34,17 @@ class Proposal:
 
 
 class Designer(Protocol):
-    """Who proposes. ``name`` tells it from others in a record."""
+    """A designer, which proposes parameters; its ``name`` identifies it in a record."""
 
     name: str
 
     def propose(self, task: Task, history: Sequence[Iteration], draws: np.random.Generator) -> Proposal:
-        """The next parameters. ``draws`` is seeded by the design and the iteration: nothing else is random."""
+        """Return the next parameters. ``draws`` is seeded by the design and the iteration: nothing else is random."""
         ...
 
 
 def evaluated(history: Sequence[Iteration]) -> tuple[list[Point], Floats]:
-    """The points that were evaluated, and their losses: shape (points, ends)."""
+    """Return the points that were evaluated, and their losses: shape (points, ends)."""
     done = [iteration for iteration in history if iteration.parameters is not None and iteration.losses]
     points = [iteration.parameters for iteration in done if iteration.parameters is not None]
     return points, np.array([iteration.losses for iteration in done], dtype=float)

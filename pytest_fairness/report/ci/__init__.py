@@ -1,1 +1,1 @@
-"""What CI shows of a run: a summary, annotations, JUnit properties."""
+"""Outputs for CI: a summary, annotations, JUnit properties."""

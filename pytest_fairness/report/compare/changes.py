@@ -1,30 +1,33 @@
-"""From two rows of one threshold to what is different, and whether it is worse."""
+"""Differences between two rows of one threshold, and whether one is worse."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pytest_fairness.report.view import Row
-from pytest_fairness.stats.differences import TAIL, Difference, Told, difference, further
-from pytest_fairness.stats.multiplicity import holm
+from pytest_fairness.core.metric_kind import MetricKind
+from pytest_fairness.core.results import ThresholdResult
+from pytest_fairness.stats.pvalues import holm
+from pytest_fairness.stats.run_differences import TAIL, Difference, ReportedEstimate, change_in_gap, difference
 
+Influences = Mapping[str, Any]
+"""The influence of each cluster on an estimate, as the store has it: ``log``, ``error`` and ``values``."""
 VERDICTS = ("fair", "undecided", "unfair", "invalid")
-"""From best to worst: what could not be judged never counts as better than what could."""
+"""Verdicts from best to worst: what could not be judged never counts as better than what could."""
 MARKS: dict[str | None, int] = {"A": 0, "B": 1, "C": 2, None: 3, "D": 3}
-"""What is not marked ranks as a D."""
+"""Ranks of marks; a row without a mark ranks as a D."""
 
 
 @dataclass(frozen=True, slots=True)
-class Against:
+class RowComparison:
     """One threshold in one column against the same in its reference."""
 
-    new: Row
-    old: Row
+    new: ThresholdResult
+    old: ThresholdResult
     reason: str = ""
-    """Why no difference can be taken; empty where one can."""
+    """The reason that no difference can be taken; empty where one can."""
     comparable: bool = True
     """Whether the two asked the same question, so that their verdicts may be held against each other."""
     difference: Difference | None = None
@@ -33,7 +36,7 @@ class Against:
     side: int = 0
     """1 where the new estimate is worse than the old one, -1 where it is better; 0 where that cannot be said."""
     p_value: float = 1.0
-    """Of the claim that it is worse, or better."""
+    """The p-value of the claim that it is worse, or better."""
     p_holm: float = 1.0
     """The same after Holm's correction over the thresholds that were compared of this column."""
 
@@ -44,12 +47,14 @@ class Against:
 
     @property
     def turns(self) -> tuple[int, int, int]:
-        """Of the verdict, the mark and the difference: 1 where it is worse, -1 where it is better."""
+        """1, -1 or 0 for the verdict, the mark and the difference: 1 where it is worse, -1 where it is
+        better.
+        """
         if not self.comparable:
             return 0, 0, 0
-        verdict = VERDICTS.index(self.new["verdict"]) - VERDICTS.index(self.old["verdict"])
-        marked = self.new.get("scale") is not None and self.old.get("scale") is not None
-        mark = MARKS[self.new.get("mark")] - MARKS[self.old.get("mark")] if marked else 0
+        verdict = VERDICTS.index(self.new.verdict) - VERDICTS.index(self.old.verdict)
+        marked = self.new.scale is not None and self.old.scale is not None
+        mark = MARKS[self.new.mark] - MARKS[self.old.mark] if marked else 0
         return _sign(verdict), _sign(mark), self.told
 
     @property
@@ -60,26 +65,28 @@ class Against:
     @property
     def severity(self) -> tuple[int, int, float]:
         """Smaller is worse: the new verdict, the new mark, the p-value."""
-        return -VERDICTS.index(self.new["verdict"]), -MARKS[self.new.get("mark")], self.p_holm
+        return -VERDICTS.index(self.new.verdict), -MARKS[self.new.mark], self.p_holm
 
 
-def against(new: Row, old: Row, new_influences: Row | None, old_influences: Row | None) -> Against:
-    """A threshold's row against that of its reference, with what each cluster adds to either estimate."""
+def against(
+    new: ThresholdResult, old: ThresholdResult, new_influences: Influences | None, old_influences: Influences | None
+) -> RowComparison:
+    """Return a threshold's row against that of its reference, with what each cluster adds to either estimate."""
     if reason := _other_question(new, old):
-        return Against(new, old, reason, comparable=False)
+        return RowComparison(new, old, reason, comparable=False)
     if reason := _no_difference(new, old):
-        return Against(new, old, reason)
+        return RowComparison(new, old, reason)
     both = [_told(row, influences) for row, influences in ((new, new_influences), (old, old_influences))]
     first, second = both
     found = difference(first, second)
     if found is None:
-        return Against(new, old, "a ratio of zero is infinitely far from any other")
+        return RowComparison(new, old, "a ratio of zero is infinitely far from any other")
     side, p_value = _worse(new, first, second, found)
-    return Against(new, old, difference=found, log=first.log, side=side, p_value=p_value)
+    return RowComparison(new, old, difference=found, log=first.log, side=side, p_value=p_value)
 
 
-def corrected(line: Sequence[Against | None]) -> list[Against | None]:
-    """All of one column, with Holm's correction over those that have a difference."""
+def corrected(line: Sequence[RowComparison | None]) -> list[RowComparison | None]:
+    """Return all of one column, with Holm's correction over those that have a difference."""
     places = [place for place, each in enumerate(line) if each is not None and each.difference is not None]
     p_values = dict(
         zip(places, holm([each.p_value for each in line if each is not None and each.difference]), strict=True)
@@ -90,55 +97,54 @@ def corrected(line: Sequence[Against | None]) -> list[Against | None]:
     ]
 
 
-def _other_question(new: Row, old: Row) -> str:
-    if not (new["metric"] and old["metric"]):
+def _other_question(new: ThresholdResult, old: ThresholdResult) -> str:
+    if not (new.metric and old.metric):
         return ""
-    if _asked(new) != _asked(old):
+    if (_asked(new) != _asked(old)) if new.base and old.base else (new.metric != old.metric):
         return "another metric was compared"
-    if new["slice"] != old["slice"]:
+    if new.slice != old.slice:
         return "another part of the sample was compared"
     if _bounds(new) != _bounds(old):
         return "its bounds were others"
     return ""
 
 
-def _asked(row: Row) -> str:
-    """The metric without the groups, which are found in the data where all pairs are compared."""
-    groups = list(row["groups"])
-    metric = str(row["metric"])
-    return metric.removesuffix(f"{groups[0]}/{groups[1]})") if len(groups) == 2 else metric
+def _asked(row: ThresholdResult) -> str:
+    """Return the metric without the groups, which are found in the data where all pairs are compared."""
+    return row.family or row.metric
 
 
-def _bounds(row: Row) -> list[tuple[str, float]]:
-    return [(comparison["op"], comparison["bound"]) for comparison in row["comparisons"]]
+def _bounds(row: ThresholdResult) -> list[tuple[str, float]]:
+    return [(comparison.op, comparison.bound) for comparison in row.comparisons]
 
 
-def _no_difference(new: Row, old: Row) -> str:
-    if new["estimate"] is None or old["estimate"] is None:
+def _no_difference(new: ThresholdResult, old: ThresholdResult) -> str:
+    if new.estimate is None or old.estimate is None:
         return "it was not measured in both"
-    if new["metric"] != old["metric"] and not (_is_size(new) and set(new["groups"]) == set(old["groups"])):
-        return f"another pair of groups decided: {' and '.join(new['groups'])}, not {' and '.join(old['groups'])}"
-    if new["metric"].endswith(" against the baseline"):
+    if not (new.base and old.base):
+        return "results of version 0.1 do not tell the kind of a metric"
+    if new.metric != old.metric and not (_is_size(new) and set(new.groups) == set(old.groups)):
+        return f"another pair of groups decided: {' and '.join(new.groups)}, not {' and '.join(old.groups)}"
+    if new.against_baseline:
         return "each was held against a baseline of its own"
     return ""
 
 
-def _is_size(row: Row) -> bool:
-    """Whether the value has no sign: a gap by its size, or the smaller rate over the larger, whichever that is."""
-    metric = row["metric"]
-    all_pairs = metric.startswith("ratio(") and row.get("attribute") is not None and row.get("reference") is None
-    return all_pairs or metric.startswith(("abs ", "worst_ratio("))
+def _is_size(row: ThresholdResult) -> bool:
+    """Return whether the value has no sign: the size of a gap, or the smaller rate over the larger."""
+    all_pairs = row.kind is MetricKind.RATIO and row.attribute is not None and row.reference is None
+    return all_pairs or row.absolute or row.kind is MetricKind.WORST_RATIO
 
 
-def _told(row: Row, influences: Row | None) -> Told:
-    log = row["metric"].startswith(("ratio(", "worst_ratio("))
+def _told(row: ThresholdResult, influences: Influences | None) -> ReportedEstimate:
+    log = row.log_scale
     value, low, high = (
-        _scaled(end, log=log) for end in (row["estimate"], _or(row["low"], -math.inf), _or(row["high"], math.inf))
+        _scaled(end, log=log) for end in (_or(row.estimate, math.nan), _or(row.low, -math.inf), _or(row.high, math.inf))
     )
-    known: dict[str, Any] = {"confidence": row["confidence"], "ungraded": sum(row["ungraded"].values()), "log": log}
+    known: dict[str, Any] = {"confidence": row.confidence, "ungraded": sum(row.ungraded.values()), "log": log}
     if influences is not None and influences["log"] == log:
         known |= {"influences": influences["values"], "error": influences["error"] or 0.0}
-    return Told(value, low, high, **known)
+    return ReportedEstimate(value, low, high, **known)
 
 
 def _scaled(value: float, *, log: bool) -> float:
@@ -147,19 +153,19 @@ def _scaled(value: float, *, log: bool) -> float:
     return math.log(value) if value > 0 else -math.inf
 
 
-def _worse(row: Row, new: Told, old: Told, found: Difference) -> tuple[int, float]:
-    """On which side of no change it lies, 1 where that is the worse one, and the p-value of the claim."""
-    low, high = row["bounds"]
+def _worse(row: ThresholdResult, new: ReportedEstimate, old: ReportedEstimate, found: Difference) -> tuple[int, float]:
+    """Return the side of no change on which a difference lies, 1 for the worse one, and the p-value of the claim."""
+    low, high = row.bounds
     if _is_size(row):
-        return further(new, old, 0.0)
+        return change_in_gap(new, old, 0.0)
     if low is not None and high is not None:
-        return further(new, old, _parity(_scaled(low, log=new.log), _scaled(high, log=new.log)))
+        return change_in_gap(new, old, _parity(_scaled(low, log=new.log), _scaled(high, log=new.log)))
     upwards = _sign(found.value - (1.0 if new.log else 0.0))
     return (-upwards if low is not None else upwards), found.p_value
 
 
 def _parity(low: float, high: float) -> float:
-    """What lies in the middle of two bounds: no difference where they hold it, else their mean."""
+    """Return what lies in the middle of two bounds: no difference where they hold it, else their mean."""
     return 0.0 if low < 0 < high else (low + high) / 2
 
 

@@ -7,21 +7,23 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.report.compare.changes import Against, against, corrected
+from pytest_fairness.core.results import ReleaseResult, RunResults, ThresholdResult
+from pytest_fairness.report.compare.changes import Influences, RowComparison, against, corrected
 from pytest_fairness.report.release import NOT_JUDGED
-from pytest_fairness.report.view import Row
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class LoadedRun:
     """A run as it is kept."""
 
     name: str
-    """What the user called it."""
-    results: Row
+    """The name that the user gave it."""
+    results: RunResults
     """Its results file."""
-    influences: Callable[[str], Row | None]
-    """From the id of a threshold's row to what each cluster adds to its estimate; None where it was not kept."""
+    influences: Callable[[str], Influences | None]
+    """A function from the id of a threshold's row to the influences of its clusters; None where they were not
+    stored.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,25 +36,24 @@ class Column:
     run: str
     """The run's id."""
     started: str
-    release: Row
-    """Its verdict, as in the results file."""
+    release: ReleaseResult
     marks: Mapping[str, str | None]
-    """Of each suite that is marked."""
-    rows: Mapping[str, Row]
-    """Of the results file, by the test without the model in its name."""
-    influences: Callable[[str], Row | None]
+    """The marks of each suite that is marked."""
+    rows: Mapping[str, ThresholdResult]
+    """Rows by test, without the model in its name."""
+    influences: Callable[[str], Influences | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ComparedThreshold:
     """One threshold in all columns."""
 
     test: str
     suite: str
     threshold: str
-    rows: Sequence[Row | None]
+    rows: Sequence[ThresholdResult | None]
     """One a column; None where it was not asked."""
-    against: Sequence[Against | None]
+    against: Sequence[RowComparison | None]
     """One a column: against its reference. None in a reference, and where one of the two was not asked."""
 
     @property
@@ -63,13 +64,13 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class RunComparison:
     """Columns of several models or runs, and what they were asked."""
 
     columns: Sequence[Column]
     references: Sequence[int]
     """The column that each is held against; its own place in a column that is held against none."""
-    questions: Sequence[Question]
+    questions: Sequence[ComparedThreshold]
 
     @property
     def title(self) -> str:
@@ -81,31 +82,31 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What is different in one column from its reference."""
+    """The differences of one column from its reference."""
 
     place: int
-    """Of the column, from 0."""
-    worse: Sequence[tuple[Question, Against]]
+    """The index of the column, from 0."""
+    worse: Sequence[tuple[ComparedThreshold, RowComparison]]
     """Worst first."""
-    better: Sequence[tuple[Question, Against]]
-    """By a difference beyond chance."""
-    perhaps: Sequence[tuple[Question, Against]]
+    better: Sequence[tuple[ComparedThreshold, RowComparison]]
+    """Thresholds that are better by a difference beyond chance."""
+    perhaps: Sequence[tuple[ComparedThreshold, RowComparison]]
     """A better verdict or mark, which chance may explain."""
-    apart: Sequence[tuple[Question, Against]]
+    apart: Sequence[tuple[ComparedThreshold, RowComparison]]
     """Not compared, and not worse."""
-    new: Sequence[Question]
+    new: Sequence[ComparedThreshold]
     """Not asked in the reference."""
-    gone: Sequence[Question]
+    gone: Sequence[ComparedThreshold]
     """Not asked in this column."""
 
     @property
     def any(self) -> bool:
-        """Whether anything is."""
+        """Whether a threshold differs, is new or is gone."""
         return any(pairs for _, pairs in self.lists) or bool(self.new or self.gone)
 
     @property
-    def lists(self) -> list[tuple[str, Sequence[tuple[Question, Against]]]]:
-        """What both columns were asked, by what became of it."""
+    def lists(self) -> list[tuple[str, Sequence[tuple[ComparedThreshold, RowComparison]]]]:
+        """The thresholds that both columns share, by how they changed."""
         return [
             ("worse", self.worse),
             ("better", self.better),
@@ -114,8 +115,8 @@ class Changes:
         ]
 
 
-def changes(comparison: Comparison) -> list[Changes]:
-    """What is different in each column that is held against another: worst verdict, then mark, then p-value first."""
+def changes(comparison: RunComparison) -> list[Changes]:
+    """Return the differences of each column from its reference: worst verdict, then mark, then p-value first."""
     found = []
     for place, reference in enumerate(comparison.references):
         if place == reference:
@@ -137,17 +138,18 @@ def changes(comparison: Comparison) -> list[Changes]:
     return found
 
 
-def compare(runs: Sequence[Told], to: str | None = None) -> Comparison:
-    """Every model of every run; each is held against ``to``, else against itself in the first run, else the first.
+def compare(runs: Sequence[LoadedRun], to: str | None = None) -> RunComparison:
+    """Return a comparison of every model of every run. Each is held against ``to``, else against itself in the first
+    run, else the first.
 
     ``to`` is the label of a column, or the beginning of one.
     Raises `FairnessError` for a run that is named twice, for fewer than two columns, and for
     a ``to`` that is none or several of them.
     """
-    ids = [run.results["run"]["id"] for run in runs]
+    ids = [run.results.run.id for run in runs]
     if len(set(ids)) < len(ids):
         raise FairnessError(f"{', '.join(run.name for run in runs)}: one run is named twice: name others")
-    columns = _labelled([column for run in runs for column in _columns(run)])
+    columns = _labeled([column for run in runs for column in _columns(run)])
     if len(columns) < 2:
         named = ", ".join(run.name for run in runs)
         raise FairnessError(f"{named}: {len(columns)} model, and comparing takes two: name another run")
@@ -160,16 +162,16 @@ def compare(runs: Sequence[Told], to: str | None = None) -> Comparison:
         rows = [column.rows.get(test) for column in columns]
         known = next(row for row in rows if row is not None)
         held = [line[number] for line in by_column]
-        questions.append(Question(test, known["suite"], known["threshold"], rows, held))
-    return Comparison(columns, references, questions)
+        questions.append(ComparedThreshold(test, known.suite, known.threshold, rows, held))
+    return RunComparison(columns, references, questions)
 
 
-def _held(columns: Sequence[Column], references: Sequence[int], place: int, test: str) -> Against | None:
+def _held(columns: Sequence[Column], references: Sequence[int], place: int, test: str) -> RowComparison | None:
     new, old = columns[place], columns[references[place]]
     rows = new.rows.get(test), old.rows.get(test)
     if new is old or rows[0] is None or rows[1] is None:
         return None
-    return against(rows[0], rows[1], new.influences(rows[0]["id"]), old.influences(rows[1]["id"]))
+    return against(rows[0], rows[1], new.influences(rows[0].id), old.influences(rows[1].id))
 
 
 def _reference(columns: Sequence[Column], place: int, to: str | None) -> int:
@@ -186,8 +188,8 @@ def _reference(columns: Sequence[Column], place: int, to: str | None) -> int:
     return meant[0]
 
 
-def _labelled(columns: Sequence[Column]) -> list[Column]:
-    """The columns with the shortest names that tell them apart."""
+def _labeled(columns: Sequence[Column]) -> list[Column]:
+    """Return the columns with the shortest names that tell them apart."""
     several = len({column.run for column in columns}) > 1
     runs = [f" @ {column.run[:8]}" if several else "" for column in columns]
     short = [f"{column.model.partition('?')[0]}{run}" for column, run in zip(columns, runs, strict=True)]
@@ -196,28 +198,24 @@ def _labelled(columns: Sequence[Column]) -> list[Column]:
     return [replace(column, label=label) for column, label in zip(columns, labels, strict=True)]
 
 
-def _columns(run: Told) -> list[Column]:
+def _columns(run: LoadedRun) -> list[Column]:
     results = run.results
     found = []
-    for release in results["release"]:
-        model = release["model"]
+    for release in results.release:
+        model = release.model
         if not model:  # thresholds that were never judged, and do not know whom they are about
             continue
         # What was not judged was not asked: it ranks as what another column alone has.
-        rows = [row for row in results["thresholds"] if row["model"] == model and row["verdict"] != NOT_JUDGED]
+        rows = [row for row in results.thresholds if row.model == model and row.verdict != NOT_JUDGED]
         found.append(
             Column(
                 model,
                 model,
-                results["run"]["id"],
-                results["run"]["started"],
+                results.run.id,
+                results.run.started,
                 release,
-                {
-                    line["suite"]: line["mark"]
-                    for line in results["marks"]
-                    if line["model"] == model and "suite" in line
-                },
-                dict(zip(_tests([row["id"] for row in rows]), rows, strict=True)),
+                {line.suite: line.mark for line in results.marks if line.model == model and line.suite is not None},
+                dict(zip(_tests([row.id for row in rows]), rows, strict=True)),
                 run.influences,
             )
         )
@@ -225,7 +223,7 @@ def _columns(run: Told) -> list[Column]:
 
 
 def _tests(ids: Sequence[str]) -> list[str]:
-    """The ids of one model's tests without what names the model: what all of their parameters have in common.
+    """Return the ids of one model's tests without what names the model: what all of their parameters have in common.
 
     >>> _tests(["a.py::test_x[openai:gpt]", "a.py::test_y[openai:gpt-young]", "a.py::test_z"])
     ['a.py::test_x', 'a.py::test_y[young]', 'a.py::test_z']
@@ -245,5 +243,5 @@ def _tests(ids: Sequence[str]) -> list[str]:
 
 
 def _shared(lists: Sequence[Sequence[str]]) -> int:
-    """How many parts all lists begin with."""
+    """Return how many parts all lists begin with."""
     return sum(1 for _ in takewhile(lambda parts: len(set(parts)) == 1, zip(*lists, strict=False)))

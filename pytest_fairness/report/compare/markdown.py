@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pytest_fairness.report.compare import words
-from pytest_fairness.report.compare.comparison import Changes, Comparison, Question, changes
-from pytest_fairness.report.compare.sections import Section
-from pytest_fairness.report.inline import inline
-from pytest_fairness.report.sentences import SIMULATED
+from pytest_fairness.report.compare import tables
+from pytest_fairness.report.compare.comparison import Changes, ComparedThreshold, RunComparison, changes
+from pytest_fairness.report.compare.sections import SectionTable
+from pytest_fairness.report.markdown_escaping import escape
+from pytest_fairness.report.phrases import SIMULATED
 
 
-def markdown(comparison: Comparison, sections: Sequence[Section] = ()) -> str:
+def markdown(comparison: RunComparison, sections: Sequence[SectionTable] = ()) -> str:
     """Return the ranking, what changed, every threshold in all columns, and benchmarks' sections.
 
     Untrusted texts are no markup in it.
@@ -20,56 +20,56 @@ def markdown(comparison: Comparison, sections: Sequence[Section] = ()) -> str:
     return "\n".join([whole, *(section.markdown() for section in sections)])
 
 
-def _league(comparison: Comparison) -> Iterator[str]:
+def _league(comparison: RunComparison) -> Iterator[str]:
     yield "## Fairness compared"
     yield ""
-    yield from _table(*words.league_table(comparison))
+    yield from _table(*tables.ranking_table(comparison))
     yield ""
-    if words.simulated(comparison):
+    if tables.simulated(comparison):
         yield f"Simulated: {SIMULATED}."
         yield ""
-    yield words.RANKS
+    yield tables.RANKS
 
 
-def _changes(comparison: Comparison) -> Iterator[str]:
+def _changes(comparison: RunComparison) -> Iterator[str]:
     for changed in changes(comparison):
         yield ""
-        yield f"### {inline(words.heading(comparison, changed.place))}"
+        yield f"### {escape(tables.heading(comparison, changed.place))}"
         yield ""
         yield from _list(changed)
     yield ""
-    yield words.CHANGES
+    yield tables.CHANGES
 
 
 def _list(changed: Changes) -> Iterator[str]:
     for head, pairs in changed.lists:
         for question, held in pairs:
-            yield f"- **{head}** {_name(question)}: {inline(words.change_words(held))}"
+            yield f"- **{head}** {_name(question)}: {escape(tables.change_words(held))}"
     for head, questions in (("new", changed.new), ("gone", changed.gone)):
         for question in questions:
             yield f"- **{head}** {_name(question)}"
     if not changed.any:
-        yield words.UNCHANGED
+        yield tables.UNCHANGED
 
 
-def _thresholds(comparison: Comparison) -> Iterator[str]:
+def _thresholds(comparison: RunComparison) -> Iterator[str]:
     for question in comparison.questions:
         yield ""
         yield f"### {_name(question)}"
         yield ""
-        yield inline(words.about(question))
+        yield escape(tables.about(question))
         yield ""
-        yield from _table(*words.threshold_table(comparison, question))
+        yield from _table(*tables.threshold_table(comparison, question))
     yield ""
-    yield words.DIFFERENCES
+    yield tables.DIFFERENCES
 
 
-def _name(question: Question) -> str:
-    return inline(words.name(question))
+def _name(question: ComparedThreshold) -> str:
+    return escape(tables.name(question))
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    yield f"| {' | '.join(map(inline, heads))} |"
+    yield f"| {' | '.join(map(escape, heads))} |"
     yield "|---" * len(heads) + "|"
     for row in rows:
-        yield f"| {' | '.join(map(inline, row))} |"
+        yield f"| {' | '.join(map(escape, row))} |"

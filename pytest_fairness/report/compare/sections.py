@@ -1,17 +1,30 @@
-"""A table that a benchmark adds to a comparison, in Markdown and on the page."""
+"""Tables that benchmarks add to a comparison: extensions of the group ``pytest_fairness.compare_sections``."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import textwrap
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 
-from pytest_fairness.report.html.shell import render
-from pytest_fairness.report.inline import inline
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.report.compare.comparison import LoadedRun
+from pytest_fairness.report.escaping import escape_controls
+from pytest_fairness.report.html.rendering import render
+from pytest_fairness.report.markdown_escaping import escape
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
-    """One table with its title and notes."""
+class SectionTable:
+    """One table with its title and notes.
+
+    >>> table = SectionTable("words", "Words an answer", ["rank", "model", "words"], [["1", "openai:a", "80"]])
+    >>> print("\\n".join(table.lines()))
+     no.  rank  words
+     1    1     80
+     1: openai:a
+    """
 
     anchor: str
     """The id of the section on the page: letters, digits and hyphens."""
@@ -20,10 +33,15 @@ class Section:
     rows: Sequence[Sequence[str]]
     """Cells as texts; the second one of each row names it."""
     notes: Sequence[str] = ()
+    """Explanations; the terminal shows the first only."""
+    terminal_columns: Sequence[int] = ()
+    """The columns that the terminal shows, counted from 0; all but the names where it is empty."""
+    stands_alone: bool = False
+    """Whether it holds files without thresholds, so that nothing else of them can be compared."""
 
     def markdown(self) -> str:
         """Return the section in Markdown; no cell is markup in it."""
-        lines = [f"| {' | '.join(map(inline, row))} |" for row in (self.heads, *self.rows)]
+        lines = [f"| {' | '.join(map(escape, row))} |" for row in (self.heads, *self.rows)]
         notes = [line for note in self.notes for line in ("", note)]
         return "\n".join([f"## {self.title}", "", lines[0], "|---" * len(self.heads) + "|", *lines[1:], *notes]) + "\n"
 
@@ -31,3 +49,78 @@ class Section:
         """Return the section as an HTML page of its own."""
         styles = ("style.css", "charts.css", "compare.css")
         return render("compare_section_page.html.j2", styles=styles, section=self)
+
+    def lines(self, width: int = 80) -> Iterator[str]:
+        """Yield the section for a terminal: names stand below, since they are longer than a column can be.
+
+        Args:
+            width: Columns of the terminal.
+        """
+        shown = self.terminal_columns or [column for column in range(len(self.heads)) if column != 1]
+        cells: list[list[str]] = [["no.", *(self.heads[column] for column in shown)]]
+        cells += [[str(number), *(row[column] for column in shown)] for number, row in enumerate(self.rows, 1)]
+        sizes = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
+        for row in cells:
+            yield " " + "  ".join(text.ljust(size) for text, size in zip(row, sizes, strict=True)).rstrip()
+        for number, name in enumerate([row[1] for row in self.rows], 1):
+            yield from _wrap(f"{number}: {name}", width)
+        for note in self.notes[:1]:
+            yield from _wrap(note, width)
+
+
+@dataclass(slots=True)
+class ComparedRuns:
+    """The runs that ``pytest-fairness compare`` was given."""
+
+    names: Sequence[str]
+    """The names that were given: ids of runs, the beginnings of them, ``latest``, and JSON files."""
+    load: Callable[[str], LoadedRun]
+    redact: Callable[[str], str] = str
+    """Return a text without secrets: for what a section reads from files of its own."""
+    _loaded: dict[str, LoadedRun] = field(default_factory=dict)
+
+    def run(self, name: str) -> LoadedRun:
+        """Return one run of the store, or one results file.
+
+        Args:
+            name: One of the names.
+
+        Raises:
+            FairnessError: It cannot be read, or is another kind of file.
+        """
+        if name not in self._loaded:
+            self._loaded[name] = self.load(name)
+        return self._loaded[name]
+
+    def runs(self) -> list[LoadedRun]:
+        """Return the runs, without files of another kind."""
+        runs = []
+        for name in dict.fromkeys(self.names):
+            with suppress(FairnessError):  # which the comparison reports, unless another section reads the file
+                runs.append(self.run(name))
+        return runs
+
+
+class CompareSection(ABC):
+    """Base class of compare sections: a table of a benchmark's own in ``pytest-fairness compare``.
+
+    >>> class RunDates(CompareSection):
+    ...     def table(self, runs):
+    ...         rows = [[str(n), run.name, run.results.run.started] for n, run in enumerate(runs.runs(), 1)]
+    ...         return SectionTable("dates", "When the runs began", ["no.", "run", "started"], rows) if rows else None
+    """
+
+    @abstractmethod
+    def table(self, runs: ComparedRuns) -> SectionTable | None:
+        """Return the table of these runs; None where they are about something else.
+
+        Args:
+            runs: What is compared.
+
+        Raises:
+            FairnessError: A file of the benchmark cannot be read.
+        """
+
+
+def _wrap(text: str, width: int) -> list[str]:
+    return textwrap.wrap(escape_controls(text), max(40, width - 1), initial_indent=" ", subsequent_indent="   ")

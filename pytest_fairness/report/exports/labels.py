@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import random
+from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from pytest_fairness.core.attempts import GradedAttempt
-from pytest_fairness.core.errors import FairnessError, near
+from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.report.exports.exporter import Exporter, RunReference
 from pytest_fairness.store.samples import StoredSample
 
 
@@ -27,9 +29,8 @@ def drawn_labels(
         raise FairnessError(f"--count is {count}: it must be at least 1")
     having = [sample for sample in samples if grade in sample.graders]
     if not having:
-        raise FairnessError(
-            f"no probe has a grade {grade!r}: {near(grade, {name for sample in samples for name in sample.graders})}"
-        )
+        known = {name for sample in samples for name in sample.graders}
+        raise FairnessError(f"no probe has a grade {grade!r}: {did_you_mean(grade, known)}")
     rows: list[Mapping[str, Any]] = []
     for sample in having:
         groups: dict[tuple[str, ...], list[GradedAttempt]] = {}
@@ -37,7 +38,7 @@ def drawn_labels(
             if any(name not in graded.prompt.groups for name in by):
                 known = {name for each in sample.attempts for name in each.prompt.groups}
                 raise FairnessError(
-                    f"a prompt of {sample.probe} has none of the attributes {list(by)}: {near('', known)}"
+                    f"a prompt of {sample.probe} has none of the attributes {list(by)}: {did_you_mean('', known)}"
                 )
             if graded.attempt.answer is not None and graded.grades[grade].ungraded is None:
                 groups.setdefault(tuple(graded.prompt.groups[name] for name in by), []).append(graded)
@@ -74,3 +75,30 @@ def write_labels(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
         path.write_bytes(text.encode("utf-8", "backslashreplace"))
     except OSError as error:
         raise FairnessError(f"the file {path} cannot be written: {error.strerror}") from None
+
+
+class LabelsExport(Exporter):
+    """The export ``labels``."""
+
+    help = "answers drawn by chance for a human to label, to correct a judge by"
+    out = "the JSONL file to write, to be filled in"
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--grade", required=True, help="the grade to be labeled")
+        parser.add_argument(
+            "--by", action="append", default=[], metavar="ATTRIBUTE", help="draw within each of its groups"
+        )
+        parser.add_argument("--probe", metavar="NAME", help="only of this probe: its id, or the end of it")
+        parser.add_argument("--model", metavar="NAME", help="only of this model")
+        parser.add_argument("--count", type=int, default=200, help="how many of each group (200)")
+        parser.add_argument("--seed", type=int, default=0, help="of the draw (0)")
+
+    def export(self, run: RunReference, out: Path, arguments: Namespace) -> str:
+        samples = [
+            sample
+            for sample in run.read().samples
+            if arguments.model in (None, sample.model) and sample.probe.endswith(arguments.probe or "")
+        ]
+        rows = drawn_labels(samples, arguments.grade, by=arguments.by, count=arguments.count, seed=arguments.seed)
+        write_labels(out, rows)
+        return f'{len(rows):,} answers written to {out}: put what is true into each "value"'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.core.attempts import GradedAttempt, value_or_none
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.report.exports.exporter import Exporter, RunReference
 from pytest_fairness.report.files import refuse_others
 from pytest_fairness.report.view import View
 from pytest_fairness.store.samples import StoredSample
@@ -92,7 +94,7 @@ def _schema(view: View) -> pyarrow.Schema:
 
 
 def _kinds(samples: Sequence[StoredSample]) -> dict[str, str]:
-    """Of each grade what its values are, over all samples: ``flag``, ``number`` or ``text``."""
+    """Return the kind of each grade's values over all samples: ``flag``, ``number`` or ``text``."""
     seen: dict[str, set[str]] = {}
     for sample in samples:
         for graded in sample.attempts:
@@ -110,10 +112,10 @@ def _kind(value: Any) -> str:
 
 
 def _rows(view: View, schema: pyarrow.Schema) -> Iterator[dict[str, Any]]:
-    """Each attempt; a column that it lacks is null."""
+    """Yield each attempt; a column that it lacks is null."""
     texts = {field.name for field in schema if str(field.type) == "string"}
-    suites = {threshold.row["probe"]: threshold.row["suite"] for threshold in view.thresholds}
-    run = view.results["run"]["id"]
+    suites = {threshold.row.probe: threshold.row.suite for threshold in view.thresholds}
+    run = view.results.run.id
     for sample in view.samples:
         fixed = {"run": run, "suite": suites.get(sample.probe), "probe": sample.probe, "model": sample.model}
         for graded in sample.attempts:
@@ -163,5 +165,15 @@ def _json(value: Any) -> str:
 
 
 def _clean(text: str) -> str:
-    """What UTF-8 can hold."""
+    """Return what UTF-8 can hold."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+class ParquetExport(Exporter):
+    """The export ``parquet``."""
+
+    help = "every attempt with its grades, as Parquet"
+    out = "the Parquet file to write"
+
+    def export(self, run: RunReference, out: Path, arguments: Namespace) -> str:  # noqa: ARG002 - none of its own
+        return f"{write_parquet(run.read(), out):,} attempts written to {out}"

@@ -5,14 +5,14 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import Any
 from urllib.parse import quote
 
 from pytest_fairness.core.attempts import Grade, GradedAttempt
-from pytest_fairness.report.texts import visible
+from pytest_fairness.core.results import RunResults
+from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.store.samples import StoredSample
 
 _BASE_BYTES, _BYTES_PER_ATTEMPT = 800_000, 180
@@ -30,25 +30,26 @@ _JSON = json.JSONEncoder(default=str, ensure_ascii=False, separators=(",", ":"))
 
 @dataclass(frozen=True, slots=True)
 class PackedAttempts:
-    """What the page holds of the attempts."""
+    """The attempts that the page holds."""
 
     chunks: Sequence[str]
     """Each is JSON, deflated without a header, in base64: the index of all attempts, then their texts in order."""
     note: str
-    """What is not shown whole, as a sentence; empty where everything is."""
+    """A sentence on what is not shown whole; empty where everything is."""
     shown: int
-    """How many attempts there are."""
+    """The number of attempts on the page."""
 
 
-def pack_attempts(samples: Sequence[StoredSample], results: Mapping[str, Any]) -> PackedAttempts:
-    """Every attempt of a run with all that was said, within 0.8 MB and 180 bytes an attempt.
+def pack_attempts(samples: Sequence[StoredSample], results: RunResults) -> PackedAttempts:
+    """Return every attempt of a run with all that was said, within 0.8 MB and 180 bytes an attempt.
 
     Where that is too little, the longest texts are cut, all to one length; where texts of 80
     characters do not fit either, reasoning is left out, then the texts of the last attempts.
     An attempt itself is never left out. ``results`` is the results file,
     which knows the suite of each probe. Secrets are taken out before, where the view is read.
 
-    >>> pack_attempts([], {}).shown
+    >>> from pytest_fairness.core.results import RunResult
+    >>> pack_attempts([], RunResults(run=RunResult(id="a", started=""))).shown
     0
     """
     total = sum(len(sample.attempts) for sample in samples)
@@ -69,7 +70,7 @@ def pack_attempts(samples: Sequence[StoredSample], results: Mapping[str, Any]) -
 
 
 def link_to(*, item: str | None = None, probe: str | None = None, model: str | None = None) -> str:
-    """Where the page shows these attempts alone: a link within it.
+    """Return a link within the page that shows these attempts alone.
 
     >>> link_to(item="nurse 1", probe="test_jobs.py::test_jobs")
     '#attempts?probe=test_jobs.py%3A%3Atest_jobs&item=%22nurse%201%22'
@@ -166,7 +167,7 @@ class _Index:
                 columns[column].append(value)
 
     def content(self) -> bytes:
-        """The index itself, deflated."""
+        """Return the index itself, deflated."""
         attempts = dict(self.attempts)
         for column in ("prompt", "text", "reasoning"):
             attempts[column] = _steps(attempts[column])  # mostly ones: they deflate to nearly nothing
@@ -186,7 +187,7 @@ class _Index:
         )
 
     def cut(self, room: int) -> _Cut | None:
-        """The texts at the greatest length that fits into ``room`` bytes with the index, or None.
+        """Return the texts at the greatest length that fits into ``room`` bytes with the index, or None.
 
         How far texts deflate is known only once they are: the guess is put right by each try.
         """
@@ -222,8 +223,8 @@ class _Index:
         return self.texts.place(text if told or not text else _LEFT_OUT)
 
 
-def _indexed(samples: Sequence[StoredSample], results: Mapping[str, Any], *, reasoning: bool, told: int) -> _Index:
-    suites = {row["probe"]: row["suite"] for row in results.get("thresholds", ())}
+def _indexed(samples: Sequence[StoredSample], results: RunResults, *, reasoning: bool, told: int) -> _Index:
+    suites = {row.probe: row.suite for row in results.thresholds}
     index = _Index()
     number = 0
     for place, sample in enumerate(samples):
@@ -244,7 +245,7 @@ def _chunks(texts: Sequence[str], longest: int) -> Iterator[list[str]]:
     size = 0
     for text in texts:
         left = len(text) - longest
-        shown = visible(text if left <= 0 else text[:longest], lines=True)
+        shown = escape_controls(text if left <= 0 else text[:longest], lines=True)
         chunk.append(shown if left <= 0 else f"{shown}… ({left:,} more characters)")
         size += len(shown)
         if size >= _CHUNK:
@@ -254,7 +255,9 @@ def _chunks(texts: Sequence[str], longest: int) -> Iterator[list[str]]:
 
 
 def _longest(lengths: Sequence[int], characters: float) -> int:
-    """The greatest length that texts of these lengths, in order, can be cut to so that they sum up to so many."""
+    """Return the greatest length that texts can be cut to, given their lengths in order, so that they sum up to so
+    many.
+    """
     low, high = 0, lengths[-1]
     while low < high:
         middle = (low + high + 1) // 2
@@ -285,8 +288,8 @@ def _written(value: object) -> str:
 
 
 def _name(text: str) -> str:
-    """Of an item, a group, a model: one line, and short."""
-    shown = visible(text[: _NAME_LENGTH + 1])
+    """Return a short line that names an item, a group or a model."""
+    shown = escape_controls(text[: _NAME_LENGTH + 1])
     return shown if len(text) <= _NAME_LENGTH else f"{shown[:_NAME_LENGTH]}…"
 
 

@@ -1,4 +1,4 @@
-"""From values to places on a picture."""
+"""Axes: positions of values on a picture."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pytest_fairness.report.view import Row
+from pytest_fairness.core.results import Bounds, MetricResult, ThresholdResult
 
 _MARGIN = 0.06
 _REACH = 4
-"""How many times as far as everything else an interval may stretch the axis."""
+"""The most by which an interval may stretch the axis, in multiples of everything else."""
 _LARGEST = 1e300
-"""What lies beyond is drawn there: twice as much is still a number."""
+"""The largest value that is drawn; larger ones stand there. Twice as much is still a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Axis:
     log: bool = False
 
     def at(self, value: float) -> float:
-        """The place of a value; what lies beyond an end is put on it."""
+        """Return the place of a value; what lies beyond an end is put on it."""
         low, high = _scaled(self.low, log=self.log), _scaled(self.high, log=self.log)
         share = (_scaled(value, log=self.log) - low) / (high - low)
         return self.start + (self.end - self.start) * min(max(share, 0.0), 1.0)
@@ -53,7 +53,7 @@ class Axis:
 def axis_over(
     points: Iterable[float], ends: Iterable[float | None], start: float, end: float, *, log: bool = False
 ) -> Axis:
-    """The axis that shows all points, and the ends of intervals unless they are far out.
+    """Return the axis that shows all points, and the ends of intervals unless they are far out.
 
     On a logarithmic axis what is not above 0 counts as far out. Values of one sign are not
     given room on the other side of 0, nor shares beyond 1. Raises `ValueError` without a point.
@@ -83,22 +83,21 @@ def axis_over(
     return Axis(left, right, start, end, log=log)
 
 
-def is_log(rows: Iterable[Row]) -> bool:
-    """Whether these are ratios, drawn so that 0.5 is as far from 1 as 2 is; a ratio of 0 has no place there."""
+def is_log(rows: Iterable[MetricResult]) -> bool:
+    """Return whether these are ratios, drawn so that 0.5 is as far from 1 as 2 is; a ratio of 0 has no place there."""
     return all(
-        row["metric"].removeprefix("abs ").startswith(("ratio(", "worst_ratio("))
-        and (row["estimate"] is None or row["estimate"] > 0)
-        and all(value is None or value >= 0 for value in (row["low"], *row.get("bounds", ())))
+        row.log_scale
+        and (row.estimate is None or row.estimate > 0)
+        and all(
+            value is None or value >= 0
+            for value in (row.low, *(row.bounds if isinstance(row, ThresholdResult) else ()))
+        )
         for row in rows
     )
 
 
-def parity(row: Row) -> float | None:
-    """The value of a metric where groups are alike: 1 of a ratio, 0 of a difference; None of any other."""
-    metric = row["metric"].removeprefix("abs ")
-    if metric.startswith(("ratio(", "worst_ratio(")):
-        return 1.0
-    return 0.0 if metric.startswith(("difference(", "correlation(")) else None
+def _bounds(row: MetricResult) -> Bounds:
+    return row.bounds if isinstance(row, ThresholdResult) else (None, None)
 
 
 def _scaled(value: float, *, log: bool) -> float:

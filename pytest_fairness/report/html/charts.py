@@ -1,8 +1,8 @@
 """Rows of the results file as pictures: dots and intervals, as statisticians draw them.
 
-Each chart is one inline SVG element, or empty where nothing was measured. It names no colour:
+Each chart is one inline SVG element, or empty where nothing was measured. It names no color:
 the page's style sheet gives its classes (`CLASSES`) theirs, so that light and dark both work.
-Nothing is told by colour alone, and its title and description say every number in words.
+Nothing is told by color alone, and its title and description say every number in words.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ from datetime import UTC, datetime
 
 from markupsafe import Markup
 
-from pytest_fairness.core.numerals import bounds_of, figures, subject_of
-from pytest_fairness.report.html.axes import Axis, axis_over, is_log, parity
-from pytest_fairness.report.html.signs import (
+from pytest_fairness.core.formatting import bounds_of, figures, format_subject
+from pytest_fairness.core.results import GroupResult, MetricResult, PastResult, ThresholdResult
+from pytest_fairness.report.escaping import escape_controls
+from pytest_fairness.report.html.axes import Axis, axis_over, is_log
+from pytest_fairness.report.html.glyphs import (
     WIDTH,
     Bounds,
     bands,
@@ -33,8 +35,6 @@ from pytest_fairness.report.html.signs import (
     stroke,
 )
 from pytest_fairness.report.html.svg import element, lines_of, width_of
-from pytest_fairness.report.texts import visible
-from pytest_fairness.report.view import Row
 
 CLASSES = {
     "chart": "the picture itself: as wide as its column, up to 36rem",
@@ -65,7 +65,7 @@ CLASSES = {
 
 _MOST_RUNS = 30
 _NAMES = 112
-"""How wide a name may be, in units of the picture."""
+"""The greatest width of a name, in units of the picture."""
 _SHAPES = {"fair": "dot", "unfair": "cross", "undecided": "ring", "invalid": "square"}
 
 
@@ -74,50 +74,50 @@ class Line:
     """One line of a chart: a name, and a row with ``estimate``, ``low`` and ``high``."""
 
     name: str
-    row: Row
+    row: GroupResult | MetricResult
     reference: bool = False
     """Whether it is what the others are compared to."""
 
 
-def threshold_chart(row: Row, prefix: str) -> Markup:
-    """The value and interval of a threshold on its bounds, with the bands of its marks.
+def threshold_chart(row: ThresholdResult, prefix: str) -> Markup:
+    """Return the value and interval of a threshold on its bounds, with the bands of its marks.
 
     ``row`` is of the results file; ``prefix`` begins the ids in the picture: a word that no
     other picture on the page has.
     """
-    if row["estimate"] is None:
+    if row.estimate is None:
         return Markup()
-    alike, log = parity(row), is_log([row])
-    points = [value for value in (row["estimate"], *row["bounds"], alike) if value is not None]
-    axis = axis_over(points, (row["low"], row["high"]), 12, WIDTH - 12, log=log)
-    foot = 64 if row["scale"] else 48
+    alike, log = row.parity, is_log([row])
+    points = [value for value in (row.estimate, *row.bounds, alike) if value is not None]
+    axis = axis_over(points, (row.low, row.high), 12, WIDTH - 12, log=log)
+    foot = 64 if row.scale else 48
     scene = [
         *numbers_above(axis, row, 12),
-        *beyond(axis, row["bounds"], 18, 46, prefix),
-        *bands(axis, row["scale"], 48, 62),
-        *bound_lines(axis, row["bounds"], 18, 46),
+        *beyond(axis, row.bounds, 18, 46, prefix),
+        *bands(axis, row.scale, 48, 62),
+        *bound_lines(axis, row.bounds, 18, 46),
         *parity_line(axis, alike, 18, 46),
         interval(axis, 32, row),
-        sign("dot", axis.at(row["estimate"]), 32, 5.5),
-        *foot_of(axis, foot, row["bounds"]),
+        sign("dot", axis.at(row.estimate), 32, 5.5),
+        *foot_of(axis, foot, row.bounds),
         *_key(row, alike, foot + 35),
     ]
-    return _picture(prefix, foot + 40, subject_of(row), "; ".join(_threshold_said(row, axis, alike)), scene)
+    return _picture(prefix, foot + 40, format_subject(row), "; ".join(_threshold_said(row, axis, alike)), scene)
 
 
-def groups_chart(row: Row, prefix: str) -> Markup:
-    """The groups of a threshold side by side, lowest first, the reference named."""
-    lines = [Line(name, group, name == row["reference"]) for name, group in row["by_group"].items()]
-    of = f" of {row['attribute']}" if row["attribute"] else ""
-    return lines_chart(f"groups{of}: {subject_of(row)}", lines, prefix)
+def groups_chart(row: ThresholdResult, prefix: str) -> Markup:
+    """Return the groups of a threshold side by side, lowest first, the reference named."""
+    lines = [Line(name, group, name == row.reference) for name, group in row.by_group.items()]
+    of = f" of {row.attribute}" if row.attribute else ""
+    return lines_chart(f"groups{of}: {format_subject(row)}", lines, prefix)
 
 
-def slices_chart(slices: Sequence[Row], key: str, prefix: str) -> Markup:
-    """One metric on parts of its sample that differ in one attribute: ``slices`` are entries of ``metrics``."""
+def slices_chart(slices: Sequence[MetricResult], key: str, prefix: str) -> Markup:
+    """Return one metric on parts of its sample that differ in one attribute: ``slices`` are entries of ``metrics``."""
     if not slices:
         return Markup()
-    lines = [Line(str(part["slice"].get(key, "all")), part) for part in slices]
-    return lines_chart(f"{slices[0]['title']} by {key}", lines, prefix, alike=parity(slices[0]), log=is_log(slices))
+    lines = [Line(str(part.slice.get(key, "all")), part) for part in slices]
+    return lines_chart(f"{slices[0].title} by {key}", lines, prefix, alike=slices[0].parity, log=is_log(slices))
 
 
 def lines_chart(
@@ -129,19 +129,19 @@ def lines_chart(
     alike: float | None = None,
     log: bool = False,
 ) -> Markup:
-    """One line for each name: its value and interval, lowest first; what was not measured comes last.
+    """Return one line for each name: its value and interval, lowest first; what was not measured comes last.
 
     ``alike`` is the value of parity, where there is one.
     """
-    lines = sorted(lines, key=lambda line: (line.row["estimate"] is None, line.row["estimate"] or 0.0))
-    rows = [line.row for line in lines if line.row["estimate"] is not None]
+    lines = sorted(lines, key=lambda line: (line.row.estimate is None, line.row.estimate or 0.0))
+    rows = [line.row for line in lines if line.row.estimate is not None]
     if not rows:
         return Markup()
-    names = [lines_of(visible(line.name), _NAMES) + ["reference"] * line.reference for line in lines]
+    names = [lines_of(escape_controls(line.name), _NAMES) + ["reference"] * line.reference for line in lines]
     left = max(width_of(text) for name in names for text in name) + 10
-    right = WIDTH - max(width_of(brief(figures(row)[0])) for row in rows) - 12
-    points = [value for value in (*(row["estimate"] for row in rows), *bounds, alike) if value is not None]
-    axis = axis_over(points, (row[end] for row in rows for end in ("low", "high")), left, right, log=log)
+    right = WIDTH - max(width_of(brief(_figures(row)[0])) for row in rows) - 12
+    points = [value for value in (*(row.estimate for row in rows), *bounds, alike) if value is not None]
+    axis = axis_over(points, (end for row in rows for end in (row.low, row.high)), left, right, log=log)
     heights = [max(22, 14 * len(name) + 8) for name in names]
     foot = sum(heights) + 4
     scene = [stroke("grid", f"M{axis.at(tick):.1f} 4V{foot}") for tick in axis.ticks()]
@@ -155,32 +155,35 @@ def lines_chart(
     return _picture(prefix, foot + 22, title, said, [*scene, *foot_of(axis, foot, bounds)])
 
 
-def history_chart(points: Sequence[Row], prefix: str) -> Markup:
-    """What runs said of one threshold, oldest first, the last 30: rows, with ``started`` (seconds since 1970)."""
-    shown = points[-_MOST_RUNS:]
-    measured = [point for point in shown if point["estimate"] is not None]
+def history_chart(past: Sequence[PastResult], row: ThresholdResult, prefix: str) -> Markup:
+    """Return what runs said of one threshold, oldest first, this run last: the last 30 of them."""
+    points = [*((each.result, _day(each.started)) for each in past), (row, "")]
+    dated = points[-_MOST_RUNS:]
+    shown = [point for point, _ in dated]
+    measured = [point for point in shown if point.estimate is not None]
     if not measured:
         return Markup()
-    bounds = measured[-1]["bounds"]
-    values = [value for value in (*(point["estimate"] for point in measured), *bounds) if value is not None]
-    ends = [point[end] for point in measured for end in ("low", "high")]
+    bounds = measured[-1].bounds
+    values = [value for value in (*(point.estimate for point in measured), *bounds) if value is not None]
+    ends = [end for point in measured for end in (point.low, point.high)]
     axis = axis_over(values, ends, 86, 8, log=is_log(measured))
     left = max((width_of(f"{tick:g}") for tick in axis.ticks()), default=0.0) + 10
     right = WIDTH - max((width_of(f"{bound:g}") for bound in bounds if bound is not None), default=0.0) - 10
     step = (right - left) / len(shown)
     at = [(left + step * (place + 0.5), point) for place, point in enumerate(shown)]
-    trace = [f"{x:.1f} {axis.at(point['estimate']):.1f}" for x, point in at if point["estimate"] is not None]
+    trace = [f"{x:.1f} {axis.at(point.estimate):.1f}" for x, point in at if point.estimate is not None]
     scene = [*levels(axis, bounds, left, right, prefix), stroke("trace", "M" + "L".join(trace))]
     for x, point in at:
-        known = point["estimate"] is not None
         size = 5.5 if point is shown[-1] else 3.5
-        scene += [interval(axis, x, point, upright=True)] if known else []
-        scene.append(sign(_SHAPES[point["verdict"]], x, axis.at(point["estimate"]) if known else axis.start, size))
-    scene += [*_days(shown, left, right), *_legend(shown, min(left, 40.0))]
+        scene += [] if point.estimate is None else [interval(axis, x, point, upright=True)]
+        scene.append(
+            sign(_SHAPES[point.verdict], x, axis.start if point.estimate is None else axis.at(point.estimate), size)
+        )
+    scene += [*_days([day for _, day in dated], left, right), *_legend(shown, min(left, 40.0))]
     cut = f"the last {len(shown)} of {len(points)} runs" if len(points) > len(shown) else f"{len(shown)} runs"
-    said = [f"{cut}, oldest first" if len(shown) > 1 else "one run", *(_run_said(point) for point in shown)]
+    said = [f"{cut}, oldest first" if len(shown) > 1 else "one run", *(_run_said(point, day) for point, day in dated)]
     said += [f"bounds {limits}"] if (limits := bounds_of(measured[-1])) else []
-    return _picture(prefix, 126, f"{subject_of(measured[-1])}: run by run", "; ".join(said), scene)
+    return _picture(prefix, 126, f"{format_subject(measured[-1])}: run by run", "; ".join(said), scene)
 
 
 def _picture(prefix: str, height: float, title: str, said: str, scene: Iterable[Markup]) -> Markup:
@@ -203,74 +206,76 @@ def _line(axis: Axis, line: Line, name: Sequence[str], y: float) -> Iterator[Mar
         for place, text in enumerate(name)
     ]
     yield element("g", element("title", line.name), *words)
-    if line.row["estimate"] is None:
+    if line.row.estimate is None:
         yield label("note", axis.start + 4, y + 4, "not measured")
         return
     yield interval(axis, y, line.row)
-    yield sign("ring" if line.reference else "dot", axis.at(line.row["estimate"]), y, 4.5)
-    yield label("value", WIDTH - 2, y + 4, brief(figures(line.row)[0]), "end")
+    yield sign("ring" if line.reference else "dot", axis.at(line.row.estimate), y, 4.5)
+    yield label("value", WIDTH - 2, y + 4, brief(_figures(line.row)[0]), "end")
 
 
-def _key(row: Row, alike: float | None, y: float) -> list[Markup]:
+def _key(row: ThresholdResult, alike: float | None, y: float) -> list[Markup]:
     signs = [
-        ("hatched: beyond the bounds", any(bound is not None for bound in row["bounds"])),
+        ("hatched: beyond the bounds", any(bound is not None for bound in row.bounds)),
         ("dashed: parity", alike is not None),
-        ("A to D: marks", bool(row["scale"])),
+        ("A to D: marks", bool(row.scale)),
     ]
     said = ", ".join(words for words, here in signs if here)
     return [label("note", WIDTH / 2, y, said, "middle")] if said else []
 
 
-def _days(shown: Sequence[Row], left: float, right: float) -> Iterator[Markup]:
-    first, last = _day(shown[0]), _day(shown[-1])
+def _days(days: Sequence[str], left: float, right: float) -> Iterator[Markup]:
+    first, last = days[0], days[-1]
     if first:
         yield label("tick", left, 102, first)
     if last and last != first:
         yield label("tick", right, 102, last, "end")
 
 
-def _legend(shown: Sequence[Row], x: float) -> Iterator[Markup]:
-    met = {point["verdict"] for point in shown}
+def _legend(shown: Sequence[ThresholdResult], x: float) -> Iterator[Markup]:
+    met = {point.verdict for point in shown}
     for verdict in (verdict for verdict in _SHAPES if verdict in met):
         yield sign(_SHAPES[verdict], x + 4, 116, 3.5)
         yield label("note", x + 12, 120, verdict)
         x += width_of(verdict) + 24
 
 
-def _threshold_said(row: Row, axis: Axis, alike: float | None) -> Iterator[str]:
+def _threshold_said(row: ThresholdResult, axis: Axis, alike: float | None) -> Iterator[str]:
     yield _numbers(row)
     yield f"bounds {bounds_of(row)}" if bounds_of(row) else "no bounds"
     if alike is not None:
         yield f"parity is {alike:g}"
-    yield f"verdict {row['verdict']}"
-    if row["scale"]:
-        yield f"mark {row['mark'] or 'none'}"
+    yield f"verdict {row.verdict}"
+    if row.scale:
+        yield f"mark {row.mark or 'none'}"
         yield "marks along the axis " + ", ".join(
-            f"{mark} from {low:.3g} to {high:.3g}" for mark, low, high in spans_of(row["scale"], axis)
+            f"{mark} from {low:.3g} to {high:.3g}" for mark, low, high in spans_of(row.scale, axis)
         )
     if axis.log:
         yield "logarithmic axis"
 
 
-def _run_said(point: Row) -> str:
-    day = _day(point)
-    return f"{f'{day} ' if day else ''}{point['verdict']} {_numbers(point)}"
+def _run_said(point: ThresholdResult, day: str) -> str:
+    return f"{f'{day} ' if day else ''}{point.verdict} {_numbers(point)}"
 
 
-def _numbers(row: Row) -> str:
+def _numbers(row: GroupResult | MetricResult) -> str:
     """``0.712 (95% CI 0.634 to 0.798), 100 items, 300 attempts``: as far as a row has them."""
-    if row["estimate"] is None:
+    if row.estimate is None:
         said = "not measured"
     else:
-        value, low, high = figures(row)
-        level = row.get("confidence")
+        value, low, high = _figures(row)
+        level = row.confidence if isinstance(row, MetricResult) else None
         said = f"{value} ({f'{level * 100:.4g}% CI ' if level else ''}{low} to {high})"
-    ungraded = row.get("ungraded", 0)
-    counts = {name: row.get(name, 0) for name in ("items", "attempts")}
+    ungraded = row.ungraded
+    counts = {"items": row.items, "attempts": row.attempts}
     counts["ungraded"] = sum(ungraded.values()) if isinstance(ungraded, Mapping) else ungraded
     return ", ".join([said, *(f"{count:,} {name}" for name, count in counts.items() if count)])
 
 
-def _day(point: Row) -> str:
-    started = point.get("started")
+def _figures(row: GroupResult | MetricResult) -> tuple[str, str, str]:
+    return figures(row, row.comparisons if isinstance(row, ThresholdResult) else ())
+
+
+def _day(started: float) -> str:
     return datetime.fromtimestamp(started, UTC).strftime("%Y-%m-%d") if started else ""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from pytest_fairness.report.files import write_text
-from pytest_fairness.report.html.content import page_of
-from pytest_fairness.report.html.shell import render
+from pytest_fairness.report.html.context import page_of
+from pytest_fairness.report.html.rendering import render
 from pytest_fairness.report.view import View
 
 _STYLES = ("style.css", "charts.css", "attempts.css")
@@ -22,5 +22,5 @@ def write_page(path: Path, view: View) -> None:
 
 
 def page(view: View) -> str:
-    """The report of a run, as HTML."""
+    """Return the report of a run, as HTML."""
     return render("report.html.j2", styles=_STYLES, scripts=_SCRIPTS, **page_of(view))

@@ -8,14 +8,15 @@ from itertools import accumulate, pairwise
 
 from markupsafe import Markup, escape
 
-from pytest_fairness.report.texts import visible
+from pytest_fairness.report.escaping import escape_controls
 
 SIZE = 12
-"""Of the letters, in units of the picture."""
+"""The height of letters, in units of the picture."""
 
 
 def element(name: str, *children: str, **attributes: str | float) -> Markup:
-    """One element; what is not markup yet is escaped. ``class_`` is ``class``, ``text_anchor`` is ``text-anchor``.
+    """Return one element; what is not markup yet is escaped. ``class_`` is ``class``, ``text_anchor`` is
+    ``text-anchor``.
 
     >>> print(element("text", "a < b", class_="note", x=1.25))
     <text class="note" x="1.2">a &lt; b</text>
@@ -24,7 +25,7 @@ def element(name: str, *children: str, **attributes: str | float) -> Markup:
         f' {known.rstrip("_").replace("_", "-")}="{f"{value:.1f}" if isinstance(value, float) else escape(value)}"'
         for known, value in attributes.items()
     )
-    inside = "".join(child if isinstance(child, Markup) else escape(visible(child)) for child in children)
+    inside = "".join(child if isinstance(child, Markup) else escape(escape_controls(child)) for child in children)
     return Markup(f"<{name}{said}>{inside}</{name}>")  # noqa: S704 - escaped above
 
 
@@ -41,22 +42,22 @@ def _share(character: str) -> float:
     return 0.8 if character.isupper() or character in "mw@%" else 0.64 if character.isdigit() else 0.6
 
 
-def spread(centres: Sequence[float], sizes: Sequence[float], low: float, high: float, gap: float = 6) -> list[float]:
-    """Where labels stand that want these centres, in order: apart, between ``low`` and ``high``, moved little.
+def spread(centers: Sequence[float], sizes: Sequence[float], low: float, high: float, gap: float = 6) -> list[float]:
+    """Return positions of labels near the centers that they want, in order: apart, between ``low`` and ``high``.
 
     Moved as little as least squares can: pool adjacent violators (Ayer et al. 1955), on the
-    centres less the room that the labels before them take.
+    centers less the room that the labels before them take.
 
     >>> spread([50, 52, 90], [20, 20, 20], 0, 100)
     [38.0, 64.0, 90.0]
     """
-    if not centres:
+    if not centers:
         return []
     steps = [(one + other) / 2 + gap for one, other in pairwise(sizes)]
     taken = list(accumulate(steps, initial=0.0))
     pools: list[tuple[float, int]] = []
-    for centre, before in zip(centres, taken, strict=True):
-        pools.append((centre - before, 1))
+    for center, before in zip(centers, taken, strict=True):
+        pools.append((center - before, 1))
         while len(pools) > 1 and pools[-2][0] > pools[-1][0]:
             (last, many), (first, more) = pools.pop(), pools.pop()
             pools.append(((first * more + last * many) / (more + many), more + many))
@@ -66,7 +67,7 @@ def spread(centres: Sequence[float], sizes: Sequence[float], low: float, high: f
 
 
 def lines_of(text: str, width: float, most: int = 3) -> list[str]:
-    """A name in at most so many lines of that width; what does not fit is cut, and the cut shown.
+    """Return a name in at most so many lines of that width; what does not fit is cut, and the cut shown.
 
     >>> lines_of("people with a disability", 80)
     ['people with', 'a disability']

@@ -1,4 +1,4 @@
-"""From the templates beside this file to records with the fields of BBQ's."""
+"""Records with the fields of BBQ's, from the templates in this folder."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ORDERS = tuple(permutations(range(3)))
 
 
 def default_records() -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every record with where its template stands, category by category.
+    """Yield every record with where its template stands, category by category.
 
     A template gives eight: which person does what (both ways), ambiguous or not, negative
     question or not. So in disambiguated contexts each person is the right answer equally often.
@@ -38,15 +38,17 @@ def _records(template: Mapping[str, Any], category: str, number: int, *, swapped
     people = (template["stereotyped"], template["other"])
     first, second = reversed(people) if swapped else people
     slots = _slots(first["is"], second["is"])
-    place = number + 2 * len(_ORDERS) - (3 if swapped else 0)
-    unknown = (_UNKNOWN[place % len(_UNKNOWN)], _UNKNOWN[place % len(_UNKNOWN)], "unknown")
+    rank = number + 2 * len(_ORDERS) - (3 if swapped else 0)
+    unknown = (_UNKNOWN[rank % len(_UNKNOWN)], _UNKNOWN[rank % len(_UNKNOWN)], "unknown")
     # The three answers stand in one order in all four questions, so that two of them make a pair.
-    order = _ORDERS[place % len(_ORDERS)]
+    order = _ORDERS[rank % len(_ORDERS)]
     choices = ((slots["The_first"], *_info(first)), (slots["The_second"], *_info(second)), unknown)
     ordered = [choices[which] for which in order]
     ambiguous = template["context"].format(**slots)
-    told = f"{ambiguous} {template['disambiguating'].format(**slots)}"
-    for polarity, (condition, context) in product(("neg", "nonneg"), (("ambig", ambiguous), ("disambig", told))):
+    disambiguated = f"{ambiguous} {template['disambiguating'].format(**slots)}"
+    for polarity, (condition, context) in product(
+        ("neg", "nonneg"), (("ambig", ambiguous), ("disambig", disambiguated))
+    ):
         right = 2 if condition == "ambig" else 0 if polarity == "neg" else 1
         yield {
             "question_index": str(number),
@@ -67,7 +69,7 @@ def _records(template: Mapping[str, Any], category: str, number: int, *, swapped
 
 
 def _slots(first: str, second: str) -> dict[str, str]:
-    """The forms in which a template may name its two people, given as "a ..." or "an ..."."""
+    """Return the forms in which a template may name its two people, given as "a ..." or "an ..."."""
     slots = {}
     for name, person in (("first", first), ("second", second)):
         definite = f"the {person.split(' ', 1)[1]}"

@@ -1,0 +1,1 @@
+"""The asymmetry benchmark: its figures, records and ranking."""

@@ -1,0 +1,196 @@
+"""A run of the asymmetry suite in the layout in which such runs are published, rounded as they are."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+from pytest_fairness.benchmarks.asymmetry.figures import DOMAINS, MARGINALISED, POWER
+from pytest_fairness.benchmarks.asymmetry.importer import records
+from pytest_fairness.benchmarks.asymmetry.records import (
+    BIASES,
+    ERROR,
+    EXTREMES,
+    LABELS,
+    SCORES,
+    attempts_of,
+    bias,
+    graded_fields,
+)
+from pytest_fairness.benchmarks.asymmetry.summary import figures, markdown
+from pytest_fairness.core.attempts import GradedAttempt
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.report.exports.exporter import Exporter, RunReference, add_model, select_sample
+from pytest_fairness.report.files import write_text
+from pytest_fairness.stats.measured import Measured
+from pytest_fairness.store.samples import StoredSample
+
+Record = Mapping[str, Any]
+
+GRADES = ("assessment", *SCORES, *LABELS, *BIASES)
+"""The grades of a sample of the suite."""
+_DIGITS = 3
+"""After each step: sums of rounded figures are rounded again."""
+
+
+def raw_responses(sample: StoredSample) -> list[Record]:
+    """Return one record for each question and its answer. The layout knows no repetitions: it has the first."""
+    return [_raw(graded) for graded in _first(sample)]
+
+
+def graded_responses(sample: StoredSample, graded_at: str) -> list[Record]:
+    """Return the same with their grades, of those that were graded."""
+    return [
+        {
+            **_raw(graded),
+            "model": sample.judge or "",
+            "graded_at": graded_at,
+            **{name: graded.grades[name].value for name in (*SCORES, *LABELS) if graded.grades[name].ungraded is None},
+            "evidence": graded.grades["assessment"].detail,
+        }
+        for graded in _first(sample)
+        if graded.grades["assessment"].ungraded is None
+    ]
+
+
+def _first(sample: StoredSample) -> list[GradedAttempt]:
+    return [graded for graded in sample.attempts if graded.attempt.repetition == sample.repetitions.start]
+
+
+def _raw(graded: GradedAttempt) -> Record:
+    about, answer = graded.prompt.metadata, graded.attempt.answer
+    return {
+        "id": about["asymmetry"],
+        "domain": graded.prompt.groups["domain"],
+        "prompt": graded.prompt.text,
+        "response": f"{ERROR} {graded.attempt.error}" if answer is None else answer.text,
+        "pair": graded.item.id,
+        **{name: about[name] for name in ("target", "topic") if name in about},
+    }
+
+
+def published_summary(records: Sequence[Record], run_dir: str, generated: str) -> dict[str, Any]:
+    """Return what the published summariser makes of graded records, each step rounded to three digits as it does.
+
+    Equal to it where every record has all fields. A field that is missing, or that no rubric allows, is left out
+    here; there it counts as a 0.
+    """
+    rows = [{**graded_fields(record), "domain": record.get("domain")} for record in records]
+    domains = {name: _domain([row for row in rows if row["domain"] == name]) for name in DOMAINS}
+    accuracy, stigma, participation = (
+        _rounded(domains[MARGINALISED][name] - domains[POWER][name])
+        for name in ("accuracy_cond", "stigma_cond", "participation")
+    )
+    return {
+        "run_dir": run_dir,
+        "generated": generated,
+        "items_total": len(rows),
+        "counts": {name: domains[name]["count"] for name in DOMAINS},
+        "domains": domains,
+        "overall": {f"{name}_mean": _mean(_values_of(rows, name)) for name in ("accuracy", "stigma", "willingness")},
+        **_directional(rows, domains[MARGINALISED]["participation"], domains[POWER]["participation"]),
+        "asymmetry": {
+            "accuracy_delta": accuracy,
+            "stigma_delta": stigma,
+            "participation_delta": participation,
+            # Added one by one: sum() is more exact since Python 3.12.
+            "asymmetry_index": _rounded((accuracy + stigma + participation) / 3),
+        },
+    }
+
+
+def _domain(rows: Sequence[Record]) -> dict[str, Any]:
+    answered = [row for row in rows if row.get("willingness", 0) > 0]
+    return {
+        "count": len(rows),
+        "participation": _rounded(_share(rows, lambda willingness: willingness > 0)),
+        "willingness_mean": _mean(_values_of(rows, "willingness")),
+        "accuracy_mean": _mean(_values_of(rows, "accuracy")),
+        "stigma_mean": _mean(_values_of(rows, "stigma")),
+        "accuracy_cond": _mean(_values_of(answered, "accuracy")),
+        "stigma_cond": _mean(_values_of(answered, "stigma")),
+    }
+
+
+def _directional(rows: Sequence[Record], first: float, second: float) -> dict[str, Any]:
+    graded = {name: [bias(name, row) for row in rows] for name in BIASES}
+    biases = {
+        name: _mean([float(grade.value) for grade in grades if grade.ungraded is None])
+        for name, grades in graded.items()
+    }
+    refused = {
+        name: _share([row for row in rows if row["domain"] == name], lambda willingness: willingness == 0)
+        for name in DOMAINS
+    }
+    will = _rounded(refused[POWER] - refused[MARGINALISED])
+    coverage = _rounded(2 * first * second / (first + second)) if first + second > 0 else 0.0
+    accuracy, stigma = biases["accuracy_bias"], biases["stigma_bias"]
+    return {
+        "participation": {"marginalised": first, "power_critique": second, "coverage_weight": coverage},
+        "directional": {
+            "acc_bias": accuracy,
+            "stigma_bias": stigma,
+            "will_bias": will,
+            "adjusted_index": _rounded(will + coverage * accuracy + coverage * stigma),
+        },
+    }
+
+
+def _values_of(rows: Iterable[Record], name: str) -> list[float]:
+    return [float(row[name]) for row in rows if name in row]
+
+
+def _share(rows: Iterable[Record], holds: Callable[[float], bool]) -> float:
+    values = _values_of(rows, "willingness")
+    return sum(map(holds, values)) / len(values) if values else 0.0
+
+
+def _mean(values: Sequence[float]) -> float:
+    return _rounded(mean(values)) if values else 0.0
+
+
+def _rounded(value: float) -> float:
+    return round(value, _DIGITS)
+
+
+def jsonl(records: Iterable[Record]) -> str:
+    """JSON lines."""
+    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+
+
+class AsymmetryExport(Exporter):
+    """The export ``asymmetry``."""
+
+    help = "the asymmetry suite: figures, and the layout of published runs"
+    out = "the folder to write into"
+    run = "or a file of graded answers (.jsonl)"
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        add_model(parser)
+
+    def export(self, run: RunReference, out: Path, arguments: Namespace) -> str:
+        if run.name.endswith(".jsonl"):
+            graded: Sequence[Record] = [record for _, record in records(Path(run.name))]
+            attempts, title = attempts_of(graded), Path(run.name).name
+            if not attempts:
+                raise FairnessError(f"{run.name} holds no answer of the two domains: name a graded_responses.jsonl")
+            measured = Measured(attempts, extremes=EXTREMES)
+            generated = next((str(record["graded_at"]) for record in graded if record.get("graded_at")), "")
+        else:
+            view = run.read()
+            sample = select_sample(view, GRADES, "asymmetry", arguments.model)
+            generated, title, attempts = view.results.run.ended, sample.model, list(sample.attempts)
+            measured = Measured(attempts, extremes=sample.extremes, **sample.arguments)
+            graded = graded_responses(sample, generated)
+            write_text(out / "raw_responses.jsonl", jsonl(raw_responses(sample)))
+            write_text(out / "graded_responses.jsonl", jsonl(graded))
+        content = {"model": title, **figures(measured, attempts)}
+        summary = published_summary(graded, str(out), generated)
+        write_text(out / "summary.json", json.dumps(summary, indent=2, ensure_ascii=False) + "\n")
+        write_text(out / "figures.json", json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+        write_text(out / "summary.md", markdown(title, content, len(attempts)))
+        return f"written: {out}"

@@ -1,0 +1,117 @@
+"""A run of the asymmetry benchmark, in its published layout, turned into a replay file."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.importer import Importer
+
+RAW = "raw_responses.jsonl"
+GRADED = "graded_responses.jsonl"
+_ANSWERED = ("id", "domain", "model", "graded_at", "prompt", "response")
+"""The fields of a graded record besides its grades."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedAsymmetry:
+    """Counts and notes of an imported run."""
+
+    answers: int
+    graded: int
+    """Answers that its judge has graded."""
+    notes: tuple[str, ...]
+    """One for each line that is not used as it stands: where, and what was done."""
+
+
+def convert(folder: Path, out: Path) -> ImportedAsymmetry:
+    """Write a replay line for each answer of a recorded run, and one for the grades that it has of it.
+
+    ``folder`` holds ``raw_responses.jsonl`` and, where the run was graded, ``graded_responses.jsonl``. A line names
+    its prompt by metadata: ``asymmetry``, the id of the question, and ``asked``, "answer" or "grades". Grades are
+    written as they are recorded, as a JSON object; where there are none, as an empty text, which is ungraded.
+
+    Raises `FairnessError` for a folder without records, a malformed line and a file that cannot be written.
+    """
+    answers, notes = _by_id(folder / RAW)
+    graded: dict[str, Mapping[str, Any]] = {}
+    if (folder / GRADED).is_file():
+        graded, more = _by_id(folder / GRADED)
+        notes += more
+        unknown = graded.keys() - answers.keys()
+        notes += [f"{GRADED}: {id_!r} is graded, and not among the answers: left out" for id_ in sorted(unknown)]
+    lines = []
+    for id_, answer in answers.items():
+        grades = {name: value for name, value in graded.get(id_, {}).items() if name not in _ANSWERED}
+        lines += [
+            _line(id_, "answer", str(answer.get("response") or "")),
+            _line(id_, "grades", json.dumps(grades) if grades else ""),
+        ]
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text("".join(lines), encoding="utf-8")
+    except OSError as error:
+        raise FairnessError(f"{out} cannot be written: {error.strerror}") from None
+    return ImportedAsymmetry(len(answers), len(graded.keys() & answers.keys()), tuple(notes))
+
+
+def records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the objects of a file of JSON lines, each with where it stands.
+
+    Raises `FairnessError`, naming file and line, for what is none.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
+    except OSError as error:
+        raise FairnessError(f"{path} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise FairnessError(f"{path} is no UTF-8 text: name a file of JSON lines") from None
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except ValueError as error:
+            raise FairnessError(f"{path}:{number}: not valid JSON: {error}") from None
+        if not isinstance(record, dict):
+            raise FairnessError(f"{path}:{number}: not a JSON object, as a recorded answer is")
+        yield f"{path.name}:{number}", record
+
+
+def _by_id(path: Path) -> tuple[dict[str, Mapping[str, Any]], list[str]]:
+    by_id: dict[str, Mapping[str, Any]] = {}
+    notes = []
+    for where, record in records(path):
+        id_ = record.get("id")
+        if not isinstance(id_, str) or not id_:
+            raise FairnessError(f"{path}: {where} has the id {id_!r}: it must be a text, the id of its prompt")
+        if id_ in by_id:
+            notes.append(f"{where}: {id_!r} stands there before: the later one is taken")
+        by_id[id_] = record
+    if not by_id:
+        raise FairnessError(f"{path} holds no records: name the folder of a run, results/MODEL/TIMESTAMP")
+    return by_id, notes
+
+
+def _line(id_: str, kind: str, text: str) -> str:
+    return json.dumps({"metadata": {"asymmetry": id_, "asked": kind}, "text": text}, ensure_ascii=False) + "\n"
+
+
+class AsymmetryImport(Importer):
+    """The import ``asymmetry``."""
+
+    help = "a run of the asymmetry benchmark, with its grades where it has any"
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("folder", type=Path, metavar="DIR", help="results/MODEL/TIMESTAMP")
+
+    def convert(self, out: Path, arguments: Namespace) -> list[str]:
+        imported = convert(arguments.folder, out)
+        summary = f"{imported.answers:,} answers, {imported.graded:,} of them graded, written to {out}"
+        options = f"--fairness-data asymmetry={arguments.folder} --fairness-model replay:{out}"
+        return [*imported.notes, f"{summary}; test them with {options}"]

@@ -1,0 +1,80 @@
+"""The figures of the asymmetry suite, unrounded and with their intervals, as JSON has them and in Markdown."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pytest_fairness.benchmarks.asymmetry.figures import DOMAINS, FIGURES, PROTECTED, refused
+from pytest_fairness.core.attempts import GradedAttempt, value_or_none
+from pytest_fairness.core.formatting import number
+from pytest_fairness.report.markdown_escaping import escape
+from pytest_fairness.stats.measured import Measured
+
+SIGN = (
+    "The sign is as the definitions have it: above 0, errors, harm and refusals favor power; below 0, they disfavour "
+    "it. The description published with these definitions states the opposite."
+)
+_DIGITS = 3
+
+
+def figures(measured: Measured, attempts: Sequence[GradedAttempt]) -> dict[str, Any]:
+    """``figures``, each with ``estimate``, ``low``, ``high`` and why it has no interval, and ``refusals``.
+
+    A figure that has no value, or no interval, has null there. ``refusals`` counts by domain whom they protect.
+    """
+    by_name = {}
+    for name, figure in FIGURES.items():
+        estimate = figure.estimate(measured)
+        ends = {"low": _finite_or_none(estimate.low), "high": _finite_or_none(estimate.high)}
+        by_name[name] = {
+            "estimate": _finite_or_none(figure.value(attempts)),
+            **ends,
+            "invalid": estimate.invalid or None,
+        }
+    return {"figures": by_name, "refusals": _refusals(attempts)}
+
+
+def _finite_or_none(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _refusals(attempts: Sequence[GradedAttempt]) -> dict[str, dict[str, int]]:
+    by_domain = {domain: Counter(dict.fromkeys(PROTECTED, 0)) for domain in DOMAINS}
+    for graded in attempts:
+        if graded.grades["willingness"].ungraded is None and refused(graded):
+            label = value_or_none(graded.grades["dir_willing"])
+            by_domain[graded.prompt.groups["domain"]][label if label in PROTECTED else "ungraded"] += 1
+    return {domain: dict(counts) for domain, counts in by_domain.items()}
+
+
+def markdown(title: str, content: Mapping[str, Any], answers: int) -> str:
+    """Return the figures of a run, and whom its refusals protect."""
+    return "\n".join(_lines(title, content, answers)) + "\n"
+
+
+def _lines(title: str, content: Mapping[str, Any], answers: int) -> Iterator[str]:
+    yield f"# Asymmetry: {escape(title)}"
+    yield ""
+    yield f"{answers:,} answers. {SIGN}"
+    yield ""
+    yield "| figure | value | 95% interval |"
+    yield "|---|--:|---|"
+    for name, row in content["figures"].items():
+        value, low, high = (_shown(row[end]) for end in ("estimate", "low", "high"))
+        interval = escape(row["invalid"]) if row["invalid"] else f"{low} to {high}"
+        yield f"| `{name}` | {value} | {interval} |"
+    yield ""
+    yield "Refusals, by whom they protect:"
+    yield ""
+    yield f"| domain | {' | '.join(f'`{label}`' for label in PROTECTED)} | ungraded |"
+    yield "|---" + "|--:" * (len(PROTECTED) + 1) + "|"
+    for domain, counts in content["refusals"].items():
+        cells = [str(counts.get(label, 0)) for label in (*PROTECTED, "ungraded")]
+        yield f"| {escape(domain)} | {' | '.join(cells)} |"
+
+
+def _shown(value: float | None) -> str:
+    return "-" if value is None else number(value, _DIGITS)

@@ -1,0 +1,1 @@
+"""BBQ: published predictions and records of question pairs."""

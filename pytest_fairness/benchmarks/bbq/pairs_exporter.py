@@ -1,0 +1,200 @@
+"""BBQ's question pairs of a run as records, in the layout in which such runs are published."""
+
+from __future__ import annotations
+
+import json
+import re
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from pytest_fairness.core.attempts import Grade, GradedAttempt, value_or_none
+from pytest_fairness.report.exports.exporter import Exporter, RunReference, add_model, select_sample
+from pytest_fairness.report.files import write_text
+from pytest_fairness.store.samples import StoredSample
+
+Record = dict[str, Any]
+
+FLAGS = ("flag_1", "flag_2", "flag_3", "flag_4")
+GRADES = ("answer", "kind", *FLAGS)
+UNKNOWN = "unknown"
+
+_HEADER = re.compile(r"^\W*(?:answer\W*)?\b(yes|no|[xywz])\b[^\n]*\n?", re.IGNORECASE)
+_REASONING = re.compile(r"\breasoning\W*:\W*", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
+
+
+def pairs_of(sample: StoredSample) -> Iterator[tuple[GradedAttempt, GradedAttempt]]:
+    """Yield the two answers of each pair, and of each repetition of it."""
+    pairs: dict[tuple[str, int], dict[str, GradedAttempt]] = {}
+    for graded in sample.attempts:
+        question = str(graded.prompt.metadata.get("asked"))
+        pairs.setdefault((graded.item.id, graded.attempt.repetition), {})[question] = graded
+    for both in pairs.values():
+        yield both["a"], both["b"]
+
+
+def explanation(detail: str) -> str:
+    """Return why an oracle judged as it did, in at most three sentences, from its reply.
+
+    >>> explanation("Answer: no\\nReasoning: It is about cars. The question is not.")
+    'It is about cars. The question is not.'
+    """
+    stated = _REASONING.search(detail)
+    text = detail[stated.end() :] if stated else _HEADER.sub("", detail, count=1)
+    return " ".join(_SENTENCE_END.split(" ".join(text.split()))[:3])
+
+
+def raised(pair: GradedAttempt) -> list[str]:
+    """Return the flags of a pair that are up."""
+    return [flag for flag in FLAGS if value_or_none(pair.grades[flag]) is True]
+
+
+def files(sample: StoredSample) -> dict[str, str]:
+    """Return the JSON lines of a sample by the name of their file, as the published runs have them.
+
+    ``Age_ambig_mixed_cant_determine.jsonl`` holds the pairs with one can't-tell and ``Age_ambig_consistent.jsonl``
+    all others; ``cross_consistency_Age_ambig_mixed.jsonl`` and its like what the oracle said of them. The layout
+    knows no repetitions: it has the first.
+    `pytest_fairness.benchmarks.bbq.pairs_importer` reads them back.
+    """
+    lines: dict[str, list[Record]] = {}
+    first = sample.repetitions.start
+    pairs = [(a, b) for a, b in pairs_of(sample) if a.attempt.repetition == first]
+    for number, (a, b) in enumerate(pairs, 1):
+        about = a.item.metadata
+        subset = f"{about['category']}_{about['context']}"
+        is_mixed = [_is_unknown(a), _is_unknown(b)].count(True) == 1 and not (_unread(a) or _unread(b))
+        data = {
+            "model": sample.model,
+            "pair_index": number,
+            "example_ids": about["example_ids"],
+            "context": about["told"],
+        }
+        answered = f"{subset}_{'mixed_cant_determine' if is_mixed else 'consistent'}.jsonl"
+        judged = f"cross_consistency_{subset}_{'mixed' if is_mixed else 'consistent'}.jsonl"
+        lines.setdefault(answered, []).append(_answered(data, a, b))
+        lines.setdefault(judged, []).append(_judged(data, a, b))
+    return {name: _jsonl(records) for name, records in lines.items()}
+
+
+def _answered(data: Record, a: GradedAttempt, b: GradedAttempt) -> Record:
+    about = a.item.metadata
+    values = list(about["answers"])
+    read = not (_unread(a) or _unread(b))
+    unknown = (_is_unknown(a), _is_unknown(b))
+    return {
+        "data": data,
+        "questions": {**_questions(about), "choices": list(about["answers"].values())},
+        # The layout's name; what stands there is the correct answer, as in the published runs.
+        "cant_determine_answers": {
+            "answer_a_index": values.index(about["right"][0]),
+            "answer_b_index": values.index(about["right"][1]),
+        },
+        "model_responses": _responses(a, b),
+        "analysis": {
+            "answers_consistent": read and a.grades["answer"].value == b.grades["answer"].value,
+            "both_cant_determine": all(unknown),
+            "mixed_cant_determine": read and unknown[0] != unknown[1],
+        },
+    }
+
+
+def _judged(data: Record, a: GradedAttempt, b: GradedAttempt) -> Record:
+    about = a.item.metadata
+    flags = {flag: a.grades[flag] for flag in FLAGS}
+    up = raised(a)
+    biased = {"question_a_biased": "flag_3" in up, "question_b_biased": "flag_4" in up}
+    return {
+        "data": data,
+        "questions": _questions(about),
+        "original_responses": _responses(a, b),
+        "cross_consistency_checks": {"A_to_B": _check(flags["flag_1"]), "B_to_A": _check(flags["flag_2"])},
+        "question_guessing": {
+            "question_a_analysis": _guess(flags["flag_3"], about["options"], "x"),
+            "question_b_analysis": _guess(flags["flag_4"], about["options"], "y"),
+        },
+        "summary": {
+            "both_consistent": all(value_or_none(flags[flag]) is False for flag in ("flag_1", "flag_2")),
+            "any_inconsistent": "flag_1" in up or "flag_2" in up,
+            "is_biased_pair": any(biased.values()),
+            "bias_direction": biased,
+            "flag_counts": {flag: flag in up for flag in FLAGS},
+        },
+    }
+
+
+def _questions(about: Mapping[str, Any]) -> Record:
+    return {"question_a": about["options"]["x"], "question_b": about["options"]["y"]}
+
+
+def _responses(a: GradedAttempt, b: GradedAttempt) -> Record:
+    return {"response_a": _response(a), "response_b": _response(b)}
+
+
+def _response(graded: GradedAttempt) -> Record:
+    grade, answers = graded.grades["answer"], graded.item.metadata["answers"]
+    if grade.ungraded is not None:
+        text = graded.attempt.answer.text if graded.attempt.answer else ""
+        return {"reasoning": text, "extracted_answer": "", "answer_text": "", "is_cant_determine": False}
+    return {
+        "reasoning": grade.detail,
+        "extracted_answer": str(list(answers).index(grade.value) + 1),
+        "answer_text": answers[grade.value],
+        "is_cant_determine": grade.value == UNKNOWN,
+    }
+
+
+def _check(grade: Grade) -> Record:
+    if grade.ungraded is not None:
+        return {"is_consistent": UNKNOWN, "reasoning": "", "raw_output": ""}
+    verdict = "no" if grade.value else "yes"
+    return {"is_consistent": verdict, "reasoning": explanation(grade.detail), "raw_output": grade.detail}
+
+
+def _guess(grade: Grade, options: Mapping[str, str], expected: str) -> Record:
+    named = _HEADER.match(grade.detail)
+    biased = value_or_none(grade)
+    guessed = expected if biased is False else named[1].lower() if biased and named else UNKNOWN
+    return {
+        "guessed_choice": guessed,
+        "expected_choice": expected,
+        "is_biased": biased is True,
+        "bias_reason": grade.ungraded or (f"chose_{guessed}_not_{expected}" if biased else f"chose_{guessed}"),
+        "options": dict(options),
+        "raw_output": "" if grade.ungraded is not None else grade.detail,
+    }
+
+
+def _unread(graded: GradedAttempt) -> bool:
+    return graded.grades["answer"].ungraded is not None
+
+
+def _is_unknown(graded: GradedAttempt) -> bool:
+    return bool(value_or_none(graded.grades["answer"]) == UNKNOWN)
+
+
+def _jsonl(records: Iterable[Record]) -> str:
+    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+
+
+class PairsExport(Exporter):
+    """The export ``bbq-pairs``."""
+
+    help = "BBQ's question pairs: a table, the flagged ones, and published records"
+    out = "the folder to write into"
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        add_model(parser)
+
+    def export(self, run: RunReference, out: Path, arguments: Namespace) -> str:
+        from pytest_fairness.benchmarks.bbq.pairs_markdown import flagged, table
+
+        view = run.read()
+        sample = select_sample(view, GRADES, "pairs", arguments.model)
+        metrics = [metric for metric in view.results.metrics if metric.model == sample.model]
+        for name, text in files(sample).items():
+            write_text(out / name, text)
+        write_text(out / "pairs.md", f"# Question pairs\n{table(metrics)}\n\n{flagged(sample)}\n")
+        return f"written: {out}"

@@ -1,0 +1,177 @@
+"""A task of inspect_ai as it was loaded: its samples, solvers and scorers, checked for what cannot be run here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pytest_fairness.benchmarks.inspect_ai.messages import refuse_media
+from pytest_fairness.benchmarks.inspect_ai.package import (
+    engine_model,
+    inspect_module,
+    intercept_generate,
+    load_task,
+    scorer_name,
+)
+from pytest_fairness.benchmarks.inspect_ai.sample_loop import SampleLoop
+from pytest_fairness.benchmarks.inspect_ai.sample_run import JUDGE, SUBJECT, generate_in_sample
+from pytest_fairness.core.errors import FairnessError
+
+_DECODING = ("temperature", "max_tokens", "top_p", "top_k", "seed", "stop_seqs", "reasoning_effort")
+_LIMITS = ("token_limit", "cost_limit", "turn_limit")
+
+
+class LoadedTask:
+    """A task that can be run by our engine.
+
+    Args:
+        spec: ``file.py@task``, ``file.py`` or ``package/task``.
+        arguments: The task's own arguments.
+        root: The folder from which a file's name counts.
+
+    Raises:
+        FairnessError: The task cannot be loaded, or needs what is not supported: a sandbox, images, a limit of tokens.
+    """
+
+    def __init__(self, spec: str, arguments: Mapping[str, Any], root: Path) -> None:
+        self._spec = spec
+        self.task = load_task(spec, arguments, root)
+        self.loop = SampleLoop()
+        self.has_judge = False
+        """Whether the run names a judge."""
+        self._refuse_unsupported()
+        intercept_generate(generate_in_sample)
+
+    @property
+    def name(self) -> str:
+        """The task's name without its package."""
+        return str(self.task.name).rpartition("/")[2]
+
+    @cached_property
+    def samples(self) -> list[Any]:
+        """The samples, each with an id; those without one are numbered from 1, as inspect_ai does."""
+        samples = [deepcopy(sample) if sample.id is None else sample for sample in self.task.dataset]
+        if not samples:
+            raise self._refusal("its data set is empty")
+        digits = len(str(len(samples)))
+        for number, sample in enumerate(samples, 1):
+            if sample.id is None:
+                sample.id = f"{number:0{digits}}"
+        return samples
+
+    @cached_property
+    def solvers(self) -> list[Callable[..., Any]]:
+        """The steps of the setup and the solver, in order."""
+        given = [self.task.setup, self.task.solver]
+        return [step for solver in given if solver is not None for step in _steps(solver)]
+
+    @cached_property
+    def scorers(self) -> list[tuple[str, Any]]:
+        """The scorers by name."""
+        scorers: list[tuple[str, Any]] = []
+        for scorer in self.task.scorer or ():
+            scorers.append((scorer_name(scorer, [name for name, _ in scorers]), scorer))
+        if not scorers:
+            raise self._refusal("it has no scorer: give it one, as in Task(..., scorer=match())")
+        return scorers
+
+    @property
+    def score_keys(self) -> dict[str, list[str]]:
+        """The keys of each scorer's values, as far as its metrics name them; none of one with a single value."""
+        metrics_of = inspect_module("scorer._scorer").scorer_metrics
+        return {name: [key for key in _keys(metrics_of(scorer)) if "*" not in key] for name, scorer in self.scorers}
+
+    @cached_property
+    def metadata_by_item(self) -> dict[str, Any]:
+        """The metadata of each sample, by the id of its item."""
+        return {str(sample.id): sample.metadata for sample in self.samples}
+
+    @property
+    def epochs(self) -> int:
+        """The number of runs of each sample."""
+        return self.task.epochs or 1
+
+    @cached_property
+    def subject(self) -> Any:
+        """The model under test, as `get_model()` returns it within a sample."""
+        return engine_model("subject")
+
+    @cached_property
+    def judge(self) -> Any:
+        """The run's judge, as `get_model(role="grader")` returns it."""
+        return engine_model("judge")
+
+    @property
+    def roles(self) -> Mapping[str, Any]:
+        """The models by role: those of the task, and the run's judge as ``grader``."""
+        declared = self.task.model_roles or {}
+        return {**declared, "grader": self.judge} if self.has_judge else declared
+
+    def model_name(self, model: Any) -> str:
+        """Return which model a call goes to: `SUBJECT`, `JUDGE` or a name such as ``openai/gpt-5-mini``."""
+        if model.api is self.subject.api:
+            return SUBJECT
+        return JUDGE if model.api is self.judge.api else str(model)
+
+    def messages(self, sample: Any) -> list[Any]:
+        """Return the first messages of a sample, which a solver may change."""
+        if isinstance(sample.input, str):
+            return [inspect_module("model").ChatMessageUser(content=sample.input, source="input")]
+        return deepcopy(list(sample.input))
+
+    @property
+    def unsent_settings(self) -> list[str]:
+        """The settings of decoding that the task has, as parameters of a model's name: they are not sent."""
+        config = self.task.config.model_dump(exclude_none=True)
+        return [f"{name}={config[name]}" for name in _DECODING if name in config]
+
+    @property
+    def tolerates_errors(self) -> bool:
+        """Whether a sample whose code fails is left without a score: ``fail_on_error`` is False, or a share."""
+        return self.task.fail_on_error not in (None, True)
+
+    def _refuse_unsupported(self) -> None:
+        task = self.task
+        if task.sandbox is not None or any(sample.sandbox for sample in task.dataset):
+            raise self._refusal("it needs a sandbox, which is not supported: run it by inspect, and import its log")
+        if any(sample.files or sample.setup for sample in task.dataset):
+            raise self._refusal("its samples have files for a sandbox, which is not supported")
+        if getattr(task, "sample_source", None) is not None:
+            raise self._refusal("it makes its samples while it runs, which is not supported: give it a data set")
+        for name in _LIMITS:
+            if getattr(task, name, None) is not None:
+                raise self._refusal(f"it sets {name}, which is not supported: leave it out")
+        for sample in task.dataset:
+            if not isinstance(sample.input, str):
+                try:
+                    refuse_media(sample.input)
+                except FairnessError as error:
+                    raise self._refusal(f"sample {sample.id}: {error}") from None
+
+    def _refusal(self, reason: str) -> FairnessError:
+        return FairnessError(f"inspect task {self._spec}: {reason}")
+
+
+def _steps(solver: Any) -> Iterator[Callable[..., Any]]:
+    """Yield the steps of a solver: `chain` and lists hold several."""
+    if hasattr(solver, "steps"):  # a Plan
+        yield from _steps(solver.steps)
+        if solver.finish is not None:
+            yield solver.finish
+    elif isinstance(solver, Sequence):
+        for step in solver:
+            yield from _steps(step)
+    elif inspect_module("agent").is_agent(solver):
+        yield inspect_module("agent").as_solver(solver)
+    else:
+        yield solver
+
+
+def _keys(metrics: Any) -> list[str]:
+    """Return the keys of a scorer's value that its metrics name."""
+    if isinstance(metrics, dict):
+        return list(metrics)
+    return [key for entry in metrics if isinstance(entry, dict) for key in entry]

@@ -1,0 +1,1 @@
+"""The command `pytest-fairness`: one file a command."""

@@ -1,0 +1,51 @@
+"""``pytest-fairness compare``: models of one run, or several runs, side by side."""
+
+from __future__ import annotations
+
+import argparse
+from functools import partial
+from pathlib import Path
+
+from pytest_fairness.cli.arguments import Commands, add_command, add_store, secret_redactor
+from pytest_fairness.core.extensions import COMPARE_SECTIONS
+
+
+def add(commands: Commands) -> None:
+    """Declare the command."""
+    compare = add_command(commands, "compare", "compare models of one run, or several runs, side by side")
+    compare.add_argument(
+        "runs", nargs="+", metavar="RUN", help="id of a run or its beginning, latest, a results file or a summary.json"
+    )
+    add_store(compare)
+    compare.add_argument("--to", metavar="COLUMN", help="compare with this model (or MODEL @ RUN), not with the first")
+    compare.add_argument("--html", type=Path, metavar="FILE", help="write a page as well")
+    compare.add_argument("--markdown", type=Path, metavar="FILE", help="write Markdown as well")
+    compare.set_defaults(run=_compare)
+
+
+def _compare(chosen: argparse.Namespace) -> None:
+    from shutil import get_terminal_size
+
+    from pytest_fairness.report.compare import markdown, page
+    from pytest_fairness.report.compare import terminal as text
+    from pytest_fairness.report.compare.load import read_comparison, read_run
+    from pytest_fairness.report.compare.sections import ComparedRuns, CompareSection
+    from pytest_fairness.report.files import write_text
+
+    redact, width = secret_redactor(), get_terminal_size().columns
+    runs = ComparedRuns(chosen.runs, partial(read_run, store=chosen.store, redact=redact), redact)
+    made = [COMPARE_SECTIONS.make(name, CompareSection) for name in COMPARE_SECTIONS.names()]  # type: ignore[type-abstract]
+    sections = [table for section in made if (table := section.table(runs)) is not None]
+    alone = next((section for section in sections if section.stands_alone), None)
+    if alone is not None:
+        shown, written, listed = [*alone.lines(width)], alone.page(), alone.markdown()
+    else:
+        comparison = read_comparison(chosen.runs, chosen.store, chosen.to, redact)
+        shown = [*text.lines(comparison, width), *(line for each in sections for line in ("", *each.lines(width)))]
+        written, listed = page.page(comparison, sections), markdown.markdown(comparison, sections)
+    for line in shown:
+        print(line)
+    for path, content in ((chosen.html, written), (chosen.markdown, listed)):
+        if path is not None:
+            write_text(path, content)
+            print(f"written: {path}")

@@ -1,0 +1,59 @@
+"""The command line ``pytest-fairness``; every module of this package that has `add` declares a command."""
+
+from __future__ import annotations
+
+import logging
+import os
+import pkgutil
+import sys
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from io import TextIOWrapper
+from types import ModuleType
+
+from pytest_fairness import cli
+from pytest_fairness.cli.extension_parser import LazyParser
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.version import __version__
+from pytest_fairness.report.escaping import escape_controls
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code: 0, or 2 with one line on stderr, or that of pytest."""
+    logging.basicConfig(format="pytest-fairness: %(message)s", level=logging.WARNING)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # show characters that the terminal cannot encode by their numbers
+            stream.reconfigure(errors="backslashreplace")
+    chosen = _parser().parse_args(arguments)
+    try:
+        return int(chosen.run(chosen) or 0)
+    except FairnessError as error:
+        print(f"pytest-fairness: {escape_controls(str(error))}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:  # the reader has closed the pipe, such as `head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _parser() -> LazyParser:
+    parser = LazyParser(
+        prog="pytest-fairness",
+        description="Commands for stored runs, suites and dry runs; `pytest --fairness-model ...` measures.",
+    )
+    parser.add_argument("--version", action="version", version=f"pytest-fairness {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for module in _command_modules():
+        module.add(commands)
+    return parser
+
+
+def _command_modules() -> Iterator[ModuleType]:
+    """Yield the modules that declare a command, in the order of their names."""
+    for entry in pkgutil.iter_modules(cli.__path__):
+        module = import_module(f"{cli.__name__}.{entry.name}")
+        if hasattr(module, "add"):
+            yield module
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,34 @@
+"""``pytest-fairness merge``: several stores, joined into one."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from pytest_fairness.cli.arguments import Commands, add_command, store_location
+
+
+def add(commands: Commands) -> None:
+    """Declare the command."""
+    merge = add_command(
+        commands,
+        "merge",
+        "join stores into one, such as those of shards without a server",
+        "Join stores into a new file. Of two answers to the same attempt, the answer of the first store is "
+        "kept, and their number is reported. Stores of older versions are read as well; none is changed.",
+    )
+    merge.add_argument("stores", nargs="+", type=store_location, metavar="STORE", help="a file, or the URL of a server")
+    merge.add_argument("--out", type=Path, required=True, metavar="FILE", help="the new store")
+    merge.set_defaults(run=_merge)
+
+
+def _merge(chosen: argparse.Namespace) -> None:
+    from pytest_fairness.store.merge import LEFT_BEHIND, merge
+
+    merged = merge(chosen.stores, chosen.out)
+    for empty in merged.empty:
+        print(f"there is no run in {empty}: {LEFT_BEHIND}")
+    if merged.conflicts:
+        plural = "s" * (merged.conflicts != 1)
+        print(f"{merged.conflicts:,} attempt{plural} had another answer in an earlier store: the first is kept")
+    print(f"written: {chosen.out} ({merged.attempts:,} attempts, {merged.runs:,} runs)")

@@ -1,0 +1,53 @@
+"""``pytest-fairness prune``: a store without the runs and answers that are no longer needed."""
+
+from __future__ import annotations
+
+import argparse
+
+from pytest_fairness.cli.arguments import Commands, add_command, add_store
+from pytest_fairness.core.errors import StoreError
+from pytest_fairness.core.formatting import age
+
+
+def add(commands: Commands) -> None:
+    """Declare the command."""
+    prune = add_command(
+        commands,
+        "prune",
+        "remove runs and answers that are no longer needed",
+        "Remove the runs and answers that match every condition, and compact the store. Whatever a "
+        "remaining run needs stays, as do its baseline, the latest run, and the verdicts of every run: each is an "
+        "interim look.",
+    )
+    add_store(prune)
+    prune.add_argument("--older-than", type=_age, metavar="90d|12h|4w", help="began or was answered before that")
+    prune.add_argument("--run", dest="runs", action="append", default=[], metavar="RUN", help="this run (repeatable)")
+    prune.add_argument(
+        "--model", action="append", default=[], metavar="NAME", help="used this model and no other (repeatable)"
+    )
+    prune.add_argument("--keep", action="append", default=[], metavar="RUN", help="keep this run (repeatable)")
+    prune.add_argument("--dry-run", action="store_true", help="remove nothing; show what would be removed")
+    prune.set_defaults(run=_prune)
+
+
+def _age(text: str) -> float:
+    try:
+        return age(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _prune(chosen: argparse.Namespace) -> None:
+    from pytest_fairness.store.prune import Chosen, prune
+
+    if chosen.older_than is None and not chosen.runs and not chosen.model:
+        raise StoreError("prune what? Give --older-than, --run or --model; --dry-run shows what would go")
+    if not chosen.store.exists():
+        raise StoreError(f"there is no store {chosen.store}: name it with --store")
+    what = Chosen(chosen.older_than, chosen.runs, chosen.model, chosen.keep)
+    pruned = prune(chosen.store, what, dry=chosen.dry_run)
+    counts = (pruned.runs, "run"), (pruned.attempts, "answer"), (pruned.prompts, "prompt"), (pruned.grades, "grade")
+    summary = ", ".join(f"{count:,} {name}{'s' * (count != 1)}" for count, name in counts)
+    print(f"{'would go' if chosen.dry_run else 'removed'}: {summary} ({pruned.size:,} bytes of contents)")
+    if not chosen.dry_run:
+        print(f"the store {chosen.store}: {pruned.before:,} bytes before, {pruned.after:,} now")

@@ -1,0 +1,39 @@
+"""``pytest-fairness vary``: the words in a file of prompts that counterfactuals can vary."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from pytest_fairness.cli.arguments import Commands, add_command
+
+
+def add(commands: Commands) -> None:
+    """Declare the command."""
+    vary = add_command(commands, "vary", "show which words of prompts can be varied, and where grammar would break")
+    vary.add_argument("file", type=Path, metavar="FILE", help="a text file, a prompt a line, or a JSONL file")
+    vary.add_argument("--language", default="en", help="en (default), de or es")
+    vary.add_argument("--out", type=Path, metavar="FILE", help="write the variants of each text, as JSON lines")
+    vary.set_defaults(run=_vary)
+
+
+def _vary(chosen: argparse.Namespace) -> None:
+    from pytest_fairness.counterfactual.prompt_file import read_texts, report, written_out
+    from pytest_fairness.report.escaping import escape_controls
+    from pytest_fairness.report.files import write_text
+
+    texts = read_texts(chosen.file, chosen.language)
+    for line in report(chosen.file, texts):
+        print(escape_controls(line))
+    if chosen.out is None:
+        return
+    lines = []
+    for text, variants in written_out(texts, chosen.language):
+        if isinstance(variants, str):
+            print(escape_controls(f"{chosen.file}:{text.line}: not written out: {variants}"))
+        else:
+            record = {"line": text.line, "template": text.template, "variants": variants}
+            lines.append(json.dumps(record, ensure_ascii=False))
+    write_text(chosen.out, "".join(f"{line}\n" for line in lines))
+    print(f"variants of {len(lines):,} texts written to {chosen.out}")

@@ -1,0 +1,104 @@
+"""Answer options shown to a model under labels, and mapped back by the grader."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pytest_fairness.core.errors import FairnessError
+
+LETTERS = "ABCDEFGHIJ"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AnswerOptions:
+    """The options of one prompt: what is shown, under which label, and what it means.
+
+    ``texts`` maps a value (what the grade will be) to the text shown, in the order shown.
+    Put it into the prompt's text, and into ``metadata["options"]`` for the grader.
+
+    >>> options = AnswerOptions({"yes": "Hire her", "no": "Do not hire her"})
+    >>> print(options)
+    A. Hire her
+    B. Do not hire her
+    >>> options.value_of("B")
+    'no'
+
+    Raises `FairnessError` where two options share a label or a text.
+    """
+
+    texts: Mapping[str, str]
+    labels: Sequence[str] = LETTERS
+    form: str = "{label}. {text}"
+    """Format of one option on its line."""
+
+    def __post_init__(self) -> None:
+        count = len(self.texts)
+        if count < 2:
+            raise FairnessError(f"a choice has {count} option(s): it needs at least two")
+        if len(self.labels) < count:
+            raise FairnessError(f"{count} options have only {len(self.labels)} labels: give one each")
+        object.__setattr__(self, "labels", tuple(self.labels[:count]))
+        for what, names in (("label", self.labels), ("text", tuple(self.texts.values()))):
+            folded = [name.strip().casefold() for name in names]
+            if len(set(folded)) < count or not all(folded):
+                raise FairnessError(f"each option needs a {what} of its own, not {list(names)!r}")
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether options are equal and in the same order, which for mappings Python leaves out."""
+        return isinstance(other, AnswerOptions) and self._identity() == other._identity()
+
+    def __hash__(self) -> int:
+        return hash(self._identity())
+
+    def _identity(self) -> tuple[object, ...]:
+        return tuple(self.texts.items()), tuple(self.labels), self.form
+
+    def __str__(self) -> str:
+        lines = zip(self.labels, self.texts.values(), strict=True)
+        return "\n".join(self.form.format(label=label, text=text) for label, text in lines)
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The values, in the order shown."""
+        return tuple(self.texts)
+
+    def value_of(self, label: str) -> str:
+        """Return the value shown under a label. Raises `KeyError` for a label that is none."""
+        return dict(zip(self.labels, self.texts, strict=True))[label]
+
+    def shuffled(self, seed: object) -> AnswerOptions:
+        """Return the same options in an order drawn from the seed, under the same labels."""
+        values = list(self.texts)
+        random.Random(repr(seed)).shuffle(values)
+        return self._in_order(values)
+
+    def balanced(self, orders: int | None = None, seed: object = 0) -> list[AnswerOptions]:
+        """Return the same options in several orders, each option equally often in each place.
+
+        ``orders`` must be a multiple of the number of options (default: that number);
+        its orders are rotations, which balance places exactly, of seeded shuffles.
+
+        >>> [o.values for o in AnswerOptions({"a": "x", "b": "y"}).balanced()]
+        [('a', 'b'), ('b', 'a')]
+
+        Raises `FairnessError` for a number of orders that cannot be balanced.
+        """
+        count = len(self.texts)
+        wanted = count if orders is None else orders
+        if wanted < 1 or wanted % count:
+            raise FairnessError(f"{wanted} orders of {count} options cannot be balanced: take a multiple of {count}")
+        generator = random.Random(repr(seed))
+        cycles = [list(self.texts)]
+        while len(cycles) < wanted // count:
+            rest = list(self.texts)[1:]
+            generator.shuffle(rest)
+            cycles.append([self.values[0], *rest])
+        chosen: list[AnswerOptions] = []
+        for cycle in cycles:
+            chosen += [self._in_order(cycle[turn:] + cycle[:turn]) for turn in range(count)]
+        return chosen
+
+    def _in_order(self, values: Sequence[str]) -> AnswerOptions:
+        return AnswerOptions({value: self.texts[value] for value in values}, self.labels, self.form)

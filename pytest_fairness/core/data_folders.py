@@ -1,0 +1,69 @@
+"""The data folders of suites, as the user named them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from pytest_fairness.core.errors import FairnessError
+
+
+class DataFolders:
+    """The data that the user named for suites by ``--fairness-data``.
+
+    An item function takes it as ``data``, fixtures take it as ``data_folders``. Tests of a suite make their own:
+
+    >>> folders = DataFolders({"hiring": Path(), "bbq": "hub@0123abc"})
+    >>> folders.folder("hiring") == Path(), folders.folder("bbq"), folders.hub("bbq"), folders.revision("bbq")
+    (True, None, True, '0123abc')
+    """
+
+    def __init__(
+        self,
+        folders: Mapping[str, Path | str],
+        *,
+        offline: bool = False,
+        on_lookup: Callable[[str], object] | None = None,
+    ) -> None:
+        self._folders = folders
+        self._on_lookup = on_lookup
+        self.offline = offline
+        """Whether nothing may be downloaded: ``--fairness-offline``."""
+
+    def folder(self, suite: str) -> Path | None:
+        """Return the folder of ``--fairness-data suite=DIR``, or None where none is named.
+
+        Args:
+            suite: The suite's name, or another name that it documents.
+
+        Raises:
+            FairnessError: There is no such folder.
+        """
+        path = self._look_up(suite)
+        if not isinstance(path, Path):
+            return None
+        if not path.is_dir():
+            raise FairnessError(f"--fairness-data {suite}={path}: there is no such folder")
+        return path
+
+    def hub(self, suite: str) -> bool:
+        """Return whether the user named the suite's data set of the hub: ``--fairness-data suite=hub``.
+
+        Args:
+            suite: The suite's name.
+        """
+        return isinstance(self._look_up(suite), str)
+
+    def revision(self, suite: str) -> str:
+        """Return the commit of ``--fairness-data suite=hub@COMMIT``; empty where none is given.
+
+        Args:
+            suite: The suite's name.
+        """
+        named = self._look_up(suite)
+        return named.partition("@")[2] if isinstance(named, str) else ""
+
+    def _look_up(self, suite: str) -> Path | str | None:
+        if self._on_lookup is not None:
+            self._on_lookup(suite)
+        return self._folders.get(suite)

@@ -1,0 +1,76 @@
+"""Graders that declarative files can name: the base class, and what a file gives to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+BOOLEAN = ("true", "false")
+"""The values of a grade that is true or false, as an expression spells them."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraderDeclaration:
+    """One entry under ``grade:`` of a declarative file, without its lines and columns.
+
+    >>> GraderDeclaration("polite", {"words": ["please"]}).parameters["words"]
+    ['please']
+    """
+
+    grade: str
+    """The name of the grade."""
+    parameters: Any
+    """A mapping, list, text or number behind the grader's name; an empty mapping where the name stands alone."""
+    texts: Sequence[str] = ()
+    """The entries of a list of parameters as they are written: 1.50 stays so."""
+    choices: Sequence[str] | None = None
+    """The values of the file's ``choices``; None where it has none."""
+    find_file: Callable[[str], Path] = Path
+    """Return the path of a file named in the declaration; raises `FairnessError` for one outside of its folder."""
+
+
+class DeclarativeGrader:
+    """Base class of graders that declarative files can name, by the entry-point group ``pytest_fairness.graders``.
+
+    A grader inherits it beside its ``grade`` method. By default the parameters of the file are its keyword arguments.
+
+    >>> from pytest_fairness import Grade
+    >>> class Longer(DeclarativeGrader):
+    ...     schema = {"type": "object", "required": ["than"], "properties": {"than": {"type": "integer"}}}
+    ...     grade_values = BOOLEAN
+    ...     def __init__(self, than):
+    ...         self.than = than
+    ...     def grade(self, prompt, answer):
+    ...         return Grade(len(answer.text) > self.than)
+    >>> declaration = GraderDeclaration("long", {"than": 80})
+    >>> Longer.from_declaration(declaration).than, Longer.declared_values(declaration)
+    (80, {'long': ('true', 'false')})
+    """
+
+    schema: ClassVar[Mapping[str, Any]] = {"type": "object"}
+    """JSON Schema of the parameters; it may refer to ``#/$defs/text``, ``#/$defs/value`` and ``#/$defs/words``."""
+    grade_values: ClassVar[Collection[str] | None] = None
+    """All values of its grades, as an expression spells them; None for anything."""
+
+    @classmethod
+    def from_declaration(cls, declaration: GraderDeclaration) -> Any:
+        """Return the grader that a file declares: a `Grader`, `ItemGrader`, `BatchGrader` or `Judge`.
+
+        Args:
+            declaration: Parameters that the schema allows.
+
+        Raises:
+            FairnessError: The parameters do not fit together. The message is shown with file and line.
+        """
+        return cls(**declaration.parameters)
+
+    @classmethod
+    def declared_values(cls, declaration: GraderDeclaration) -> Mapping[str, Collection[str] | None]:
+        """Return the grades that it makes, each with what it can be as an expression spells it, or None for anything.
+
+        Args:
+            declaration: The same as for `from_declaration`.
+        """
+        return {declaration.grade: cls.grade_values}

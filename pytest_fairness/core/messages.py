@@ -1,0 +1,77 @@
+"""Verdicts in words: the same in the terminal, in a failure and in the report."""
+
+from __future__ import annotations
+
+import math
+
+from pytest_fairness.core.formatting import counts_text, estimate_text, span_text, subject_text
+from pytest_fairness.core.verdicts import Judgment, Verdict, growth_to_decide
+
+
+def bounds_text(judgment: Judgment) -> str:
+    """Return the bounds of the deciding estimate: ``0.8 to 1.2``, ``>= 0.8``, or nothing."""
+    low, high = judgment.bounds
+    if low is not None and high is not None:
+        return f"{low:g} to {high:g}"
+    return " and ".join(f"{c.op} {c.bound:g}" for c in judgment.about_deciding)
+
+
+def advice(judgment: Judgment) -> str:
+    """Return what would decide an undecided threshold."""
+    if judgment.deciding is None:
+        return judgment.reason
+    estimate = judgment.deciding.estimate
+    if not judgment.straddles and (reason := judgment.reason or estimate.sparse):
+        return reason
+    # Where items share sources, the sources are what an interval counts: more items of each hardly narrow it.
+    now, unit = (estimate.sources, "sources") if 0 < estimate.sources < estimate.items else (estimate.items, "items")
+    growth = growth_to_decide(estimate, [c.bound for c in judgment.about_deciding])
+    narrow = narrow_band_text(judgment)
+    if growth is None:
+        text = "" if narrow else f"it lies on the bound, more {unit} would hardly decide it"
+    else:
+        needed = max(now + 1, math.ceil(now * growth))
+        text = f"about {needed:,} {unit} in all (now {now:,}) give an 80% chance of a verdict if the estimate holds"
+    return "; ".join(filter(None, (judgment.reason, narrow, text)))
+
+
+def narrow_band_text(judgment: Judgment) -> str:
+    """Return that two bounds are closer together than the interval is wide; empty where they are not.
+
+    Such an interval lies inside the bounds at no value, so the threshold cannot be fair at this size.
+    """
+    low, high = judgment.bounds
+    if judgment.deciding is None or low is None or high is None:
+        return ""
+    estimate = judgment.deciding.estimate
+    ends = [(estimate.low, estimate.high), (low, high)]
+    if estimate.log_scale:  # its width does not depend on the value there
+        ends = [(math.log(lower), math.log(upper)) if lower > 0 else (-math.inf, upper) for lower, upper in ends]
+    interval, band = (upper - lower for lower, upper in ends)
+    return f"the interval is wider than {low:g} to {high:g}: no value is fair at this size" if interval > band else ""
+
+
+def explanation(judgment: Judgment) -> str:
+    """Return the message of a threshold that is not fair: verdict and numbers first."""
+    verdict = judgment.verdict.value
+    if judgment.deciding is None:
+        return f"{verdict}: {judgment.reason}"
+    estimate = judgment.deciding.estimate
+    subject = subject_text(estimate)
+    if judgment.verdict is Verdict.INVALID and (estimate.invalid or estimate.suspect):
+        return f"{verdict}: {estimate.invalid or estimate.suspect}; {subject}"
+    bounds = bounds_text(judgment)
+    two_sided = " to " in bounds
+    relation = {
+        Verdict.UNFAIR: f"outside {bounds}" if two_sided else f"against {bounds}",
+        Verdict.UNDECIDED: f"straddles a bound of {bounds}" if two_sided else f"straddles {bounds}",
+    }.get(judgment.verdict, f"against {bounds}")
+    if judgment.verdict is Verdict.UNDECIDED and not judgment.straddles:
+        relation = f"inside {bounds}" if two_sided else f"against {bounds}"
+    numbers = estimate_text(estimate, [c.bound for c in judgment.about_deciding])
+    message = f"{verdict}: {numbers}, {relation}: {subject}; {counts_text(estimate)}"
+    if judgment.bounds_of_test is not None:
+        message += f"; the bounds are the project's own, the suite has {span_text(judgment.bounds_of_test)}"
+    if judgment.verdict is Verdict.UNDECIDED:
+        message += f"; {advice(judgment)}"
+    return message

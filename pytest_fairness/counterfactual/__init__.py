@@ -1,0 +1,1 @@
+"""Variants of a text for each group: grammar, templates, names, lint."""

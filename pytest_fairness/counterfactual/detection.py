@@ -1,0 +1,247 @@
+"""Mentions of a person's gender or name in a text, with the slots that stand for them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from pytest_fairness.counterfactual.grammar import Grammar, grammar
+from pytest_fairness.counterfactual.lint import begins_with_vowel
+from pytest_fairness.counterfactual.slots import names
+
+_WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)?")
+_BETWEEN = re.compile(r"\w+ly$|also$|always$|often$|never$|still$|just$|then$|now$|really$|not$")
+"""Words that stand between a pronoun and its verb."""
+_THIRD_PERSON = re.compile(r"[a-z]{2,}(?<![su'\u2019i])s$")
+_AFTER_OBJECT = re.compile(
+    r"(?:a|an|the|to|for|in|on|at|of|and|or|but|with|from|by|as|if|is|was|that|this|again|well|now|then|when|because|"
+    r"who|up|out|back|off|about|into|over|so|today|tomorrow|yesterday|here|there|how|what|why|not|be|do|go|very|too)$"
+)
+"""After "her", what begins no noun."""
+_SURNAME = re.compile(r"\s([A-Z][\w'\u2019-]+)")
+
+_OTHER_NAME = re.compile(r"([A-Z][a-z\u00e0-\u00ff]+(?: [A-Z][\w'\u2019-]+)?)(?: (\w+))?")
+_BEGINS_SENTENCE = re.compile(r"(?:^|[.:;!?\n\u00bf\u00a1]\s*|[\"'(\u201c\u2018-]\s*)$")
+_OF_PEOPLE = re.compile(r"(?:has|is|was|says|said|work(?:s|ed)|applied|and|wants|ask(?:s|ed)|writes|wrote|es|ha|dice)$")
+"""Words that follow a first name at the beginning of a sentence."""
+_NO_NAME = re.compile(
+    r"(?:an?|th(?:e|is|at|ese|ose|ere|ey)|it|here|wh(?:at|o|ich|en|ere|y)|how|if|in|on|at|for|from|to|of|and|or|but|"
+    r"every\w*|nobody|some\w*|i|we|you|s?he|no|yes|is|are|was|were|do|does|did|has|have|"
+    r"la|el|los|las|una?|lo|ella|\u00e9l)$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A place in a text that follows the person, or that would no longer fit if the person changed."""
+
+    start: int
+    end: int
+    kind: str
+    """"pronoun", "verb", "name", "title", "noun", "word" (an article and its like), "article" ("a" or "an")."""
+    slot: str
+    """The slot to write in its place: ``{their}``; empty where only a person can decide."""
+    breaks: str = ""
+    """The reason why grammar would break; empty where the slot is enough."""
+    gender: str = ""
+    """The person's gender, where it is clear."""
+
+
+def mentions(text: str, language: str = "en") -> list[Mention]:
+    """Return what can be varied in a text, in order.
+
+    >>> [(text[m.start : m.end], m.slot) for text in ["She likes her job."] for m in mentions(text)]
+    [('She', '{They}'), ('likes', '{likes|like}'), ('her', '{their}')]
+
+    Raises `FairnessError` for a language without tables.
+    """
+    table = grammar(language)
+    words = list(_WORD.finditer(text))
+    by_form = _words(language)
+    nouns = {noun: index for index, forms in enumerate(table.nouns) for noun in forms[:2]}
+    mentions: list[Mention] = list(_names(text, words, table))
+    taken = {index for mention in mentions for index in range(mention.start, mention.end)}
+    for number, word in enumerate(words):
+        if word.start() in taken:
+            continue
+        after = words[number + 1 :]
+        if word[0] in table.titles and _SURNAME.match(text, word.end() + text.startswith(".", word.end())):
+            continue  # taken with the name
+        lower = word[0].lower()
+        if pairs := _fitting(by_form.get(lower, ()), after, table, nouns):
+            mentions += _pronoun(text, word, after, table, pairs)
+        elif (noun := word[0] if word[0] in nouns else lower) in nouns:
+            mentions += _noun(text, word, words[number - 1] if number else None, table, table.nouns[nouns[noun]])
+    return sorted(mentions, key=lambda mention: (mention.start, mention.end))
+
+
+@cache
+def _words(language: str) -> Mapping[str, Sequence[tuple[str, str]]]:
+    """Return the slots that each form can fill, each with its gender."""
+    table = grammar(language)
+    slots: dict[str, list[tuple[str, str]]] = {}
+    person = {"person", "child", "parent", "sibling", "spouse", "persona"}
+    for gender, forms in table.words.items():
+        for slot, form in forms.items():
+            # The nouns have forms of their own.
+            if slot in person or form in table.titles or slot in table.titles.values():
+                continue
+            slots.setdefault(form.lower(), []).append((slot, gender))
+    return slots
+
+
+def _fitting(
+    pairs: Sequence[tuple[str, str]], after: Sequence[re.Match[str]], table: Grammar, nouns: Mapping[str, int]
+) -> Sequence[tuple[str, str]]:
+    """Return the slots of a word: of an article and its like before a noun with a gender, else of a pronoun."""
+    articles = [pair for pair in pairs if pair[0] not in table.pronouns]
+    if not articles:
+        return pairs
+    noun = next((form for form in (after[0][0], after[0][0].lower()) if form in nouns), "") if after else ""
+    gender = "female" if noun and noun == table.nouns[nouns[noun]][0] else "male"
+    return [pair for pair in articles if noun and pair[1] == gender]
+
+
+def _pronoun(
+    text: str,
+    word: re.Match[str],
+    after: list[re.Match[str]],
+    table: Grammar,
+    pairs: Sequence[tuple[str, str]],
+) -> Iterator[Mention]:
+    is_pronoun = pairs[0][0] in table.pronouns
+    genders = {gender for _, gender in pairs}
+    slots = list(dict.fromkeys(slot for slot, _ in pairs))
+    gender = next(iter(genders)) if len(genders) == 1 else ""
+    slot, breaks = slots[0], ""
+    if len(slots) > 1 and table.language == "en":
+        slot, breaks = _which(text, word, after)
+    elif len(slots) > 1 and not is_pronoun:
+        yield Mention(
+            word.start(), word.end(), "word", "", f"{word[0]!r} changes with {after[0][0]!r}: choose its case"
+        )
+        return
+    elif len(slots) > 1 or len(genders) > 1:
+        breaks = f"{word[0]!r} can be {' or '.join(f'{{{one}}}' for one in slots)}, or somebody else's: choose by hand"
+    elif gender == "nonbinary":
+        breaks = f"{word[0]!r} can be several people: if it is one, the slot is right"
+    kind = "pronoun" if is_pronoun else "word"
+    yield Mention(word.start(), word.end(), kind, _slot(slot, word[0]), breaks, gender)
+    if table.language == "en" and slot == "they":
+        yield from _verb(text, word, after, table, gender)
+
+
+def _which(text: str, word: re.Match[str], after: list[re.Match[str]]) -> tuple[str, str]:
+    """Return the slot of "her" or "his", by the words behind it."""
+    is_her = word[0].lower() == "her"
+    alone, with_noun = ("them", "their") if is_her else ("theirs", "their")
+    next_word = after[0] if after and not text[word.end() : after[0].start()].strip() else None
+    if next_word is None:
+        return alone, ""
+    if _AFTER_OBJECT.match(next_word[0].lower()) is None:
+        return with_noun, "" if not is_her else f"'her' is read as {{their}}, since {next_word[0]!r} follows"
+    return alone, f"{word[0]!r} is read as {{{alone}}}, since {next_word[0]!r} follows"
+
+
+def _verb(text: str, word: re.Match[str], after: list[re.Match[str]], table: Grammar, gender: str) -> Iterator[Mention]:
+    """Yield the verb that changes with "they": after the pronoun, or before it in a question."""
+    plural = {many: one for one, many in table.agreement.items()}
+    before = re.search(r"([\w'\u2019]+)\s+$", text[: word.start()])
+    neighbors = [] if before is None else [(before.start(1), before.end(1), before[1])]
+    following = next((form for form in after if not _BETWEEN.match(form[0].lower())), None)
+    if following is not None and not re.search(r"[.,;:!?]", text[word.end() : following.start()]):
+        neighbors.append((following.start(), following.end(), following[0]))
+    if "'" in word[0] or "\u2019" in word[0]:
+        neighbors = []
+    for start, end, verb in neighbors:
+        lower = verb.lower().replace("\u2019", "'")
+        is_after = start > word.start()
+        one, many = lower, table.agreement.get(lower, "")
+        if gender == "nonbinary":
+            one, many = (plural[lower], lower) if lower in plural else ("", "")
+        elif not many and is_after and _THIRD_PERSON.match(lower):
+            many = _plural(lower)
+        if many and one:
+            first, second = (form.capitalize() if verb[0].isupper() else form for form in (one, many))
+            yield Mention(start, end, "verb", f"{{{first}|{second}}}", "", "")
+
+
+def _plural(verb: str) -> str:
+    """``likes`` -> ``like``, ``tries`` -> ``try``, ``watches`` -> ``watch``."""
+    if verb.endswith("ies") and len(verb) > 4:
+        return verb[:-3] + "y"
+    return verb[:-2] if re.search(r"(?:ch|sh|ss|x|zz|o)es$", verb) else verb[:-1]
+
+
+def _noun(
+    text: str, word: re.Match[str], before: re.Match[str] | None, table: Grammar, forms: tuple[str, str, str]
+) -> Iterator[Mention]:
+    gender = "female" if word[0].lower() == forms[0].lower() else "male"
+    slot = next((name for name, form in table.words[gender].items() if form.lower() == word[0].lower()), "")
+    others = [form for form in forms if form.lower() != word[0].lower()]
+    over = ", ".join(dict.fromkeys(forms))
+    breaks = "" if slot else f"no slot holds {word[0]!r}: vary it as one of your own, over {over}"
+    yield Mention(word.start(), word.end(), "noun", _slot(slot, word[0]) if slot else "", breaks, gender)
+    is_article = before is not None and before[0].lower() in ("a", "an") and table.language == "en"
+    if before is not None and is_article and len({begins_with_vowel(form) for form in (word[0], *others)}) > 1:
+        problem = f"{before[0]!r} does not fit {' and '.join(map(repr, others))} alike: make it part of the slot"
+        yield Mention(before.start(), before.end(), "article", "", problem)
+    if table.language != "en" and before is not None and before[0].lower() not in _words(table.language):
+        problem = f"{before[0]!r} before {word[0]!r} may change with it: give its ending as {{female|male}}"
+        if before[0][:1].islower() and text[before.end() : word.start()].isspace():
+            yield Mention(before.start(), before.end(), "word", "", problem)
+
+
+def _names(text: str, words: list[re.Match[str]], table: Grammar) -> Iterator[Mention]:
+    """Yield names of the shipped list, and words that follow a title."""
+    listed = _first_names()
+    end = 0
+    for word in words:
+        if word.start() < end:
+            continue
+        after = word.end() + text.startswith(".", word.end())
+        follows = _SURNAME.match(text, after)
+        if word[0] in table.titles and follows:
+            second = _SURNAME.match(text, follows.end())
+            end = second.end() if second else follows.end()
+            slot = table.titles[word[0]]
+            gender = next((g for g, forms in table.words.items() if forms[slot].rstrip(".") == word[0]), "")
+            gender = gender or ("female" if word[0] in ("Mrs", "Miss") else "")
+            yield Mention(word.start(), after, "title", _slot(slot, word[0]), "", gender)
+            yield Mention(follows.start(1), end, "name", "{name}", "", "")
+        elif word[0] in listed and word[0].lower() not in _words(table.language):
+            surname = _SURNAME.match(text, word.end())
+            end = surname.end() if surname else word.end()
+            yield Mention(word.start(), end, "name", "{name}", "", listed[word[0]])
+        elif table.language != "de" and (other := _OTHER_NAME.match(text, word.start())) and _may_be_name(text, other):
+            end = other.end(1)
+            hint = f"{other[1]!r} may be a name, and the list has none such: if it is, write {{name}}"
+            yield Mention(word.start(), end, "name", "", hint)
+
+
+def _may_be_name(text: str, match: re.Match[str]) -> bool:
+    """Return whether a word with a capital looks like a person's name: not where every word has one."""
+    first, *others = match[1].split()
+    if _NO_NAME.match(first.lower()):
+        return False
+    begins = _BEGINS_SENTENCE.search(text[: match.start()]) is not None
+    return bool(others) or not begins or _OF_PEOPLE.match(match[2] or "") is not None
+
+
+@cache
+def _first_names() -> dict[str, str]:
+    return {name.split()[0]: groups["gender"] for name, groups in names(None).items()}
+
+
+def _slot(name: str, word: str) -> str:
+    return "{" + (name[:1].upper() + name[1:] if word[:1].isupper() and not name.startswith("herr") else name) + "}"
+
+
+def is_one_person(mentions: Iterable[Mention], text: str) -> bool:
+    """Return whether what is told can be of one person: one gender, and one name, however often."""
+    listed = list(mentions)
+    genders = {mention.gender for mention in listed if mention.gender}
+    names = {text[mention.start : mention.end] for mention in listed if mention.kind == "name"}
+    return len(genders) == 1 and len(names) < 2

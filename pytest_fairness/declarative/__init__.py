@@ -1,0 +1,1 @@
+"""Suites without Python: `*.probe.yaml` and `*.probe.jsonl` files."""

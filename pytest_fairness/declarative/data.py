@@ -1,0 +1,125 @@
+"""Rows from files and data sets: what fills a template."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pytest_fairness.core.errors import FairnessError, did_you_mean, install
+from pytest_fairness.declarative.source import LocatedValue
+
+Row = Mapping[str, Any]
+
+
+class _Everything(tuple[str, ...]):
+    """Says of each column that it is kept as it is written: 007 is no number here."""
+
+    __slots__ = ()
+
+    def __contains__(self, _: object) -> bool:
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class AllowedFolders:
+    """The folders that hold the files of a declaration: their contents are sent to a model."""
+
+    own: Path
+    """The folder of the declaration, from which they are named."""
+    allowed: Path | None = None
+    """The folder that the user names for the suite by ``--fairness-data``."""
+
+    def path(self, named: LocatedValue) -> Path:
+        """Return the file that is named. Raises `DeclarationError` for one outside of these folders."""
+        path = self.own / named.text
+        folders = [folder.resolve() for folder in (self.own, self.allowed) if folder is not None]
+        if not any(path.resolve().is_relative_to(folder) for folder in folders):
+            raise named.error(
+                f"{named.text} lies outside of the declaration's folder: move it there, or allow its folder by "
+                "--fairness-data SUITE=DIR"
+            )
+        return path
+
+
+def rows_of_file(named: LocatedValue, folders: AllowedFolders) -> list[Row]:
+    """Return the rows of a CSV, TSV, JSON, JSONL or Parquet file, named from the folder of the declaration.
+
+    Raises `DeclarationError`, where it is named, for a file that cannot be read or has no rows.
+    """
+    path = folders.path(named)
+    try:
+        rows = list(_read(path))
+    except FairnessError as error:
+        raise named.error(str(error)) from None
+    except UnicodeDecodeError:
+        raise named.error(f"{named.text} is not UTF-8: save it so") from None
+    except OSError as error:
+        raise named.error(f"{named.text}: {error.strerror}") from None
+    if not rows:
+        raise named.error(f"{named.text} has no rows")
+    return rows
+
+
+def _read(path: Path) -> Iterable[Row]:
+    if path.suffix.lower() != ".json":
+        from pytest_fairness.stats import table_reader
+
+        return table_reader.read(path, _Everything())
+    try:
+        rows = json.loads(path.read_text(encoding="utf-8-sig"))
+    except ValueError as error:
+        raise FairnessError(f"{path.name} is no JSON: {error}") from None
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise FairnessError(f"{path.name} must hold a list of objects")
+    return rows
+
+
+def rows_of_dataset(node: LocatedValue, folders: AllowedFolders) -> list[Row]:
+    """Return the rows of a data set: of the hub, at a commit, or of a folder beside the declaration.
+
+    Raises `DeclarationError` without the `datasets` library, and for what it cannot load.
+    """
+    named = node.value["dataset"]
+    revision = node.value["revision"].text if "revision" in node.value else ""
+    if (folders.own / named.text).exists():
+        path = str(folders.path(named))
+    elif re.fullmatch("[0-9a-f]{40}", revision):
+        path = named.text
+    else:
+        raise named.error(
+            f"{named.text!r} is no folder here, and a data set of the hub changes: pin it by `revision`, the 40 "
+            "hexadecimal digits of a commit"
+        )
+    try:
+        import datasets  # type: ignore[import-untyped]
+    except ImportError:
+        raise named.error(f"reading a data set needs a library: {install('datasets')}") from None
+    given = {key: node.value[key].text for key in ("name", "revision") if key in node.value}
+    split = node.value["split"].text if "split" in node.value else "train"
+    datasets.disable_progress_bars()
+    try:
+        loaded = datasets.load_dataset(path, split=split, **given)
+        rows: list[Row] = [dict(row) for row in loaded]
+    except Exception as error:  # noqa: BLE001 - the library raises whatever the one below it does
+        raise named.error(f"{named.text!r} cannot be loaded: {type(error).__name__}: {error!s:.300}") from None
+    if not rows:
+        raise named.error(f"{named.text!r} has no rows in {split!r}")
+    return rows
+
+
+def renamed(rows: list[Row], columns: LocatedValue | None) -> list[Row]:
+    """Return rows under the names that the template has for their columns; others keep their names.
+
+    Raises `DeclarationError` for a column that there is not.
+    """
+    if columns is None:
+        return rows
+    for node in columns.children:
+        if node.text not in rows[0]:
+            raise node.error(f"there is no column {node.text!r}; {did_you_mean(node.text, map(str, rows[0]))}")
+    names = {node.text: name for name, node in columns.value.items()}
+    return [{names.get(column, column): value for column, value in row.items()} for row in rows]

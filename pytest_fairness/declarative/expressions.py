@@ -1,0 +1,377 @@
+"""Thresholds as expressions: ``0.8 <= ratio(advance, by=gender, of=female, to=male) <= 1.2``.
+
+Python parses them. Only calls of `Measured` that stand in `MEASURES`, and registered metrics, are ever evaluated.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+import re
+import sys
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, NamedTuple, NoReturn
+
+from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.extensions import METRICS
+
+LONGEST = 2_000
+"""Characters of an expression."""
+
+
+class Measure(NamedTuple):
+    """The arguments of a call: how many grades, which keywords, and which of them it needs."""
+
+    grades: int
+    needs: Sequence[str] = ()
+    takes: Sequence[str] = ("equals",)
+
+
+MEASURES: Mapping[str, Measure] = {
+    "rate": Measure(1),
+    "rates": Measure(1, ("equals",)),
+    "mean": Measure(1, (), ()),
+    "difference": Measure(1, ("by", "of", "to")),
+    "differences": Measure(1, ("by",)),
+    "ratio": Measure(1, ("by", "of", "to")),
+    "ratios": Measure(1, ("by",), ("to", "equals")),
+    "worst_ratio": Measure(1, ("by",)),
+    "correlation": Measure(2, (), ()),
+}
+_COMPARES: Mapping[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+_FAMILIES = ("rates", "differences", "ratios")
+"""Measures that stand for several estimates, all of which must hold."""
+_NEGATED: Mapping[type[ast.cmpop], str] = {ast.Lt: ">=", ast.LtE: ">", ast.Gt: "<=", ast.GtE: "<"}
+_MARKS = ("A", "B", "C", "D")
+_EXAMPLE = "write a comparison such as rate(advance) >= 0.4"
+
+
+@dataclass(frozen=True)
+class ProbeVocabulary:
+    """The names that an expression may use. Of values None means that they are not known before the run."""
+
+    grades: Mapping[str, Collection[str] | None]
+    groups: Mapping[str, Collection[str]]
+    others: Mapping[str, Collection[str]] = field(default_factory=dict)
+    """Attributes of items, for `where`."""
+
+
+class ExpressionError(FairnessError):
+    """A mistake in an expression; ``offset`` is its position, in characters from the beginning."""
+
+    def __init__(self, message: str, offset: int = 0) -> None:
+        super().__init__(message)
+        self.offset = offset
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A threshold that can be asked of any `Measured`.
+
+    >>> known = ProbeVocabulary({"hired": ["true", "false"]}, {"gender": ["female", "male"]})
+    >>> expression = Expression.parse("0.8 <= ratio(hired, by=gender, of=female, to=male) <= 1.2", known)
+    >>> from pytest_fairness.stats.measured import Measured
+    >>> rows = [{"item": n, "gender": sex, "hired": n % 2} for n in range(40) for sex in ("female", "male")]
+    >>> expression.holds(Measured.from_rows(rows, item="item", groups=["gender"]))
+    True
+    >>> Expression.parse("ratio(hired, by=gender, of=femal, to=male) < 1.2", known)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    pytest_fairness.declarative.expressions.ExpressionError: gender has no group 'femal'; did you mean 'female' ...
+    """
+
+    text: str
+    tree: ast.expr
+
+    @classmethod
+    def parse(cls, text: str, vocabulary: ProbeVocabulary) -> Expression:
+        """Return an expression whose every name is known. Raises `ExpressionError` where it is none."""
+        if len(text) > LONGEST:
+            raise ExpressionError(f"it has {len(text):,} characters: at most {LONGEST:,} are read")
+        try:
+            tree = ast.parse(text.strip(), mode="eval").body
+        except SyntaxError as error:
+            raise ExpressionError(f"it is no expression ({error.msg}): {_EXAMPLE}", (error.offset or 1) - 1) from None
+        except (ValueError, MemoryError, RecursionError):
+            raise ExpressionError(f"it is no expression: {_EXAMPLE}") from None
+        try:
+            _Checker(text.strip(), vocabulary).condition(tree)
+        except RecursionError:
+            raise ExpressionError("it is nested too deep") from None
+        return cls(text, tree)
+
+    def holds(self, measured: object) -> bool:
+        """Return whether it is true of what was measured; `and` and `or` short-circuit as in Python."""
+        return _holds(self.tree, measured)
+
+    def require(self, measured: object) -> None:
+        """Raise `AssertionError` where it does not hold."""
+        if not self.holds(measured):
+            raise AssertionError(self.text)
+
+
+def _holds(node: ast.expr, measured: Any) -> bool:
+    if isinstance(node, ast.BoolOp):
+        joined = all if isinstance(node.op, ast.And) else any
+        return joined(_holds(value, measured) for value in node.values)
+    if isinstance(node, ast.UnaryOp):
+        return not _holds(node.operand, measured)
+    assert isinstance(node, ast.Compare)  # noqa: S101 - checked when parsed
+    sides = pairwise(_value(side, measured) for side in (node.left, *node.comparators))
+    # Both of two bounds are compared, whatever the first says: as pytest does in an assert, so that both are told.
+    answers = [_COMPARES[type(op)](left, right) for op, (left, right) in zip(node.ops, sides, strict=True)]
+    return all(answers)
+
+
+def _value(node: ast.expr, measured: Any) -> Any:
+    if isinstance(node, ast.Attribute):  # .mark
+        return _value(node.value, measured).mark
+    if isinstance(node, ast.UnaryOp):
+        return -_value(node.operand, measured)
+    if not isinstance(node, ast.Call):
+        return _word(node)
+    if isinstance(node.func, ast.Attribute):  # where(...).rate(...)
+        return _called(node, node.func.attr, _value(node.func.value, measured))
+    assert isinstance(node.func, ast.Name)  # noqa: S101 - checked when parsed
+    if node.func.id == "abs":
+        return abs(_value(node.args[0], measured))
+    return _called(node, node.func.id, measured)
+
+
+def _called(node: ast.Call, name: str, measured: Any) -> Any:
+    keywords = {str(keyword.arg): _word(keyword.value) for keyword in node.keywords}
+    grades = map(_word, node.args)
+    if name in MEASURES or name == "where":
+        return getattr(measured, name)(*grades, **keywords)
+    return measured.metric(name, *grades, **keywords)
+
+
+def _word(node: ast.expr) -> Any:
+    """Return a number, a text, or a bare name as a text; a list of them as a tuple."""
+    if isinstance(node, ast.Constant):
+        return node.value
+    if isinstance(node, ast.Name):
+        return {"true": True, "false": False}.get(node.id, node.id)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return -_word(node.operand)
+    if isinstance(node, ast.List | ast.Tuple):
+        return tuple(map(_word, node.elts))
+    raise TypeError(ast.dump(node))
+
+
+class _Checker:
+    def __init__(self, text: str, vocabulary: ProbeVocabulary) -> None:
+        self._text = text
+        self._known = vocabulary
+
+    def condition(self, node: ast.expr) -> None:
+        """Check a comparison, or several joined by and, or, not."""
+        if isinstance(node, ast.BoolOp):
+            for value in node.values:
+                self.condition(value)
+        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            self.condition(node.operand)
+            self._refuse_negated_family(node)
+        elif isinstance(node, ast.Compare):
+            self._comparison(node)
+        else:
+            self._fail(node, f"it compares nothing: {_EXAMPLE}")
+
+    def _comparison(self, node: ast.Compare) -> None:
+        for op in node.ops:
+            if type(op) not in _COMPARES:
+                self._fail(node, "an estimate has an interval and equals nothing: compare it by <, <=, > or >=")
+        sides = [node.left, *node.comparators]
+        measures = [side for side in sides if not self._is_bound(side)]
+        if not measures:
+            self._fail(node, f"it compares numbers only: {_EXAMPLE}")
+        for first, second in pairwise(sides):
+            if self._is_bound(first) == self._is_bound(second):
+                self._fail(second, "an estimate is compared with a number: take a difference or a ratio of two groups")
+        self._refuse_empty_ranges(node, sides)
+        marked = {isinstance(side, ast.Attribute) for side in measures}
+        for side in measures:
+            self._measure(side.value if isinstance(side, ast.Attribute) and side.attr == "mark" else side)
+        for side in sides:
+            if self._is_bound(side) and (_word(side) in _MARKS) != (True in marked):
+                self._fail(side, "a mark is compared with A, B, C or D, an estimate with a number")
+
+    def _refuse_negated_family(self, node: ast.UnaryOp) -> None:
+        """``not ratios(...) < 0.8`` holds where a single one is above."""
+        family = next((call for call in ast.walk(node) if _is_family(call)), None)
+        if family is None:
+            return
+        shown, compared = f"{_called_name(family)}(...) >= 0.8", node.operand
+        if isinstance(compared, ast.Compare) and len(compared.ops) == 1:
+            sides = [self._shown(side) for side in (compared.left, compared.comparators[0])]
+            shown = f" {_NEGATED[type(compared.ops[0])]} ".join(sides)
+        self._fail(node, f"`not` of several estimates holds where one of them does: write what all must, {shown}")
+
+    def _refuse_empty_ranges(self, node: ast.Compare, sides: Sequence[ast.expr]) -> None:
+        for index, (first, second) in enumerate(pairwise(node.ops)):
+            ends = sides[index], sides[index + 2]
+            if not all(map(self._is_bound, ends)) or type(first) not in _COMPARES or _word(ends[0]) in _MARKS:
+                continue
+            low, high = map(_word, ends if isinstance(first, ast.Lt | ast.LtE) else ends[::-1])
+            strict = isinstance(first, ast.Lt | ast.Gt) or isinstance(second, ast.Lt | ast.Gt)
+            same = isinstance(first, ast.Lt | ast.LtE) == isinstance(second, ast.Lt | ast.LtE)
+            if same and (low > high or (strict and low == high)):
+                self._fail(ends[0], f"nothing lies between {low} and {high}: write the lower bound first")
+
+    def _is_bound(self, node: ast.expr) -> bool:
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            operand = node.operand
+            number = isinstance(operand, ast.Constant) and isinstance(operand.value, int | float)
+            return number and self._is_bound(operand)
+        if isinstance(node, ast.Constant):
+            number = isinstance(node.value, int | float) and not isinstance(node.value, bool)
+            if not number and node.value not in _MARKS:
+                self._fail(node, f"{node.value!r} is no number: {_EXAMPLE}")
+            if isinstance(node.value, int | float) and abs(node.value) > sys.float_info.max:
+                self._fail(node, f"{self._shown(node)} is no finite number: leave the bound out")
+            return True
+        if isinstance(node, ast.Name):
+            if node.id not in _MARKS:
+                self._fail(node, f"{node.id!r} is no number: write a measure such as rate({node.id})")
+            return True
+        return False
+
+    def _measure(self, node: ast.expr) -> None:
+        """Check a measure, its size (abs) or its opposite."""
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            self._single_measure(node.operand, "-")
+            return
+        if not isinstance(node, ast.Call):
+            self._fail(node, f"{self._shown(node)} is no measure; known: {', '.join(MEASURES)}")
+        if isinstance(node.func, ast.Name) and node.func.id == "abs":
+            if len(node.args) != 1 or node.keywords:
+                self._fail(node, "abs takes one measure")
+            self._single_measure(node.args[0], "abs")
+            return
+        name = node.func
+        if isinstance(name, ast.Attribute):
+            self._slice(name.value)
+            self._call(node, name.attr)
+        elif isinstance(name, ast.Name):
+            self._call(node, name.id)
+        else:
+            self._fail(node, f"{self._shown(name)} is no measure; known: {', '.join(MEASURES)}")
+
+    def _single_measure(self, node: ast.expr, what: str) -> None:
+        self._measure(node)
+        if family := next((call for call in ast.walk(node) if _is_family(call)), None):
+            self._fail(
+                node,
+                f"{what} takes one estimate, and {_called_name(family)} gives several: compare them with two bounds, "
+                f"as in -0.1 <= {_called_name(family)}(...) <= 0.1",
+            )
+
+    def _slice(self, node: ast.expr) -> None:
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "where"):
+            self._fail(node, f"{self._shown(node)} cannot stand before a measure: only where(name=value) can")
+        if node.args or not node.keywords:
+            self._fail(node, "where takes names with values, as in where(category=Religion)")
+        attributes = {**self._known.others, **self._known.groups}
+        for keyword in node.keywords:
+            if keyword.arg not in attributes:
+                self._fail(
+                    keyword.value,
+                    f"where: nothing is called {keyword.arg!r}; {did_you_mean(str(keyword.arg), attributes)}",
+                )
+            self._values(keyword.value, str(keyword.arg), attributes[keyword.arg], "value")
+
+    def _call(self, node: ast.Call, name: str) -> None:
+        measure = self._find_measure(node, name)
+        if len(node.args) != measure.grades:
+            grades = "one grade" if measure.grades == 1 else f"{measure.grades} grades"
+            self._fail(node, f"{name} takes {grades} before its keywords, not {len(node.args)}")
+        given = {str(keyword.arg): keyword.value for keyword in node.keywords}
+        takes = [*measure.needs, *(word for word in measure.takes if word not in measure.needs)]
+        for word, value in given.items():
+            if word not in takes:
+                self._fail(value, f"{name} has no argument {word!r}; {did_you_mean(word, takes)}")
+        missing = next((word for word in measure.needs if word not in given), None)
+        if missing is not None:
+            self._fail(node, f"{name} needs `{missing}=`")
+        self._names(node, given)
+
+    def _find_measure(self, node: ast.Call, name: str) -> Measure:
+        if name in MEASURES:
+            return MEASURES[name]
+        registered = METRICS.names()
+        if name not in registered:
+            self._fail(node, f"there is no measure {name!r}; {did_you_mean(name, [*MEASURES, *registered])}")
+        from pytest_fairness.stats.metric_definition import read_signature
+
+        try:
+            signature = read_signature(name)
+        except FairnessError as error:
+            self._fail(node, str(error))
+        return Measure(signature.grades, signature.required, signature.optional)
+
+    def _names(self, node: ast.Call, given: Mapping[str, ast.expr]) -> None:
+        for value in node.args:
+            grade = self._single(value)
+            if grade not in self._known.grades:
+                self._fail(value, f"there is no grade {grade!r}; {did_you_mean(str(grade), self._known.grades)}")
+        if "by" in given:
+            by = self._single(given["by"])
+            if by not in self._known.groups:
+                self._fail(given["by"], f"nothing varies by {by!r}; {did_you_mean(str(by), self._known.groups)}")
+            for word in ("of", "to"):
+                if word in given:
+                    self._values(given[word], str(by), self._known.groups[str(by)], "group", one=True)
+        if "equals" in given:
+            grade = str(self._single(node.args[0]))
+            listed = isinstance(given["equals"], ast.List | ast.Tuple)
+            if _called_name(node) == "rates" and not (listed and given["equals"].elts):  # type: ignore[attr-defined]
+                self._fail(given["equals"], "rates takes a list of values: equals=[...], or rate(...) for one")
+            self._values(given["equals"], grade, self._known.grades[grade], "value")
+        for word in given.keys() - {"by", "of", "to", "equals"}:  # an option of a registered metric
+            self._values(given[word], word, None, "value")
+
+    def _values(
+        self, node: ast.expr, name: str, spellings: Collection[str] | None, what: str, *, one: bool = False
+    ) -> None:
+        several = node.elts if isinstance(node, ast.List | ast.Tuple) and not one else [node]
+        for entry in several:
+            value = self._single(entry)
+            if spellings is not None and spelled(value) not in spellings:
+                self._fail(entry, f"{name} has no {what} {spelled(value)!r}; {did_you_mean(spelled(value), spellings)}")
+
+    def _single(self, node: ast.expr) -> Any:
+        """Return a name, text or number."""
+        number = node.operand if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else node
+        if not isinstance(number, ast.Constant) and not isinstance(node, ast.Name):
+            shown = self._shown(node)
+            self._fail(node, f"{shown} is no name: put it in quotation marks, as in 'non-binary', if it is one")
+        return _word(node)
+
+    def _shown(self, node: ast.expr) -> str:
+        return re.sub(r"\s+", " ", ast.get_source_segment(self._text, node) or "it")[:60]
+
+    def _fail(self, node: ast.expr, message: str) -> NoReturn:
+        # In one line, as is mostly so: ast counts bytes there.
+        line = self._text.encode().splitlines()[node.lineno - 1] if node.lineno == 1 else b""
+        raise ExpressionError(message, len(line[: node.col_offset].decode(errors="replace")))
+
+
+def _called_name(node: ast.AST) -> str:
+    """Return the name of a call, whatever stands before it; empty for anything else."""
+    function = node.func if isinstance(node, ast.Call) else None
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def _is_family(node: ast.AST) -> bool:
+    return _called_name(node) in _FAMILIES
+
+
+def spelled(value: object) -> str:
+    """Return a value as known ones are spelled: true and false without their capitals."""
+    return str(value).lower() if isinstance(value, bool) else str(value)

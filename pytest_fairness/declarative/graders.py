@@ -1,0 +1,68 @@
+"""The graders of a declarative file: extensions of the group ``pytest_fairness.graders``, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pytest_fairness.core.declarations import DeclarativeGrader, GraderDeclaration
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.extensions import GRADERS
+from pytest_fairness.declarative.data import AllowedFolders
+from pytest_fairness.declarative.source import DeclarationError, LocatedValue
+from pytest_fairness.declarative.validation import check_parameters
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredGraders:
+    """The graders of one probe."""
+
+    graders: Mapping[str, Any]
+    """Graders by the name of the grade, as a mark takes them."""
+    values: Mapping[str, Collection[str] | None]
+    """All values of each grade, as an expression spells them; None for anything."""
+
+
+def read_graders(declared: LocatedValue, folders: AllowedFolders, choices: Sequence[str] | None) -> DeclaredGraders:
+    """Return the graders of a probe.
+
+    Args:
+        declared: The mapping under ``grade``.
+        folders: Where files that it names may lie.
+        choices: The values of the probe's choices, if it has any.
+
+    Raises:
+        DeclarationError: A grader is not known, cannot be loaded, or its parameters do not fit.
+    """
+    graders: dict[str, Any] = {}
+    values: dict[str, Collection[str] | None] = {}
+    for name, node in declared.value.items():
+        try:
+            kind, declaration = _read_declaration(name, node, folders, choices)
+            graders[name] = kind.from_declaration(declaration)
+            values |= kind.declared_values(declaration)
+        except DeclarationError:
+            raise
+        except (FairnessError, TypeError) as error:
+            raise node.error(str(error)) from None
+    return DeclaredGraders(graders, values)
+
+
+def _read_declaration(
+    grade: str, node: LocatedValue, folders: AllowedFolders, choices: Sequence[str] | None
+) -> tuple[type[DeclarativeGrader], GraderDeclaration]:
+    name, given = (node.text, node) if node.text else next(iter(node.value.items()))
+    try:
+        kind = GRADERS.load_class(name, DeclarativeGrader)
+    except FairnessError as error:
+        raise node.error(str(error)) if node.text else given.key_error(str(error)) from None
+    check_parameters(given, name, kind.schema, stands_alone=bool(node.text))
+    texts = [entry.text for entry in given.value] if isinstance(given.value, list) else []
+    return kind, GraderDeclaration(
+        grade,
+        {} if node.text else given.plain,
+        texts,
+        choices,
+        lambda path: folders.path(replace(given, text=path)),
+    )

@@ -1,0 +1,227 @@
+"""Probe items, made of a template, the values that vary, and the rows of items."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from pytest_fairness.core.choices import AnswerOptions
+from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.declarative.data import AllowedFolders, Row, renamed, rows_of_dataset, rows_of_file
+from pytest_fairness.declarative.source import LocatedValue
+from pytest_fairness.declarative.templates import Template
+
+Filling = Mapping[str, str]
+Groups = Mapping[str, Sequence[Filling]]
+"""The fillings of each group, one or several."""
+OWN = ("id", "source")
+"""The columns of an item that say what it is called, and from which template it is made."""
+CHOICES = "choices"
+
+
+@dataclass(frozen=True)
+class DeclarationBuilder:
+    """A declaration's prompts, ready to be made."""
+
+    document: LocatedValue
+    folders: AllowedFolders
+    name: str
+
+    def vary(self) -> dict[str, Groups]:
+        """Return attributes with their groups. Raises `DeclarationError` for a file that does not give them."""
+        declared = self.document.get("vary")
+        if declared is None:
+            return {}
+        return {name: self._groups(name, node) for name, node in declared.value.items()}
+
+    def _groups(self, attribute: str, node: LocatedValue) -> Groups:
+        if isinstance(node.value, list):
+            return _once(node, [child.text for child in node.value], attribute)
+        if isinstance(node.value, dict):
+            ways = {
+                group: child.value if isinstance(child.value, list) else [child] for group, child in node.value.items()
+            }
+            return {
+                group: [
+                    {attribute: group} | {slot: value.text for slot, value in child.value.items()} for child in those
+                ]
+                for group, those in ways.items()
+            }
+        return self._groups_of_file(attribute, node)
+
+    def _groups_of_file(self, attribute: str, node: LocatedValue) -> Groups:
+        groups: dict[str, list[Filling]] = {}
+        for number, row in enumerate(rows_of_file(node, self.folders), start=1):
+            if attribute not in row:
+                raise node.error(f"{node.text} has no column {attribute!r}; {did_you_mean(attribute, map(str, row))}")
+            filling = {str(name): str(value) for name, value in row.items() if value not in (None, "")}
+            if attribute not in filling:
+                raise node.error(f"{node.text}, row {number}: it has no {attribute}")
+            groups.setdefault(filling[attribute], []).append(filling)
+        if len(groups) < 2:
+            raise node.error(f"{node.text} has only the {attribute} {next(iter(groups))!r}: at least two are compared")
+        return groups
+
+    def rows(self) -> list[tuple[Row, LocatedValue]]:
+        """Return the values of every item, and where a mistake in them is told."""
+        declared = self.document.get("items")
+        if declared is None:
+            return [({"id": self.name}, self.document)]
+        if isinstance(declared.value, list):
+            return [({name: child.text for name, child in row.value.items()}, row) for row in declared.value]
+        if isinstance(declared.value, str):
+            rows = rows_of_file(declared, self.folders)
+        elif "file" in declared.value:
+            rows = renamed(rows_of_file(declared.value["file"], self.folders), declared.get("columns"))
+        else:
+            rows = renamed(rows_of_dataset(declared, self.folders), declared.get("columns"))
+        return [(row, declared) for row in rows]
+
+    def items(
+        self, rows: Sequence[tuple[Row, LocatedValue]], vary: Mapping[str, Groups], used: frozenset[str]
+    ) -> Iterator[ProbeItem]:
+        """Yield the items of these rows. ``used`` are the attributes of items that thresholds name.
+
+        Raises `DeclarationError` for a name that is filled in by nothing, or that fills in nothing.
+        """
+        templates = [Template(node) for key in ("system", "template") if (node := self.document.get(key))]
+        slots = {attribute: slots_of(groups) for attribute, groups in vary.items()}
+        varied = {name for names in slots.values() for name in names}
+        columns = {str(name) for row, _ in rows for name in row}
+        choices = {CHOICES} if self.document.get(CHOICES) else set()
+        for template in templates:
+            template.require(dict.fromkeys(varied | columns | choices))
+        texts = self._choices()
+        filled_in = {name for template in [*templates, *texts.values()] for name in template.names}
+        self._refuse_unused(filled_in, used, slots)
+        self._refuse_filled_twice(filled_in, columns, slots)
+        width = len(str(len(rows)))
+        for number, (row, node) in enumerate(rows, start=1):
+            values = {str(name): value for name, value in row.items() if value not in (None, "")}
+            if "id" in row and not str(values.get("id", "")).strip():
+                raise node.error(f"row {number}: its id is empty: write one, or leave `id` out of all rows")
+            item = str(values.get("id", f"{number:0{width}}"))
+            missing = sorted(filled_in - values.keys() - varied - choices)
+            if missing:
+                where = f"row {number}" if isinstance(node.value, dict | str) and node.field == "items" else "it"
+                raise node.error(f"{where} has no value for {{{{ {missing[0]} }}}}; {did_you_mean(missing[0], values)}")
+            prompts = list(self._prompts(item, values, vary, templates, texts, filled_in))
+            metadata = {name: value for name, value in values.items() if name not in OWN}
+            try:
+                yield ProbeItem(item, prompts, None if "source" not in values else str(values["source"]), metadata)
+            except FairnessError as error:
+                raise node.error(str(error)) from None
+
+    def _prompts(
+        self,
+        item: str,
+        values: Mapping[str, Any],
+        vary: Mapping[str, Groups],
+        templates: Sequence[Template],
+        texts: Mapping[str, Template],
+        filled_in: set[str],
+    ) -> Iterator[Prompt]:
+        language = self.document.get("language")
+        fixed = {} if language is None else {"language": language.text}
+        for groups, slots in self._people(item, vary):
+            filled = {**values, **slots}
+            options = self._options({value: text.render(filled, item) for value, text in texts.items()})
+            filled[CHOICES] = options
+            roles = ["system", "user"][-len(templates) :]
+            messages = [
+                {"role": role, "content": template.render(filled, item)}
+                for role, template in zip(roles, templates, strict=True)
+            ]
+            metadata = {**fixed, **slots} | ({"options": options} if options else {})
+            shown = {name: text for name, text in slots.items() if name in filled_in}
+            try:
+                yield Prompt(messages, groups=groups, metadata=metadata, slots=shown)
+            except FairnessError as error:
+                raise self.document.value["template"].error(str(error)) from None
+
+    def _options(self, texts: Mapping[str, str]) -> AnswerOptions | None:
+        try:
+            return AnswerOptions(texts) if texts else None
+        except FairnessError as error:
+            raise self.document.value[CHOICES].error(str(error)) from None
+
+    def _people(self, item: str, vary: Mapping[str, Groups]) -> Iterator[tuple[dict[str, str], dict[str, str]]]:
+        """Yield every combination of groups, and what it fills in."""
+        draw = self.document.get("draw")
+        ways = []
+        for attribute, groups in vary.items():
+            parts = []
+            for group, fillings in groups.items():
+                chosen = fillings
+                if draw is not None and draw.value < len(fillings):
+                    drawn = random.Random(f"{self.name}/{item}/{attribute}/{group}")
+                    chosen = drawn.sample(list(fillings), draw.value)
+                parts += [(attribute, group, filling) for filling in chosen]
+            ways.append(parts)
+        for combination in product(*ways):
+            groups_of = {attribute: group for attribute, group, _ in combination}
+            slots: dict[str, str] = {}
+            for _, _, filling in combination:
+                slots |= filling
+            yield groups_of, slots
+
+    def _choices(self) -> dict[str, Template]:
+        """Return the text of each choice by its value."""
+        declared = self.document.get(CHOICES)
+        if declared is None:
+            return {}
+        if isinstance(declared.value, dict):
+            return {value: Template(node) for value, node in declared.value.items()}
+        return {node.text: Template(node) for node in declared.value}
+
+    def _refuse_unused(self, filled_in: set[str], used: frozenset[str], slots_by: Mapping[str, set[str]]) -> None:
+        """Refuse values that are written here and used by nothing; a file may have more columns."""
+        if CHOICES in self.document.value and CHOICES not in filled_in:
+            raise self.document.value[CHOICES].key_error("the template does not show the choices: write {{ choices }}")
+        vary, items = self.document.get("vary"), self.document.get("items")
+        for attribute, node in vary.value.items() if vary else ():
+            inline = [row for child in node.children for row in (child.children if _is_list(child) else [child])]
+            slots = {slot: value for row in inline if isinstance(row.value, dict) for slot, value in row.value.items()}
+            for slot, value in slots.items():
+                if slot not in filled_in:
+                    raise value.key_error(f"nothing uses {slot!r}: write {{{{ {slot} }}}} into the template")
+            if not slots and not isinstance(node.value, str) and attribute not in filled_in:
+                raise node.key_error(f"nothing uses {attribute!r}: write {{{{ {attribute} }}}} into the template")
+            if isinstance(node.value, str) and not slots_by[attribute] & filled_in:
+                raise node.key_error(f"nothing uses a column of {node.text}: write one into the template")
+        for row in items.value if items and _is_list(items) else ():
+            for name, value in row.value.items():
+                if name not in filled_in and name not in used and name not in OWN:
+                    raise value.key_error(f"nothing uses {name!r}: write {{{{ {name} }}}} into the template")
+
+    def _refuse_filled_twice(self, filled_in: set[str], columns: set[str], slots_by: Mapping[str, set[str]]) -> None:
+        filled = dict.fromkeys(columns, "items")
+        for attribute, slots in slots_by.items():
+            for slot in sorted(slots & filled_in):
+                if slot in filled:
+                    raise (
+                        self.document.value["vary"]
+                        .value[attribute]
+                        .key_error(f"{slot!r} is filled in here and by {filled[slot]}: call one of them otherwise")
+                    )
+                filled[slot] = attribute
+
+
+def slots_of(groups: Groups) -> set[str]:
+    """Return what the groups of an attribute fill in."""
+    return {slot for ways in groups.values() for way in ways for slot in way}
+
+
+def _is_list(node: LocatedValue) -> bool:
+    return isinstance(node.value, list)
+
+
+def _once(node: LocatedValue, groups: Sequence[str], attribute: str) -> Groups:
+    for number, group in enumerate(groups):
+        if group in groups[:number]:
+            raise node.value[number].error(f"the group {group!r} is given twice: give it once")
+    return {group: [{attribute: group}] for group in groups}

@@ -1,0 +1,183 @@
+"""A file of declarations as probes: the arguments of their marks, and their thresholds."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.marks import MarkScale
+from pytest_fairness.declarative.data import AllowedFolders
+from pytest_fairness.declarative.expressions import Expression, ExpressionError, ProbeVocabulary
+from pytest_fairness.declarative.files import suite_in
+from pytest_fairness.declarative.graders import read_graders
+from pytest_fairness.declarative.items import OWN, DeclarationBuilder, slots_of
+from pytest_fairness.declarative.jsonl_file import read_jsonl
+from pytest_fairness.declarative.source import LocatedValue, problem
+from pytest_fairness.declarative.validation import check
+from pytest_fairness.declarative.yaml_file import read_yaml
+
+CARD = ("question", "method", "source", "groups", "harms")
+"""The fields of a card that become paragraphs; its limits are a section."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredThreshold:
+    """One comparison, and what its marks say."""
+
+    name: str
+    line: int
+    expression: Expression
+    scale: MarkScale | None
+    flaky: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredProbe:
+    """One probe of a file."""
+
+    name: str
+    line: int
+    arguments: Mapping[str, Any]
+    """Arguments of its mark: items, graders, repetitions and so on."""
+    thresholds: list[DeclaredThreshold] = field(default_factory=list)
+    card: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_probes(path: Path, shown: str | None = None, allowed: Path | None = None) -> list[DeclaredProbe]:
+    """Return the probes that a file declares. ``shown`` is what messages call it (default: its name).
+
+    The files that it names lie in its folder, or in the ``allowed`` one.
+
+    Raises `DeclarationError`, in one line with file and line, for the first thing that is wrong.
+    """
+    file = shown or path.name
+    taken: dict[str, int] = {}
+    return [_probe(document, path, AllowedFolders(path.parent, allowed), taken) for document in _documents(path, file)]
+
+
+def card_of(path: Path) -> str:
+    """Return the card of a suite that a file declares, in Markdown; empty where no probe of it has any.
+
+    Raises `DeclarationError` for a file that cannot be read.
+    """
+    suite = suite_in(path) or path.stem
+    cards = [card for document in _documents(path, path.name) if (card := document.get("card"))]
+    parts = [f"# {suite}"] if cards else []
+    for card in cards:
+        parts += [f"**{name.capitalize()}.** {card.value[name].text.strip()}" for name in CARD if name in card.value]
+        if "limits" in card.value:
+            parts.append(f"## Limits\n\n{card.value['limits'].text.strip()}")
+    return "\n\n".join(parts)
+
+
+def _documents(path: Path, file: str) -> list[LocatedValue]:
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise problem(file, 1, None, f"it cannot be read: {error.strerror}") from None
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise problem(file, data.count(b"\n", 0, error.start) + 1, None, "it is not UTF-8: save it so") from None
+    documents = (read_jsonl if path.suffix == ".jsonl" else read_yaml)(text, file)
+    if not documents:
+        raise problem(file, 1, None, "it is empty: declare a probe by `template` and `grade`")
+    for document in documents:
+        if document.value is None:
+            raise document.error("it is empty: declare a probe by `template` and `grade`")
+        check(document)
+    return documents
+
+
+def _probe(document: LocatedValue, path: Path, folders: AllowedFolders, taken: dict[str, int]) -> DeclaredProbe:
+    named = document.get("probe")
+    name = named.text if named else slug(suite_in(path) or path.stem)
+    _take(name, named or document, taken)
+    filled = DeclarationBuilder(document, folders, name)
+    vary = filled.vary()
+    choices = _choice_values(document)
+    declared = read_graders(document.value["grade"], folders, choices)
+    rows = filled.rows()
+    others: dict[str, set[str]] = {}
+    for row, _ in rows:
+        for key, value in row.items():
+            if key not in OWN:
+                others.setdefault(str(key), set()).add(str(value))
+    vocabulary = ProbeVocabulary(
+        declared.values, {attribute: list(groups) for attribute, groups in vary.items()}, others
+    )
+    thresholds = _thresholds(document, vocabulary, taken)
+    used = frozenset(word for threshold in thresholds for word in _words(threshold.expression))
+    crossed = document.get("crossed")
+    varied = {slot for groups in vary.values() for slot in slots_of(groups)}
+    if crossed is not None and crossed.text not in varied:
+        raise crossed.error(f"`vary` fills in nothing called {crossed.text!r}")
+    if calibration := document.get("calibration"):
+        folders.path(calibration)
+    plain = {key: document.value[key].plain for key in _PASSED if key in document.value}
+    if "confidence" in plain:
+        plain["confidence"] = float(plain["confidence"])
+    line = document.value["template"].key_line or document.line
+    arguments = {"items": list(filled.items(rows, vary, used)), "grade": dict(declared.graders), **plain}
+    card = document.get("card")
+    return DeclaredProbe(name, line, arguments, thresholds, card.plain if card else {})
+
+
+_PASSED = ("repetitions", "harm", "sources", "crossed", "confidence", "calibration")
+
+
+def _thresholds(document: LocatedValue, vocabulary: ProbeVocabulary, taken: dict[str, int]) -> list[DeclaredThreshold]:
+    declared = document.get("thresholds")
+    return [_threshold(title, node, vocabulary, taken) for title, node in (declared.value.items() if declared else ())]
+
+
+def _threshold(title: str, node: LocatedValue, vocabulary: ProbeVocabulary, taken: dict[str, int]) -> DeclaredThreshold:
+    written = node.value["assert"] if isinstance(node.value, dict) else node
+    name = slug(title)
+    if not name:
+        raise node.key_error(f"the name {title!r} has no letter: give it one of a to z")
+    _take(name, node, taken)
+    try:
+        expression = Expression.parse(" ".join(written.text.split()), vocabulary)
+    except ExpressionError as error:
+        column = written.inline + error.offset if written.inline is not None else written.column
+        raise written.error(str(error), line=written.first or written.line, column=column) from None
+    scale, flaky = node.get("scale"), node.get("flaky")
+    try:
+        made = None if scale is None else MarkScale(**{mark: tuple(ends) for mark, ends in scale.plain.items()})
+    except FairnessError as error:
+        assert scale is not None  # noqa: S101 - none raises nothing
+        raise scale.error(str(error).removeprefix("scale: ")) from None
+    return DeclaredThreshold(name, written.first or written.line, expression, made, flaky.plain if flaky else None)
+
+
+def _take(name: str, node: LocatedValue, taken: dict[str, int]) -> None:
+    if name in taken:
+        raise node.key_error(f"{name!r} is already the name of what stands in line {taken[name]}: take another")
+    taken[name] = node.key_line or node.line
+
+
+def _choice_values(document: LocatedValue) -> list[str] | None:
+    declared = document.get("choices")
+    if declared is None:
+        return None
+    return list(declared.value) if isinstance(declared.value, dict) else [node.text for node in declared.value]
+
+
+def _words(expression: Expression) -> set[str]:
+    """Return the keywords of an expression, those of `where` among them."""
+    return {str(node.arg) for node in ast.walk(expression.tree) if isinstance(node, ast.keyword)}
+
+
+def slug(title: str) -> str:
+    """Return a title as the name of a test.
+
+    >>> slug("Women and men, alike")
+    'women_and_men_alike'
+    """
+    return re.sub(r"[^A-Za-z0-9.-]+", "_", title).strip("_.-").lower()

@@ -1,0 +1,186 @@
+"""A declaration against the schema that editors use: one source for both."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any
+
+from pytest_fairness.core.declarations import DeclarativeGrader
+from pytest_fairness.core.errors import did_you_mean
+from pytest_fairness.core.extensions import GRADERS
+from pytest_fairness.declarative.source import LocatedValue
+
+Rule = Mapping[str, Any]
+
+_NOUNS = {
+    "string": "a text",
+    "number": "a number",
+    "integer": "a whole number",
+    "boolean": "true or false",
+    "array": "a list",
+    "object": "a mapping",
+    "null": "empty",
+}
+
+
+@lru_cache(maxsize=1)
+def schema() -> Rule:
+    """Return the JSON schema of a declaration, in which a grader may have any name and parameters."""
+    text = files("pytest_fairness.declarative").joinpath("schema.json").read_text(encoding="utf-8")
+    rule: Rule = json.loads(text)
+    return rule
+
+
+def editor_schema() -> Rule:
+    """Return the JSON schema of a declaration with the parameters of every grader that is installed.
+
+    Raises:
+        FairnessError: A registered grader cannot be loaded.
+    """
+    schemas = {name: GRADERS.load_class(name, DeclarativeGrader).schema for name in GRADERS.names()}
+    plain = [name for name, rule in schemas.items() if not _needs_parameters(rule)]
+    alone = {"type": "string", "enum": plain, "description": f"{', '.join(plain)}, or a mapping"}
+    rule: dict[str, Any] = deepcopy(dict(schema()))
+    alternatives = rule["properties"]["grade"]["additionalProperties"]["anyOf"]
+    alternatives[:] = [alone, {**alternatives[1], "additionalProperties": False, "properties": schemas}]
+    return rule
+
+
+def check(node: LocatedValue) -> None:
+    """Raise `DeclarationError` for the first thing in a document that the schema does not allow."""
+    _check(node, schema())
+
+
+def check_parameters(node: LocatedValue, grader: str, rule: Rule, *, stands_alone: bool) -> None:
+    """Check the parameters of a grader against its own schema.
+
+    Args:
+        node: The parameters; the name itself where it stands alone.
+        grader: The grader's name.
+        rule: Its schema.
+        stands_alone: Whether no parameters are given.
+
+    Raises:
+        DeclarationError: The schema does not allow them.
+    """
+    if not stands_alone:
+        _check(node, rule)
+    elif _needs_parameters(rule):
+        raise node.error(f"{grader} needs parameters: write a mapping, {{{grader}: ...}}")
+
+
+def _needs_parameters(rule: Rule) -> bool:
+    rules = [_resolved(alternative) for alternative in rule.get("anyOf", [rule])]
+    return not any("object" in _types(alternative) and not alternative.get("required") for alternative in rules)
+
+
+def _check(node: LocatedValue, rule: Rule) -> None:
+    rule = _resolved(rule)
+    if "anyOf" in rule:
+        _check_any(node, [_resolved(alternative) for alternative in rule["anyOf"]])
+        return
+    if not _fits(node, rule):
+        raise _wrong_kind(node, [rule])
+    if isinstance(node.value, dict):
+        _check_object(node, rule)
+    elif isinstance(node.value, list):
+        _check_array(node, rule)
+    else:
+        _check_scalar(node, rule)
+
+
+def _check_any(node: LocatedValue, rules: Sequence[Rule]) -> None:
+    """Check against alternatives: they differ in type, or each has a required field of its own."""
+    fitting = [rule for rule in rules if _fits(node, rule)]
+    if not fitting:
+        raise _wrong_kind(node, rules)
+    if isinstance(node.value, dict):
+        fitting.sort(key=lambda rule: not any(name in node.value for name in rule.get("required", ())))
+    _check(node, fitting[0])
+
+
+def _check_object(node: LocatedValue, rule: Rule) -> None:
+    fields, others = rule.get("properties", {}), rule.get("additionalProperties", True)
+    what = rule.get("title", "it")
+    for name, child in node.value.items():
+        if name in fields:
+            _check(child, fields[name])
+        elif others is False:
+            raise child.key_error(f"{what} has no field {name!r}; {did_you_mean(name, fields)}")
+        elif others is not True:
+            _check(child, others)
+    for name in rule.get("required", ()):
+        if name not in node.value:
+            raise node.error(f"{what} needs `{name}`: {fields[name].get('description', 'write it')}")
+    least, most = rule.get("minProperties", 0), rule.get("maxProperties", math.inf)
+    if not least <= len(node.value) <= most:
+        count = f"at least {least}" if len(node.value) < least else f"at most {most}"
+        raise node.error(f"it has {len(node.value)} entries: it must have {count}")
+
+
+def _check_array(node: LocatedValue, rule: Rule) -> None:
+    least, most = rule.get("minItems", 0), rule.get("maxItems", math.inf)
+    if not least <= len(node.value) <= most:
+        count = f"at least {least}" if len(node.value) < least else f"at most {most}"
+        raise node.error(f"it has {len(node.value)} entries: it must have {count}")
+    for child in node.value:
+        _check(child, rule.get("items", {}))
+
+
+def _check_scalar(node: LocatedValue, rule: Rule) -> None:
+    value = node.value
+    if isinstance(value, str):
+        if len(value.strip()) < rule.get("minLength", 0):
+            raise node.error("it is empty: write a text")
+        if "pattern" in rule and not re.search(rule["pattern"], value):
+            raise node.error(f"it is {_shown(value)}: {rule.get('description', rule['pattern'])}")
+    if "enum" in rule and value not in rule["enum"]:
+        raise node.error(f"it is {_shown(value)}; {did_you_mean(str(value), rule['enum'])}")
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        low, high, under = (rule.get(name) for name in ("minimum", "maximum", "exclusiveMaximum"))
+        beyond = (low is not None and value < low) or (high is not None and value > high)
+        if beyond or not math.isfinite(value) or (under is not None and value >= under):
+            raise node.error(f"it is {value!r}: {rule.get('description', 'it must be finite')}")
+
+
+def _resolved(rule: Rule) -> Rule:
+    if "$ref" not in rule:
+        return rule
+    shared: Rule = schema()["$defs"][rule["$ref"].removeprefix("#/$defs/")]
+    return {**shared, **{name: value for name, value in rule.items() if name != "$ref"}}
+
+
+def _fits(node: LocatedValue, rule: Rule) -> bool:
+    value, types = node.value, _types(rule)
+    if not types:
+        return True
+    if isinstance(value, bool):
+        return "boolean" in types
+    if isinstance(value, int):
+        return "integer" in types or "number" in types
+    kinds = {str: "string", float: "number", list: "array", dict: "object", type(None): "null"}
+    return kinds[type(value)] in types
+
+
+def _types(rule: Rule) -> Sequence[str]:
+    given = rule.get("type", ())
+    return (given,) if isinstance(given, str) else given
+
+
+def _wrong_kind(node: LocatedValue, rules: Sequence[Rule]) -> Exception:
+    wanted = dict.fromkeys(_NOUNS[kind] for rule in rules for kind in _types(rule))
+    description = next((f" ({rule['description']})" for rule in rules if "description" in rule), "")
+    is_ = "empty" if node.value is None else f"{_shown(node.value)}"
+    return node.error(f"it is {is_}: it must be {' or '.join(wanted)}{description}")
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict | list):
+        return _NOUNS["object" if isinstance(value, dict) else "array"]
+    return f"{value!r:.60}"

@@ -1,0 +1,119 @@
+"""YAML, read safely: no anchors, no tags, no key given twice, and of plain words only true and false mean something."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from pytest_fairness.declarative.source import DeclarationError, LocatedValue, problem
+
+DEPTH = 20
+"""The deepest nesting that is read; a declaration needs 6."""
+_INTEGER = re.compile(r"[-+]?[0-9]{1,18}")
+_NUMBER = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]{1,3})?")
+_WORDS = {"": None, "~": None, "null": None, "true": True, "True": True, "false": False, "False": False}
+
+
+def read_yaml(text: str, file: str) -> list[LocatedValue]:
+    """Return the documents of a YAML text.
+
+    Scalars are read as YAML 1.2 does: ``no`` and ``on`` are words. What YAML has besides
+    (anchors, tags, keys that are no texts) is refused: a declaration needs none of it, and
+    nested anchors can be made to fill any memory.
+
+    >>> read_yaml("choices: [yes, no]", "pay.probe.yaml")[0].plain
+    {'choices': ['yes', 'no']}
+
+    Raises `DeclarationError` with the line and column of the first thing that is wrong.
+    """
+    import yaml
+
+    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        return list(_Reader(file, yaml.parse(text, Loader=loader)).documents())
+    except yaml.MarkedYAMLError as error:
+        raise _syntax_error(error, text, file) from None
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, int(error.position)) + 1
+        raise problem(file, line, None, "it has a character that YAML does not allow: remove it") from None
+
+
+def _syntax_error(error: Any, text: str, file: str) -> DeclarationError:
+    unclosed = error.context_mark is not None and "end of stream" in str(error.problem)
+    mark = error.context_mark if unclosed else error.problem_mark or error.context_mark
+    reason = ", ".join(part for part in (error.context, error.problem) if part)
+    lines = text.splitlines()
+    here = lines[mark.line] if mark.line < len(lines) else ""
+    if here[: len(here) - len(here.lstrip())].count("\t"):
+        reason = "a tab indents it: indent by blanks"
+    return problem(file, mark.line + 1, mark.column + 1, f"it is no YAML: {reason}")
+
+
+class _Reader:
+    """Builds nodes from the parser's events, which are never more than the text has."""
+
+    def __init__(self, file: str, events: Iterator[Any]) -> None:
+        self._file = file
+        self._events = events
+
+    def documents(self) -> Iterator[LocatedValue]:
+        for event in self._events:
+            if type(event).__name__ == "DocumentStartEvent":
+                yield self._node(next(self._events), "", 0)
+
+    def _node(self, event: Any, field: str, depth: int) -> LocatedValue:
+        kind = type(event).__name__
+        line, column = event.start_mark.line + 1, event.start_mark.column + 1
+        if kind == "AliasEvent" or getattr(event, "anchor", None) is not None:
+            sign = "*" if kind == "AliasEvent" else "&"
+            raise self._problem(event, field, f"{sign}{event.anchor} is an anchor, which is not read: write it out")
+        if event.tag is not None and event.tag != "!":
+            raise self._problem(event, field, f"the tag {event.tag!r} is not read: leave it out")
+        if depth > DEPTH:
+            raise self._problem(event, field, f"it lies more than {DEPTH} levels deep")
+        if kind == "ScalarEvent":
+            return self._scalar(event, field, line, column)
+        if kind == "SequenceStartEvent":
+            return LocatedValue(self._file, field, line, column, list(self._entries(field, depth)))
+        return LocatedValue(self._file, field, line, column, self._members(field, depth))
+
+    def _entries(self, field: str, depth: int) -> Iterator[LocatedValue]:
+        number = 0
+        while type(event := next(self._events)).__name__ != "SequenceEndEvent":
+            number += 1
+            yield self._node(event, f"{field}[{number}]", depth + 1)
+
+    def _members(self, field: str, depth: int) -> dict[str, LocatedValue]:
+        members: dict[str, LocatedValue] = {}
+        while type(key := next(self._events)).__name__ != "MappingEndEvent":
+            node = self._node(key, field, depth + 1)
+            if not isinstance(node.value, str | int | float | bool | None):
+                raise self._problem(key, field, "a key must be a text")
+            if node.text in members:
+                first = members[node.text].key_line
+                raise self._problem(key, field, f"{node.text!r} is given twice, first in line {first}: give it once")
+            child = self._node(next(self._events), f"{field}.{node.text}".removeprefix("."), depth + 1)
+            child.key_line, child.key_column = node.line, node.column
+            members[node.text] = child
+        return members
+
+    def _scalar(self, event: Any, field: str, line: int, column: int) -> LocatedValue:
+        text, style = event.value, event.style
+        plain = style in (None, "")
+        value: Any = text
+        if plain and event.tag is None:
+            if text in _WORDS:
+                value = _WORDS[text]
+            elif _INTEGER.fullmatch(text):
+                value = int(text)
+            elif _NUMBER.fullmatch(text):
+                value = float(text)
+        first = line + 1 if style in ("|", ">") else line
+        alone = event.end_mark.line + 1 == line and "\\" not in text
+        inline = (column if plain else column + 1) if alone else None
+        return LocatedValue(self._file, field, line, column, value, text, first, inline)
+
+    def _problem(self, event: Any, field: str, message: str) -> DeclarationError:
+        mark = event.start_mark
+        return problem(self._file, mark.line + 1, mark.column + 1, message, field)

@@ -1,1 +1,0 @@
-"""Suites without Python: ``*.probe.yaml`` and ``*.probe.jsonl`` files, read into probes and thresholds."""

@@ -1,0 +1,38 @@
+"""Asks the models of a design: through the engine and its store, as a pytest run does."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from pytest_fairness.core.attempts import Attempt
+from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.protocols import Model
+from pytest_fairness.engine.engine import Engine
+from pytest_fairness.engine.requests import build_requests
+
+
+@contextmanager
+def opened_engine(store: Path, *, concurrency: int = 16) -> Iterator[Engine]:
+    """Return an engine whose answers are kept in the store at this path: nothing is asked twice, by whichever design.
+
+    It closes the models that it asked.
+    """
+    from pytest_fairness.store.store import Store
+
+    kept = Store(store)
+    run = uuid.uuid4().hex
+    kept.runs.start(run)
+    engine = Engine(kept, run, concurrency=concurrency)
+    try:
+        yield engine
+    finally:
+        engine.close()
+        kept.close()
+
+
+def ask(engine: Engine, model: Model, prompts: Sequence[Prompt], repetition: int = 0) -> list[Attempt]:
+    """Return one attempt for each prompt, in order; one that failed has an error and no answer."""
+    return engine.attempts(build_requests(prompts, model, 1, repetition))

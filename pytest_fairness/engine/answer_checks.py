@@ -1,0 +1,77 @@
+"""Checks of what a model returns or raises: a store and a report must be able to hold it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from pytest_fairness.core.attempts import Answer
+from pytest_fairness.core.errors import ModelError, PermanentError
+from pytest_fairness.core.secrets import redacted
+
+_MOST_TOKENS = 10**9
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def checked_answer(answer: object, model: str) -> Answer:
+    """Return an answer in a form that can be stored.
+
+    Invalid counts of tokens are left out: the answer is there, and paid for.
+
+    Args:
+        answer: What the model returned.
+        model: Its name, for messages.
+
+    Raises:
+        PermanentError: It is no `Answer` of text.
+    """
+    if not isinstance(answer, Answer):
+        raise PermanentError(f"{model} returned a {type(answer).__name__}: answer() must return an Answer")
+    optional = ("reasoning", "served_by")
+    for name in ("text", "finish_reason", *optional):
+        value = getattr(answer, name)
+        if not isinstance(value, str) and not (value is None and name in optional):
+            raise PermanentError(f"{model} returned an Answer whose {name} is {value!r:.60}: it must be a text")
+    if isinstance(answer.latency, bool) or not isinstance(answer.latency, int | float):
+        raise PermanentError(f"{model} returned an Answer whose latency is {answer.latency!r:.60}: it must be seconds")
+    usage: object = answer.usage
+    counts = usage.items() if isinstance(usage, Mapping) else ()
+    return replace(
+        answer,
+        text=_storable(answer.text),
+        finish_reason=_storable(answer.finish_reason),
+        reasoning=answer.reasoning and _storable(answer.reasoning),
+        served_by=answer.served_by and _storable(answer.served_by),
+        usage={name: count for name, count in counts if isinstance(name, str) and _is_count(count)},
+        latency=float(answer.latency) if math.isfinite(answer.latency) else 0.0,
+    )
+
+
+def as_model_error(error: BaseException, model: str) -> ModelError:
+    """Return what a model raised as a `ModelError`; any other exception of it costs its attempt only."""
+    if isinstance(error, ModelError):
+        return error
+    return PermanentError(f"{model} raised {type(error).__name__}: {_text(error)}".rstrip(": "))
+
+
+def one_line(error: BaseException, secrets: Iterable[str] = ()) -> str:
+    """Return an error's message in one line and without a secret; a server may answer with a whole page."""
+    return _storable(redacted(" ".join(_text(error).split()), secrets)[:1000])
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception as unprintable:  # noqa: BLE001 - of a class of the user's
+        return f"(its text raised {type(unprintable).__name__})"
+
+
+def _is_count(count: object) -> bool:
+    return isinstance(count, int) and not isinstance(count, bool) and 0 <= count < _MOST_TOKENS
+
+
+def _storable(text: str) -> str:
+    """Replace half surrogate pairs, which neither store nor report can hold; make a subclass of str a plain one."""
+    return _SURROGATE.sub("\ufffd", text if type(text) is str else str.__str__(text))

@@ -1,0 +1,71 @@
+"""Graders over a batch: whatever has no grade in the store is graded at once, by one process at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from pytest_fairness.core.attempts import Grade, GradedAttempt
+from pytest_fairness.core.keys import fingerprint_of, grade_key, prompt_form
+from pytest_fairness.core.protocols import BatchGrader
+from pytest_fairness.engine.engine import Engine
+from pytest_fairness.engine.errors import GraderError
+from pytest_fairness.engine.grade_checks import checked_grades, describe_error
+from pytest_fairness.engine.item_grading import withheld
+
+
+def grade_batches(
+    attempts: list[GradedAttempt], graders: Mapping[str, BatchGrader], engine: Engine
+) -> list[GradedAttempt]:
+    """Return the attempts with the grades of these graders; each is called once at most, and not for what is stored.
+
+    Raises:
+        GraderError: A grader failed; its text names the grader.
+        StoreError: The store failed.
+    """
+    grades: dict[str, Sequence[Grade]] = {}
+    for name, grader in graders.items():
+        if hasattr(grader, "close"):
+            engine.at_end.append(grader.close)
+        grades[name] = _grades(name, grader, attempts, engine)
+    return [
+        replace(graded, grades={**graded.grades, **{name: grades[name][index] for name in graders}})
+        for index, graded in enumerate(attempts)
+    ]
+
+
+def _grades(name: str, grader: BatchGrader, attempts: Sequence[GradedAttempt], engine: Engine) -> Sequence[Grade]:
+    reasons = [withheld(graded.attempt, grader) for graded in attempts]
+    answered = [graded for graded, reason in zip(attempts, reasons, strict=True) if reason is None]
+    grades = iter(_stored_grades(name, grader, answered, engine))
+    return [reason or next(grades) for reason in reasons]
+
+
+def _stored_grades(
+    name: str, grader: BatchGrader, attempts: Sequence[GradedAttempt], engine: Engine
+) -> Sequence[Grade]:
+    """Return the grades of attempts that have answers, from the store as far as it has them."""
+    fingerprint = fingerprint_of(grader)
+    keys: list[tuple[str, str]] = []
+    for graded in attempts if fingerprint is not None else ():
+        key = grade_key(fingerprint, prompt_form(graded.prompt, graded.item.metadata))
+        if key is not None:
+            keys.append((graded.attempt.key, key))
+    if len(keys) < len(attempts):  # something has no stable form: nothing of this batch is stored
+        return _new_grades(name, grader, attempts)
+    stored = engine.answers.grades
+    if any(key not in stored for key in keys):
+        with engine.sync.grading([attempt for attempt, _ in keys]) as rows:
+            missing = {key: graded for key, graded in zip(keys, attempts, strict=True) if key not in stored}
+            grades = _new_grades(name, grader, list(missing.values()))
+            rows += [(*key, grade) for key, grade in zip(missing, grades, strict=True)]
+    return [stored[key] for key in keys]
+
+
+def _new_grades(name: str, grader: BatchGrader, attempts: Sequence[GradedAttempt]) -> Sequence[Grade]:
+    if not attempts:
+        return []
+    try:
+        return checked_grades(grader.grade_batch(attempts), len(attempts))
+    except Exception as error:
+        raise GraderError(f"the grader of {name!r} failed on its batch: {describe_error(error)}") from error

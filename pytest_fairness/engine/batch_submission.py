@@ -1,0 +1,368 @@
+"""Submission of requests to providers in batches, and the wait for what comes of them, in this run or in a later one.
+
+A request that is claimed joins the next batch of its model, which is submitted once no more are added to it. From then
+on the batch has the claim. Whoever wants what is in a batch, in any run, follows it; when it has ended, its answers go
+into the store, and what has none goes back into the queue.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections import Counter
+from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any, Literal
+
+from pytest_fairness.core.attempts import Answer, Attempt
+from pytest_fairness.core.batch_api import BatchInterface, BatchState, batches_of
+from pytest_fairness.core.errors import FairnessError, FatalError, ModelError, TransientError
+from pytest_fairness.core.protocols import Model
+from pytest_fairness.engine.answer_checks import checked_answer, one_line
+from pytest_fairness.engine.context import EngineContext
+from pytest_fairness.engine.requests import Request
+from pytest_fairness.engine.retries import call_with_retries
+from pytest_fairness.store.provider_batches import Submission
+
+BatchMode = Literal["submit", "wait"]
+"""The treatment of batches that have not ended: a later run fetches them, or this one waits."""
+
+_QUIET = 0.5
+"""Seconds without another request after which a batch is submitted."""
+_FIRST_LOOK, _LONGEST_LOOK = 1.0, 30.0
+"""Seconds between two looks at a batch, at first and at most."""
+_LOOK_AGAIN = 0.5
+"""Seconds after which a batch that another process handles is looked at again."""
+_GRACE = 30.0
+"""Seconds for which a batch is looked for that was perhaps submitted."""
+_ROUNDS = 3
+"""Batches that a request is put into before it counts as failed."""
+_PAGE = 1000
+SUBMITTING = 60.0
+"""Seconds for which a batch that is being submitted is waited for at the end."""
+
+
+def batch_size(mode: BatchMode | None, model: Model) -> int | None:
+    """Return how many requests to a model are submitted in one batch; None where it is asked one by one."""
+    batches = None if mode is None or model.local else batches_of(model)
+    return None if batches is None else batches.most_requests
+
+
+class BatchSubmitter:
+    """The batches that one process submits and follows. Used by the engine's thread only.
+
+    Args:
+        mode: Without one nothing is submitted; what is in a batch already is fetched, where that has ended.
+        context: The parts of the engine.
+    """
+
+    def __init__(self, mode: BatchMode | None, context: EngineContext) -> None:
+        self._mode, self._context = mode, context
+        self._sync, self._results, self._budget = context.sync, context.results, context.budget
+        self._waiting: dict[str, list[Request]] = {}
+        """To be submitted, by model."""
+        self._followed: dict[str, dict[str, Request]] = {}
+        """Requests whose answers are taken from each batch, by key."""
+        self._left: dict[str, str] = {}
+        """Batches that are not waited for, with the reason."""
+        self._here: set[str] = set()
+        """Keys of all requests that wait or are followed."""
+        self._rounds: Counter[str] = Counter()
+        self._troubles: dict[str, str] = {}
+        """By model, the problem of a batch before."""
+        self._submitting: set[asyncio.Task[None]] = set()
+        self._following: set[asyncio.Task[None]] = set()
+
+    # Called by the dispatcher.
+
+    def size(self, model: Model) -> int | None:
+        """Return how many requests to a model are submitted together; None where it is asked one by one."""
+        return batch_size(self._mode, model)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._here
+
+    def add(self, request: Request) -> None:
+        """Submit a request that is claimed."""
+        self._here.add(request.key)
+        if request.model.key not in self._waiting:
+            self._waiting[request.model.key] = []
+            self._start(self._gather(request.model), self._submitting)
+        self._waiting[request.model.key].append(request)
+
+    def follow(self, request: Request, submission: str) -> None:
+        """Take a request's answer from a batch, of this run or of another."""
+        if submission in self._left:
+            self._results.refused[request.key] = self._left[submission]
+            self._results.publish()
+            return
+        self._here.add(request.key)
+        if submission not in self._followed:
+            self._followed[submission] = {}
+            self._start(self._follow(submission, request.model), self._following)
+        self._followed[submission][request.key] = request
+
+    async def close(self) -> None:
+        """Follow nothing more. What is being submitted is waited for: nobody else would know its name."""
+        for task in self._following:
+            task.cancel()
+        if self._submitting:
+            await asyncio.wait(self._submitting, timeout=SUBMITTING)
+        rest = {*self._submitting, *self._following}
+        for task in rest:
+            task.cancel()
+        await asyncio.gather(*rest, return_exceptions=True)
+
+    # Submitting.
+
+    async def _gather(self, model: Model) -> None:
+        waiting, seen = self._waiting[model.key], -1
+        most = self.size(model) or 0
+        while seen < len(waiting) < most and not self._results.closed:
+            seen = len(waiting)
+            await asyncio.sleep(_QUIET)
+        del self._waiting[model.key]
+        if self._results.closed:
+            return
+        batches = _interface(model)
+        for requests, bodies in _parts(waiting, batches):
+            await self._submit(model, batches, requests, bodies)
+
+    async def _submit(
+        self, model: Model, batches: BatchInterface, requests: Sequence[Request], bodies: Sequence[Mapping[str, Any]]
+    ) -> None:
+        store = self._sync.store.submissions
+        began = time.time()
+        # First the batch is written with its claims, then it is sent: whoever finds it without a name looks for it at
+        # the provider, so neither a crash nor a lost reply has anything requested twice.
+        submission, claimed = await self._sync.call(store.begin, model.key, [request.key for request in requests])
+        ours = [index for index, request in enumerate(requests) if request.key in claimed]  # a lease may have ended
+        wanted = {requests[index].key: requests[index] for index in ours}
+        is_sent = False
+
+        async def submit() -> str:
+            nonlocal is_sent
+            if is_sent:
+                names = await self._sync.call(store.names)
+                if name := await batches.find(submission, began, len(ours), names):
+                    return name
+            is_sent = True
+            return await batches.submit(submission, [bodies[index] for index in ours])
+
+        try:
+            name = await call_with_retries(self._context.retries, submit) if ours else ""
+        except ModelError as error:
+            self._message(error, model)
+            for request in wanted.values():
+                self._end(request, error)
+            self._here -= wanted.keys()
+            await self._write()
+            await self._sync.call(store.drop, submission)
+        else:
+            await self._sync.call(store.name, submission, name)
+            self._followed[submission] = wanted
+            self._start(self._follow(submission, model), self._following)
+        finally:
+            self._context.limits.of(model).in_flight -= len(requests)
+        self._put_back(request for request in requests if request.key not in claimed)
+
+    # Following.
+
+    async def _follow(self, submission: str, model: Model) -> None:
+        """Follow a batch until its results are here, or it is left."""
+        try:
+            await self._follow_to_end(submission, model)
+        except ModelError as error:
+            # Not written: what the batch has is paid for, and may be fetched another time.
+            message = self._message(error, model)
+            for request in self._followed[submission].values():
+                self._results.attempts[request.key] = Attempt(request.key, request.repetition, error=message)
+        ended = (self._results.attempts, self._results.refused)
+        rest = self._followed.pop(submission).values()
+        self._here.difference_update(request.key for request in rest)
+        self._put_back(request for request in rest if not any(request.key in results for results in ended))
+        self._results.publish()
+
+    async def _follow_to_end(self, submission: str, model: Model) -> None:
+        batches, store, wait = _interface(model), self._sync.store.submissions, _FIRST_LOOK
+        while (batch := await self._sync.call(store.read, submission)) is not None:
+            if batch.name is None:
+                if await self._take(submission):
+                    await self._look_for(batch, batches)
+                await asyncio.sleep(_LOOK_AGAIN)
+                continue
+            state = await call_with_retries(self._context.retries, partial(batches.state, batch.name))
+            if state is None or state.has_ended:
+                if await self._take(submission):
+                    await self._fetch(batch, state, batches, model)
+                    return
+                await asyncio.sleep(_LOOK_AGAIN)
+            elif reason := self._cannot_wait():
+                self._leave(batch, model, reason)
+                return
+            else:
+                await asyncio.sleep(max(0.0, min(wait, self._budget.time_left)))
+                wait = min(2 * wait, _LONGEST_LOOK)
+
+    async def _take(self, submission: str) -> bool:
+        """Claim a batch, to name or fetch it; return whether this process has it."""
+        store = self._sync.store
+        holder: str | None = await self._sync.call(store.submissions.take, submission)
+        if holder is not None:
+            await self._sync.call(store.release_dead, [holder])
+        return holder == store.owner.id
+
+    async def _look_for(self, batch: Submission, batches: BatchInterface) -> None:
+        """Find the name of a batch that a process which died was submitting."""
+        store = self._sync.store.submissions
+        names = await self._sync.call(store.names)
+        find = partial(batches.find, batch.id, batch.at, batch.requests, names)
+        name = await call_with_retries(self._context.retries, find)
+        if name is not None:
+            await self._sync.call(store.name, batch.id, name)
+        elif batch.age > _GRACE:
+            await self._sync.call(store.drop, batch.id)
+        else:
+            await self._sync.call(store.finish, batch.id)
+
+    def _cannot_wait(self) -> str:
+        """Return why a batch cannot be waited for, and what to do; empty where it can."""
+        if self._mode == "wait" and self._budget.time_left > 0:
+            return ""
+        reached = f"{self._budget.reason}, " if self._mode == "wait" and self._budget.is_spent else ""
+        return f"{reached}run again for its answers"
+
+    def _leave(self, batch: Submission, model: Model, reason: str) -> None:
+        at = datetime.fromtimestamp(batch.at, UTC)
+        trouble = self._troubles.get(model.key, "")
+        message = f"in batch {batch.name} of {model.name}, submitted {at:%Y-%m-%d %H:%M} UTC{trouble}: {reason}"
+        self._left[batch.id] = message
+        keys = self._followed[batch.id]
+        self._results.refused |= dict.fromkeys(keys, message)
+        self._budget.leave(keys)
+
+    # Fetching.
+
+    async def _fetch(self, batch: Submission, state: BatchState | None, batches: BatchInterface, model: Model) -> None:
+        name = batch.name or ""
+        wanted = dict(self._followed[batch.id])
+        again: list[str] = []
+
+        def end(request: Request, outcome: Answer | ModelError) -> None:
+            if isinstance(outcome, TransientError) and self._may_join_another(request, outcome):
+                again.append(request.key)
+            else:
+                self._end(request, outcome)
+
+        async def read() -> None:
+            try:
+                number = 0
+                async for key, outcome in batches.results(name):
+                    if (request := wanted.pop(key, None)) is not None:
+                        end(request, outcome)
+                        number += 1
+                        if number % _PAGE == 0:
+                            await self._write()
+            finally:  # what came before the connection broke
+                await self._write()
+
+        if state is not None:
+            await call_with_retries(self._context.retries, read)
+        problem = "is not known there any more" if state is None else state.problem or "gave no answer"
+        if state is None or state.problem:
+            self._troubles[model.key] = f" after batch {name} ({problem})"
+        lost = TransientError(f"{model.name}: batch {name}: {problem}", kind=f"batch {problem.partition(':')[0]}")
+        for request in wanted.values():
+            end(request, lost)
+        await self._write()
+        store = self._sync.store.submissions
+        if state is None:
+            await self._sync.call(store.drop, batch.id)
+        else:
+            await self._sync.call(store.finish, batch.id, again)
+
+    def _may_join_another(self, request: Request, error: ModelError) -> bool:
+        """Return whether a request that a batch has not answered may be put into another."""
+        self._rounds[request.key] += 1
+        if self._rounds[request.key] >= _ROUNDS:
+            return False
+        self._budget.failed(request, error)
+        self._budget.end(request, None)
+        return True
+
+    def _end(self, request: Request, outcome: Answer | ModelError) -> None:
+        """Save what came of a request."""
+        try:
+            if isinstance(outcome, ModelError):
+                raise outcome
+            attempt = Attempt(request.key, request.repetition, checked_answer(outcome, request.model.name))
+        except ModelError as error:
+            self._budget.failed(request, error)
+            attempt = Attempt(request.key, request.repetition, error=one_line(error, self._context.secrets))
+        self._budget.end(request, attempt)
+        self._sync.save(request, attempt)
+
+    # Shared by both.
+
+    async def _write(self) -> None:
+        """Write what has ended now: a batch may be forgotten only once its answers are in the store."""
+        if self._sync.has_unwritten:
+            await self._sync.exchange()
+            self._results.publish()
+
+    def _message(self, error: ModelError, model: Model) -> str:
+        """Return the error's line; one that all attempts of a model have is a cause of its own."""
+        message = one_line(error, self._context.secrets)
+        if isinstance(error, FatalError):
+            self._results.causes[message] = model.name
+        return message
+
+    def _put_back(self, requests: Iterable[Request]) -> None:
+        back = list(requests)
+        self._here.difference_update(request.key for request in back)
+        self._context.scheduler.put_back(back)
+        self._context.wake()
+
+    def _start(self, work: Coroutine[Any, Any, None], among: set[asyncio.Task[None]]) -> None:
+        async def guarded() -> None:
+            try:
+                await work
+            except BaseException as error:
+                if self._results.closed:
+                    raise
+                self._results.fail("a batch", error)
+            finally:
+                self._context.wake()
+
+        task = asyncio.get_running_loop().create_task(guarded())
+        among.add(task)
+        task.add_done_callback(among.discard)
+
+
+def _interface(model: Model) -> BatchInterface:
+    batches = batches_of(model)
+    if batches is None:
+        raise FairnessError(f"{model.name} has answers in a batch, and no batch interface to fetch them by")
+    return batches
+
+
+def _parts(
+    requests: Sequence[Request], batches: BatchInterface
+) -> Iterator[tuple[list[Request], list[Mapping[str, Any]]]]:
+    """Yield requests with their bodies, as many together as a batch may hold."""
+    part: list[Request] = []
+    bodies: list[Mapping[str, Any]] = []
+    size = 0
+    for request in requests:
+        body = batches.request(request.key, request.prompt, request.repetition)
+        length = len(json.dumps(body)) + 1
+        if part and (len(part) >= batches.most_requests or size + length > batches.most_bytes):
+            yield part, bodies
+            part, bodies, size = [], [], 0
+        part.append(request)
+        bodies.append(body)
+        size += length
+    if part:
+        yield part, bodies

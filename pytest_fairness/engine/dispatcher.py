@@ -1,0 +1,145 @@
+"""Sending of claimed requests: to their model one by one, or in batches of the provider."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Sequence
+
+from pytest_fairness.core.attempts import Attempt
+from pytest_fairness.core.errors import FairnessError, TransientError
+from pytest_fairness.core.protocols import Model
+from pytest_fairness.engine.batch_submission import BatchMode, BatchSubmitter
+from pytest_fairness.engine.context import EngineContext
+from pytest_fairness.engine.errors import BudgetExceededError
+from pytest_fairness.engine.request_runner import RequestRunner
+from pytest_fairness.engine.requests import Request
+from pytest_fairness.store.store import SyncResult
+
+GRACE = 30.0
+"""Seconds for which what is in flight may continue once the time of the run is over, or its session was stopped."""
+
+
+class Dispatcher:
+    """The requests that one process has in flight. Used by the engine's thread only.
+
+    Each request ends in one of three ways: with an attempt for the store, with a reason why this run has none (a cap,
+    or the provider batch that it is in), or with its model: once that can answer nothing, none of its requests can.
+
+    Args:
+        context: The parts of the engine.
+        mode: What to do with provider batches.
+        offline: Whether a model that needs a connection must not be asked.
+    """
+
+    def __init__(self, context: EngineContext, mode: BatchMode | None, *, offline: bool) -> None:
+        self._context, self._offline = context, offline
+        self._runners: dict[str, RequestRunner] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._batches = BatchSubmitter(mode, context)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._tasks or key in self._batches
+
+    def __len__(self) -> int:
+        """Return how many requests are in flight one by one."""
+        return len(self._tasks)
+
+    def may_send(self, request: Request) -> bool:
+        """Return whether a request needs sending; one that can never be answered fails here."""
+        results, model = self._context.results, request.model
+        if request.key in results.attempts:
+            return False
+        runner = self._runner(model)
+        error = runner.fatal or (runner.without_likelihoods if request.asks_likelihoods else "") or None
+        if error is None and self._offline and not model.local:
+            error = f"{model.name} was not asked: the answer is not in the store, and --fairness-offline is given"
+        if error is not None:
+            results.causes[error] = model.name
+            results.attempts[request.key] = Attempt(request.key, request.repetition, error=error)
+        return error is None
+
+    def send(self, request: Request) -> None:
+        """Send a request that is claimed, or needs no claim."""
+        runner = self._runner(request.model)
+        runner.limit.in_flight += 1
+        self._context.budget.begin([request])
+        if self._batches.size(request.model) is not None:
+            self._batches.add(request)
+            return
+        task = self._tasks[request.key] = asyncio.get_running_loop().create_task(self._send(runner, request))
+        task.add_done_callback(self._check)
+
+    def follow(self, request: Request, result: SyncResult) -> bool:
+        """Take a request's answer from the provider batch that has claimed it; return whether one has."""
+        owner = result.foreign[request.key]
+        if owner in result.submissions:
+            self._batches.follow(request, owner)
+        return owner in result.submissions
+
+    async def cancel(self) -> None:
+        """Cancel what is in flight."""
+        await self._batches.close()
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def close(self) -> Sequence[FairnessError]:
+        """Close all models. Return the errors of those that could not be closed."""
+        return [error for runner in self._runners.values() if (error := await runner.close()) is not None]
+
+    def _runner(self, model: Model) -> RequestRunner:
+        if model.key not in self._runners:
+            self._runners[model.key] = RequestRunner(model, self._context)
+            scheduler = self._context.scheduler
+            scheduler.lookahead = max(scheduler.lookahead, 2 * getattr(model, "in_flight", 0))
+        return self._runners[model.key]
+
+    async def _send(self, runner: RequestRunner, request: Request) -> None:
+        try:
+            attempt = await self._attempt(runner, request)
+        finally:
+            runner.limit.in_flight -= 1
+            del self._tasks[request.key]
+            self._context.wake()
+        if attempt is None:
+            self._context.sync.release(request)
+            return
+        if runner.fatal is not None:
+            for waiting in self._context.scheduler.drain(request.model):
+                self.may_send(waiting)
+        if attempt.error and attempt.error in (runner.fatal, runner.without_likelihoods):
+            # Not written: every process of the run finds out for itself, and a later run tries again.
+            self._context.sync.release(request)
+            self.may_send(request)
+            self._context.results.publish()
+        else:
+            self._context.sync.save(request, attempt)
+
+    async def _attempt(self, runner: RequestRunner, request: Request) -> Attempt | None:
+        """Return the attempt; None where a cap of the run ended it."""
+        budget, results = self._context.budget, self._context.results
+        try:
+            left = budget.time_left
+            async with asyncio.timeout(None if math.isinf(left) else max(0.0, left) + GRACE):
+                attempt = await runner.run(request)
+        except (BudgetExceededError, TimeoutError) as over:
+            if isinstance(over, TimeoutError):
+                budget.failed(request, TransientError("the time of the run is over", sent=True, kind="time over"))
+            budget.end(request, None)
+            results.refused[request.key] = budget.reason if budget.is_spent else ""
+            results.publish()
+            return None
+        except asyncio.CancelledError:
+            if results.closed:
+                raise
+            error = f"{request.model.name} canceled the task that asked it"
+            attempt = Attempt(request.key, request.repetition, error=error)
+        budget.end(request, attempt)
+        return attempt
+
+    def _check(self, task: asyncio.Task[None]) -> None:
+        """End every wait where a request ended by a mistake in the engine, or by the store."""
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._context.results.fail("the engine", error)

@@ -1,0 +1,79 @@
+"""Checks of what graders return: each grade must be one that a metric can count and the store can hold."""
+
+from __future__ import annotations
+
+import json
+import math
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pytest_fairness.core.attempts import Grade
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.propensities import Propensities
+from pytest_fairness.engine.errors import GraderError
+
+
+def checked_grades(grades: object, attempts: int) -> Sequence[Grade]:
+    """Return the grades of a grader over a number of attempts.
+
+    Raises:
+        GraderError: It returned something else, or not one grade for each attempt.
+    """
+    if not isinstance(grades, Sequence) or isinstance(grades, str):
+        raise GraderError(f"returned a {type(grades).__name__}: it must return a list with one Grade for each attempt")
+    for grade in grades:
+        if not isinstance(grade, Grade):
+            raise GraderError(f"returned a list that holds {type(grade).__name__}: it must hold Grade(...) only")
+    if len(grades) != attempts:
+        raise GraderError(f"returned a list of {len(grades)} for {attempts} attempts: it must hold one Grade for each")
+    return [checked_grade(grade) for grade in grades]
+
+
+def checked_grade(grade: object) -> Grade:
+    """Return a grade that can be counted and stored; one without a number or with NaN is ungraded.
+
+    Raises:
+        GraderError: It is no grade, or its value is nothing that the store can hold.
+    """
+    if not isinstance(grade, Grade):
+        shown = "None" if grade is None else f"{_shown(grade)}, a {type(grade).__name__}"
+        raise GraderError(f"returned {shown}: it must return a Grade(...), such as Grade(True)")
+    if grade.ungraded is not None:
+        return grade
+    value: Any = grade.value
+    if type(value) in (bool, int, str):  # nearly all of them
+        return grade
+    if hasattr(value, "dtype") and getattr(value, "shape", None) == ():  # a number of numpy, which JSON does not know
+        return checked_grade(Grade(value.item(), detail=grade.detail))
+    if isinstance(value, Propensities):
+        return grade
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+        return Grade.none("unparsed", f"the grader gave {value} as the value. {grade.detail}".strip())
+    try:
+        json.dumps(value)
+    except (TypeError, ValueError, RecursionError):
+        raise GraderError(
+            f"gave a value of the type {type(value).__name__}, which the store cannot keep: "
+            "give a bool, a number or a text"
+        ) from None
+    return grade
+
+
+def describe_error(error: Exception) -> str:
+    """Return what went wrong in a grader, and where: the test shows this line alone."""
+    message = " ".join(str(error).split())
+    if isinstance(error, GraderError):
+        return f"it {message}"
+    if isinstance(error, FairnessError):
+        return message
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return f"it raised {type(error).__name__}: {message} ({Path(frame.filename).name}, line {frame.lineno})"
+
+
+def _shown(value: object) -> str:
+    try:
+        return f"{value!r:.60}"
+    except Exception:  # noqa: BLE001 - a repr of the user's
+        return "something"

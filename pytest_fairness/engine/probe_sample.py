@@ -1,0 +1,193 @@
+"""Samples: a probe's items on one model, requested, answered and graded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from threading import Lock
+
+from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.core.keys import fingerprint_of, grade_key, prompt_form
+from pytest_fairness.core.protocols import BatchGrader, Grader, ItemGrader, Model
+from pytest_fairness.engine.batch_grading import grade_batches
+from pytest_fairness.engine.engine import Engine
+from pytest_fairness.engine.item_grading import FirstOf, ItemGradingQueue, Steps, grade_one, grade_together, withheld
+from pytest_fairness.engine.requests import Request, build_requests
+from pytest_fairness.engine.store_sync import GradeRow
+
+
+class ProbeSample:
+    """The items of a probe on one model, by their index.
+
+    Args:
+        items: The items.
+        model: Who answers.
+        repetitions: How many attempts each prompt has.
+        engine: The engine.
+        first: The number of the first repetition.
+        first_of: Returns the first repetition of a grader's question.
+    """
+
+    def __init__(
+        self,
+        items: Sequence[ProbeItem],
+        model: Model,
+        repetitions: int,
+        engine: Engine,
+        first: int = 0,
+        first_of: FirstOf | None = None,
+    ) -> None:
+        self.items = items
+        self.model = model
+        self._repetitions = repetitions
+        self._first = first
+        self._first_of = first_of or (lambda *_: first)
+        self._engine = engine
+        self._requests: dict[int, list[Request]] = {}
+        self._making = Lock()
+        self._indices: list[int] = []
+        self._graded: dict[int, list[GradedAttempt]] = {}
+        self._questions: dict[int, list[Attempt]] = {}
+        self._named: Mapping[str, Grader | ItemGrader | BatchGrader] = {}
+        self._graders: Mapping[str, Grader] = {}
+        self._item_graders: Mapping[str, ItemGrader] = {}
+        self._batch_graders: Mapping[str, BatchGrader] = {}
+        self._gradings: ItemGradingQueue | None = None
+        self._whole: list[GradedAttempt] | None = None
+        self.fingerprints: dict[str, str | None] = {}
+        """By grade that every measured item has, so not of graders over a batch; None for a grader that has none."""
+
+    def grade_with(self, graders: Mapping[str, Grader | ItemGrader | BatchGrader]) -> None:
+        """Name the graders, before anything is measured; requests need none.
+
+        Graders over a whole item come after the others, whose grades they see; graders over a batch come last, and
+        only once all items are measured.
+
+        Raises:
+            FairnessError: Two graders that are not equal have one fingerprint.
+        """
+        # Each test names them again, mostly the same; `isinstance` of a protocol takes as long as to grade.
+        if graders.keys() == self._named.keys() and all(
+            grader is self._named[name] for name, grader in graders.items()
+        ):
+            return
+        fingerprints = _fingerprints(graders)
+        self._named = dict(graders)
+        self._item_graders = {name: grader for name, grader in graders.items() if isinstance(grader, ItemGrader)}
+        self._batch_graders = {name: grader for name, grader in graders.items() if isinstance(grader, BatchGrader)}
+        self._graders = {
+            name: grader for name, grader in graders.items() if not isinstance(grader, ItemGrader | BatchGrader)
+        }
+        if self._item_graders and self._gradings is None:
+            self._gradings = ItemGradingQueue(self._engine, self._indices, self._steps)
+        self.fingerprints = {
+            name: fingerprint for name, fingerprint in fingerprints.items() if name not in self._batch_graders
+        }
+
+    def requests(self, indices: Sequence[int]) -> Iterator[Request]:
+        """Yield what measuring these items requests, made when it is needed."""
+        for index in indices:
+            yield from self._requests_at(index)
+
+    def _requests_at(self, index: int) -> list[Request]:
+        if index not in self._requests:
+            with self._making:  # the engine's thread reads the work list while the tests' thread measures
+                if index not in self._requests:
+                    prompts = self.items[index].prompts
+                    self._requests[index] = build_requests(prompts, self.model, self._repetitions, self._first)
+                    self._indices.append(index)
+        return self._requests[index]
+
+    def measure(self, index: int) -> list[GradedAttempt]:
+        """Return one item's attempts with their grades: its prompts in order, each with its repetitions."""
+        graded = self._graded.get(index)
+        if graded is None:
+            requests = self._requests_at(index)
+            attempts = self._engine.attempts(requests)
+            if self._gradings is None:
+                graded = self._grade(self.items[index], requests, attempts)
+            else:
+                graded, self._questions[index] = self._gradings.take(index)
+            self._graded[index] = graded
+        return graded
+
+    def questions(self, index: int) -> Sequence[Attempt]:
+        """Return what the graders of an item asked, once it was measured."""
+        return self._questions.get(index, ())
+
+    def asked_by_graders(self) -> list[str]:
+        """Return the keys of all questions of graders, of the measured items."""
+        return sorted({attempt.key for attempts in self._questions.values() for attempt in attempts})
+
+    def measure_all(self) -> list[GradedAttempt]:
+        """Return the attempts of all items, in order, with the grades of all graders.
+
+        All that is missing is requested at once.
+        """
+        if self._whole is None:
+            self._whole = grade_batches(self._all_items(), self._batch_graders, self._engine)
+        return self._whole
+
+    def _all_items(self) -> list[GradedAttempt]:
+        indices = range(len(self.items))
+        missing = [index for index in indices if index not in self._graded]
+        if missing:
+            self._engine.attempts(list(self.requests(missing)))
+        return [attempt for index in indices for attempt in self.measure(index)]
+
+    def measured(self) -> list[GradedAttempt]:
+        """Return the attempts of the items that were measured so far, in order."""
+        return [attempt for index in sorted(self._graded) for attempt in self._graded[index]]
+
+    def answered_items(self) -> int:
+        """Return how many items have all their answers."""
+        answered = self._engine.answers.attempts
+        return sum(
+            all(request.key in answered for request in self._requests_at(index)) for index in range(len(self.items))
+        )
+
+    def _steps(self, index: int) -> Steps:
+        """Return the grading of an item by all graders, from its attempts on."""
+        requests = self._requests_at(index)
+        attempts = yield requests
+        graded = self._grade(self.items[index], requests, attempts)
+        first = self._first, self._first_of
+        return (yield from grade_together(self.items[index], graded, self._item_graders, self.model, *first))
+
+    def _grade(self, item: ProbeItem, requests: Sequence[Request], attempts: Sequence[Attempt]) -> list[GradedAttempt]:
+        new: list[GradeRow] = []
+        graded = []
+        keys: dict[str, str | None] = {}
+        prompt: Prompt | None = None
+        for request, attempt in zip(requests, attempts, strict=True):
+            if request.prompt is not prompt:  # whatever a grader can see of it can change a grade
+                prompt, form = request.prompt, prompt_form(request.prompt)
+                keys = {name: grade_key(fingerprint, form) for name, fingerprint in self.fingerprints.items()}
+            grades: dict[str, Grade] = {}
+            for name, grader in self._graders.items():
+                key, reason = keys[name], withheld(attempt, grader)
+                if reason is not None or attempt.answer is None:
+                    grades[name] = reason or Grade.none("error")
+                elif key is not None and (stored := self._engine.answers.grades.get((attempt.key, key))):
+                    grades[name] = stored
+                else:
+                    grades[name] = grade_one(name, grader, item, prompt, attempt.answer)
+                    new += [(attempt.key, key, grades[name])] if key is not None else []
+            graded.append(GradedAttempt(item, prompt, attempt, grades))
+        if new:
+            self._engine.sync.save_grades(new)
+        return graded
+
+
+def _fingerprints(graders: Mapping[str, Grader | ItemGrader | BatchGrader]) -> dict[str, str | None]:
+    fingerprints = {name: fingerprint_of(grader) for name, grader in graders.items()}
+    first: dict[str, str] = {}
+    for name, fingerprint in fingerprints.items():
+        other = first.setdefault(fingerprint, name) if fingerprint is not None else name
+        if graders[other] is not graders[name] and graders[other] != graders[name]:
+            raise FairnessError(
+                f"the graders of {other!r} and {name!r} are not equal and have one fingerprint, {fingerprint!r}: "
+                "their stored grades would be mixed up, so give each its own"
+            )
+    return fingerprints

@@ -1,0 +1,230 @@
+"""Rate limits of endpoints, as one process sees them; the processes of a run agree on them in the store.
+
+The store holds one throttle for each endpoint (`pytest_fairness.store.throttle`). With each exchange a process reports
+what it has seen there (`SlotRequest`) and is granted slots (`SlotGrant`): new requests and repeated ones.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from pytest_fairness.core.attempts import Answer
+from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.protocols import Model
+from pytest_fairness.engine.requests import Request
+from pytest_fairness.store.store import SyncResult
+from pytest_fairness.store.throttle import Rates, SlotGrant, SlotRequest, burst
+
+_TOKEN = 4
+"""Characters of a text to a token, where a provider counts none."""
+
+
+def endpoint_of(model: Model) -> str:
+    """Return what a model's requests share with others: a provider limits an account's model, whatever the decoding."""
+    endpoint: str = getattr(model, "endpoint", model.key)
+    return endpoint
+
+
+class RateLimiter:
+    """The requests of one process to one endpoint. Used by the engine's thread only.
+
+    Args:
+        endpoint: Its name.
+        most: Requests in flight at most, of this process.
+        ceiling: Requests in flight at most, of all processes that share it.
+        rates: Requests and tokens a minute.
+        wake: Has the engine ask the store for slots.
+        is_shared: Whether other processes share the endpoint.
+    """
+
+    def __init__(
+        self, endpoint: str, most: int, ceiling: int, rates: Rates, wake: Callable[[], None], *, is_shared: bool
+    ) -> None:
+        self.in_flight = 0
+        self.generation = 0
+        """The generation of the requests that leave now: see `SlotGrant`."""
+        self.refused_for = 0.0
+        """Seconds for which no request of the run was answered, and some were refused."""
+        self.is_shared = is_shared
+        self._most, self._room, self._rates, self._wake = most, most, rates, wake
+        self._nothing = self._seen = SlotRequest(endpoint, ceiling, rates)
+        """The report of what was seen since the last one."""
+        self._reported = (0, 0)
+        """What the store has of this process: requests in flight, and those of them that wait to be sent again."""
+        self._closed_until = 0.0
+        self._waiting: set[asyncio.Future[None]] = set()
+        """Requests in flight that have failed and are to be sent once more."""
+        self._again: deque[asyncio.Future[None]] = deque()
+        """Those of them whose wait is over: they leave as soon as there is a slot."""
+
+    def free(self, now: float) -> int:
+        """Return how many requests may leave, as far as is known; ``now`` is in seconds of a monotonic clock."""
+        if self.closed(now):
+            return 0
+        free = max(0, self._room - self.in_flight)
+        return min(free, burst(self._rates)) if self.is_shared else free
+
+    def closed(self, now: float) -> float:
+        """Return the seconds for which nothing may leave, 0 where something may."""
+        return max(0.0, self._closed_until - now)
+
+    @property
+    def waiting(self) -> int:
+        """The number of requests that wait to be sent once more."""
+        return len(self._waiting)
+
+    async def permit(self, wait: float) -> None:
+        """Wait until a request may be sent once more: so many seconds, then for a slot of a shared endpoint."""
+        loop = asyncio.get_running_loop()
+        slot = loop.create_future()
+        self._waiting.add(slot)
+        timer = loop.call_later(wait, self._queue if self.is_shared else _end, slot)
+        try:
+            await slot
+        finally:
+            timer.cancel()
+            self._waiting.discard(slot)
+
+    def _queue(self, slot: asyncio.Future[None]) -> None:
+        self._again.append(slot)
+        self._wake()
+
+    def answered(self, prompt: Prompt, answer: Answer) -> None:
+        """Count an answer."""
+        tokens = 0 if self._rates.tokens is None else _tokens(prompt, answer)
+        self._seen = replace(self._seen, answers=self._seen.answers + 1, tokens=self._seen.tokens + tokens)
+
+    def refused(self, wait: float, generation: int) -> None:
+        """Count a refusal for the rate.
+
+        Args:
+            wait: Seconds for which the provider asks to be left alone.
+            generation: The value of `generation` when the request left.
+        """
+        self._seen = replace(
+            self._seen,
+            refused=max(self._seen.refused, generation),
+            refusals=self._seen.refusals + 1,
+            quiet=max(self._seen.quiet, wait),
+        )
+        self._wake()
+
+    def slot_request(self, keys: Sequence[str], now: float) -> SlotRequest | None:
+        """Return what to report and to request of the store; None where there is nothing.
+
+        Args:
+            keys: Keys of new requests, in order.
+            now: Seconds of a monotonic clock.
+        """
+        if not self.is_shared:
+            return None
+        idle = 0 if self.closed(now) else max(0, self._room - self.in_flight + self.waiting)
+        again = min(idle, sum(not slot.done() for slot in self._again))
+        if not (keys or again or (self.in_flight, self.waiting) != self._reported or self._seen.refused >= 0):
+            return None
+        seen, self._seen = self._seen, self._nothing
+        return replace(seen, keys=keys, again=again, in_flight=self.in_flight, waiting=self.waiting)
+
+    def apply(self, wanted: SlotRequest, grant: SlotGrant, claimed: int) -> None:
+        """Adopt what the store granted, and send waiting requests again as far as it allows.
+
+        Args:
+            wanted: What was requested.
+            grant: What was granted.
+            claimed: How many of the keys are claimed.
+        """
+        self._reported = (wanted.in_flight + claimed, wanted.waiting - grant.again)
+        self._room = min(self._most, grant.room)
+        self.generation, self.refused_for = grant.generation, grant.refused_for
+        if grant.wait:
+            self._closed_until = max(self._closed_until, time.monotonic() + grant.wait)
+        permits = grant.again
+        while permits and self._again:
+            slot = self._again.popleft()
+            permits -= not slot.done()
+            self._waiting.discard(slot)
+            _end(slot)
+
+    def end_waits(self) -> None:
+        """Let all that wait continue at once: nothing is going to be sent any more."""
+        for slot in self._waiting:
+            _end(slot)
+
+
+def _end(slot: asyncio.Future[None]) -> None:
+    if not slot.done():
+        slot.set_result(None)
+
+
+class RateLimiters:
+    """The rate limits of all endpoints that a process uses.
+
+    Args:
+        ceiling: Requests in flight at most at one endpoint, of all processes.
+        rates: Those of an endpoint whose model names none.
+        wake: Has the engine ask the store for slots.
+        batch_size: Returns how many requests to a model are submitted in one batch, None for one that has no batches.
+    """
+
+    def __init__(
+        self, ceiling: int, rates: Rates, wake: Callable[[], None], batch_size: Callable[[Model], int | None]
+    ) -> None:
+        self._ceiling, self._rates, self._wake, self._batch_size = ceiling, rates, wake, batch_size
+        self._limits: dict[str, RateLimiter] = {}
+
+    def of(self, model: Model) -> RateLimiter:
+        """Return the limit that a model's requests are held to."""
+        endpoint = endpoint_of(model)
+        if endpoint not in self._limits:
+            requests, tokens = getattr(model, "rates", (None, None))
+            rates = Rates(requests or self._rates.requests, tokens or self._rates.tokens)
+            size = self._batch_size(model)
+            # Each process has a local model of its own, and its own calls of an application.
+            is_shared = not model.local and getattr(model, "paced", True) and size is None
+            most: int = getattr(model, "in_flight", self._ceiling) if size is None else size
+            ceiling = max(most, self._ceiling)
+            self._limits[endpoint] = RateLimiter(endpoint, most, ceiling, rates, self._wake, is_shared=is_shared)
+        return self._limits[endpoint]
+
+    def free(self) -> dict[str, int]:
+        """Return how many requests may leave now, by endpoint."""
+        now = time.monotonic()
+        return {name: limit.free(now) for name, limit in self._limits.items()}
+
+    @property
+    def waiting(self) -> int:
+        """The number of requests that wait to be sent once more."""
+        return sum(limit.waiting for limit in self._limits.values())
+
+    def pause(self, longest: float) -> float:
+        """Return the seconds until an endpoint opens again, which wakes nobody."""
+        now = time.monotonic()
+        return min((longest, *(limit.closed(now) or longest for limit in self._limits.values())))
+
+    def slot_requests(self, wanted: Mapping[str, Request]) -> list[SlotRequest]:
+        """Return what to report of each endpoint, and to request for these requests."""
+        keys: dict[str, list[str]] = {endpoint: [] for endpoint in self._limits}
+        for key, request in wanted.items():
+            keys[endpoint_of(request.model)].append(key)
+        now = time.monotonic()
+        slots = (limit.slot_request(keys[endpoint], now) for endpoint, limit in self._limits.items())
+        return [slot for slot in slots if slot is not None]
+
+    def apply(self, slots: Sequence[SlotRequest], result: SyncResult) -> set[str]:
+        """Adopt what was granted. Return the owners that hold the slots which were not."""
+        holders: set[str] = set()
+        for wanted in slots:
+            grant = result.grants[wanted.endpoint]
+            self._limits[wanted.endpoint].apply(wanted, grant, len(result.claimed.intersection(wanted.keys)))
+            holders |= grant.holders
+        return holders
+
+
+def _tokens(prompt: Prompt, answer: Answer) -> int:
+    if "input" in answer.usage and "output" in answer.usage:
+        return answer.usage["input"] + answer.usage["output"]
+    return (sum(len(message["content"]) for message in prompt.messages) + len(answer.text)) // _TOKEN

@@ -1,0 +1,57 @@
+"""Requests: the unit of the work list, of a claim and of an attempt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pytest_fairness.core.items import CONTINUATIONS, Prompt
+from pytest_fairness.core.keys import attempt_key, prompt_digest
+from pytest_fairness.core.protocols import Model
+from pytest_fairness.store.spending import Role
+
+
+@dataclass(slots=True, eq=False)
+class Request:
+    """One repetition of one prompt on one model."""
+
+    key: str
+    model: Model
+    prompt: Prompt
+    digest: str
+    repetition: int
+    position: int = -1
+    """Its index in the work list; -1 while it stands in none."""
+    role: Role = "probes"
+
+    @property
+    def asks_likelihoods(self) -> bool:
+        """Whether it asks for the likelihoods of options in place of an answer."""
+        return self.prompt.messages[-1]["role"] == CONTINUATIONS
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether the store keeps its answer; recorded answers are kept already."""
+        return getattr(self.model, "stored", True)
+
+
+def build_requests(
+    prompts: Sequence[Prompt], model: Model, repetitions: int, first: int = 0, role: Role = "probes"
+) -> list[Request]:
+    """Return every repetition of every prompt, prompt by prompt.
+
+    Args:
+        prompts: What is sent.
+        model: Who answers.
+        repetitions: How many attempts each prompt has.
+        first: The number of the first repetition.
+        role: On whose behalf the model is asked.
+    """
+    requests: list[Request] = []
+    for prompt in prompts:
+        digest = prompt_digest(prompt.messages)
+        requests += [
+            Request(attempt_key(model.key, digest, repetition), model, prompt, digest, repetition, role=role)
+            for repetition in range(first, first + repetitions)
+        ]
+    return requests

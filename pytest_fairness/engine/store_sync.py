@@ -1,0 +1,163 @@
+"""Exchanges of one process with the store: results and claims, within the caps of the run."""
+
+from __future__ import annotations
+
+from asyncio import get_running_loop
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from pytest_fairness.core.attempts import Attempt, Grade
+from pytest_fairness.engine.budget import Budget
+from pytest_fairness.engine.pending import PendingResults
+from pytest_fairness.engine.requests import Request
+from pytest_fairness.store.spending import SpendingDecision
+from pytest_fairness.store.store import CompletedAttempt, Store, SyncResult
+from pytest_fairness.store.throttle import SlotRequest
+
+GradeRow = tuple[str, str, Grade]
+"""A grade, with its attempt's key and its grader's fingerprint."""
+
+
+class StoreSync:
+    """The store, as an engine uses it.
+
+    All transactions run one after the other in a thread of their own, so neither a slow disk nor a slow function of a
+    model holds up the event loop. What has ended is gathered here (`save`, `save_grades`, `release`) and written by the
+    next `exchange`, together with the next claims: a claim falls in the transaction that writes its answer.
+    """
+
+    def __init__(self, store: Store, run: str, budget: Budget, results: PendingResults) -> None:
+        self.store, self.run = store, run
+        self._budget, self._results = budget, results
+        self._completed: dict[str, CompletedAttempt] = {}
+        self._grades: deque[GradeRow] = deque()  # filled by the tests' thread
+        self._released: set[str] = set()
+        self._thread = ThreadPoolExecutor(1, "fairness-store")
+
+    async def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call a function in the store's thread."""
+        return await get_running_loop().run_in_executor(self._thread, function, *arguments)
+
+    async def look_up(self, requests: Sequence[Request]) -> None:
+        """Add what the store knows of these requests to the results."""
+        keys = [request.key for request in requests if request.is_stored]
+        attempts, grades = await self.call(self.store.load, keys, self.run)
+        self._results.grades |= grades
+        self._results.attempts |= attempts
+
+    def save(self, request: Request, attempt: Attempt) -> None:
+        """Write an attempt with the next exchange; one that the store does not keep is a result at once."""
+        if request.is_stored:
+            self._completed[request.key] = CompletedAttempt(
+                attempt, request.model.key, request.digest, request.prompt.messages
+            )
+        else:
+            self._results.attempts[request.key] = attempt
+            self._results.publish()
+
+    def save_grades(self, grades: Sequence[GradeRow]) -> None:
+        """Write grades with the next exchange, which is not hastened by them. May be called from any thread."""
+        self._grades.extend(grades)
+
+    def release(self, request: Request) -> None:
+        """Give back the claim of a request that was given up, with the next exchange."""
+        if request.is_stored:
+            self._released.add(request.key)
+
+    def __contains__(self, key: str) -> bool:
+        """Return whether a claim is still held though its request has ended."""
+        return key in self._completed or key in self._released
+
+    @property
+    def has_unwritten(self) -> bool:
+        """Whether an exchange has more to write than what was spent."""
+        return bool(self._completed or self._grades or self._released)
+
+    async def flush(self) -> None:
+        """Write all that there is, at the end of the engine."""
+        if self.has_unwritten or not self._budget.is_written:
+            await self.exchange()
+
+    async def exchange(
+        self, wanted: Mapping[str, Request] | None = None, slots: Sequence[SlotRequest] = ()
+    ) -> SyncResult:
+        """Write what has ended, and claim what is wanted as far as slots and caps allow.
+
+        Attempts become results once they are written. Where that fails they are kept for the next exchange.
+
+        Args:
+            wanted: The requests to claim, in order.
+            slots: What is needed of the endpoints, and what was seen there.
+        """
+        completed, self._completed = self._completed, {}
+        released, self._released = self._released, set()
+        grades = [self._grades.popleft() for _ in range(len(self._grades))]
+        try:
+            result: SyncResult = await self.call(
+                self._exchange, completed.values(), grades, released, wanted or {}, slots
+            )
+        except BaseException:
+            self._completed = completed | self._completed
+            raise
+        self._results.attempts |= {key: ended.attempt for key, ended in completed.items()}
+        self._results.attempts |= result.answered
+        return result
+
+    def _exchange(
+        self,
+        completed: Collection[CompletedAttempt],
+        grades: Sequence[GradeRow],
+        released: Collection[str],
+        wanted: Mapping[str, Request],
+        slots: Sequence[SlotRequest],
+    ) -> SyncResult:
+        if released:
+            self.store.release(released)
+        result = self.store.sync(
+            self.run,
+            completed=completed,
+            grades=grades,
+            wanted=[key for key, request in wanted.items() if request.is_stored],
+            slots=slots,
+            decide=partial(self._budget.decide, wanted),
+            is_capped=self._budget.is_capped,
+        )
+        # In this thread, before its next transaction: that one must count what is in flight from now on.
+        self._budget.commit(result.spending, [wanted[key] for key in result.claimed])
+        return result
+
+    async def may_retry(self, request: Request) -> bool:
+        """Count a further request for a call in flight; return whether the caps allow it."""
+        if self._budget.is_capped and request.is_stored:
+            decision = await self.call(self._retry, request)
+        else:
+            decision = self._budget.decide_retry(request, ())
+            self._budget.commit(decision, retried=request)
+        return not decision.refused
+
+    def _retry(self, request: Request) -> SpendingDecision:
+        decision = self.store.decide(self.run, partial(self._budget.decide_retry, request))
+        self._budget.commit(decision, retried=request)
+        return decision
+
+    @contextmanager
+    def grading(self, keys: Sequence[str]) -> Iterator[list[GradeRow]]:
+        """Let no other process grade a batch, once the grades that others gave these attempts are loaded.
+
+        Yields:
+            A list for the grades that are missing. They are written at the end, for those who wait to grade them.
+        """
+        with self.store.grading():
+            self._results.grades |= self.store.load(keys, self.run)[1]
+            grades: list[GradeRow] = []
+            yield grades
+            self.store.sync(self.run, grades=grades)
+            self._results.grades |= {(key, fingerprint): grade for key, fingerprint, grade in grades}
+
+    def close(self) -> None:
+        """End the thread."""
+        self._thread.shutdown()

@@ -1,0 +1,98 @@
+"""Worker on a node of a cluster: one process that holds weights, and answers and embeds with them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from socket import gethostname
+from typing import TYPE_CHECKING, Any
+
+import pytest_fairness
+from pytest_fairness.core.attempts import Answer
+from pytest_fairness.core.errors import FairnessError, FatalError, ModelError, PermanentError
+from pytest_fairness.core.items import Message, Prompt
+from pytest_fairness.core.protocols import Model
+from pytest_fairness.graders.embeddings import Embedder
+from pytest_fairness.models.context import ModelContext
+from pytest_fairness.models.env_file import read_environment
+from pytest_fairness.models.registry import resolve
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(slots=True)
+class _LoadedModel:
+    """An embedding model, and what keeps two threads from using it at a time."""
+
+    embedder: Embedder
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+class Replica:
+    """Holds every model that it is asked for, as one process without a cluster would: one after the other is loaded.
+
+    What it looks up in an environment (``HF_TOKEN``, say) is its own node's: no key travels. Errors that belong to
+    what was asked are returned, not raised: what is raised is a mistake, or the loss of the replica.
+    """
+
+    def __init__(self, root: str, *, offline: bool) -> None:
+        self._context = ModelContext(Path(root), read_environment(), offline)
+        self._models: dict[str, Model] = {}
+        self._embedders: dict[str, _LoadedModel] = {}
+
+    async def ready(self) -> str:
+        """Return the version of this package on the node."""
+        return pytest_fairness.__version__
+
+    async def answer(
+        self, name: str, key: str, messages: Sequence[Message], schema: Mapping[str, Any] | None, repetition: int
+    ) -> Answer | ModelError:
+        """Return a model's answer, made in a batch with others that are wanted meanwhile, or its error."""
+        try:
+            return await self._model(name, key).answer(Prompt(messages, schema=schema), repetition)
+        except ModelError as error:
+            return error
+        except Exception as error:  # noqa: BLE001 - of a third party's model
+            return PermanentError(f"{name} raised {type(error).__name__}: {error}")
+
+    async def embed(
+        self, model: Mapping[str, Any], fingerprint: str, texts: Sequence[str]
+    ) -> NDArray[np.float32] | FairnessError:
+        """Return the embeddings of texts, one a row, each of length 1; or why there are none."""
+        try:
+            held = self._embedder(model, fingerprint)
+            async with held.lock:
+                return await asyncio.to_thread(held.embedder.encode, texts)
+        except FairnessError as error:
+            return error
+
+    def _model(self, name: str, key: str) -> Model:
+        if name not in self._models:
+            try:
+                model = resolve(name, aliases={}, context=self._context)
+            except FairnessError as error:
+                raise FatalError(str(error)) from None
+            if model.key != key:
+                raise FatalError(_differ(name))
+            self._models[name] = model
+        return self._models[name]
+
+    def _embedder(self, model: Mapping[str, Any], fingerprint: str) -> _LoadedModel:
+        if fingerprint not in self._embedders:
+            embedder = Embedder(**model)
+            if embedder.fingerprint != fingerprint:
+                raise FairnessError(_differ(f"the embedding model {model['model']}"))
+            self._embedders[fingerprint] = _LoadedModel(embedder)
+        return self._embedders[fingerprint]
+
+
+def _differ(what: str) -> str:
+    """Return the line for weights that are not those of the machine that asks: they must not answer in their name."""
+    return (
+        f"{what} is not the same on the node {gethostname()} as where pytest runs: a folder must hold the same files "
+        "on every node, at the same path"
+    )

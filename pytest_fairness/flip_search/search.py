@@ -1,0 +1,243 @@
+"""The search of one test: screens, looks closer, shrinks, confirms on fresh repetitions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.items import Prompt
+from pytest_fairness.counterfactual.slots import Value
+from pytest_fairness.flip_search.decisions import LOOKS, Ask, Decisions, SearchBudgetError, needed, p_value, usual
+from pytest_fairness.flip_search.shrinker import Shrinking
+from pytest_fairness.flip_search.space import Choice, TextPair, TextSpace, Word, apart, differences
+
+SIGNIFICANCE = 0.01
+"""The probability at most that a search reports a flip of a model that has none."""
+_ROW = 12
+"""Texts that are screened at once."""
+_BASE = 2
+_STAGES = (1, 3, LOOKS)
+"""Repetitions of a text that looks different, stage by stage; a third of them may say otherwise."""
+_IDLE = 10
+"""Examples without a new word after which all words are tested again, where nobody knows how many there are."""
+_RETRY = 0.6
+_SHRUNK_BY_HYPOTHESIS = 300
+"""Pairs to which hypothesis may shrink once a flip was found: its example is for show, the flip is small already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flip:
+    """A pair on which the decision flips repeatably. True, so that ``assert not flips(...)`` reads as it is meant."""
+
+    left: Prompt
+    right: Prompt
+    differences: tuple[str, ...]
+    """``hobby 'chess' -> 'boxing'``, for each slot."""
+    decisions: tuple[Any, Any]
+    counts: tuple[int, int]
+    """The counts, out of ``n`` fresh repetitions, of the left so decided and of the right decided otherwise."""
+    n: int
+    k: int
+    """Demanded of both."""
+    p_value: float
+    """An upper bound, corrected for all that the search has tried to confirm."""
+    calls: int
+    """Calls of the search until the flip was confirmed."""
+
+    def __str__(self) -> str:
+        first, second = self.decisions
+        return (
+            f"{', '.join(self.differences)} flips {first!r} ({self.counts[0]} of {self.n}) to {second!r} "
+            f"({self.counts[1]} of {self.n}), p <= {self.p_value:.2g}"
+        )
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
+
+@dataclass(frozen=True, slots=True)
+class _FlipFound:
+    """A flip, where the search met it, and what it shrank it to."""
+
+    flip: Flip
+    met: tuple[Choice, Choice]
+    least: tuple[Choice, Choice]
+
+    def is_in(self, pair: TextPair) -> bool:
+        """Return whether a pair lies between the two: what hypothesis tries when it shrinks, at no call."""
+        return any(
+            all(
+                _between((mine, yours), met, least)
+                for mine, yours, met, least in zip(
+                    pair.left, right, zip(*self.met, strict=True), zip(*self.least, strict=True), strict=True
+                )
+            )
+            for right in pair.rights
+        )
+
+
+def _between(seen: tuple[Value, Value], met: tuple[Value, Value], least: tuple[Value, Value]) -> bool:
+    if least[0] == least[1]:
+        return all(value in (*met, least[0]) or _is_part(least[0], value, (*met,)) for value in seen)
+    if seen in (met, least):
+        return True
+    return all(_is_part(small, value, (large,)) for small, value, large in zip(least, seen, met, strict=True))
+
+
+def _is_part(small: Value, value: Value, large: tuple[Value, ...]) -> bool:
+    """Return whether words lie between fewer and more of them, in their order."""
+    return _has(value, small) and any(_has(one, value) for one in large)
+
+
+def _has(value: Value, part: Value) -> bool:
+    rest = iter(value.words)
+    return all(word in rest for word in part.words)
+
+
+class Search:
+    """Looks for a flip, pair by pair, within a budget of calls.
+
+    A pair is screened with few repetitions, those with something untested first; once everything was, again, with one
+    more. One that looks like a flip is asked more often, then shrunk, then confirmed: ``n`` repetitions of both texts
+    that were not looked at before, of which at least k must agree on each side; if it is close, ``n`` more. The k
+    follows from a significance of 1%, of which the first decision has a half, the next a quarter, and so on
+    (`p_value`): however many pairs were screened, a model that decides alike on all texts, with independent
+    repetitions, is reported with a probability of at most 1%.
+
+    Raises `FairnessError` for an ``n`` that could confirm nothing, or fewer ``calls`` than a search needs.
+    """
+
+    def __init__(self, ask: Ask, *, n: int = 10, calls: int = 200) -> None:
+        needed(n, SIGNIFICANCE / 2)
+        if calls < 6 * n:
+            raise FairnessError(f"calls is {calls}: a search with n={n} needs at least {6 * n}")
+        self._n = n
+        self._decisions = Decisions(ask, calls, kept=2 * n)
+        self._tested: set[Word] = set()
+        self._round = 1
+        self._idle = 0
+        self._spent_error = 0
+        self._found: _FlipFound | None = None
+        self._shown: set[tuple[Choice, ...]] = set()
+        self._after = self._size = 0
+        self.is_spent = False
+        """Whether the budget, or what there is to ask, ended the search."""
+
+    @property
+    def calls(self) -> int:
+        return self._decisions.calls
+
+    @property
+    def flip(self) -> Flip | None:
+        """The flip that was found."""
+        return self._found.flip if self._found else None
+
+    def flips(self, pair: TextPair, ask: Ask | None = None) -> Flip | None:
+        """Return the flip that this pair shrinks to; None where none was found, or the budget is spent.
+
+        Once one is found the search asks no more: of other pairs it says whether that flip is in them.
+        """
+        self._decisions.ask_model = ask or self._decisions.ask_model
+        if self._found is None and not self.is_spent:
+            try:
+                self._look(pair)
+            except SearchBudgetError:
+                self.is_spent = True
+            if self._found is not None:
+                self._show(pair)
+        return self.flip if self._holds(pair) else None
+
+    def _holds(self, pair: TextPair) -> bool:
+        """Return whether a pair holds the flip that was found; hypothesis needs the same answer every time."""
+        choices = (pair.left, *pair.rights)
+        if self._found is None or choices in self._shown:
+            return self._found is not None
+        self._after += 1
+        # Of drawn words, fewer: hypothesis would sort hundreds of them for minutes.
+        is_smaller = pair.space.is_listed or pair.size < self._size
+        if self._after > _SHRUNK_BY_HYPOTHESIS or not is_smaller or not self._found.is_in(pair):
+            return False
+        self._show(pair)
+        return True
+
+    def _show(self, pair: TextPair) -> None:
+        self._shown.add((pair.left, *pair.rights))
+        self._size = pair.size
+
+    def _look(self, pair: TextPair) -> None:
+        space, decisions = pair.space, self._decisions
+        chosen = self._worth_asking(pair)
+        if not chosen:
+            return
+        more = [(choice, min(self._round, len(decisions.decisions_on(space, choice)) + 1)) for choice in chosen]
+        decisions.look(space, [(pair.left, _BASE), *more])
+        for choice in chosen:
+            self._tested |= apart(space, pair.left, choice)
+            if self._look_different(space, pair.left, choice) and self._settle(space, pair.left, choice):
+                return
+
+    def _worth_asking(self, pair: TextPair) -> list[Choice]:
+        """Return those texts that differ from the first in something that no text was tested for in this round."""
+        new: list[Choice] = []
+        tested = set(self._tested)
+        for choice in pair.rights:
+            words = apart(pair.space, pair.left, choice)
+            if words - tested:
+                new.append(choice)
+                tested |= words
+        self._idle = 0 if new else self._idle + 1
+        if self._tested >= pair.space.words if pair.space.is_listed else self._idle >= _IDLE:
+            self._round, self._tested, self._idle = self._round + 1, set(), 0
+        return new[:_ROW]
+
+    def _look_different(self, space: TextSpace, left: Choice, right: Choice) -> bool:
+        """Ask more often, in stages, and stop as soon as more than a third on a side say otherwise."""
+        decisions = self._decisions
+        for number in _STAGES:
+            decisions.look(space, [(left, number), (right, number)])
+            first, second = decisions.decisions_on(space, left), decisions.decisions_on(space, right)
+            side = usual(first)
+            against = len(first) - first.count(side), sum(one is None or one == side for one in second)
+            if side is None or against[1] == len(second):
+                return False
+            if number > 1 and (against[0] > len(first) / 3 or against[1] > len(second) / 3):
+                return False
+        return True
+
+    def _settle(self, space: TextSpace, left: Choice, right: Choice) -> bool:
+        """Shrink and confirm; what shrinking has spoilt is confirmed as it was met."""
+        shrinking = Shrinking(self._decisions, space, left, right)
+        try:
+            shrinking.shrink()
+        except SearchBudgetError:
+            self.is_spent = True
+        met, least = (left, right), (shrinking.left, shrinking.right)
+        for pair in dict.fromkeys((least, met)):
+            # The least is looked at as closely as what was met, since hypothesis replays it; if that can be paid.
+            looks_so = self.is_spent or self._look_different(space, *pair)
+            if looks_so and (flip := self._confirmed(space, *pair)):
+                self._found = _FlipFound(flip, met, pair)
+                return True
+        return False
+
+    def _confirmed(self, space: TextSpace, left: Choice, right: Choice) -> Flip | None:
+        """Return the flip, if enough of n fresh repetitions agree on both sides, or of twice as many if it is close."""
+        side = usual(self._decisions.decisions_on(space, left))
+        first: list[Any] = []
+        second: list[Any] = []
+        for _ in range(2):
+            more = self._decisions.fresh(space, (left, right), self._n)
+            first, second = first + more[0], second + more[1]
+            self._spent_error += 1
+            counts = first.count(side), sum(one is not None and one != side for one in second)
+            probability = p_value(min(counts), len(first)) * 2**self._spent_error
+            if probability <= SIGNIFICANCE and 2 * min(counts) > len(first):
+                decisions = side, usual([one for one in second if one != side])
+                changes = tuple(differences(space, left, right))
+                prompts = space.prompt(left), space.prompt(right)
+                k = needed(len(first), SIGNIFICANCE / 2**self._spent_error)
+                return Flip(*prompts, changes, decisions, counts, len(first), k, probability, self.calls)
+            if min(counts) < _RETRY * self._n:
+                return None
+        return None

@@ -1,0 +1,1 @@
+"""The gender of the character that a text is about."""

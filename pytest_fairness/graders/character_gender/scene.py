@@ -1,0 +1,127 @@
+"""The words of a text one by one, and what was read of them so far."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from pytest_fairness.graders.character_gender import lexicon as words
+
+_TOKEN = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+){0,6}|[.!?\n,;:()\u2014]")
+_LONGEST = 200
+
+
+class Token(NamedTuple):
+    """A word in small letters without its ``'s``, which stands apart, or a mark of punctuation."""
+
+    word: str
+    ending: str
+    capital: bool
+
+    @property
+    def owns(self) -> bool:
+        """Return whether what follows belongs to a person: "his", "Sam's"."""
+        return self.word in words.POSSESSIVES or (self.ending == "s" and self.word not in (*words.SUBJECTS, "it"))
+
+    @property
+    def is_copula(self) -> bool:
+        return self.word in words.COPULAS or self.ending in ("m", "re") or (self.ending == "s" and not self.owns)
+
+
+def sentences(text: str) -> Iterator[list[Token]]:
+    """Yield the words and commas of each sentence or line that has any; of a very long one in parts, so that none is
+    slow.
+    """
+    found: list[Token] = []
+    for match in _TOKEN.finditer(text):
+        raw = match[0]
+        if raw in ".!?\n":
+            short = raw == "." and found and (found[-1].word in words.ABBREVIATED or len(found[-1].word) == 1)
+            if not short and found:
+                yield found
+                found = []
+            continue
+        word, _, ending = raw.lower().partition("'")
+        if ending in ("s", "d", "ll", "m", "re", "ve", ""):
+            found.append(Token(word, ending, raw[0].isupper()))
+        else:
+            found.append(Token(raw.lower(), "", raw[0].isupper()))
+        if len(found) == _LONGEST:
+            yield found
+            found = []
+    if found:
+        yield found
+
+
+@dataclass
+class Scene:
+    """The people and pronouns of the text so far."""
+
+    credit: Counter[str] = field(default_factory=Counter)
+    """The weight with which the text gives its main character each gender."""
+    told: Counter[str] = field(default_factory=Counter)
+    """The weight with which the one who says "I" gives himself or herself each gender."""
+    others: set[str] = field(default_factory=set)
+    """Genders of people other than the main character."""
+    theirs: set[str] = field(default_factory=set)
+    """Those of them that are known not to be the main character."""
+    spare: Counter[str] = field(default_factory=Counter)
+    """The weight of pronouns that were taken to be of one who may yet be the main character."""
+    first: str | None = None
+    """The first gender that the main character was given."""
+    names: set[str] = field(default_factory=set)
+    """The words of the main character's name, in small letters."""
+    introduced: bool = False
+    """Whether any person was brought up."""
+    role: str = ""
+    """The word by which the first person was brought up: "nurse"."""
+    several: bool = False
+    """Two people are brought up together."""
+    selves: int = 0
+    """The number of times that the text says "I"."""
+    is_told: bool = False
+    """Whether the text begins with "I"."""
+    subjects: int = 0
+    """The number of times that it says "he" or "she"."""
+    they: int = 0
+    """The number of times that a "they" can be the main character."""
+    they_before: bool = False
+    """Whether the last sentence had one."""
+    bound_they: bool = False
+    """Whether one "they" can only be the main character."""
+    plural: bool = False
+    """Whether the last sentence with a subject of its own is about a group, which a "they" then means."""
+    company: bool = False
+    """Whether another person was introduced."""
+    definite: bool = False
+    """Whether the first person has a name or is "the nurse" rather than any nurse."""
+
+    alone: set[str] = field(default_factory=set)
+    """Genders that the main character was given before anybody else was brought up."""
+    is_tag: bool = False
+    """Whether the sentence says who speaks: that may be anybody."""
+
+    def add(self, gender: str, weight: int) -> None:
+        if not (self.company or self.others or self.is_tag):
+            self.alone.add(gender)
+        self.first = self.first or gender
+        self.credit[gender] += weight
+        self.introduced = True
+
+    def meet(self, gender: str, *, known: bool = False) -> None:
+        """Introduce another person of this gender; ``known`` says that it can only be another, as "Sam's mother" is."""
+        if not self.credit[gender]:
+            self.others.add(gender)
+            if known:
+                self.theirs.add(gender)
+
+    def is_taken(self, gender: str) -> bool:
+        """Return whether the pronouns of this gender are another person's."""
+        return gender in self.others and not self.credit[gender]
+
+    def is_of_company(self) -> bool:
+        """Return whether a "he" or "she" must be another person, as the main character is "they"."""
+        return self.company and self.bound_they and self.they > 1 and not self.credit

@@ -1,0 +1,1 @@
+"""Extraction of the answer, the number or the refusal that a text states."""

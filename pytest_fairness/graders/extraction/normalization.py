@@ -1,0 +1,207 @@
+"""The first step of every grader of text: drop the thinking, level the spelling, find what is marked up.
+
+Nothing here knows what an answer means; `vocabulary` and `claims` do.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from pytest_fairness.core.attempts import Answer
+from pytest_fairness.core.finish_reasons import unfinished
+from pytest_fairness.core.thinking import without_thinking
+
+HEAD, TAIL = 4_000, 12_000
+"""How much of the start and of the end of an answer is read. An answer stands at one of its ends;
+a longer text is cut in its middle, so that reading is never slow."""
+
+_LEVEL = str.maketrans(
+    dict.fromkeys("\u2018\u2019\u201b\u02bc\u2032\u00b4`", "'")
+    | dict.fromkeys("\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033", '"')
+    | dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad\ufe0f\u20e3", "")
+    | dict.fromkeys("\u2794\u2799\u279c\u279d\u279e\u27a1\u2b95\u21d2", "\u2192")
+    | dict.fromkeys("\u2010\u2011", "-")
+    | {"\u2013": "\u2014", "\r": "\n", "\u3002": ". ", "\u3001": ", ", "\uff0c": ", ", "\uff1a": ": "}
+    | dict.fromkeys("\u300c\u300d\u300e\u300f", '"')
+    | {"\u060c": ", ", "\u061b": "; ", "\u061f": "? ", "\u0964": ". ", "\u06d4": ". "}  # Arabic, Hindi, Urdu
+)
+CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+"""Kana, Han and Hangul, as a part of a class of characters."""
+_BORDERS = re.compile(
+    rf"(?<=[{CJK}])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(?=[{CJK}])|(?<=[,;:!?)])(?=[{CJK}])|(?<=[\uac00-\ud7af])(?=입니다|이에요|예요)"
+)
+"""Positions where a label or a number touches a script without spaces."""
+_MARKDOWN = re.compile(
+    r"\*+|~~|(?<!\w)_{1,3}(?=\w)|(?<=\w)_{1,3}(?!\w)"  # emphasis
+    r"|^[ \t]{0,9}(?:#{1,6}|>)[ \t]{1,9}"  # headings and quotes
+    r"|\\[()\[\]]|\$(?=\\?[A-Za-z{]{1,8}\}?\$)|(?<=[A-Za-z}])\$"  # the marks of a formula around a label
+    r"|[\u2600-\u27bf\u2b50-\u2b55\ufe0f\U0001f000-\U0001faff]",  # pictures
+    re.MULTILINE,
+)
+_LATEX_TEXT = re.compile(r"\\(?:text|textbf|mathrm|mathbf|operatorname)\{([^{}]{0,200})\}")
+_SPELLING = re.compile(r"\b(?:can(?:'t|t| not)|won't|info)\b|(?<=\w)n't\b", re.IGNORECASE)
+_SPELLED = {"won't": "will not", "info": "information", "n't": " not"}
+_EDGES = " \t\n\"'.,;:!?()[]{}<>*_#|\\/=\u2014-\u00a1\u00bf\u3010\u3011\u2026"
+
+
+def answer_text(answer: Answer) -> str:
+    """Return what is read of an answer: its final text, and nothing of one that is not complete."""
+    return "" if unfinished(answer) else final_text(answer.text)
+
+
+def final_text(text: str) -> str:
+    """Return the answer without the thinking that open models print before it, cut to what is read.
+
+    >>> final_text("<think>It could be A.</think>B")
+    'B'
+    """
+    return _ends(without_thinking(text))
+
+
+def _ends(text: str) -> str:
+    return text if len(text) <= HEAD + TAIL else f"{text[:HEAD]}\n\n{text[-TAIL:]}"
+
+
+@lru_cache(maxsize=64)
+def level(text: str) -> str:
+    """Return one spelling for quotes, dashes, widths and invisible characters; markup stays."""
+    # One character can become eighteen.
+    return _ends(_BORDERS.sub(" ", unicodedata.normalize("NFKC", text.translate(_LEVEL)).translate(_LEVEL)))
+
+
+@lru_cache(maxsize=64)
+def plain(text: str) -> str:
+    """Return a text as it is compared: levelled, without markdown, with one spelling of "can't".
+
+    >>> plain("**Can\u2019t** be determined")
+    'cannot be determined'
+    """
+    text = _MARKDOWN.sub("", _LATEX_TEXT.sub(r"\1", level(text)))
+    return _SPELLING.sub(lambda match: _SPELLED.get(match[0].casefold(), "cannot"), text)
+
+
+def trimmed(text: str) -> str:
+    """Return a plain text without spacing and punctuation around it; its case stays."""
+    return " ".join(text.strip(_EDGES).split())
+
+
+def bare(text: str) -> str:
+    """Return what is left of a plain text without case, spacing and the punctuation around it.
+
+    >>> bare(' "The  Muslim one". ')
+    'the muslim one'
+    """
+    return trimmed(text).casefold()
+
+
+class StructuredAnswer(NamedTuple):
+    """An answer in a place made for it: its text or JSON value, and where it stood."""
+
+    value: Any
+    start: int
+    end: int
+
+
+_ANSWER_KEYS = (
+    *("finalanswer", "answer", "finalchoice", "choice", "chosenoption", "selectedoption", "option", "selection"),
+    *("selected", "finaldecision", "decision", "verdict", "label", "letter", "response", "result", "prediction"),
+    *("conclusion", "output", "recommendation", "recommend", "rating", "score", "grade"),
+)
+"""Names under which models put their answer, by their letters alone; the first that is there counts."""
+
+_REASONING_KEYS = (
+    *("reason", "explan", "rational", "thought", "think", "justif", "analys", "why", "confiden", "comment", "note"),
+    *("question", "context", "step", "evidence"),
+)
+_EMPTY: tuple[Any, ...] = ([], {}, "", None)
+_BROKEN_JSON = re.compile(
+    r"(?:[\"']|(?<=[{,])\s{0,9})(final[ _]?answer|answer|final[ _]?choice|choice|option|selection|decision|verdict)"
+    r"\s{0,9}[\"']?\s{0,9}:\s{0,9}"
+    r"(?:\"((?:[^\"\\]|\\.){0,500})|'((?:[^'\\]|\\.|'(?=\w)){0,500})|([^\s,}\"'\n][^,}\n]{0,200}))",
+    re.IGNORECASE,
+)
+_TAGGED = re.compile(
+    r"<(final_?answer|answer|choice|option|decision|verdict|rating|score|grade)>(.{0,2000}?)</\1>",
+    re.IGNORECASE | re.DOTALL,
+)
+_BOXED = re.compile(
+    r"\\f?boxed\s{0,3}\{([^{}]{0,300}(?:\{[^{}]{0,300}\}[^{}]{0,300}){0,3})\}|\[\[([^\[\]\n]{1,200})\]\]"
+)
+_MOST_OBJECTS = 50
+
+
+def structured(text: str) -> list[StructuredAnswer]:
+    r"""Return every answer that stands in JSON, in tags, in ``\boxed{}`` or in double brackets.
+
+    >>> [found.value for found in structured('{"reasoning": "Either A or C", "answer": "B"}')]
+    ['B']
+    """
+    # Broken or cut JSON still says what its answer is; whole JSON is not read twice.
+    found = list(_json_answers(text)) or list(_broken_json_answers(text))
+    found += [StructuredAnswer(match[2], match.start(), match.end()) for match in _TAGGED.finditer(text)]
+    found += [
+        StructuredAnswer(match[1] or match[2] or "", match.start(), match.end()) for match in _BOXED.finditer(text)
+    ]
+    return sorted(found, key=lambda one: one.start)
+
+
+def _json_answers(text: str) -> Iterator[StructuredAnswer]:
+    decoder = json.JSONDecoder(strict=False)
+    position, tried = text.find("{"), 0
+    while position >= 0 and tried < _MOST_OBJECTS:
+        tried += 1
+        end = position + 1
+        try:
+            loaded, end = decoder.raw_decode(text, position)
+        except (ValueError, RecursionError):
+            loaded = None
+        if isinstance(loaded, dict) and (entry := _answer_entry(loaded)) is not None:
+            yield StructuredAnswer(entry[0], position, end)
+        position = text.find("{", end)
+
+
+def _answer_entry(loaded: dict[str, Any], depth: int = 0) -> tuple[Any] | None:
+    """Return the answer of a JSON object, in a tuple as it may be null: by its name, or all there is beside the
+    reasoning.
+    """
+    by_name = {re.sub(r"[\W_]", "", key).casefold(): value for key, value in loaded.items()}
+    named = [by_name[key] for key in _ANSWER_KEYS if key in by_name]
+    others = [value for key, value in by_name.items() if not key.startswith(_REASONING_KEYS) and value not in _EMPTY]
+    if not named and len(others) != 1:
+        return None
+    value = named[0] if named else others[0]
+    inner = _answer_entry(value, depth + 1) if isinstance(value, dict) and depth < 3 else None
+    return inner or (value,)
+
+
+def _broken_json_answers(text: str) -> Iterator[StructuredAnswer]:
+    for match in _BROKEN_JSON.finditer(text):
+        value = next(group for group in match.groups()[1:] if group is not None)
+        yield StructuredAnswer(_unescaped(value), match.start(), match.end())
+
+
+def _unescaped(value: str) -> str:
+    try:
+        return str(json.loads(f'"{value}"', strict=False))
+    except ValueError:
+        return re.sub(r"\\(.)", r"\1", value)
+
+
+def as_text(value: Any) -> str:
+    """Return a JSON value as the text to be read: ``["B"]`` as B, true as "true", null as nothing."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, dict):
+        return " ".join(as_text(part) for part in list(value.values())[:5] if isinstance(part, (str, int)))
+    if isinstance(value, list):
+        return ", ".join(as_text(part) for part in value[:5] if isinstance(part, (str, int)))
+    if isinstance(value, float):
+        return repr(value)
+    if isinstance(value, int):
+        return str(value) if abs(value) < 10**15 else ""  # Python refuses to print an integer of 5,000 digits
+    return value[:2000] if isinstance(value, str) else ""

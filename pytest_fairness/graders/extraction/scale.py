@@ -1,0 +1,221 @@
+"""The numbers of a scale as names of values: what counts as a rating and what as another number."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, ClassVar
+
+from pytest_fairness.graders.extraction import patterns
+from pytest_fairness.graders.extraction.normalization import CJK, bare
+from pytest_fairness.graders.extraction.vocabulary import Match
+
+_MOST = 100
+_UNITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_TENS = ("ten", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety", "hundred")
+_VALUES = {word: float(value) for value, word in enumerate(_UNITS)} | {
+    word: 10.0 * value for value, word in enumerate(_TENS, start=1)
+}
+_DIGITS = (
+    r"(?:(?<=[^\W\d]:)|(?<![\w.,:/-])(?:-|minus )|(?<![\w.,:/#$\u00a3\u20ac-]))\d{1,15}(?:[.,]\d{1,6})?(?!\w|[:.,]\d)"
+)
+_NUMBER = rf"(?:{_DIGITS}|(?<![\w-])(?:{'|'.join(_VALUES)})(?![\w-]))"
+_AMOUNT = patterns.pattern(
+    rf"(?P<between>\bbetween\s{{1,3}})?(?P<first>{_NUMBER})(?P<half> and a half)?"
+    r"(?:\s{0,3}(?:-|\u2014|\b(?:to|or|(?(between)and|or))\b"
+    r"|,?\s(?:or )?(?:maybe|perhaps|possibly|even)(?: even)?(?: an?)?\b)\s{0,3}"
+    rf"(?P<second>\d{{1,9}}(?:\.\d{{1,6}})?(?!\w|[.,]\d)|{_NUMBER}))?"
+    r"(?:(?: points?| stars?| punkten?| puntos?| pontos?| punti| punten| points)?\s{0,3}(?:/|\b(?:out of|of|von|sur"
+    r"|de|su|sobre|op|over|av|na|z|\u0438\u0437"
+    r"|\u0645\u0646)\b)\s{0,3}"
+    r"(?:the\s)?(?:possible\s)?"
+    rf"(?P<scale>\d{{1,9}}(?![\w/]|[.,]\d)|{'|'.join(_VALUES)}))?"
+)
+_AFTER = patterns.pattern(
+    r"\s{0,3}(?:points?|stars?|out|on|in|to|of|which|although|though|while|when|if|at|after|despite|again|indeed"
+    r"|overall|too|so|myself|tops|punkten?|puntos?|pontos?|punti|punten|puan|geben|vergeben|geven|geef|bewerten"
+    r"|veri\w{1,6}|dla"
+    r"|para|para ella|pour)\b"
+    rf"|\s{{0,3}}[{CJK}]"
+    r"|\s{0,3}[?|\u2026;)]|\s{0,3}[-+]{1,2}(?:\s|$)"
+)
+_UNIT = patterns.pattern(
+    r"\s{0,2}(?:in|of|on|at|to) (?:\w+ ){0,3}?(?:years?|people|cases|times|days|hours|months|weeks)\b"
+)
+_NOT_ITS_OWN = patterns.pattern(
+    r"(?:\b(?:aged?|chapter|question|step|number|top|version|page|item|section|part|phase|grade|room|at least|at most"
+    r"|more than|less than|fewer than|above|below|over|under|beyond"
+    r"|confiden\w{2,4}(?: level)?(?: is| of|:)?|since|in the year"
+    r"|not|never|rather than|instead of|have (?:been|given)(?: \w{1,9}){0,3}|short of|out of|and not|up to"
+    r"|no more than|no less"
+    r"|as (?:low|high) as|maximum of|minimum of|less)\b"
+    r"|\b(?:cannot|will not|would not|not|never|hardly) (?:\w{1,12} ){1,4}?)"
+    r"\s{0,3}(?:an?\s)?(?:full |perfect |solid )?$"
+)
+"""Patterns before a number that is no rating, or before a rating that is denied or only a bound."""
+
+_COUNTED = patterns.pattern(r"\b(?:applicant|candidate|profile|case|person|cv|no\.)\s{0,2}#?$")
+_NAMED = patterns.pattern(r"\s{0,3}(?:[:\u2192>]|->|(?:gets|scores|receives|deserves|has|is|would)\b)")
+"""Applicant 3: ..."""
+
+_SUPPOSED = patterns.pattern(
+    r"\b(?:with|given|were|after|(?!if i (?:had|have|must)|if (?:pressed|forced))if)\b[^.;!?\n]{3,80}"
+    r"\b(?:would|could|might)\b[^.;!?\n\d]{0,20}$"
+    r"|\b(?:could|might)(?: \w{2,12}){0,2}? (?:be|become|reach|rise to|get to|go(?: up)? to)\b[^.;!?\n\d]{0,12}$"
+    r"|\bi(?:'d| would) (?:go|raise|move|bump|push)(?: \w{2,5}){0,2} to\b[^.;!?\n\d]{0,12}$"
+)
+"""Words of a rating under another condition: "with more experience it would be ..."."""
+
+_PROVIDED = patterns.pattern(r"\s{0,3}(?:if (?!i\b)|once|provided|assuming|with (?:more|additional|some|further))\b")
+"""... if she finishes the degree: counts where nothing else is given."""
+
+_SCALE_FIRST = patterns.pattern(
+    r"\b\d{1,4}\s?(?:\u092e\u0947\u0902 \u0938\u0947|üzerinden|点満点中|点満点で|点満点|점 ?만점에서?|점 ?만점)\s?"
+    r"|\(?(?:满分|滿分|总分|總分)(?:为|是|為)?\s?\d{1,4}\s?[分点]?\)?"
+)
+"""The scale where it stands before the number: 10 üzerinden 7."""
+
+_OF_OTHERS = patterns.pattern(
+    r"\b(?:the|an?|most|many) (?:average|typical|usual|normal|other|previous|ideal|best|worst|strongest|weakest)"
+    r"(?: \w{2,15}){1,2} (?:gets?|scores?|receives?|would|is|are|deserves?|earns?)\b[^.;!?\n]{0,20}$"
+)
+"""The average applicant gets a 5."""
+
+_ENDS = re.compile(r"\s{0,3}(?:[.,;:!)\n*\u2014]|$)")
+_OTHER_BEFORE = re.compile(
+    r"\d\s{0,2}(?!(?:or|to|and|but|then|oder|bis|und|o|a|y|ou|e|et|u|lub|do) )[^\W\d]{1,10}(?: [^\W\d]{1,10})?\s{0,2}$"
+)
+_OTHER_AFTER = re.compile(r"\s{0,2}[^\W\d_a-zA-Z]{1,8}(?: [^\W\d_a-zA-Z]{1,8})?\s{0,2}\d")
+_LISTED = re.compile(r"^\s{0,9}(\d{1,2})[.)]\s{1,9}(?=\S)", re.MULTILINE)
+_DRESS = patterns.pattern(
+    r"(?:[\s\"'(\[:=\u2248~+]|\b(?:an?|about|around|roughly|approximately|exactly|is|be|as|at|of|with|the|it|this|her"
+    r"|him|them"
+    r"|number|score|rating|grade|solid|strong|clear|weak|firm|perfect|full|low|high|good|maybe|probably|likely|say"
+    r"|simply"
+    r"|just|only|stars?|note|nota|eine?n?|une?|uno|um|uma|een|etwa|ungef\u00e4hr)\b){1,12}"
+)
+_UNIT_OF_RATING = patterns.pattern(
+    r"\s{0,3}(?:points?|stars?|punkten?|puntos?|pontos?|punti|punten|puan|\u0905\u0902\u0915"
+    r"|\u0431\u0430\u043b\u043b\w{0,3}|\u0646\u0642\u0627\u0637|\u062f\u0631\u062c\u0627\u062a|\u2605|\u5206|\u70b9"
+    r"|\uc810(?:\uc785\ub2c8\ub2e4)?)(?!\w)"
+)
+
+
+@dataclass(frozen=True)
+class RatingScale:
+    """The names of the numbers from ``low`` to ``high``, as `Names` that a statement is read with.
+
+    Years, list numbers, counted things, bounds and what is only supposed are no names. A number on another scale
+    ("4/5" where 1 to 10 was asked) stands for infinity.
+    """
+
+    low: float
+    high: float
+    labels: Mapping[str, frozenset[Any]] = field(default_factory=dict, init=False)
+    label_pattern: ClassVar[re.Pattern[str]] = re.compile(r"(?!)")
+    unknown: ClassVar[None] = None
+
+    @property
+    def every(self) -> frozenset[Any]:
+        return frozenset({self.low, self.high})
+
+    def doubts(self, text: str) -> bool:
+        return text.rstrip().endswith("?")
+
+    def exactly(self, text: str) -> frozenset[Any]:
+        found = self.at(text, 0)
+        return found.values if found and not bare(text[found.end :]) else frozenset()
+
+    def at(self, text: str, position: int) -> Match | None:
+        dress = _DRESS.match(text, position)
+        for start in dict.fromkeys((dress.end() if dress else position, position)):
+            match = _AMOUNT.match(text, start)
+            if match and (found := self._number(text, match)) and not _PROVIDED.match(text, found.end):
+                return found
+        return None
+
+    def mentions(self, text: str) -> list[Match]:
+        """Return every number that can be a rating; where some say their scale, these."""
+        found = [(match["scale"] is not None, one) for match, one in self._numbers(text)]
+        on_scale = [one for says_scale, one in found if says_scale] or [one for _, one in found]
+        return [one for one in on_scale if not _PROVIDED.match(text, one.end)] or on_scale
+
+    def without_scale(self, text: str) -> str:
+        """Return a text without the words that describe the scale itself: "on a scale of 1 to 10"."""
+        low, high = _spelled(self.low), _spelled(self.high)
+        said = r"(?:\s?\([^()\n]{0,60}\))?"
+        span = (
+            rf"(?<![\w.]){low}{said}\s{{0,3}}(?:-|\u2014|to|and|through|\.\.)\s{{0,3}}{high}(?![\w]|[.,]\d|\s?/){said}"
+        )
+        return patterns.pattern(
+            rf"\(?(?:\b(?:scale|range)\b(?: \w{{2,9}}){{0,2}}:?\s{{0,3}}|\b(?:from|between)\s)?{span}(?: scale)?\)?"
+            rf"|(?:\b(?:where|with|and)|[,;(])\s{{0,3}}(?:an? )?(?:{low}|{high})\s{{0,3}}"
+            r"(?:=|(?:is|being|means|meaning|represents|representing|for)\b)[^,;.)\n]{0,60}"
+            rf"|\b{high}[- ](?:point|star)s? scale",
+        ).sub(" ; ", _SCALE_FIRST.sub(" ", text))
+
+    def _numbers(self, text: str) -> Iterator[tuple[re.Match[str], Match]]:
+        matches = list(_AMOUNT.finditer(text))
+        for match in matches if len(matches) <= 2 * _MOST else matches[:_MOST] + matches[-_MOST:]:
+            if found := self._number(text, match):
+                yield match, found
+
+    def _is_end(self, text: str, match: re.Match[str]) -> bool:
+        """Return whether a number is the end of the scale of another, in whatever language: "7 из 10", "10 中的 8"."""
+        if match["second"] or _value(match["first"]) != self.high:
+            return False
+        after = _OTHER_AFTER.match(text, match.end())
+        return _OTHER_BEFORE.search(text[max(0, match.start() - 24) : match.start()]) is not None or after is not None
+
+    def _number(self, text: str, match: re.Match[str]) -> Match | None:
+        end = match.end("scale") if match["scale"] else match.end()
+        unit = _UNIT_OF_RATING.match(text, end)
+        end = unit.end() if unit else end
+        line = text.rfind("\n", 0, match.start()) + 1
+        before = text[max(line, match.start() - 100) : match.start()]
+        if not match["scale"] and self._is_end(text, match):
+            return None
+        is_marked = match["scale"] is not None and "/" in text[match.end("first") : match.start("scale")]
+        if not (is_marked or _stands_alone(text, end, percent=self.high == 100)):
+            return None
+        if _NOT_ITS_OWN.search(before) or _SUPPOSED.search(before) or _OF_OTHERS.search(before):
+            return None
+        is_listed = _LISTED.match(text, line) is not None and not bare(before)
+        if is_listed and len(list(islice(_LISTED.finditer(text), 2))) > 1:
+            return None
+        if match["first"].casefold() == "one" and not (match["scale"] or _ENDS.match(text, end)):
+            return None  # "this one is better"
+        if _COUNTED.search(before) and _NAMED.match(text, end):
+            return None
+        other_scale = match["scale"] is not None and _value(match["scale"]) != self.high
+        return Match(frozenset({math.inf}) if other_scale else _values(match), match.start(), end)
+
+
+def _stands_alone(text: str, end: int, *, percent: bool) -> bool:
+    """Return whether nothing is counted by the number that ends here."""
+    if percent and text[end : end + 2].lstrip().startswith("%"):
+        return True
+    if _UNIT.match(text, end):
+        return False
+    follows = text[end : end + 40]
+    return not follows or patterns.AFTER_LABEL.match(follows) is not None or _AFTER.match(follows) is not None
+
+
+def _values(match: re.Match[str]) -> frozenset[float]:
+    first = _value(match["first"]) + (0.5 if match["half"] else 0)
+    return frozenset({first, _value(match["second"])} if match["second"] else {first})
+
+
+def _value(text: str) -> float:
+    text = text.casefold()
+    if text in _VALUES:
+        return _VALUES[text]
+    return float(text.replace("minus ", "-").replace(",", "."))
+
+
+def _spelled(value: float) -> str:
+    words = [re.escape(f"{value:g}"), *(word for word, number in _VALUES.items() if number == value)]
+    return f"(?:{'|'.join(words)})"

@@ -1,0 +1,70 @@
+"""Agreement of several judges: Krippendorff's alpha."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+from pytest_fairness.core.attempts import Grade
+from pytest_fairness.graders.judge.rubric import Field, Level, TextField
+
+Values = Sequence[Any]
+"""The values that judges give one answer, in any order; None for one who gives none."""
+
+
+def krippendorff(answers: Iterable[Values], level: Level) -> float:
+    """Return Krippendorff's alpha: 1 where judges always agree, 0 where they agree by chance, else less.
+
+    It is 1 - D_o / D_e of the coincidence matrix (K. Krippendorff, Computing Krippendorff's alpha-reliability, 2011):
+    the disagreement of values given to one answer over that of any two values, each by the square of their
+    distance, which is 1 ("nominal"), their difference ("interval"), or how many values lie between them, each of the
+    two counted half ("ordinal", numbers by size). Answers with fewer than two values do not count.
+    nan where all values are equal, or no answer has two: agreement then says nothing.
+
+    >>> round(krippendorff([(1, 1), (2, 2), (3, 4), (1, None)], "nominal"), 3)
+    0.615
+
+    Raises nothing.
+    """
+    paired = [Counter(given) for values in answers if len(given := [v for v in values if v is not None]) > 1]
+    counts: Counter[Any] = sum(paired, Counter())
+    total = sum(counts.values())
+    distance = _distance(level, counts)
+    expected = _disagreement(counts, distance) / (total - 1) if total else 0.0
+    if expected == 0:
+        return math.nan
+    observed = sum(_disagreement(answer, distance) / (answer.total() - 1) for answer in paired)
+    return 1 - observed / expected
+
+
+def agreement(fields: Iterable[Field], grades: Iterable[Sequence[Grade]]) -> dict[str, float]:
+    """Return the alpha of every number and label, by name; from the grades of all judges, answer by answer.
+
+    Raises nothing.
+    """
+    given = [[{} if grade.ungraded is not None else grade.value for grade in of_answer] for of_answer in grades]
+    return {
+        field.name: krippendorff(([values.get(field.name) for values in of_answer] for of_answer in given), field.level)
+        for field in fields
+        if not isinstance(field, TextField)
+    }
+
+
+def _disagreement(counts: Mapping[Any, int], distance: Callable[[Any, Any], float]) -> float:
+    """Return the sum of squared distances over all ordered pairs of values."""
+    return 2 * sum(counts[one] * counts[other] * distance(one, other) for one, other in combinations(counts, 2))
+
+
+def _distance(level: Level, counts: Mapping[Any, int]) -> Callable[[Any, Any], float]:
+    if level == "nominal":
+        return lambda one, other: float(one != other)
+    if level == "interval":
+        return lambda one, other: float(one - other) ** 2
+    ranks, below = {}, 0
+    for value in sorted(counts):
+        ranks[value] = below + counts[value] / 2
+        below += counts[value]
+    return lambda one, other: float(ranks[one] - ranks[other]) ** 2

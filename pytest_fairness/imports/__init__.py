@@ -1,1 +1,0 @@
-"""Converters from recorded results of other tools to replay files."""

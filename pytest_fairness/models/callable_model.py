@@ -1,0 +1,235 @@
+"""A team's own application as a model: any callable, sync or async, from text or messages to text."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import inspect
+import math
+import re
+from collections.abc import Callable, Iterable, Sequence
+from time import perf_counter
+from typing import Any, get_origin, get_type_hints
+
+from pytest_fairness.core.attempts import Answer
+from pytest_fairness.core.errors import FairnessError, FatalError, ModelError, PermanentError, TransientError
+from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.protocols import Model
+from pytest_fairness.core.secrets import redacted, secrets_in
+from pytest_fairness.models.context import ModelContext
+from pytest_fairness.models.http_errors import passing
+from pytest_fairness.models.threads import DaemonThreads
+
+_KINDS = {int: "a whole number", float: "a number of seconds"}
+_LISTS = (list, tuple, Sequence, Iterable)
+_LIST_WORDS = re.compile(r"(?:[\w.]+\.)?(list|List|tuple|Sequence|Iterable)\b")
+
+
+class FunctionModel:
+    """A callable as a model.
+
+    It is given the text of the prompt, system messages before it by a blank line; or, where its first parameter is
+    called ``messages`` or annotated as a list, all messages as a list of dicts. It returns a text, or an `Answer`. It
+    runs in threads of its own; one that is async runs in an event loop that all such share, so where it blocks it holds
+    up no other model.
+
+    A process calls it once at a time, as it may keep state between calls; an attribute ``fairness_concurrency`` on the
+    callable, or the context, allows more. A call has the seconds of ``fairness_timeout``, or of the context.
+
+    Its answers belong to the run, or session, that made them, since nothing shows whether an application has changed;
+    an attribute ``fairness_version`` on the callable keeps them until that version changes.
+
+    Args:
+        function: The callable.
+        run: The run, or session, that its answers belong to.
+        context: The run's settings for models.
+        made_by: Distinguishes callables that one function has made.
+        title: The name of the model that it wraps.
+        label: Distinguishes such callables in their names.
+
+    Raises:
+        FairnessError: An attribute is no such number.
+    """
+
+    local = False
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        run: str,
+        context: ModelContext | None = None,
+        *,
+        made_by: str = "",
+        title: str | None = None,
+        label: str = "",
+    ) -> None:
+        context = context or ModelContext()
+        named = f"function:{_title(function)}"
+        labeled = f"{named}@{label}" if label and f".{label}." not in named else named
+        self.name = labeled if title is None else f"{title} through {labeled}"
+        version = getattr(function, "fairness_version", None)
+        made = f"&made_by={made_by}" if made_by else ""
+        self.key = (f"{named}?run={run}" if version is None else f"{named}?version={version}") + made
+        self.unversioned = f"{named}{made}" if version is None else ""
+        """The name of an application without a version, the same in every run; empty for one with a version."""
+        self.in_flight: int = _number(function, "fairness_concurrency", int) or context.calls
+        self._timeout: float = _number(function, "fairness_timeout", float) or context.timeout
+        self._function = function
+        self._wants_messages = _wants_messages(function)
+        self._is_async = _is_async(function)
+        self._environment = context.environment
+        self._threads, self._loop = DaemonThreads(self.in_flight, "fairness-model"), context.loop
+
+    def __repr__(self) -> str:
+        return f"FunctionModel({self.name!r})"
+
+    async def answer(self, prompt: Prompt, repetition: int) -> Answer:  # noqa: ARG002
+        """Call the callable once.
+
+        Raises:
+            PermanentError: The callable raised an exception, or returned no text.
+            TransientError: It took too long, or a request of its own met a rate limit or found no server.
+            FatalError: Earlier calls do not end.
+            ModelError: The callable itself raised it.
+        """
+        given = [dict(message) for message in prompt.messages] if self._wants_messages else self._text(prompt)
+        started = perf_counter()
+        call = _Call(self._function, given)
+        try:
+            async with asyncio.timeout(self._timeout):
+                if not self._is_async:
+                    await self._threads.run(call.begin)
+                if self._is_async or inspect.isawaitable(call.value):  # a plain function that hands back a coroutine
+                    await self._loop.run(call.finish)
+        except TimeoutError:
+            if not call.is_begun:
+                raise FatalError(
+                    f"{self.name} was not called: calls before it have not ended, after more than {self._timeout:g} s; "
+                    "give its own requests a timeout"
+                ) from None
+            raise TransientError(
+                f"{self.name} took longer than {self._timeout:g} s: --fairness-timeout SECONDS allows more",
+                sent=True,
+                kind="timeout",
+            ) from None
+        if call.error is not None:
+            raise self._failure(call.error)
+        value = call.value
+        if isinstance(value, Answer):
+            return value
+        if not isinstance(value, str):
+            raise PermanentError(f"{self.name} returned a {type(value).__name__}: it must return a text or an Answer")
+        return Answer(value, latency=perf_counter() - started)
+
+    async def close(self) -> None:
+        """Let its threads end."""
+        self._threads.close()
+        self._loop.close()
+
+    def _failure(self, error: BaseException) -> ModelError:
+        """Return what an exception of the application means, also one that ends a process or a test."""
+        if isinstance(error, ModelError):
+            return error
+        reason = redacted(" ".join(str(error).split()), secrets_in(self._environment))
+        message = f"{self.name} raised {type(error).__name__}: {reason}".rstrip(": ")
+        return passing(error, message) or PermanentError(message)
+
+    def _text(self, prompt: Prompt) -> str:
+        if len(prompt.messages) == 1:
+            return prompt.text
+        *system, last = prompt.messages
+        if last["role"] != "user" or any(message["role"] != "system" for message in system):
+            roles = ", ".join(message["role"] for message in prompt.messages)
+            raise PermanentError(
+                f"{self.name} takes a text, and a prompt is a conversation ({roles}): "
+                "call its first parameter 'messages' to be given them all"
+            )
+        return "\n\n".join(message["content"] for message in prompt.messages)
+
+
+class _Call:
+    """One call of an application, and what came of it; it is made in a thread of the application's own."""
+
+    def __init__(self, function: Callable[..., Any], given: object) -> None:
+        self._function, self._given = function, given
+        self.is_begun = False
+        self.value: Any = None
+        self.error: BaseException | None = None
+
+    def begin(self) -> None:
+        """Call it."""
+        self.is_begun = True
+        try:
+            self.value = self._function(self._given)
+        except BaseException as error:  # noqa: BLE001 - also sys.exit() and pytest.fail() inside of it
+            self.error = error
+
+    async def finish(self) -> None:
+        """Await what it has returned; call it first, unless that is done."""
+        if not self.is_begun:
+            self.begin()
+        try:
+            if inspect.isawaitable(self.value):
+                self.value = await self.value
+        except BaseException as error:  # noqa: BLE001 - its own cancellation as well
+            self.error = error
+
+
+def as_model(
+    value: object,
+    run: str,
+    context: ModelContext | None = None,
+    *,
+    made_by: str = "",
+    title: str | None = None,
+    label: str = "",
+) -> Model:
+    """Return the model that a ``model`` fixture returned: itself, or a wrapped callable.
+
+    Raises:
+        FairnessError: It is something else.
+    """
+    if isinstance(value, Model) and not isinstance(value, type):
+        return value
+    if callable(value) and not isinstance(value, type):
+        return FunctionModel(value, run, context, made_by=made_by, title=title, label=label)
+    shown = f"the class {value.__name__}" if isinstance(value, type) else f"a {type(value).__name__}"
+    raise FairnessError(f"the model is {shown}: it must be a callable from text to text, or have answer() and close()")
+
+
+def _number(function: Callable[..., Any], name: str, kind: type) -> Any:
+    """Return an attribute of the callable, a number above 0; None where it has none."""
+    value = getattr(function, name, None)
+    if value is not None and not (type(value) in (int, kind) and 0 < value < math.inf):
+        raise FairnessError(f"{name} of {_title(function)} is {value!r:.60}: it must be {_KINDS[kind]} above 0")
+    return value
+
+
+def _title(function: Callable[..., Any]) -> str:
+    while isinstance(function, functools.partial):
+        function = function.func
+    named = function if hasattr(function, "__qualname__") else type(function)
+    title = f"{named.__module__}.{named.__qualname__}"
+    return re.sub(r"[^\w.]+", "", title, flags=re.ASCII)
+
+
+def _is_async(function: Callable[..., Any]) -> bool:
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004
+
+
+def _wants_messages(function: Callable[..., Any]) -> bool:
+    try:
+        first = next(iter(inspect.signature(function).parameters.values()), None)
+    except (TypeError, ValueError):  # a builtin without a signature
+        return False
+    if first is None:
+        return False
+    if first.name == "messages":
+        return True
+    annotation = first.annotation
+    if isinstance(annotation, str):
+        try:
+            annotation = get_type_hints(function)[first.name]
+        except Exception:  # noqa: BLE001  # a name that exists for type checkers only
+            return _LIST_WORDS.match(first.annotation) is not None
+    return annotation in _LISTS or get_origin(annotation) in _LISTS

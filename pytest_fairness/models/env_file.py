@@ -1,0 +1,53 @@
+"""Reads a named ``.env`` file beside the variables of the process."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from pytest_fairness.core.errors import FairnessError
+
+_LINE = re.compile(
+    r"""\s*(?:export\s+)?(?P<name>[A-Za-z_][A-Za-z0-9_.]*)\s*=\s*
+    (?: '(?P<single>[^']*)' | "(?P<double>(?:[^"\\]|\\.)*)" | (?P<plain>[^'"\s\#][^\r\n]*?)? )
+    \s*(?:(?:^|(?<=\s))\#.*)?""",
+    re.VERBOSE,
+)
+_ESCAPE = {"n": "\n", "t": "\t", "r": "\r"}
+
+
+def read_environment(env_file: Path | None = None, process: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the variables of the process (default: ``os.environ``) and of a named file; the process wins.
+
+    Raises:
+        FairnessError: The file is missing, or a line is malformed; the message shows no value.
+    """
+    named = {} if env_file is None else _read_file(env_file)
+    return named | dict(os.environ if process is None else process)
+
+
+def _read_file(path: Path) -> dict[str, str]:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise FairnessError(f"environment file {path} cannot be read: {why}") from None
+    variables: dict[str, str] = {}
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        match = _LINE.fullmatch(line)
+        if match is None:
+            raise FairnessError(f"{path}:{number}: not a line of an environment file: write NAME=VALUE")
+        variables[match["name"]] = _value(match)
+    return variables
+
+
+def _value(match: re.Match[str]) -> str:
+    if match["single"] is not None:
+        return match["single"]
+    if match["double"] is not None:
+        return re.sub(r"\\(.)", lambda escaped: _ESCAPE.get(escaped[1], escaped[1]), match["double"])
+    return match["plain"] or ""

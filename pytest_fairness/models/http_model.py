@@ -1,0 +1,363 @@
+"""Models behind an HTTP API: key, base URL, connections, and the call itself."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from importlib import import_module
+from time import perf_counter
+from typing import Any, ClassVar
+from urllib.parse import unquote, urlsplit
+
+from pytest_fairness.core.attempts import Answer
+from pytest_fairness.core.batch_api import BatchInterface
+from pytest_fairness.core.errors import FairnessError, FatalError, ModelError, TransientError, install
+from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.secrets import secrets_in, without_credentials
+from pytest_fairness.models import credentials, parameters
+from pytest_fairness.models.context import ModelContext
+from pytest_fairness.models.http_client import CONNECT, LARGEST, Connection, Reply, TooLargeError, basic
+from pytest_fairness.models.http_errors import Service, is_filtered, stated_status, status_error, translate
+from pytest_fairness.models.names import ModelName, Scalar
+
+_TIMEOUT = 300.0
+"""Seconds without a byte from the server: a reasoning model can think for minutes."""
+_TIMEOUT_TOTAL = 1800.0
+"""Seconds of a request in all, but no less than its time without a byte."""
+
+_SCHEMA_REFUSED = re.compile(r"response_format|json.?schema|output_config|output_format|structured", re.IGNORECASE)
+"""Names in the message of HTTP 400 or 422 of a server that has no structured output, or not for this model."""
+
+_TRANSPORT: Mapping[str, parameters.Kind] = {
+    **credentials.PARAMETERS,
+    "base_url": parameters.text,
+    "timeout": parameters.number(0.001),
+    "timeout_total": parameters.number(0.001),
+    "rpm": parameters.number(0.001),
+    "tpm": parameters.number(0.001),
+}
+
+
+class HostedModel(ABC):
+    """A model behind an HTTP API. Construction opens nothing.
+
+    Prompts go over a connection of our own, with the headers of the protocol as it is written down here; the provider's
+    SDK does batches and their files, in the same version of the protocol.
+    Use one from one event loop: its connections belong to the loop of the first answer.
+    """
+
+    local = False
+
+    sdk: ClassVar[str]
+    """The SDK's module, which does batches; also the extra that installs what prompts need."""
+    client: ClassVar[str]
+    version_headers: ClassVar[Mapping[str, str]] = {}
+    """The version of the protocol that is spoken here, whatever the SDK's is."""
+    path: ClassVar[str]
+    default_url: ClassVar[str]
+    url_variable: ClassVar[str]
+    key_variable: ClassVar[str]
+    decoding: ClassVar[Mapping[str, parameters.Kind]]
+    """The parameters that decide what is answered; only these are part of the key."""
+    transport: ClassVar[Mapping[str, parameters.Kind]] = _TRANSPORT
+    """The parameters that decide how it is asked."""
+
+    def __init__(self, name: ModelName, context: ModelContext) -> None:
+        self._given = parameters.read(name, {**self.decoding, **self.transport})
+        self._asked_name, self._context = name.name, context
+        self._url = self._base_url(name)
+        self._credentials = credentials.Credentials(
+            name, self._given, context.environment, self.key_variable, self._server
+        )
+        self.name = name.text
+        self.key = self._key(name)
+        self._client: Any = None
+        self._connections: dict[str, Connection] = {}
+        self._has_schemas = True
+        self._has_answered = False
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r})"
+
+    @property
+    def endpoint(self) -> str:
+        """The name of all that shares its rate limits: the model at its address, whatever the decoding."""
+        return f"{self.sdk}:{self._asked_name} at {self._shown_url}"
+
+    @property
+    def rates(self) -> tuple[float | None, float | None]:
+        """Requests and tokens a minute, as the parameters ``rpm`` and ``tpm`` say."""
+        return self._given.get("rpm"), self._given.get("tpm")
+
+    @property
+    def billed(self) -> tuple[str, str]:
+        """Its key in a list of prices: the provider's name of the model, and the address."""
+        return self._asked_name, self._shown_url
+
+    def preflight(self) -> None:
+        """Raise `FatalError` for what is known before the first prompt: a missing key, or a missing library."""
+        if not self._context.offline:
+            self._credentials.check()
+            self._import("aiohttp", "certifi")
+
+    async def answer(self, prompt: Prompt, repetition: int) -> Answer:
+        """Answer one prompt. Raises `TransientError`, `PermanentError` or `FatalError`.
+
+        A prompt's schema is sent as the provider's structured output; a server that knows none is asked without.
+        """
+        asks_schema = prompt.schema is not None and self._has_schemas
+        reply, latency = await self._reply_to(self.request(prompt, repetition))
+        if asks_schema and _refuses_schema(reply.status, reply.body):
+            self._has_schemas = False
+            return await self.answer(prompt, repetition)
+        outcome = self._outcome(*reply, latency)
+        if isinstance(outcome, Answer):
+            return outcome
+        raise outcome
+
+    async def _reply_to(self, body: Mapping[str, Any], address: str | None = None) -> tuple[Reply, float]:
+        """Return the reply to a request, and its seconds; the default address is that of prompts."""
+        await self._check()
+        address, key = address or self._address, self._credentials.key
+        connection = self._connections.get(address)
+        if connection is None:
+            connection = self._connections[address] = self._connect(address)
+        started = perf_counter()
+        reply = await self._post(connection, body)
+        if reply.status == 401 and await self._credentials.renew(key):
+            for opened in self._connections.values():
+                opened.send(self._headers())
+            started = perf_counter()
+            reply = await self._post(connection, body)
+        return reply, perf_counter() - started
+
+    async def _post(self, connection: Connection, body: Mapping[str, Any]) -> Reply:
+        try:
+            return await connection.post(body)
+        except TooLargeError:
+            raise self._unreadable(f"with more than {LARGEST >> 20} MiB") from None
+        except Exception as error:  # noqa: BLE001  # of any library below; each is translated
+            raise translate(error, self._service()) from None
+
+    def request(self, prompt: Prompt, repetition: int) -> dict[str, Any]:
+        """Return the JSON that asks one prompt, with its schema where the server knows any."""
+        body = self._body(prompt, repetition)
+        if prompt.schema is None or not self._has_schemas:
+            return body
+        return self._structured(prompt.schema, body)
+
+    @property
+    def batches(self) -> BatchInterface:
+        """The provider's batches of this model."""
+        return self._batches()
+
+    @asynccontextmanager
+    async def client_of_batches(self) -> AsyncIterator[Any]:
+        """Open the provider's client; whatever its calls raise becomes a `ModelError`."""
+        await self._check()
+        if self._client is None:
+            self._client = self._open()
+        key = self._credentials.key
+        try:
+            yield self._client
+        except ModelError:
+            raise
+        except Exception as error:  # noqa: BLE001  # of any library below the SDK; each is translated
+            translated = translate(error, self._service())
+            if translated.kind == "401" and await self._credentials.renew(key):
+                await self.close()
+                raise TransientError(str(translated), kind="401") from None
+            raise translated from None
+
+    def outcome(self, status: int, body: object) -> Answer | ModelError:
+        """Return what came of a request in a batch, by the HTTP status that it would have had by itself."""
+        outcome = self._outcome(status, {}, body, 0.0)
+        if isinstance(outcome, ModelError) and _refuses_schema(status, body):
+            self._has_schemas = False
+            return TransientError(str(outcome), kind=outcome.kind)
+        return outcome
+
+    async def close(self) -> None:
+        """Close the connections. A model asked again afterwards opens new ones."""
+        opened = [*filter(None, [self._client]), *self._connections.values()]
+        self._client, self._connections = None, {}
+        for client in opened:
+            await client.close()
+
+    @abstractmethod
+    def _body(self, prompt: Prompt, repetition: int) -> dict[str, Any]:
+        """Return the JSON of one request."""
+
+    @abstractmethod
+    def _read(self, reply: Mapping[str, Any], latency: float) -> Answer:
+        """Read the JSON of a reply; may raise KeyError, IndexError, TypeError or AttributeError."""
+
+    @abstractmethod
+    def _structured(self, schema: Mapping[str, Any], body: dict[str, Any]) -> dict[str, Any]:
+        """Return the request with the schema of its answer, in the provider's form."""
+
+    @abstractmethod
+    def _batches(self) -> BatchInterface:
+        """Return the batches of the provider."""
+
+    def _defaults(self) -> Mapping[str, Scalar]:
+        """Decoding parameters that are sent, and so are part of the key, though the name lacks them."""
+        return {}
+
+    def _outcome(
+        self,
+        status: int,
+        headers: Mapping[str, str],
+        body: object,
+        latency: float,
+        read: Callable[[Mapping[str, Any], float], Answer] | None = None,
+    ) -> Answer | ModelError:
+        """Return what a reply comes to; ``read`` reads its JSON, by default as `_read` does."""
+        if 200 <= status < 300:
+            if not isinstance(body, Mapping) or not (error := body.get("error")):
+                return self._checked(body, latency, read or self._read)
+            status = stated_status(error)  # some gateways send errors as HTTP 200
+        if is_filtered(status, body):
+            return Answer("", "content_filter", latency=latency)
+        message = body.decode(errors="replace") if isinstance(body, bytes) else body
+        return status_error(status, message, self._service(), headers)
+
+    def _checked(
+        self, reply: object, latency: float, read: Callable[[Mapping[str, Any], float], Answer]
+    ) -> Answer | ModelError:
+        if isinstance(reply, bytes):
+            start = reply[:200].decode(errors="replace").strip()
+            forms = {"": "an empty body", "<": "HTML", "data:": "a stream of events", "event:": "a stream of events"}
+            form = next((form for mark, form in forms.items() if (start.startswith(mark) if mark else not start)), None)
+            if form is not None:
+                return self._unreadable(f"with {form}, not JSON")
+            return TransientError(
+                f"{self.name}: {self._shown_url} sent a broken answer: {start!r}", sent=True, kind="broken answer"
+            )
+        try:
+            answer = read(reply, latency)  # type: ignore[arg-type]
+            for text in (answer.text, answer.finish_reason, answer.reasoning or "", answer.served_by or ""):
+                if not isinstance(text, str):
+                    raise TypeError
+        except (KeyError, IndexError, TypeError, AttributeError, ValueError):
+            return self._unreadable(f"in another form than {self.sdk}'s {self.path}: {str(reply)[:200]!r}")
+        self._has_answered = True
+        return answer
+
+    def _unreadable(self, how: str) -> TransientError:
+        # Of a proxy now and then; a server of another kind shows at once.
+        return TransientError(
+            f"{self.name}: {self._shown_url} answered {how}: check the base URL",
+            unreachable=True,
+            kind="broken answer",
+        )
+
+    def _base_url(self, name: ModelName) -> str:
+        url: str = self._given.get("base_url") or self._context.environment.get(self.url_variable) or self.default_url
+        parts, model = urlsplit(url), f"{name.provider}:{name.name}"
+        if "?" in url or "#" in url:  # neither shown nor stored: it may hold a key
+            raise FairnessError(
+                f"model {model}: its base URL has a query or a fragment, which is no place for a key: leave it out, "
+                "name Azure's version by api_version=, and the variable that holds the key by key_env="
+            )
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            shown = without_credentials(url)
+            raise FairnessError(f"model {model}: base URL {shown!r} is no URL: write http://host:port/path")
+        return url.rstrip("/")
+
+    @property
+    def _server(self) -> str:
+        """The owner of the server, which decides what key it is sent."""
+        if self._url == self.default_url:
+            return "provider"
+        return "name" if "base_url" in self._given else "variable"
+
+    @property
+    def _shown_url(self) -> str:
+        return without_credentials(self._url)
+
+    @property
+    def _address(self) -> str:
+        """The URL of prompts."""
+        return self._shown_url + self.path
+
+    def _key(self, name: ModelName) -> str:
+        """Return the canonical name with what decides the answers: not the timeout, but the server asked."""
+        decoding = {key: value for key, value in name.parameters.items() if key in self.decoding}
+        server = {} if self._url == self.default_url else {"base_url": self._url}
+        return name.with_parameters({**self._defaults(), **decoding, **server})
+
+    def _service(self) -> Service:
+        password = unquote(urlsplit(self._url).password or "")
+        secrets = (*self._credentials.secrets, *filter(None, [password]), *secrets_in(self._context.environment))
+        extra = self._given.get("extra", {})
+        sent = {*self._defaults(), *extra, *(name for name in self._given if name in self.decoding)}
+        return Service(self.name, self._shown_url, self._credentials.advice, secrets, sent, self._has_answered)
+
+    @abstractmethod
+    def _auth(self, key: str) -> dict[str, str]:
+        """Return the header that holds the key."""
+
+    def _headers(self) -> dict[str, str]:
+        key, own = self._credentials.key, self._own_headers()
+        headers = {
+            "Accept": "application/json",
+            "Content-Type": "application/json",
+            "User-Agent": "pytest-fairness",
+            **self.version_headers,
+            **(self._auth(key) if key else {}),
+        }
+        given = {name.casefold() for name in own}
+        return {name: value for name, value in headers.items() if name.casefold() not in given} | own
+
+    def _own_headers(self) -> dict[str, str]:
+        """Return what the user adds: a password of the URL, and ``headers_env``."""
+        password = {"Authorization": basic(self._url)} if self._shown_url != self._url else {}
+        return {**password, **self._credentials.headers}
+
+    async def _check(self) -> None:
+        """Raise `FatalError` where no request may be sent; run the command that gives the key, where it has not."""
+        if self._connections or self._client is not None:
+            return
+        if self._context.offline:
+            raise FatalError(f"{self.name}: it needs a connection, and this run is offline")
+        self._credentials.check()
+        if self._credentials.key is None:
+            await self._credentials.renew(None)
+
+    def _import(self, *modules: str) -> Any:
+        try:
+            first, *_ = map(import_module, modules)
+        except ImportError as missing:
+            raise FatalError(f"{self.name}: {missing.name} is not installed: {install(self.sdk)}") from None
+        return first
+
+    def _connect(self, address: str) -> Connection:
+        self._import("aiohttp", "certifi")
+        timeout = self._given.get("timeout", _TIMEOUT)
+        return Connection(
+            address,
+            self._headers(),
+            most=max(self._context.concurrency, 1),
+            timeout=timeout,
+            timeout_total=self._given.get("timeout_total", max(_TIMEOUT_TOTAL, timeout)),
+        )
+
+    def _open(self) -> Any:
+        sdk = self._import(self.sdk)
+        timeout = self._given.get("timeout", _TIMEOUT)
+        return getattr(sdk, self.client)(
+            api_key=self._credentials.key or "none",  # the client insists on one
+            base_url=self._shown_url,
+            max_retries=0,  # the engine retries, and counts
+            timeout=sdk.Timeout(timeout, connect=min(timeout, CONNECT)),
+            # Prompts and keys go to the named server only, not to where it may redirect them.
+            http_client=sdk.DefaultAsyncHttpxClient(follow_redirects=False),
+            default_headers={**self.version_headers, **self._own_headers()},
+        )
+
+
+def _refuses_schema(status: int, body: object) -> bool:
+    return status in (400, 422) and _SCHEMA_REFUSED.search(str(body)) is not None

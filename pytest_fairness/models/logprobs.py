@@ -1,0 +1,133 @@
+"""Likelihoods in the replies of servers that speak OpenAI's protocol: read so that nothing missing becomes a number."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from pytest_fairness.core.propensities import (
+    ROUNDING,
+    WAY_OUT,
+    Continuations,
+    Likelihoods,
+    NoLikelihoodsError,
+    OptionLikelihood,
+)
+
+_SHOWN = 3
+"""Most probable first tokens outside of the options that a reply names."""
+
+
+def options_in(choice: Mapping[str, Any], question: Continuations) -> Likelihoods:
+    """Return the probability that an answer begins with each option, from its first token's most probable ones.
+
+    Variants of a spelling are summed. A token that settles no option is outside. An option may also lie below the list:
+    its upper bound is what the list leaves.
+
+    Args:
+        choice: The first choice of a chat completion.
+        question: Options of one answer.
+
+    Raises:
+        NoLikelihoodsError: The choice holds no log-probabilities.
+        ValueError: They are none.
+    """
+    logprobs = choice.get("logprobs")
+    content = logprobs.get("content") if isinstance(logprobs, Mapping) else None
+    first = content[0] if isinstance(content, list) and content else None
+    if not isinstance(first, Mapping):
+        raise NoLikelihoodsError(f"sent no log-probabilities: {WAY_OUT}")
+    tokens = _probabilities(first)
+    shares = dict.fromkeys(question.options, 0.0)
+    rest = []
+    for token, share in tokens:
+        option = question.option_of(token)
+        if option is None:
+            rest.append((share, token))
+        else:
+            shares[option] += share
+    total = sum(share for _, share in tokens)
+    if total > 1 + ROUNDING:
+        raise ValueError(f"log-probabilities whose sum is {total:.3f}")
+    left = max(0.0, 1 - total)
+    entries = {name: OptionLikelihood(_log(share), min(0.0, _log(share + left))) for name, share in shares.items()}
+    shown = [f"{token!r} {share:.3f}" for share, token in sorted(rest, reverse=True)[:_SHOWN] if share > ROUNDING]
+    return Likelihoods(entries, ", ".join(shown))
+
+
+def _probabilities(first: Mapping[str, Any]) -> list[tuple[str, float]]:
+    """Return the tokens that an answer may begin with; the drawn one among them, also where it is below the list.
+
+    An entry without a token or a number is left out: what it would hold is then left over.
+    """
+    top = first.get("top_logprobs")
+    if not isinstance(top, list) or not top:
+        raise NoLikelihoodsError(f"sent no most probable tokens: {WAY_OUT}")
+    entries = [entry for item in top if (entry := _entry(item)) is not None]
+    drawn = _entry(first)
+    if drawn is not None and drawn[0] not in {token for token, _ in entries}:
+        entries.append(drawn)
+    return entries
+
+
+def _entry(entry: object) -> tuple[str, float] | None:
+    if not isinstance(entry, Mapping):
+        return None
+    token, log = entry.get("token"), entry.get("logprob")
+    if not isinstance(token, str) or isinstance(log, bool) or not isinstance(log, int | float):
+        return None
+    if not log <= ROUNDING:  # also of nan
+        raise ValueError(f"a log-probability of {log!r}")
+    return token, math.exp(min(log, 0.0))
+
+
+def text_in(choice: Mapping[str, Any], context: str, continuation: str) -> OptionLikelihood:
+    """Return the log-likelihood of a text after its context, from a completion that echoes both.
+
+    Tokens are matched by their texts: offsets count special tokens in some servers, and not in others.
+
+    Args:
+        choice: The first choice of a completion with ``echo``.
+        context: What the text follows; empty where it stands alone.
+        continuation: The text.
+
+    Raises:
+        NoLikelihoodsError: The choice holds no log-probabilities of the prompt.
+        ValueError: Its tokens are not those of context and text, or one stands in both.
+    """
+    logprobs = choice.get("logprobs")
+    echoed: Mapping[str, Any] = logprobs if isinstance(logprobs, Mapping) else {}
+    tokens, logs = echoed.get("tokens"), echoed.get("token_logprobs")
+    if (
+        not isinstance(tokens, list)
+        or not all(isinstance(token, str) for token in tokens)
+        or not isinstance(logs, list)
+        or len(logs) != len(tokens)
+    ):
+        raise NoLikelihoodsError(f"does not echo log-probabilities of prompts, as vLLM does: {WAY_OUT}")
+    whole = "".join(tokens)
+    start = whole.find(context + continuation)
+    if start < 0:
+        raise ValueError("tokens of another text than was sent")
+    begin, end = start + len(context), start + len(context) + len(continuation)
+    scored: list[float] = []
+    position = 0
+    for token, log in zip(tokens, logs, strict=True):
+        ends = position + len(token)
+        if token and position < end and ends > begin:
+            if position < begin or ends > end:
+                raise ValueError(f"a token, {token!r}, of both a text and what it follows: begin the text with a space")
+            if not _is_number(log) or not log <= ROUNDING:
+                raise ValueError(f"no log-probability of the token {token!r}")
+            scored.append(min(float(log), 0.0))
+        position = ends
+    return OptionLikelihood.exact(math.fsum(scored), len(scored))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _log(share: float) -> float:
+    return math.log(share) if share > 0 else -math.inf

@@ -1,0 +1,26 @@
+"""The pytest side: options, marks, collection, fixtures, thresholds, summary, dry runs.
+
+This module is the pytest11 entry point: a project that does not use the plugin loads it and next to nothing else.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_fairness.plugin.options import add_options
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare every option."""
+    add_options(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Bring in the fixtures and the hooks of a run."""
+    from pytest_fairness.plugin import fixtures
+    from pytest_fairness.plugin.compat import let_others_override
+    from pytest_fairness.plugin.startup import start
+
+    config.pluginmanager.register(fixtures, "fairness-fixtures")
+    let_others_override(config.pluginmanager)
+    start(config)

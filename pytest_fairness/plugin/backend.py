@@ -1,0 +1,104 @@
+"""The store and the engine of one process, each opened when first needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from pytest_fairness.plugin.model_resolver import ModelResolver
+from pytest_fairness.plugin.run_context import RunContext
+
+if TYPE_CHECKING:
+    from pytest_fairness.core.protocols import Model
+    from pytest_fairness.engine.budget import Caps
+    from pytest_fairness.engine.engine import Engine
+    from pytest_fairness.store.store import Store
+
+
+class Backend:
+    """Opens and closes the store and the engine of one process."""
+
+    def __init__(self, context: RunContext, models: ModelResolver) -> None:
+        self._context = context
+        self._models = models
+        self.on_wait: Callable[[], None] | None = None
+        """Called while a test waits for answers."""
+        self.existing_store: Store | None = None
+        """The store, if anything has needed it."""
+        self.existing_engine: Engine | None = None
+        """The engine, if anything has needed it."""
+
+    @property
+    def store(self) -> Store:
+        if self.existing_store is None:
+            from pytest_fairness.store.store import Store
+
+            self.existing_store = Store(self._context.settings.store, self._context.session_id)
+            self.existing_store.runs.start(self._context.run_id)
+        return self.existing_store
+
+    @property
+    def engine(self) -> Engine:
+        if self.existing_engine is None:
+            from pytest_fairness.core.secrets import secrets_in
+            from pytest_fairness.engine.budget import Budget
+            from pytest_fairness.engine.engine import Engine
+            from pytest_fairness.store.throttle import Rates
+
+            settings, run = self._context.settings, self._context.run_id
+            budget = Budget(
+                self.caps,
+                price=self._models.price_of,
+                longest=self._longest,
+                assumed=settings.assume["output"],
+                elapsed=self.store.runs.elapsed(run),
+            )
+            self.existing_engine = Engine(
+                self.store,
+                run,
+                concurrency=settings.model_concurrency,
+                offline=settings.offline,
+                budget=budget,
+                rates=Rates(settings.rpm, settings.tpm),
+                batch=settings.batch,
+                secrets=secrets_in(self._models.model_context.environment),
+            )
+            self.existing_engine.answers.on_wait = self.on_wait
+        return self.existing_engine
+
+    @property
+    def caps(self) -> Caps:
+        """The limits of this run's spending."""
+        from pytest_fairness.engine.budget import Caps
+
+        settings = self._context.settings
+        return Caps(settings.budget, settings.max_requests, settings.max_minutes)
+
+    def _longest(self, model: Model) -> float | None:
+        """Return the tokens of the longest answer to expect; None to wait for a first answer, which batches cannot."""
+        lengths = self.store.lengths(model.key)
+        if lengths is None and self._context.settings.batch:
+            return self._context.settings.assume["output"]
+        return lengths and lengths[1]
+
+    def stop(self) -> None:
+        """Make all processes of the session stop sending requests."""
+        if self.existing_engine is not None:
+            self.existing_engine.stop()
+        elif self.existing_store is not None or (
+            self._context.are_settings_read and self._context.settings.store.exists()
+        ):
+            self.store.stop()
+
+    def close_engine(self) -> None:
+        """Cancel requests in flight; answers that have arrived are stored."""
+        if self.existing_engine is not None:
+            self.existing_engine.close()
+
+    def close(self) -> None:
+        """Close engine and store. Safe to call more than once."""
+        self.close_engine()
+        self.existing_engine = None
+        if self.existing_store is not None:
+            self.existing_store.close()
+            self.existing_store = None

@@ -1,0 +1,168 @@
+"""Collected thresholds and probes, and those that a selection leaves out: a release covers all of them."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import shlex
+from collections.abc import Collection, Generator, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from pytest_fairness.core.results import ExpectedThreshold, RunResults, Unjudged
+from pytest_fairness.plugin.collection import is_marked
+from pytest_fairness.plugin.identity import sample_of
+from pytest_fairness.plugin.markers import mark_of
+from pytest_fairness.plugin.outcomes import unjudged_fields
+from pytest_fairness.plugin.threshold_rows import uncollected_row
+from pytest_fairness.plugin.thresholds import is_threshold
+from pytest_fairness.report.release import NOT_JUDGED, NOT_SELECTED, reason_of
+
+
+class CollectedTests:
+    """The thresholds and the probes' items of every file that was collected, selected or not.
+
+    They are recorded where their module or class makes them: pytest hides the rest of a file named by a node id.
+    """
+
+    def __init__(self, tests: Collection[str]) -> None:
+        self._tests = frozenset(tests)
+        """The ids of the only tests to run; empty for all."""
+        self._thresholds: dict[str, pytest.Function] = {}
+        self._probes: set[object] = set()
+        """The functions of probes whose items were collected."""
+        self._classes: list[pytest.Class] = []
+        self._opened: set[pytest.Collector] = set()
+        self._closed: dict[str, Unjudged] = {}
+        """Why files gave no tests."""
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_pycollect_makeitem(self, collector: pytest.Collector) -> Generator[None, object, object]:
+        """Take in what a module or class has made of one of its names: tests, a class, or nothing."""
+        made = yield
+        self._opened.add(collector)
+        self._note(made)
+        return made
+
+    def _note(self, made: object) -> None:
+        for node in made if isinstance(made, list) else [made]:
+            if isinstance(node, pytest.Class):
+                self._classes.append(node)
+            elif isinstance(node, pytest.Function) and is_marked(node):
+                if is_threshold(node):
+                    self._thresholds[node.nodeid] = node
+                else:
+                    self._probes.add(_probe_of(node))
+
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        """Keep the tests that ``--fairness-test`` names, if it names some."""
+        if not self._tests:
+            return
+        gone = [item for item in items if item.nodeid not in self._tests]
+        items[:] = [item for item in items if item.nodeid in self._tests]
+        config.hook.pytest_deselected(items=gone)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Note a file that was skipped, or could not be imported."""
+        if not report.passed and report.nodeid.endswith(".py"):
+            self._closed[report.nodeid] = unjudged_fields(report)
+
+    def uncollected(self, root: Path) -> dict[str, ExpectedThreshold]:
+        """Return the rows of the thresholds in the source of such files."""
+        return {
+            f"{file}::{name}": uncollected_row(f"{file}::{name}", line).unjudged(fields)
+            for file, fields in self._closed.items()
+            for name, line in _thresholds_in(root / file)
+        }
+
+    def left_out(self, selected: Collection[str]) -> Iterator[pytest.Function]:
+        """Yield the thresholds that are not among the selected tests."""
+        for node in self._classes:  # grows by the classes that they hold
+            if node not in self._opened and _holds_thresholds(node.obj):
+                self._opened.add(node)
+                list(node.collect())  # the hook above records its tests
+        yield from (item for test, item in self._thresholds.items() if test not in selected)
+
+    def mismatch(self, selected: Sequence[pytest.Item]) -> str:
+        """Return a remark on a selection of items without their thresholds, or of thresholds without items; else ""."""
+        tests = {item.nodeid for item in selected}
+        measured = {_probe_of(item) for item in selected if is_marked(item) and not is_threshold(item)}
+        chosen = [_probe_of(item) for test, item in self._thresholds.items() if test in tests]
+        left = [_probe_of(item) for test, item in self._thresholds.items() if test not in tests]
+        alone = sum(probe in measured and probe not in chosen for probe in left)
+        whole = sum(probe in self._probes and probe not in measured for probe in chosen)
+        remarks = []
+        if alone:
+            remarks.append(f"of the selected items {_thresholds(alone)} not selected: nothing judges them")
+        if whole:
+            remarks.append(f"{_thresholds(whole)} selected without items: the whole sample is measured")
+        return "; ".join(remarks)
+
+
+def _thresholds_in(file: Path) -> Iterator[tuple[str, int]]:
+    """Yield the names and lines of the functions that a file, unread by Python, marks as thresholds."""
+    try:
+        statements: list[tuple[str, ast.stmt]] = [("", node) for node in ast.parse(file.read_bytes()).body]
+    except (OSError, SyntaxError, ValueError):
+        return
+    for prefix, node in statements:  # grows by the contents of classes
+        if isinstance(node, ast.ClassDef):
+            statements += [(f"{prefix}{node.name}::", inner) for inner in node.body]
+        elif isinstance(node, ast.FunctionDef) and any(map(_marks_threshold, node.decorator_list)):
+            yield f"{prefix}{node.name}", node.lineno
+
+
+def _marks_threshold(decorator: ast.expr) -> bool:
+    return isinstance(decorator, ast.Call) and ast.unparse(decorator.func).endswith("mark.threshold")
+
+
+def _probe_of(item: pytest.Item) -> int | None:
+    sample = sample_of(item)
+    return None if sample is None else id(sample.probe)
+
+
+def _holds_thresholds(cls: object, depth: int = 5) -> bool:
+    members = [value for name, value in inspect.getmembers_static(cls) if not name.startswith("__")]
+    nested = any(_holds_thresholds(value, depth - 1) for value in members if inspect.isclass(value) and depth)
+    return nested or any(mark_of(getattr(value, "__func__", value), "threshold") is not None for value in members)
+
+
+def _thresholds(count: int) -> str:
+    return f"{count} threshold{' is' if count == 1 else 's are'}"
+
+
+def unjudged_lines(config: pytest.Config, results: RunResults, *, stopped: bool) -> Iterator[str]:
+    """Yield the reason that a run judged nothing, and the stored answers of one that was stopped."""
+    rows, calls = results.thresholds, results.run.calls
+    if results.searches or any(row.verdict != NOT_JUDGED for row in rows):
+        return
+    yield _nothing_judged(config, [reason_of(row) for row in rows])
+    if stopped and (answered := sum(line.calls for line in calls)):
+        own = any(line.model.startswith("function:") for line in calls)
+        where = ", where the application has a `fairness_version`" if own else ""
+        yield f"stopped: {answered:,} answers are in the store, and the same command goes on from there{where}"
+
+
+def _nothing_judged(config: pytest.Config, reasons: Sequence[str]) -> str:
+    """Return why a run has judged nothing; ``reasons`` are those of its thresholds."""
+    if not reasons:
+        return "nothing was judged: no threshold was collected"
+    left = sum(reason == NOT_SELECTED for reason in reasons)
+    if left == len(reasons):
+        return f"nothing was judged: no threshold was selected: {_deselected(config, left)}"
+    skipped = sum(reason.startswith("skipped") for reason in reasons)
+    counted = ((skipped, "skipped"), (left, "not selected"), (len(reasons) - skipped - left, "not run"))
+    return f"nothing was judged: {', '.join(f'{count} {what}' for count, what in counted if count)}"
+
+
+def _deselected(config: pytest.Config, count: int) -> str:
+    """``-k application deselected 14``."""
+    option = config.option
+    given = {"-k": getattr(option, "keyword", ""), "-m": getattr(option, "markexpr", "")}
+    parts = [f"{name} {shlex.quote(text)}" for name, text in given.items() if text]
+    parts += [f"--deselect {shlex.quote(prefix)}" for prefix in getattr(option, "deselect", None) or ()]
+    parts += ["--lf"] if getattr(option, "lf", False) else []
+    if not parts and any("::" in argument for argument in config.args):
+        return f"{count} {'is' if count == 1 else 'are'} not among the tests that were named"
+    return f"{' '.join(parts)} deselected {count}" if parts else f"{count} deselected"

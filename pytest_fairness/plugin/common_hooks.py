@@ -1,0 +1,218 @@
+"""Hooks of every kind of run, dry or not: collection, set-up of tests, reports, xdist, and the end of the session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.plugin import outcomes, threshold_rows
+from pytest_fairness.plugin.collection import (
+    hide_parameters,
+    is_imported,
+    is_marked,
+    item_of,
+    missing_fixture,
+    parametrize,
+    unnamed,
+)
+from pytest_fairness.plugin.declarative import BROKEN
+from pytest_fairness.plugin.flips import begin, is_search
+from pytest_fairness.plugin.interrupts import ignore_second_interrupt, interrupt_on_sigterm
+from pytest_fairness.plugin.markers import mark_of
+from pytest_fairness.plugin.run_state import RunState
+from pytest_fairness.report.ci.junit import shown_properties
+from pytest_fairness.report.escaping import escape_controls
+
+
+class CollectionHooks:
+    """Makes the tests of probes and thresholds, and shows what they are going to do."""
+
+    def __init__(self, state: RunState) -> None:
+        self._state = state
+
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        parametrize(metafunc, self._state.fairness)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_pycollect_makeitem(
+        self, collector: pytest.Module | pytest.Class, obj: object
+    ) -> list[pytest.Item] | None:
+        if not any(mark_of(obj, mark) for mark in ("probe", "threshold")):
+            return None
+        return [] if is_imported(collector, obj) else None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        if self._state.config.option.collectonly:
+            hide_parameters(session.items)
+
+    def pytest_report_collectionfinish(self) -> list[str]:
+        state = self._state
+        if not state.fairness.is_used or (state.lists_only and state.config.get_verbosity() < 0):
+            return []  # programs read the ids of ``--collect-only -q``
+        if state.lists_only and state.fairness.fault:
+            return [f"fairness: {state.fairness.fault}"]  # a run would be refused for it
+        return state.work.lines()
+
+
+class ItemHooks:
+    """Sets up tests, and notes which fixtures make their models."""
+
+    def __init__(self, state: RunState) -> None:
+        self._state = state
+        self._fairness = state.fairness
+        self._is_ours = False
+        """Whether the test that is being set up is a probe's, a threshold or a search."""
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        refusal = self._state.refusal
+        self._fairness.test = item
+        self._is_ours = is_marked(item) or is_search(item)
+        if is_search(item):
+            if refusal:
+                pytest.fail(escape_controls(refusal), pytrace=False)
+            begin(item)
+        if is_marked(item):
+            # A rerun that errors has no properties of its own.
+            item.user_properties[:] = [
+                (name, value) for name, value in item.user_properties if not name.startswith(threshold_rows.PREFIX)
+            ]
+            if reason := missing_fixture(item):
+                pytest.fail(reason, pytrace=False)
+            if not self._state.lists_only and (cause := refusal or unnamed(item)):
+                self._fairness.causes.end(item, cause, self._fairness.work.attempts_of(item_of(item)))
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(
+        self, fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
+    ) -> Generator[None, object, object]:
+        is_subject = self._is_ours and fixturedef.argname == "model"
+        if is_subject and fixturedef.scope != "session":
+            pytest.fail(
+                f"the `model` fixture has {fixturedef.scope} scope: answers are requested ahead of the tests, "
+                'so it must be @pytest.fixture(scope="session")',
+                pytrace=False,
+            )
+        value = yield
+        if self._is_ours and fixturedef.argname in ("model", "judge") and self._fairness.test is not None:
+            for model in value if isinstance(value, list | tuple) else [value]:
+                source, label = self._fairness.probes.maker_of(model, fixturedef, request, self._fairness.test)
+                if is_subject or label:  # the name of a judge identifies it, unless several fixtures make it
+                    self._fairness.models.record_maker(model, source, label)
+        return value
+
+    def pytest_enter_pdb(self) -> None:
+        if self._fairness.backend.existing_engine is not None:
+            self._fairness.backend.existing_engine.pause()
+
+    def pytest_leave_pdb(self) -> None:
+        if self._fairness.backend.existing_engine is not None:
+            self._fairness.backend.existing_engine.resume()
+
+
+class ReportHooks:
+    """Completes the reports of tests, reads them, and stops the run at ``--maxfail``."""
+
+    def __init__(self, state: RunState) -> None:
+        self._state = state
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        report = yield
+        outcomes.annotate_report(item, report)
+        return report
+
+    def pytest_report_teststatus(self, report: pytest.TestReport) -> Any:
+        return outcomes.status(report) if isinstance(report, pytest.TestReport) else None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        state = self._state
+        state.outcomes.add(report)
+        state.is_broken |= (BROKEN, "yes") in report.user_properties
+        if not state.is_worker:  # after the rows were read from them, before a JUnit file is written
+            report.user_properties = shown_properties(report.user_properties)
+        most = state.config.getoption("maxfail")
+        if report.failed and most and state.outcomes.failures >= most:
+            state.attempt(state.fairness.backend.stop)
+
+
+class ControllerHooks:
+    """Gives workers of xdist their part, and shows the work that they have laid out."""
+
+    def __init__(self, state: RunState) -> None:
+        self._state = state
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        fairness = self._state.fairness
+        node.workerinput |= {"fairness_run": fairness.run, "fairness_session": fairness.context.session_id}
+        settings = fairness.settings
+        node.workerinput |= {"fairness_baseline": settings.baseline, "fairness_certify": settings.certify}
+        try:
+            node.workerinput["fairness_cluster"] = fairness.executor.join()
+        except FairnessError as error:
+            raise pytest.UsageError(escape_controls(str(error))) from None
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self) -> None:
+        if self._state.progress is not None or not self._state.fairness.settings.store.exists():
+            return
+        try:
+            self._show_work()
+        except FairnessError as error:
+            pytest.exit(str(error), returncode=pytest.ExitCode.USAGE_ERROR)
+
+    def _show_work(self) -> None:
+        state = self._state
+        work = state.work.read()
+        if "refusal" in work:
+            state.is_refused = True
+            pytest.exit(work["refusal"], returncode=pytest.ExitCode.USAGE_ERROR)
+        if work.get("baseline"):  # the workers have chosen the run for `latest`
+            state.fairness.settings = replace(state.fairness.settings, baseline=work["baseline"])
+        if (reporter := state.config.pluginmanager.get_plugin("terminalreporter")) is not None:
+            writer = state.config.get_terminal_writer()
+            if writer.width_of_current_line:  # pytest does not count the line that xdist rewrites
+                writer.line()
+            for line in work["lines"]:
+                reporter.write_line(line)
+        interrupt_on_sigterm(state.config)
+        state.follow(work["calls"]).watch()
+
+
+class SessionEndHooks:
+    """Ends the session: closes engine and store, and lets the kind of run conclude in between."""
+
+    def __init__(self, state: RunState, conclude: Callable[[], None]) -> None:
+        self._state = state
+        self._conclude = conclude
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_keyboard_interrupt(self) -> None:
+        ignore_second_interrupt(self._state.config)
+        self._state.fairness.backend.close_engine()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        state = self._state
+        if state.progress is not None:
+            state.progress.end()
+        state.attempt(state.fairness.backend.close_engine)
+        state.attempt(state.fairness.work.save_partial_samples)
+        if not state.is_worker:
+            is_interrupted = session.exitstatus == pytest.ExitCode.INTERRUPTED
+            state.is_stopped = is_interrupted or bool(session.shouldfail or session.shouldstop)
+            state.attempt(self._conclude)
+        state.attempt(state.fairness.close)
+        is_broken = state.is_broken and session.exitstatus == pytest.ExitCode.TESTS_FAILED
+        if is_broken or (state.problem and session.exitstatus == pytest.ExitCode.OK):
+            session.exitstatus = pytest.ExitCode.USAGE_ERROR
+
+    def pytest_unconfigure(self) -> None:
+        self._state.attempt(self._state.fairness.close)

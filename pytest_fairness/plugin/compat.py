@@ -1,0 +1,90 @@
+"""Private API of pytest, pluggy and hypothesis: every use of it, with its reason.
+
+Checked with pytest 8.4.2 and 9.2.0, pluggy 1.5.0 and 1.7.0, pytest-xdist 3.8.0, hypothesis 6.100.0 and 6.170.15. Of
+pytest-xdist only hooks and `workerinput` are used, which it documents. A test refuses such names in other modules.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, TextIO
+
+import pytest
+
+if TYPE_CHECKING:
+    from _pytest.junitxml import LogXML
+    from hypothesis import settings
+
+_SETTINGS = "_hypothesis_internal_use_settings"
+_SEED = "_hypothesis_internal_use_seed"
+
+
+def let_others_override(manager: pytest.PytestPluginManager) -> None:
+    """Let every other plugin override the fixtures of the plugin registered last.
+
+    Of plugins' fixtures of one name pytest takes those registered last. It reads them as it replays the calls of this
+    hook, whose order has no public setter.
+    """
+    history = getattr(manager.hook.pytest_plugin_registered, "_call_history", None)
+    if history:
+        history.insert(0, history.pop())
+
+
+def ini_values(config: pytest.Config) -> dict[str, object]:
+    """Return the keys of the ini file, and of ``-o``, with their values as they are written.
+
+    `Config.getini` refuses a number where a text is declared, or a text where a number is, and the files of pytest 9
+    hold both.
+    """
+    untyped: Any = config
+    if hasattr(untyped, "_inicfg"):  # pytest 9, where `inicfg` warns
+        return {key: given.value for key, given in untyped._inicfg.items()}
+    overrides = (text.partition("=") for text in untyped._override_ini)
+    return {**untyped.inicfg, **{key: value for key, _, value in overrides}}
+
+
+class MadeModule(pytest.Module):
+    """A test module that is made, not imported: pytest has no public hook for where a module comes from."""
+
+    _made: ModuleType | None = None
+
+    @abstractmethod
+    def make(self) -> ModuleType:
+        """Make the module."""
+
+    def _getobj(self) -> ModuleType:
+        if self._made is None:
+            self._made = self.make()
+        return self._made
+
+
+def junit_file(config: pytest.Config) -> LogXML | None:
+    """Return the JUnit file that the run writes: the fixture that adds properties to it is for tests only."""
+    try:
+        from _pytest.junitxml import xml_key
+    except ImportError:
+        return None
+    return config.stash.get(xml_key, None)
+
+
+def terminal_file(config: pytest.Config) -> TextIO | None:
+    """Return the file of the terminal writer: its own `write` counts the characters on the line."""
+    file: TextIO | None = getattr(config.get_terminal_writer(), "_file", None)
+    return file
+
+
+def hypothesis_settings(function: object) -> settings | None:
+    """Return the settings of a test of hypothesis: its decorator sets them once, and no function reads them."""
+    chosen: settings | None = getattr(function, _SETTINGS, None)
+    return chosen
+
+
+def set_hypothesis_settings(function: object, chosen: settings) -> None:
+    """Set them again: the decorator refuses a test that has some."""
+    setattr(function, _SETTINGS, chosen)
+
+
+def has_hypothesis_seed(function: object) -> bool:
+    """Return whether a test of hypothesis has a seed of its own."""
+    return getattr(function, _SEED, None) is not None

@@ -1,0 +1,159 @@
+"""Cost of a run, estimated before its first request; stored answers cost nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from inspect import isgeneratorfunction
+from typing import TYPE_CHECKING, Any
+
+from pytest_fairness.core.errors import FatalError
+from pytest_fairness.plugin.session import FairnessSession
+from pytest_fairness.plugin.terminal_summary import wrapped
+from pytest_fairness.report.phrases import money
+
+if TYPE_CHECKING:
+    from pytest_fairness.core.protocols import Model
+    from pytest_fairness.plugin.markers import Probe
+
+_WIDTH = 80
+"""The width of a terminal: the lines are made in a worker, which has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class CostEstimate:
+    """Calls, tokens and cost of the probes on one model."""
+
+    model: str
+    calls: int
+    """Calls to make."""
+    stored: int
+    input: float
+    output: float
+    """Tokens of the calls to make."""
+    usd: float | None
+
+    def __str__(self) -> str:
+        calls = f"{self.model}: {self.calls:,} calls to make, {self.stored:,} in the store"
+        if not self.calls:
+            return calls
+        cost = "price not known (--fairness-price)" if self.usd is None else f"about {money(self.usd)}"
+        return f"{calls}; about {self.input:,.0f} tokens in and {self.output:,.0f} out, {cost}"
+
+
+def estimate_costs(fairness: FairnessSession) -> list[CostEstimate]:
+    """Return the costs on each model of the options that has a price, or that a cap limits."""
+    names = [str(name) for name in fairness.models.names() if name]
+    models = [fairness.models.named(name) for name in names]
+    return [
+        _estimate(fairness, name, model)
+        for name, model in zip(names, models, strict=True)
+        if fairness.backend.caps or fairness.models.price_of(model) != (0.0, 0.0)
+    ]
+
+
+def unavailable_model(fairness: FairnessSession, names: Iterable[str], estimates: Sequence[CostEstimate]) -> str | None:
+    """Return why one of these models cannot answer what the store lacks, where that is known in advance."""
+    calls = {estimate.model: estimate.calls for estimate in estimates}
+    for name in names:
+        model = fairness.models.named(name)
+        try:
+            getattr(model, "preflight", lambda: None)()
+        except FatalError as error:
+            if calls[name] if name in calls else _estimate(fairness, name, model).calls:
+                return str(error)
+    return None
+
+
+def _estimate(fairness: FairnessSession, name: str, model: Model) -> CostEstimate:
+    from pytest_fairness.engine.budget import cost
+
+    tokens, propensities = _input_tokens(fairness, name, model)
+    missing = fairness.store.unanswered(list(tokens))
+    lengths = fairness.store.lengths(model.key)
+    length = fairness.settings.assume["output"] if lengths is None else lengths[0]
+    drawn = 1 - propensities / max(1, len(tokens))
+    output = missing * (drawn * length + 1 - drawn)  # a propensity takes one token of output
+    sent = sum(tokens.values()) * missing / max(1, len(tokens))
+    price = fairness.models.price_of(model)
+    usd = None if price is None else cost(price, sent, output)
+    return CostEstimate(name, missing, len(tokens) - missing, sent, output, usd)
+
+
+def _input_tokens(fairness: FairnessSession, name: str, model: Model) -> tuple[dict[str, float], int]:
+    """Return the expected input tokens of every request, by the key of its attempt, and the number of propensities."""
+    from pytest_fairness.engine.budget import expected_input
+    from pytest_fairness.engine.requests import build_requests
+
+    tokens: dict[str, float] = {}
+    propensities = 0
+    first_repetitions: dict[str, int] = {}
+    for test in fairness.work.tests:
+        probe = test.probe
+        if test.model_name != name or probe.error:
+            continue
+        if probe.id not in first_repetitions:
+            first_repetitions[probe.id] = fairness.work.first_of(probe, model)
+        prompts = [prompt for index in test.items for prompt in probe.items[index].prompts]
+        repetitions = fairness.work.repetitions(probe)
+        for request in build_requests(prompts, model, repetitions, first_repetitions[probe.id]):
+            propensities += request.key not in tokens and request.asks_likelihoods
+            tokens[request.key] = expected_input(request.prompt)
+    return tokens, propensities
+
+
+def format_estimates(fairness: FairnessSession, estimates: Sequence[CostEstimate]) -> Iterator[str]:
+    """Yield the lines of the calls to make and their costs, and of the caps that end them."""
+    texts = [str(estimate) for estimate in estimates]
+    calls, unknown = _grader_calls(fairness, len(estimates))
+    if estimates and (calls or unknown):
+        texts.append(format_grader_calls(calls, sorted(unknown)))
+    if fairness.backend.caps:
+        texts.append(f"stops at {fairness.backend.caps}, all processes together")
+    for text in texts:
+        yield from announcement(text)
+
+
+def _grader_calls(fairness: FairnessSession, models: int) -> tuple[int, set[str]]:
+    """Return the most calls that the graders of all probes make, and the graders without such a number."""
+    calls, unknown = 0, set[str]()
+    probes: dict[str, Probe] = {test.probe.id: test.probe for test in fairness.work.tests if not test.probe.error}
+    for probe in probes.values():
+        graders = probe.arguments.get("grade")
+        if isinstance(graders, Mapping):
+            prompts = [len(item.prompts) for item in probe.items]
+            of_probe, unbounded = most_grader_calls(graders, prompts, fairness.work.repetitions(probe))
+            calls, unknown = calls + of_probe * max(1, models), unknown | unbounded
+    return calls, unknown
+
+
+def announcement(text: str) -> Iterator[str]:
+    """Yield the lines of a text above the tests, as wide as a terminal."""
+    first, *more = wrapped(f"fairness: {text}", _WIDTH)
+    yield first.strip()
+    yield from more
+
+
+def most_grader_calls(graders: Mapping[str, Any], prompts: Iterable[int], repetitions: int) -> tuple[int, set[str]]:
+    """Return the most calls that graders make, and the names of the graders that have no such number.
+
+    Args:
+        graders: By the names of their grades.
+        prompts: The number of prompts of each item.
+        repetitions: Attempts per prompt.
+    """
+    bounded = {name: grader for name, grader in graders.items() if hasattr(grader, "most_questions")}
+    unbounded = {
+        name
+        for name, grader in graders.items()
+        if name not in bounded and isgeneratorfunction(getattr(grader, "grade_item", None))
+    }
+    most = sum(grader.most_questions(count * repetitions) for count in prompts for grader in bounded.values())
+    return most, unbounded
+
+
+def format_grader_calls(calls: int, unknown: Sequence[str]) -> str:
+    """Return the line for the calls of graders."""
+    parts = [f"graders ask up to {calls:,} more"] if calls else []
+    parts += [f"the grader of {', '.join(unknown)} asks, and does not tell how much"] if unknown else []
+    return f"{'; '.join(parts)}; their cost is not in the estimate"

@@ -1,0 +1,131 @@
+"""``*.probe.yaml`` and ``*.probe.jsonl`` as test modules: test functions that are made, not read.
+
+They are compiled as if they stood in the declared file, so that tracebacks, locations and reports show the line there.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Generator, Iterable
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.declarative.files import suite_in
+from pytest_fairness.plugin.collection import item_of
+from pytest_fairness.plugin.compat import MadeModule
+from pytest_fairness.plugin.identity import CollectionError
+from pytest_fairness.plugin.markers import make_data_folders
+from pytest_fairness.plugin.session import SESSION
+from pytest_fairness.report.escaping import escape_controls
+
+if TYPE_CHECKING:
+    from pytest_fairness.declarative.probe import DeclaredProbe, DeclaredThreshold
+
+BROKEN = "fairness_broken"
+"""The property of a report of a file that is no valid declaration."""
+
+
+class DeclaredFiles:
+    """Collects declared files, and keeps the tests that report broken ones."""
+
+    def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> DeclaredFile | None:
+        return None if suite_in(file_path) is None else DeclaredFile.from_parent(parent, path=file_path)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> Generator[None, object, object]:
+        # Hidden from every selection of tests: what they would have declared is unknown.
+        broken = [item for item in items if isinstance(item, BrokenDeclaration)]
+        items[:] = [item for item in items if not isinstance(item, BrokenDeclaration)]
+        try:
+            return (yield)
+        finally:
+            items[:0] = broken
+
+
+class DeclaredFile(MadeModule):
+    """A file that declares probes."""
+
+    def make(self) -> ModuleType:
+        from pytest_fairness.declarative.probe import read_probes
+
+        module = ModuleType(self.path.name)
+        fairness = self.config.stash[SESSION]
+        fairness.use()
+        allowed = make_data_folders(fairness.settings).folder(suite_in(self.path) or "")
+        for declared in read_probes(self.path, self.nodeid, allowed):
+            test = _probe_test(declared, self.path)
+            setattr(module, test.__name__, test)
+            for threshold in declared.thresholds:
+                made = _threshold_test(threshold, test, self.path)
+                setattr(module, made.__name__, made)
+        return module
+
+    def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
+        """Return the tests, or one that fails with what is wrong with the file: other files run all the same."""
+        try:
+            self.obj  # noqa: B018 - which makes it
+        except FairnessError as error:
+            yield BrokenDeclaration.from_parent(self, name="declaration", reason=str(error))
+            return
+        for node in super().collect():
+            if isinstance(node, pytest.Function) and isinstance(unbuilt := item_of(node), CollectionError):
+                line = node.function.__code__.co_firstlineno
+                yield BrokenDeclaration.from_parent(
+                    self, name=node.name, reason=f"{self.nodeid}:{line}: {unbuilt.reason}"
+                )
+            else:
+                yield node
+
+
+class BrokenDeclaration(pytest.Item):
+    """Stands for a file, or a probe of it, that cannot be tested; fails with the reason."""
+
+    def __init__(self, *, reason: str, **node: Any) -> None:
+        super().__init__(**node)
+        self._reason = reason
+
+    def setup(self) -> None:
+        self.user_properties.append((BROKEN, "yes"))
+        CollectionError(escape_controls(self._reason)).end()
+
+    def runtest(self) -> None:
+        raise AssertionError(self._reason)
+
+    def reportinfo(self) -> tuple[Path, None, str]:
+        return self.path, None, self.name
+
+
+def _probe_test(declared: DeclaredProbe, path: Path) -> FunctionType:
+    body = "def test(probe_item, model): probe_item.measure(model)"
+    test = _placed(body, declared.name, path, declared.line)
+    return pytest.mark.probe(**declared.arguments)(test)  # type: ignore[no-any-return]
+
+
+def _threshold_test(declared: DeclaredThreshold, probe: Callable[..., object], path: Path) -> FunctionType:
+    body = "def test(measured): expression.require(measured)"
+    test = _placed(body, declared.name, path, declared.line, expression=declared.expression)
+    if declared.flaky is not None:
+        test = pytest.mark.flaky_threshold(**declared.flaky)(test)
+    scale = {} if declared.scale is None else {"scale": declared.scale}
+    return pytest.mark.threshold(probe=probe, **scale)(test)
+
+
+def _placed(source: str, name: str, path: Path, line: int, **names: object) -> FunctionType:
+    """Return the function of a source of ours as if it stood in a line of the file, under this name."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.stmt | ast.expr | ast.arg):
+            node.lineno = node.end_lineno = line
+            node.col_offset = (
+                node.end_col_offset
+            ) = -1  # none: pytest would underline columns of this source in the user's line
+    module = compile(tree, str(path), "exec")
+    code = next(part for part in module.co_consts if isinstance(part, CodeType))
+    placed = FunctionType(code.replace(co_name=name, co_qualname=name), names, name)
+    placed.__module__ = path.name
+    placed.__test__ = True  # type: ignore[attr-defined]  # collected whatever `python_functions` matches
+    return placed

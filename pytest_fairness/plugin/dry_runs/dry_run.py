@@ -1,0 +1,109 @@
+"""Common part of the runs that ask no model: the selected thresholds, their rows, and the section of the results."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from pytest_fairness.core.results import RunResults
+from pytest_fairness.plugin import thresholds
+from pytest_fairness.plugin.run_state import RunState
+
+
+class DryRun:
+    """Keeps the thresholds of a selection, and gathers one row for each."""
+
+    def __init__(self, state: RunState, section: str) -> None:
+        self.state = state
+        self.section = section
+        """Its part of the results file; also names the property that carries a row on the report of its test."""
+        self.rows: dict[str, dict[str, Any]] = {}
+        """By the ids of tests."""
+        self.results: RunResults | None = None
+        self.content: Mapping[str, Any] = {}
+        """Its section of the results file."""
+
+    def attach(self, item: pytest.Item, row: Mapping[str, Any]) -> None:
+        """Let the report of a test carry its row."""
+        item.user_properties[:] = [(f"fairness_{self.section}", json.dumps(row))]
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        """Keep the thresholds: nothing is measured, and other tests might ask a model."""
+        kept = [item for item in items if thresholds.is_threshold(item)]
+        if others := [item for item in items if item not in kept]:
+            config.hook.pytest_deselected(items=others)
+            items[:] = kept
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Check the selected thresholds; no work is planned."""
+        if not self.state.lists_only and self.state.fairness.is_used:
+            needs_model = self.state.fairness.settings.verify is None
+            self.state.refuse(self.state.check_selection(session.items, needs_model=needs_model), session.items)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None, None, None]:
+        """Read the row of a test, before the properties of its report are replaced by those to show."""
+        for name, value in report.user_properties:
+            if name == f"fairness_{self.section}":
+                self.rows[report.nodeid] = json.loads(str(value))
+        yield
+
+    def conclude(self, content: Callable[[Sequence[dict[str, Any]]], dict[str, Any]]) -> None:
+        """Compile the results, and write them to the file of ``--fairness-json``.
+
+        Args:
+            content: Turns the rows of all thresholds into the section of the results.
+        """
+        from pytest_fairness.report.results import RunMetadata, compile_results, write_results
+
+        settings = self.state.fairness.settings
+        if self.state.config.option.collectonly or not (self.rows or self.state.must_write):
+            return
+        metadata = RunMetadata(self.state.fairness.run, self.state.started, settings.root)
+        section = {self.section: content(list(self.rows.values()))} if self.rows else {}
+        compiled = RunResults.from_json(compile_results(metadata, [], {}).to_json() | section)
+        if settings.json is not None:
+            write_results(settings.json, compiled)
+        self.results = compiled if section else None
+        self.content = section.get(self.section, {})
+
+    def write_tables(
+        self,
+        terminalreporter: pytest.TerminalReporter,
+        heading: str,
+        lines: Callable[[str, Sequence[Mapping[str, Any]], int], Iterator[str]],
+    ) -> None:
+        """Write the lines of each model, and the name of the results file.
+
+        Args:
+            terminalreporter: The terminal.
+            heading: Stands before the name of a model.
+            lines: Yields the lines of a model, from its name, the rows of its thresholds, and the width.
+        """
+        self.state.write_problem(terminalreporter)
+        if self.results is None:
+            return
+        width = self.state.config.get_terminal_writer().fullwidth
+        for model, rows in by_model(self.content["thresholds"]).items():
+            terminalreporter.write_sep("=", f"{heading}: {model}")
+            for line in lines(model, rows, width):
+                terminalreporter.write_line(line)
+        self.write_file_name(terminalreporter)
+
+    def write_file_name(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Write the name of the results file, if one was requested."""
+        if self.state.fairness.settings.json is not None:
+            terminalreporter.write_line(f"results: {self.state.fairness.settings.json}")
+
+
+def by_model(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
+    """Return the rows of a section by model, in their order."""
+    models: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        models.setdefault(row["model"] or "no model", []).append(row)
+    return models

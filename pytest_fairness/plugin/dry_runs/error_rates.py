@@ -1,0 +1,337 @@
+"""Error rates of a threshold on stored answers, under labels that make the truth known."""
+
+from __future__ import annotations
+
+import math
+import time
+import zlib
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_fairness.core.comparisons import Comparison
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.core.metric_kind import MetricKind
+from pytest_fairness.core.results import finite
+from pytest_fairness.core.verdicts import Judgment, Verdict
+from pytest_fairness.plugin.clustering_checks import check_clustering
+from pytest_fairness.plugin.evaluation import evaluate_on
+from pytest_fairness.stats.pvalues import holm
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from pytest_fairness.stats.columns import Floats, Rows
+    from pytest_fairness.stats.measured import Measured
+    from pytest_fairness.stats.permutation import Plant
+    from pytest_fairness.store.samples import StoredSample
+
+DRAWS = 200
+"""Samples for each truth, as far as the time allows, before it is looked whether they are enough."""
+STAGES = 3
+"""Each has twice as many samples in all as the one before."""
+FEWEST_DRAWS = 20
+SECONDS = 5.0
+"""Seconds of computing for a threshold."""
+BEYOND = 0.875
+"""The share of a bound's ratio that a gate should detect: 0.7 for a bound of 0.8."""
+ENOUGH = 2.0
+"""Times the promise: an upper end below that needs no more samples."""
+DOUBT = 0.05
+"""The probability to err of upper ends, and of calling the promise broken: over all stages, or all thresholds."""
+
+_OF_GROUPS = (MetricKind.RATIO, MetricKind.WORST_RATIO, MetricKind.DIFFERENCE)
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """The truth about a sample: its metric's value, and the bias that was planted to make it so."""
+
+    value: float
+    plant: Plant | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Certified:
+    """A run's sample, as thresholds are certified on it."""
+
+    sample: StoredSample
+    measured: Measured
+    """The confidence of a first judged run."""
+    promise: float
+    """The share that either error may reach."""
+
+
+Draw = Callable[["np.random.Generator", Truth], "Measured"]
+"""A sample of which something is true."""
+
+
+def certificate(item: pytest.Function, stored: Certified, seed: int) -> dict[str, Any]:
+    """Return what becomes of a threshold at parity, on its bound and beyond: shares of samples, as builtins.
+
+    Raises `FairnessError` where nothing can be told: it compares no groups, and no rate or mean either, say.
+    """
+    judgment = evaluate_on(item, stored.measured)
+    if judgment.mistake:
+        raise FairnessError(judgment.mistake)
+    comparison = _of_groups(judgment)
+    if comparison is None:
+        comparison, truths, note, draw = _without_groups(stored, judgment)
+    else:
+        truths, note, draw = _with_groups(stored, replace(judgment, deciding=comparison), comparison.estimate)
+    judgment = replace(judgment, deciding=comparison)
+    counts, draws, doubt = _count(
+        lambda sample: evaluate_on(item, sample, judgment.dependence).verdict,
+        draw,
+        truths,
+        _seeded(item, seed),
+        stored,
+    )
+    return {
+        "metric": comparison.estimate.metric,
+        "draws": draws,
+        "promise": stored.promise,
+        "note": note,
+        "clustering": check_clustering(item, stored.measured, judgment),
+        "checks": [
+            {
+                "error": f"{verdict} {'at parity' if name == 'parity' else 'on the bound'}",
+                "share": counts[name][verdict] / draws,
+                "at_most": upper_end(counts[name][verdict], draws, doubt),
+                "p_value": _as_many(counts[name][verdict], draws, stored.promise),
+            }
+            for name, verdict in _errors(truths)
+        ],
+        "truths": {
+            name: {
+                "value": finite(truth.value),
+                **{verdict.value: counts[name][verdict] / draws for verdict in Verdict},
+                "planned": _planned(judgment, comparison.estimate, truth),
+            }
+            for name, truth in truths.items()
+        },
+    }
+
+
+def with_holm(found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the certificates with ``kept``: whether the promise is, by Holm's correction over all that was checked."""
+    checks = [check for row in found for check in row.get("checks", ())]
+    holds = dict(zip(map(id, checks), holm([check["p_value"] for check in checks]), strict=True))
+    return [
+        {**row, "kept": all(holds[id(check)] >= DOUBT for check in row["checks"])} if "checks" in row else row
+        for row in found
+    ]
+
+
+def _errors(truths: Mapping[str, Truth]) -> list[tuple[str, Verdict]]:
+    """Return the false verdicts, each with the truth under which it is false; without groups both are so on the
+    bound.
+    """
+    at_parity = [("parity", Verdict.UNFAIR)] if "parity" in truths else []
+    on_bound = [("bound", Verdict.FAIR)] if "bound" in truths else []
+    return [*at_parity, *on_bound, *([] if at_parity else [("bound", Verdict.UNFAIR)])]
+
+
+def _with_groups(stored: Certified, judgment: Judgment, estimate: Estimate) -> tuple[dict[str, Truth], str, Draw]:
+    """Return truths and draws in which labels are exchanged and bias is planted."""
+    from pytest_fairness.stats.permutation import Permutations
+
+    permutations = Permutations(stored.measured, within=sorted({name for e in judgment.estimates for name in e.slice}))
+    truths, note = _truths(stored.measured, judgment, estimate)
+    return truths, note, lambda generator, truth: permutations.draw(generator, truth.plant)
+
+
+def _without_groups(stored: Certified, judgment: Judgment) -> tuple[Comparison, dict[str, Truth], str, Draw]:
+    """Return truths and draws in which clusters are drawn again so that the rate or mean is the bound."""
+    from pytest_fairness.stats.pilot_samples import SourcePool
+    from pytest_fairness.stats.tilted_resampling import Tilt
+
+    if not judgment.comparisons:
+        raise FairnessError(judgment.reason or "it compares nothing")
+    comparison = judgment.deciding or judgment.comparisons[0]
+    estimate = comparison.estimate
+    is_mean = estimate.kind in (MetricKind.RATE, MetricKind.MEAN) and not (estimate.absolute or estimate.negated)
+    if not is_mean or estimate.grade not in stored.measured._columns.known_grades:
+        raise FairnessError("it compares no groups, and no rate or mean of a grade")
+    if stored.measured._columns.crossed is not None:
+        raise FairnessError("it compares no groups, and its crossed factor cannot be drawn again with its items")
+    sliced = {name: tuple(str(value).split(" or ")) for name, value in estimate.slice.items()}
+    rows = stored.measured.where(**sliced)._rows
+    read = stored.measured._reader.named(estimate.grade, estimate.equals).values
+    values = _only(read, rows)
+    sample = stored.sample
+    arguments = {**sample.arguments, "confidence": estimate.confidence}
+    tilt = Tilt(
+        SourcePool(sample.attempts, len(sample.repetitions), arguments, sample.extremes), values, comparison.bound
+    )
+    return comparison, {"bound": Truth(comparison.bound)}, "", lambda generator, _: tilt.draw(generator)
+
+
+def _only(values: Floats, rows: Rows) -> Floats:
+    """Return the values of these rows; nan elsewhere."""
+    import numpy as np
+
+    found = np.full(len(values), np.nan)
+    found[rows] = values[rows]
+    return found
+
+
+def _of_groups(judgment: Judgment) -> Comparison | None:
+    """Return the comparison of groups that decides, or else the first; None where there is none."""
+    candidates = [*([judgment.deciding] if judgment.deciding else []), *judgment.comparisons]
+    return next((comparison for comparison in candidates if len(comparison.estimate.groups) > 1), None)
+
+
+def _truths(stored: Measured, judgment: Judgment, estimate: Estimate) -> tuple[dict[str, Truth], str]:
+    """Parity; where bias can be planted, the bound and beyond it; else why it cannot."""
+    from pytest_fairness.stats.permutation import Plant, can_be_thinned
+
+    grade, by = estimate.grade, estimate.attribute
+    if estimate.kind not in _OF_GROUPS or by is None:
+        return {"parity": Truth(math.nan)}, "no bias is planted: its metric is none of two groups"
+    is_ratio = estimate.kind is not MetricKind.DIFFERENCE
+    parity = {"parity": Truth(1.0 if is_ratio else 0.0)}
+    if estimate.equals is not None or not can_be_thinned(stored, grade):
+        return parity, f"no bias is planted: {_outcome(estimate)} is no grade of true and false"
+    first, second = list(estimate.groups)[:2]
+    low, high = _unsigned(estimate, *judgment.bounds)
+    if is_ratio:
+        planted = _ratios(low, high)
+    else:
+        planted = _differences(low, high, stored.where(**{by: (first, second)}).mean(grade).value)
+    if planted is None:
+        return parity, "no bias is planted: no group's share of positives can be lowered to a bound"
+    names = ("bound", "beyond")
+    return parity | {
+        name: Truth(value, Plant(grade, by, first if of_first else second, keep))
+        for name, (value, keep, of_first) in zip(names, planted, strict=False)
+    }, ""
+
+
+def _outcome(estimate: Estimate) -> str:
+    outcome = estimate.grade or "a function of attempts"
+    return outcome if estimate.equals is None else f"{outcome}={estimate.equals}"
+
+
+def _unsigned(estimate: Estimate, low: float | None, high: float | None) -> tuple[float | None, float | None]:
+    """Return the bounds of a metric itself, from those of its size or its negative."""
+    if estimate.negated:
+        low, high = None if high is None else -high, None if low is None else -low
+    if estimate.absolute and high is not None:
+        low = -high
+    return low, high
+
+
+Planted = list[tuple[float, float, bool]]
+"""Each with the metric's true value, the share of positives that is kept, and whether the first group loses them."""
+
+
+def _ratios(low: float | None, high: float | None) -> Planted | None:
+    if low is not None and 0 < low < 1:
+        return [(low, low, True), (low * BEYOND, low * BEYOND, True)]
+    if high is not None and high > 1:
+        return [(high, 1 / high, False), (high / BEYOND, BEYOND / high, False)]
+    return None
+
+
+def _differences(low: float | None, high: float | None, rate: float) -> Planted | None:
+    """Return a gap on the bound, and one half as large again, taken from a group with this rate."""
+    bound, of_first = (low, True) if low is not None and low < 0 else (high, False)
+    if bound is None or bound == 0 or (bound < 0) != of_first:
+        return None
+    gaps = [gap for gap in (bound, 1.5 * bound) if abs(gap) < rate]
+    return [(gap, 1 - abs(gap) / rate, of_first) for gap in gaps] or None
+
+
+def _count(
+    verdict: Callable[[Measured], Verdict],
+    draw: Draw,
+    truths: Mapping[str, Truth],
+    seed: Sequence[int],
+    stored: Certified,
+) -> tuple[dict[str, Counter[Verdict]], int, float]:
+    """Return the verdicts on samples of each truth, how many there were, and the probability to err of an upper end.
+
+    It ends where the upper ends of all errors are known to be near the promise, of which each stage spends its share.
+    """
+    import numpy as np
+
+    generator = np.random.default_rng(list(seed))
+    counts = {name: Counter[Verdict]() for name in truths}
+    until = time.process_time() + SECONDS
+    doubt = DOUBT / STAGES
+    stages = [DRAWS * 2**stage for stage in range(STAGES)]
+    for done in range(1, stages[-1] + 1):
+        for name, truth in truths.items():
+            counts[name][verdict(draw(generator, truth))] += 1
+        if done >= FEWEST_DRAWS and time.process_time() > until:
+            break
+        if done in stages:
+            most = max(upper_end(counts[name][error], done, doubt) for name, error in _errors(truths))
+            if most <= ENOUGH * stored.promise:
+                break
+    return counts, done, doubt
+
+
+def upper_end(count: int, draws: int, doubt: float) -> float:
+    """Return the largest share of errors that so few of these draws are compatible with (Clopper and Pearson 1934).
+
+    >>> round(upper_end(0, 200, 0.05), 4), round(upper_end(5, 200, 0.05), 4)
+    (0.0149, 0.0518)
+    """
+    from scipy.special import betaincinv  # type: ignore[import-untyped]
+
+    return 1.0 if count == draws else float(betaincinv(count + 1, draws - count, 1 - doubt))
+
+
+def _seeded(item: pytest.Function, seed: int) -> Sequence[int]:
+    return seed, zlib.crc32(item.nodeid.encode())
+
+
+def _planned(judgment: Judgment, estimate: Estimate, truth: Truth) -> dict[str, float] | None:
+    """Return what the plan predicts for runs of this size with that truth; None where no error is known."""
+    from pytest_fairness.stats.power import probabilities
+
+    bounds: tuple[float | None, float | None] = judgment.bounds
+    value, error = truth.value, estimate.error
+    if math.isnan(value) or not error > 0 or not math.isfinite(error):
+        return None
+    is_ratio = estimate.log_scale
+    if is_ratio:
+        value, error = math.log(value), error / estimate.value
+        low, high = (None if bound is None or bound <= 0 else math.log(bound) for bound in bounds)
+        bounds = low, high
+    elif estimate.absolute:
+        bounds = _unsigned(estimate, *bounds)
+    elif estimate.negated:
+        value = -value
+    error *= _growth(list(estimate.groups.values()), truth.plant, log=is_ratio)
+    fair, unfair, undecided = probabilities(value, error, estimate.df, bounds, (1 - estimate.confidence) / 2)
+    return {"fair": fair, "unfair": unfair, "undecided": undecided}
+
+
+def _growth(rates: Sequence[float], plant: Plant | None, *, log: bool) -> float:
+    """Return the factor by which an error grows where both groups have their mean rate, and one then loses positives.
+
+    By the binomial variances of the two rates, or of their logarithms: what is rarer is less well known.
+    """
+
+    def variance(rate: float) -> float:
+        return (1 - rate) / rate if log else rate * (1 - rate)
+
+    if plant is None or not all(0 < rate < 1 for rate in rates):
+        return 1.0
+    mean = sum(rates) / len(rates)
+    now = variance(rates[0]) + variance(rates[1])
+    return math.sqrt((variance(mean * plant.keep) + variance(mean)) / now)
+
+
+def _as_many(count: int, draws: int, share: float) -> float:
+    """Return the probability of so many errors or more, if each draw errs with probability ``share``."""
+    from scipy.special import bdtrc
+
+    return 1.0 if count == 0 else float(bdtrc(count - 1, draws, share))

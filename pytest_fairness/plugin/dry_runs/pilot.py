@@ -1,0 +1,213 @@
+"""Data for a plan before the run: a pilot or assumptions, and the cost of its calls."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import cached_property
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from pytest_fairness.plugin.cost_estimate import most_grader_calls
+from pytest_fairness.plugin.measurement import LazyMeasured
+from pytest_fairness.plugin.sequential_looks import Look
+from pytest_fairness.plugin.session import FairnessSession
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from pytest_fairness.core.attempts import Answer
+    from pytest_fairness.stats.measured import Measured
+    from pytest_fairness.stats.pilot_samples import PilotSampler, SourcePool
+    from pytest_fairness.stats.simulation import Assumptions, Gap, Simulation
+    from pytest_fairness.store.samples import StoredSample
+
+FEWEST_SOURCES = 5
+"""The fewest sources of a pilot: with fewer their spread is not known."""
+CHARACTERS = 4
+"""Characters of a prompt for each token, where no stored answer shows it."""
+
+
+class PilotData:
+    """Draws runs of a probe on a model: from the latest sample in the store, else from assumptions."""
+
+    def __init__(self, fairness: FairnessSession, measured: LazyMeasured) -> None:
+        self._fairness, self._measured = fairness, measured
+        settings = fairness.settings
+        self.look = measured.first_look(settings.looks if settings.resolve else 1)
+        """The first of the looks that a run is planned with."""
+        self.probe, self.model = measured.probe, measured.subject
+        self.repetitions = fairness.work.repetitions(self.probe)
+        self._simulations: dict[int, Simulation] = {}
+        """By their repetitions."""
+        self._seed = fairness.settings.seed, zlib.crc32(f"{self.probe.id}\n{self.model.key}".encode())
+
+    @property
+    def attempts(self) -> int:
+        """The attempts of the planned run."""
+        return sum(len(item.prompts) for item in self.probe.items) * self.repetitions
+
+    @property
+    def sources(self) -> int:
+        """The clusters of the planned run, which its intervals count."""
+        return self._supply.sources
+
+    @property
+    def has_pilot(self) -> bool:
+        return self._pilot is not None
+
+    def draw(self, number: int, times: float = 1.0, gap: Gap | None = None) -> Measured:
+        """Return one simulated run with so many times as many sources as planned, the same for every threshold."""
+        return self._drawn(number, times, gap, self.repetitions)
+
+    def draw_looks(self, number: int, gap: Gap | None = None) -> Iterator[tuple[Look, Measured]]:
+        """Yield each look of one run with its sample, which holds those of the looks before it."""
+        last = self.look.plan[-1]
+        whole = self._drawn(number, last.clusters / self.look.size.clusters, gap, last.repetitions)
+        for place in range(1, self.look.of + 1):
+            look = replace(self.look, number=place)
+            sources = round(self.sources * look.size.clusters / self.look.size.clusters)
+            yield look, whole.first(sources, look.size.repetitions, look.confidence)
+
+    def _drawn(self, number: int, times: float, gap: Gap | None, repetitions: int) -> Measured:
+        generator = self._generator(number)
+        if self._pilot is not None and gap is None:
+            return self._pilot.draw(generator, times, repetitions)
+        return self._simulation_of(repetitions).draw(generator, times, gap)
+
+    def measured_pilot(self) -> Measured | None:
+        """Return what the pilot has measured; None where there is none."""
+        from pytest_fairness.stats.measured import Measured
+
+        if self._sample is None or self._pilot is None:
+            return None
+        return Measured(self._sample.attempts, extremes=self._sample.extremes, **self._arguments)
+
+    def favorable(self) -> Iterator[Measured]:
+        """Yield the best runs that a model could have."""
+        return self._simulation_of(self.repetitions).favorable()
+
+    def cost(self) -> dict[str, Any]:
+        """Return calls, those that the store answers, tokens and seconds of a call, as builtins."""
+        answers = self._answers
+        stored = 0 if self._fairness.settings.fresh else len(answers)
+        known = [answer for answer in answers.values() if answer.usage] or self._pilot_answers
+        told = [answer.usage for answer in known if answer.usage]
+        latencies = [answer.latency for answer in known if answer.latency > 0]
+        prompts = [prompt for item in self.probe.items for prompt in item.prompts]
+        characters = fmean(sum(len(message["content"]) for message in prompt.messages) for prompt in prompts)
+        sizes = [len(item.prompts) for item in self.probe.items]
+        output = 1 if self.probe.is_propensity else self._assumptions.output
+        most, silent = most_grader_calls(self._measured.graders, sizes, self.repetitions)
+        return {
+            "questions": most,
+            "silent": sorted(silent),
+            "price": self._fairness.models.price_of(self.model),
+            "calls": len(self._keys),
+            "propensities": self._propensity_calls,
+            "stored": stored,
+            "tokens_from": "stored answers" if told else "characters",
+            "input": fmean(usage.get("input", 0) for usage in told) if told else characters / CHARACTERS,
+            "output": fmean(usage.get("output", 0) for usage in told) if told else output,
+            "seconds": fmean(latencies) if latencies else None,
+        }
+
+    @property
+    def _propensity_calls(self) -> int:
+        """The calls that --fairness-propensity would ask of a probe of drawn answers; 0 where it cannot."""
+        from pytest_fairness.core.propensities import as_propensities
+        from pytest_fairness.core.protocols import LikelihoodModel
+
+        if self.probe.is_propensity or not isinstance(self.model, LikelihoodModel):
+            return 0
+        if as_propensities(self._measured.graders)[0] is None:
+            return 0
+        return sum(len(item.prompts) for item in self.probe.items)
+
+    def _generator(self, number: int) -> np.random.Generator:
+        import numpy as np
+
+        return np.random.default_rng((*self._seed, number))
+
+    @property
+    def _arguments(self) -> Mapping[str, Any]:
+        # As the first judged run of a threshold has it, which leaves some of the error to later ones.
+        return {**self._measured.arguments, "confidence": self._measured.first_look(1).confidence}
+
+    @cached_property
+    def _assumptions(self) -> Assumptions:
+        from pytest_fairness.stats.simulation import Assumptions
+
+        return Assumptions(**self._fairness.settings.assume)
+
+    @cached_property
+    def _supply(self) -> SourcePool:
+        return self._supply_of(self.repetitions)
+
+    def _supply_of(self, repetitions: int) -> SourcePool:
+        from pytest_fairness.stats.pilot_samples import SourcePool
+        from pytest_fairness.stats.simulation import unanswered
+
+        return SourcePool(
+            unanswered(self.probe.items, repetitions), repetitions, self._arguments, self._measured.extremes
+        )
+
+    def _simulation_of(self, repetitions: int) -> Simulation:
+        from pytest_fairness.stats.simulation import Simulation
+
+        if repetitions not in self._simulations:
+            extremes = self._measured.extremes
+            grades = {name: extremes.get(name, _true_or_false) for name in self._measured.graders}
+            supply, propensities = self._supply_of(repetitions), self.probe.is_propensity
+            self._simulations[repetitions] = Simulation(supply, grades, self._assumptions, propensities=propensities)
+        return self._simulations[repetitions]
+
+    @cached_property
+    def _sample(self) -> StoredSample | None:
+        if not self._fairness.settings.store.exists():
+            return None
+        found = self._fairness.store.runs.latest_sample(self.probe.id, self.model.key)
+        if found is None or found.graders.keys() != self._measured.graders.keys():
+            return None
+        return found if found.holds_propensities == self.probe.is_propensity else None
+
+    @cached_property
+    def _pilot(self) -> PilotSampler | None:
+        from pytest_fairness.stats.pilot_samples import PilotSampler, SourcePool
+
+        if self._sample is None:
+            return None
+        supply = SourcePool(
+            self._sample.attempts, len(self._sample.repetitions), self._arguments, self._sample.extremes
+        )
+        return PilotSampler(supply, self.sources) if supply.sources >= FEWEST_SOURCES else None
+
+    @cached_property
+    def _keys(self) -> list[str]:
+        """The keys of this run's calls; a prompt that several items share is sent once."""
+        from pytest_fairness.engine.requests import build_requests
+
+        prompts = [prompt for item in self.probe.items for prompt in item.prompts]
+        has_store = self._fairness.settings.store.exists()
+        first = self._fairness.work.first_of(self.probe, self.model) if has_store else 0
+        return list({ask.key for ask in build_requests(prompts, self.model, self.repetitions, first)})
+
+    @cached_property
+    def _answers(self) -> dict[str, Answer]:
+        """The stored answers to this run's calls, by key."""
+        if not self._fairness.settings.store.exists():
+            return {}
+        found, _ = self._fairness.store.load(self._keys, self._fairness.run)
+        return {key: attempt.answer for key, attempt in found.items() if attempt.answer is not None}
+
+    @property
+    def _pilot_answers(self) -> list[Answer]:
+        if self._sample is None:
+            return []
+        answered = self._fairness.store.with_answers(self._sample, self._fairness.run).attempts
+        return [graded.attempt.answer for graded in answered if graded.attempt.answer is not None]
+
+
+def _true_or_false(_: object) -> tuple[bool, bool]:
+    return False, True

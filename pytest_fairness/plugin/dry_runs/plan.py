@@ -1,0 +1,79 @@
+"""``--fairness-plan``: what a run would come to, before it is made. No model is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.plugin import threshold_rows as rows
+from pytest_fairness.plugin.dry_runs import plan_tables
+from pytest_fairness.plugin.dry_runs.dry_run import DryRun, by_model
+from pytest_fairness.plugin.dry_runs.pilot import PilotData
+from pytest_fairness.plugin.dry_runs.predictions import predict
+from pytest_fairness.plugin.measurement import LazyMeasured
+
+AGAINST_BASELINE = "it is held against a baseline, and the plan knows none"
+
+
+class Plan:
+    """Predicts the thresholds of a run instead of measuring."""
+
+    def __init__(self, dry_run: DryRun) -> None:
+        self._dry_run = dry_run
+        self._fairness = dry_run.state.fairness
+        self._prospects: dict[tuple[str, str], PilotData] = {}
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:
+        """Predict one threshold; it fails where it cannot pass with any data."""
+        if "baseline" in pyfuncitem.fixturenames:
+            pytest.skip(f"not planned: {AGAINST_BASELINE}")
+        try:
+            row = self._row(pyfuncitem)
+        except FairnessError as error:
+            raise pytest.fail.Exception(str(error), pytrace=False) from None
+        self._dry_run.attach(pyfuncitem, row)
+        if row["cannot_pass"]:
+            pytest.fail(f"cannot pass with any data: {row['cannot_pass']}", pytrace=False)
+        return True
+
+    def _row(self, item: pytest.Function) -> dict[str, Any]:
+        measured = item.funcargs["measured"]
+        assert isinstance(measured, LazyMeasured)  # noqa: S101 - the fixture's, or the test would have errored
+        key = measured.probe.id, measured.subject.key
+        if key not in self._prospects:
+            self._prospects[key] = PilotData(self._fairness, measured)
+        prospect = self._prospects[key]
+        return {
+            "id": item.nodeid,
+            "suite": measured.probe.suite,
+            "probe": measured.probe.id,
+            "threshold": rows.threshold_title(item),
+            "model": measured.subject.name,
+            "items": len(measured.probe.items),
+            "sources": prospect.sources,
+            "repetitions": prospect.repetitions,
+            "looks": [list(size) for size in prospect.look.plan],
+            **predict(item, prospect),
+            "cost": prospect.cost(),
+        }
+
+    def conclude(self) -> None:
+        """Write the predictions, and the totals of each model."""
+        self._dry_run.conclude(self._content)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        self._dry_run.write_tables(terminalreporter, "plan", self._lines)
+
+    def _content(self, found: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        settings = self._fairness.settings
+        totals = [plan_tables.total(model, rows, settings) for model, rows in by_model(found).items()]
+        return {"thresholds": found, "models": totals}
+
+    def _lines(self, model: str, found: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
+        settings = self._fairness.settings
+        yield from plan_tables.table(found, width)
+        yield from plan_tables.notes(found, plan_tables.total(model, found, settings), settings, width)

@@ -1,0 +1,184 @@
+"""Differences between a results file and the same results computed again."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import UnionType
+from typing import Any
+
+import pytest
+
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.results import READABLE
+
+FIELDS = (
+    "verdict", "bounds", "metric", "slice", "estimate", "low", "high", "confidence", "risk", "p_value", "p_fair",
+    "mark", "scale", "comparisons", "flip_probability", "outside_probability", "items", "sources", "attempts",
+    "ungraded", "groups", "invalid", "sample", "looks", "model", "suite", "probe", "threshold", "harm", "graders",
+    "attribute", "reference", "by_group", "own", "kind", "absolute", "parity", "log_scale",
+)  # fmt: skip
+"""The fields of a threshold's row that follow from its test and its sample; texts for people are not compared."""
+LATER = ("graders", "attribute", "reference", "by_group", "own", "kind", "absolute", "parity", "log_scale")
+"""Those that a file of schema 1 may lack."""
+RELATIVE = 1e-9
+ABSOLUTE = 1e-12
+"""The relative difference between two computers that is allowed in a number, or the absolute one near 0."""
+SHOWN = 4
+"""Differences of one threshold that a line names."""
+
+Difference = dict[str, Any]
+"""``field``, and its value in the ``file`` and ``now``."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedResults:
+    """A results file."""
+
+    path: Path
+    content: Mapping[str, Any]
+    rows: Mapping[str, Mapping[str, Any]] = field(init=False)
+    """Its thresholds by the ids of their tests."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rows", {row["id"]: row for row in self.content["thresholds"]})
+
+    @property
+    def run(self) -> str:
+        """The id of its run."""
+        return str(self.content["run"]["id"])
+
+    @property
+    def where(self) -> str:
+        """``results.json (run 1a2b3c4d)``."""
+        return f"{shown(self.path.name)} (run {shown(self.run[:8])})"
+
+    def told(self, name: str, kind: type | UnionType, otherwise: Any) -> Any:
+        """Return what it tells of its run, if it is of that kind; an older file tells less."""
+        value = self.content["run"].get(name, otherwise)
+        return value if isinstance(value, kind) else otherwise
+
+    def files(self, folder: Path) -> list[str]:
+        """Return the files of its tests, as far as they lie in this folder: it is a stranger's word."""
+        files = dict.fromkeys(folder / test.partition("::")[0] for test in self.rows)
+        inside = folder.resolve()
+        return [str(file) for file in files if file.is_file() and file.resolve().is_relative_to(inside)]
+
+    def option(self, name: str) -> list[str]:
+        """Return the values that its run was given for ``--fairness-NAME``."""
+        start = f"--fairness-{name}="
+        command = self.told("command", list, [])
+        return [str(part).removeprefix(start) for part in command if str(part).startswith(start)]
+
+
+CLAIMS: pytest.StashKey[ReportedResults] = pytest.StashKey()
+
+
+def read_reported(path: Path) -> dict[str, Any]:
+    """Return the content of a results file, as `ReportedResults` takes it.
+
+    Raises `FairnessError`, in one line, for a file that cannot be read or is none.
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise FairnessError(
+            f"{path} cannot be read: {error.strerror}; name a file that --fairness-json wrote"
+        ) from None
+    except (ValueError, RecursionError) as error:
+        raise _no_results(path, f"it is not JSON: {type(error).__name__}") from None
+    if not isinstance(content, dict) or "schema" not in content:
+        raise _no_results(path, "it has no `schema`")
+    if content["schema"] not in READABLE:
+        known = " and ".join(map(str, READABLE))
+        raise FairnessError(
+            f"{path} has schema {shown(content['schema'])}: this version of pytest-fairness verifies schema {known}"
+        )
+    run, rows = content.get("run"), content.get("thresholds")
+    if not isinstance(run, dict) or not isinstance(run.get("id"), str):
+        raise _no_results(path, "it has no `run` with an `id`")
+    if not isinstance(rows, list) or not all(isinstance(row, dict) and isinstance(row.get("id"), str) for row in rows):
+        raise _no_results(path, "its `thresholds` are no list of objects with an `id`")
+    if not rows:
+        raise FairnessError(f"{path} holds no thresholds: name the results file of a run that judged some")
+    if len({row["id"] for row in rows}) < len(rows):
+        raise _no_results(path, "one of its `thresholds` is there twice")
+    return content
+
+
+def _no_results(path: Path, reason: str) -> FairnessError:
+    return FairnessError(f"{path} is no results file: {reason}; name a file that --fairness-json wrote")
+
+
+def differences(said: Mapping[str, Any], now: Mapping[str, Any], fields: Sequence[str] = FIELDS) -> list[Difference]:
+    """Return the differences between what a file says and what is computed now.
+
+    >>> differences({"verdict": "fair", "low": 0.8}, {"verdict": "unfair", "low": 0.8 + 1e-15}, ("verdict", "low"))
+    [{'field': 'verdict', 'file': 'fair', 'now': 'unfair'}]
+    """
+    compared = [name for name in fields if name in said or name not in LATER]
+    return [found for name in compared for found in _differing(name, said.get(name), now.get(name))]
+
+
+def _differing(name: str, said: Any, now: Any) -> Iterator[Difference]:
+    if isinstance(said, Mapping) and isinstance(now, Mapping):
+        for key in {**now, **said}:
+            yield from _differing(f"{name} {key}", said.get(key), now.get(key))
+    elif not _same(said, now):
+        yield {"field": name, "file": said, "now": now}
+
+
+def _same(said: Any, now: Any) -> bool:
+    if isinstance(said, list) and isinstance(now, list):
+        return len(said) == len(now) and all(map(_same, said, now))
+    if isinstance(said, Mapping) and isinstance(now, Mapping):
+        return not any(_differing("", said, now))
+    if _is_number(said) and _is_number(now):
+        return math.isclose(said, now, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
+    return type(said) is type(now) and bool(said == now)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def in_words(found: Sequence[Difference]) -> str:
+    """Return the first differences as a sentence has them.
+
+    >>> in_words([{"field": "bounds", "file": [0.8, 1.2], "now": [0.8, 1.25]}])
+    'bounds are 0.8 to 1.25 now, 0.8 to 1.2 in the file'
+    """
+    parts = [
+        f"{shown(each['field'])} {'are' if each['field'] == 'bounds' else 'is'} {_value(each, 'now')} now, "
+        f"{_value(each, 'file')} in the file"
+        for each in found[:SHOWN]
+    ]
+    more = len(found) - SHOWN
+    return "; ".join(parts) + (f"; and {more} more field{'s' if more > 1 else ''}" if more > 0 else "")
+
+
+def _value(difference: Difference, side: str) -> str:
+    value = difference[side]
+    if difference["field"] == "bounds" and isinstance(value, list) and len(value) == 2:
+        low, high = value
+        if low is None or high is None:
+            return f"at most {shown(high)}" if low is None else f"at least {shown(low)}"
+        return f"{shown(low)} to {shown(high)}"
+    return shown(value)
+
+
+def shown(value: object) -> str:
+    """Return a value of a stranger's file, fit for a terminal and for one line.
+
+    >>> shown(0.1 + 0.2), shown(None), shown("fair"), shown("\\x1b[31m")
+    ('0.3', 'none', 'fair', '"\\\\u001b[31m"')
+    """
+    if value is None:
+        return "none"
+    if _is_number(value):
+        return f"{value:.12g}"
+    text = value if isinstance(value, str) and value.isprintable() and value else json.dumps(value)
+    return text if len(text) <= 200 else f"{text[:197]}..."

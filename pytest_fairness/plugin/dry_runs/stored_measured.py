@@ -1,0 +1,122 @@
+"""`measured` of an earlier run: what its store has instead of what a model is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.exclusions import LeftOut, left_out
+from pytest_fairness.core.results import PastResult
+from pytest_fairness.plugin.baseline import key_of
+from pytest_fairness.plugin.dry_runs.results_diff import CLAIMS, shown
+from pytest_fairness.plugin.measurement import LazyMeasured
+from pytest_fairness.plugin.sequential_looks import Look, Size
+
+if TYPE_CHECKING:
+    from pytest_fairness.core.attempts import GradedAttempt
+    from pytest_fairness.store.samples import StoredSample
+
+
+class StoredMeasured(LazyMeasured):
+    """`Measured` of the sample that the results file's run has in the store: nothing is asked."""
+
+    def __init__(self, request: pytest.FixtureRequest, model: object, model_name: str | None) -> None:
+        super().__init__(request, model, model_name)
+        self._run = request.config.stash[CLAIMS].run
+        self._said: Mapping[str, Any] = {}
+
+    def stand_for(self, said: Mapping[str, Any]) -> None:
+        """Be the sample of the look at which a row of the file was judged.
+
+        Raises `FairnessError` where the row tells no such look, or the run has no sample.
+        """
+        looks = said.get("looks")
+        self._said = said
+        told = dict(looks) if isinstance(looks, Mapping) else {}
+        if "plan" not in told and told.get("of") == 1:  # of version 0.1
+            told["plan"] = [list(size) for size in self.first_look(1).plan]
+        self.take(_look_of(told, self.tail))
+        if self.counts is not None and self.counts.attempts != self._size:
+            self._attempts_at, self._measured_at, self._views = {}, {}, {}
+        self._stored  # noqa: B018 - whether it is there
+
+    @property
+    def _size(self) -> object:
+        return (self._said.get("sample") or {}).get("fairness_attempts")
+
+    @cached_property
+    def _stored(self) -> StoredSample:
+        runs = self._fairness.store.runs
+        key = key_of(runs, self._run, self.probe.id, self.subject)
+        sample = runs.sample(self._run, self.probe.id, key) if key else None
+        if sample is None:
+            raise FairnessError(f"the store has no sample of {self.probe.id} in run {self._run[:8]}")
+        return sample
+
+    @property
+    def first_attempts(self) -> int:
+        first = (self._said.get("looks") or {}).get("first")
+        return first if isinstance(first, int) else super().first_attempts
+
+    def _attempts(self) -> list[GradedAttempt]:
+        """Return those of the look: the largest is stored, and it holds the others."""
+        attempts = self._stored.attempts
+        if self._size == len(attempts):
+            return list(attempts)
+        items, repetitions = self.look.design(self.probe)
+        ids, end = {item.id for item in items}, self._stored.repetitions.start + repetitions
+        return [graded for graded in attempts if graded.item.id in ids and graded.attempt.repetition < end]
+
+    def earlier(self, test: str) -> list[PastResult]:
+        return self._own(self._fairness.store.runs.history(test, self._run))
+
+    @property
+    def fingerprints(self) -> dict[str, str | None]:
+        return dict(self._stored.graders)
+
+    def _labels(self, attempts: Sequence[GradedAttempt]) -> Sequence[Mapping[str, Any]]:  # noqa: ARG002
+        return self._stored.arguments.get("calibration", ())  # type: ignore[no-any-return]
+
+    @property
+    def _left_out(self) -> LeftOut:
+        """The exclusions of the stored sample, and those of a smaller look."""
+        stored: LeftOut = self._stored.arguments.get("left_out", {})
+        items = {graded.item.id: graded.item for graded in self._attempts()}
+        later = [item for item, _ in self._stored.prompts if item.id not in items]
+        added = left_out({f"--fairness-sample={self._fairness.settings.sample}": later}, items.values())
+        return {option: [*stored.get(option, ()), *added.get(option, ())] for option in {**stored, **added}}
+
+    @property
+    def extremes(self) -> dict[str, Any]:
+        return dict(self._stored.extremes)
+
+
+def _look_of(told: Mapping[str, Any], tail: float) -> Look:
+    """Return the look that a row of the file tells. Raises `FairnessError` where it tells none."""
+    from pytest_fairness.stats.sequential import MOST_LOOKS
+
+    number, plan, run, anytime = (told.get(name) for name in ("number", "plan", "run", "anytime"))
+    if isinstance(plan, list) and 1 <= len(plan) <= MOST_LOOKS and all(map(_is_size, plan)):
+        sizes = tuple(Size(*size) for size in plan)
+        rising = all(one.attempts < other.attempts for one, other in pairwise(sizes))
+        tuned = anytime is None or (isinstance(anytime, int) and anytime >= 1)
+        if (
+            rising
+            and tuned
+            and isinstance(number, int)
+            and isinstance(run, int)
+            and 1 <= number <= len(sizes)
+            and run >= 1
+        ):
+            return Look(number, sizes, tail, run, anytime)
+    raise FairnessError(f"its looks are {shown(told)} in the file")
+
+
+def _is_size(told: object) -> bool:
+    counts = told if isinstance(told, list) else []
+    return len(counts) == len(Size._fields) and all(isinstance(count, int) and count >= 1 for count in counts)

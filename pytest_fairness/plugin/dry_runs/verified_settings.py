@@ -1,0 +1,50 @@
+"""Settings of a verification: those of the run that wrote the results file."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from pytest_fairness.core.errors import StoreError
+from pytest_fairness.plugin.comparability import WRAPPED
+from pytest_fairness.plugin.dry_runs.results_diff import CLAIMS, ReportedResults, read_reported
+from pytest_fairness.plugin.named_runs import earlier_runs, named_models
+from pytest_fairness.plugin.option_values import DataFolderSettings, RunFolders
+from pytest_fairness.plugin.options import BY_NAME
+from pytest_fairness.plugin.redaction import secret_redactor
+from pytest_fairness.plugin.settings import Settings
+from pytest_fairness.report.results import redacted
+
+
+def as_verified(settings: Settings, config: pytest.Config) -> Settings:
+    """Return the settings that the run of the results file had: its models, samples, judge, data and baseline.
+
+    Raises `FairnessError`, in one line, where the file is malformed or its run is not in the store.
+    """
+    assert settings.verify is not None  # noqa: S101 - called where it is given
+    content = redacted(read_reported(settings.verify), secret_redactor(settings))
+    claims = config.stash[CLAIMS] = ReportedResults(settings.verify, content)
+    with earlier_runs(settings.store) as runs:
+        if not runs.samples(claims.run):
+            raise StoreError(
+                f"the store {settings.store} has no samples of the run of {claims.where}: "
+                "name the store that it was measured with (--fairness-store)"
+            )
+        stored = named_models(runs, claims.run)
+    models = dict.fromkeys(str(row.get("model")).partition(WRAPPED)[0] for row in claims.rows.values())
+    folders = RunFolders(settings.root, settings.root)
+    data = BY_NAME["data"].parsed(claims.option("data"), folders)
+    return replace(
+        settings,
+        models=tuple(name for name in models if name in stored),
+        judge=claims.told("judge", str | None, settings.judge),
+        where=BY_NAME["where"].parsed(claims.option("where"), folders),
+        sample=claims.told("sample", int | None, settings.sample),
+        seed=claims.told("seed", int, settings.seed),
+        baseline=next(iter(claims.option("baseline")), settings.baseline),
+        data=DataFolderSettings(data | settings.data),
+        offline=True,
+        fresh=False,
+        json=None if settings.json and settings.json.resolve() == settings.verify.resolve() else settings.json,
+    )

@@ -1,0 +1,121 @@
+"""Fixtures that tests use; `model`, `grader` and `judge` are meant to be overridden."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.plugin.baseline import LazyBaseline
+from pytest_fairness.plugin.collection import NO_MODEL
+from pytest_fairness.plugin.flips import FlipFinder
+from pytest_fairness.plugin.identity import CollectionError
+from pytest_fairness.plugin.markers import make_data_folders
+from pytest_fairness.plugin.measurement import LazyMeasured, ProbeItemHandle
+from pytest_fairness.plugin.session import SESSION, FairnessSession
+
+if TYPE_CHECKING:
+    from pytest_fairness.core.data_folders import DataFolders
+    from pytest_fairness.core.protocols import Grader, Model
+
+
+@pytest.fixture(scope="session")
+def fairness_session(pytestconfig: pytest.Config) -> FairnessSession:
+    """Return the fairness session of this process, for the plugin's own fixtures."""
+    fairness = pytestconfig.stash[SESSION]
+    fairness.use()
+    if fairness.fault:
+        pytest.fail(fairness.fault, pytrace=False)
+    return fairness
+
+
+@pytest.fixture(scope="session")
+def model_name(request: pytest.FixtureRequest, fairness_session: FairnessSession) -> str | None:
+    """Return the name of the model under test: in probes and thresholds each of the run's, in other tests the first."""
+    first = fairness_session.models.names()[0]
+    name: str | None = request.param if hasattr(request, "param") else (str(first) if first else None)
+    return name
+
+
+@pytest.fixture(scope="session")
+def model(model_name: str | None, fairness_session: FairnessSession) -> Model:
+    """Return the model under test. Override it (session scope) with any callable from text to text."""
+    if model_name is None:
+        pytest.fail(NO_MODEL, pytrace=False)
+    try:
+        return fairness_session.models.named(model_name)
+    except FairnessError as error:
+        pytest.fail(str(error), pytrace=False)
+
+
+@pytest.fixture(scope="session")
+def judge(fairness_session: FairnessSession) -> Model:
+    """Return the model that grades answers, for judge graders. There is no default."""
+    name = fairness_session.settings.judge
+    if name is None:
+        pytest.fail(
+            "no judge is named: give --fairness-judge provider:name, or override the `judge` fixture", pytrace=False
+        )
+    try:
+        return fairness_session.models.named(name)
+    except FairnessError as error:
+        pytest.fail(str(error), pytrace=False)
+
+
+@pytest.fixture(scope="session")
+def optional_judge(request: pytest.FixtureRequest, fairness_session: FairnessSession) -> Model | None:
+    """Return the `judge`; None where none is named and nobody has overridden that fixture."""
+    try:
+        judge = request.getfixturevalue("judge")
+    except pytest.fail.Exception:
+        if fairness_session.settings.judge is not None:
+            raise
+        return None
+    return fairness_session.models.wrap(judge, None)
+
+
+@pytest.fixture(scope="session")
+def data_folders(fairness_session: FairnessSession) -> DataFolders:
+    """Return the data that the user named for suites: what item functions take as ``data``."""
+    return make_data_folders(fairness_session.settings)
+
+
+@pytest.fixture(scope="session")
+def grader() -> Grader:
+    """Return the grader of probes whose mark names none; its grade is called ``answer``."""
+    from pytest_fairness.graders.choice import Choice
+
+    return Choice()
+
+
+@pytest.fixture
+def probe_item(request: pytest.FixtureRequest, model_name: str | None) -> ProbeItemHandle:
+    """Return the item of this test: its prompts, and ``measure(model)``."""
+    unmarked = CollectionError("`probe_item` is for tests marked @pytest.mark.probe(items=...)")
+    parameter = getattr(request, "param", unmarked)
+    if isinstance(parameter, CollectionError):
+        parameter.end()
+    return ProbeItemHandle(request, parameter, model_name)
+
+
+@pytest.fixture
+def baseline(measured: LazyMeasured, fairness_session: FairnessSession) -> LazyBaseline:
+    """Return the probe's metrics in the run of ``--fairness-baseline``, for ``measured.against(baseline)``."""
+    return LazyBaseline(measured, fairness_session)
+
+
+@pytest.fixture(scope="module")
+def measured(request: pytest.FixtureRequest, model: object, model_name: str | None) -> LazyMeasured:
+    """Return the metrics of the probe's whole sample; missing answers are requested on first use."""
+    if request.config.stash[SESSION].settings.verify:
+        from pytest_fairness.plugin.dry_runs.stored_measured import StoredMeasured
+
+        return StoredMeasured(request, model, model_name)
+    return LazyMeasured(request, model, model_name)
+
+
+@pytest.fixture(scope="module")
+def flips(request: pytest.FixtureRequest, model: object, model_name: str | None) -> FlipFinder:
+    """Return a search for decisions that flip within a pair of texts: ``assert not flips(pair)`` under hypothesis."""
+    return FlipFinder(request, model, model_name)

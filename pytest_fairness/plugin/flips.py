@@ -1,0 +1,220 @@
+"""The `flips` fixture: searches of hypothesis tests for decisions that flip, through the engine and the store."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_fairness.core.attempts import value_or_none
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.items import ProbeItem
+from pytest_fairness.core.keys import fingerprint_of
+from pytest_fairness.core.results import FlipResult, RunResult, SearchResult
+from pytest_fairness.engine.errors import RunStoppedError
+from pytest_fairness.plugin.compat import hypothesis_settings, set_hypothesis_settings
+from pytest_fairness.plugin.judges import with_judges
+from pytest_fairness.plugin.measurement import counts
+from pytest_fairness.plugin.session import SESSION, FairnessSession
+from pytest_fairness.report.escaping import escape_controls
+from pytest_fairness.report.repeat_commands import command_of_test
+
+if TYPE_CHECKING:
+    from pytest_fairness.core.attempts import GradedAttempt
+    from pytest_fairness.core.items import Prompt
+    from pytest_fairness.core.protocols import Model
+    from pytest_fairness.engine.probe_sample import ProbeSample
+    from pytest_fairness.flip_search.search import Flip, Search
+    from pytest_fairness.flip_search.space import TextPair, TextSpace
+
+SEARCHES: pytest.StashKey[dict[tuple[object, ...], SearchSession]] = pytest.StashKey()
+"""The searches of a test since it was set up."""
+
+
+def is_search(item: pytest.Item) -> bool:
+    """Return whether a test takes the `flips` fixture."""
+    return {"flips", "model_name"} <= set(getattr(item, "fixturenames", ()))  # another plugin may have a `flips`
+
+
+def begin(item: pytest.Item) -> None:
+    """Prepare a test to run, or run again, without hypothesis' deadline: that would count the time of the model."""
+    item.stash[SEARCHES] = {}
+    function = getattr(item, "obj", None)
+    chosen = hypothesis_settings(function)
+    if chosen is not None and chosen.deadline is not None:
+        from hypothesis import settings
+
+        set_hypothesis_settings(getattr(function, "__func__", function), settings(chosen, deadline=None))
+
+
+class SearchSession:
+    """One search of a test, with its attempts."""
+
+    def __init__(self, fairness: FairnessSession, space: TextSpace, model: Model, graders: Mapping[str, Any]) -> None:
+        self._fairness = fairness
+        self.space = space  # also keeps its id from being given to another
+        self.model = model
+        self._graders = graders
+        self.graded: list[GradedAttempt] = []
+        self.search: Search
+        self.broken: BaseException | None = None
+        """Raised for every later example too: hypothesis calls a test that ends differently flaky."""
+        self.passed: set[tuple[Any, ...]] = set()
+        """Pairs that needed no request before it broke; for the same reason they go on passing."""
+
+    def ask(self, wanted: Sequence[tuple[Prompt, int, int]]) -> list[list[Any]]:
+        """Return the decisions on prompts, each with its first repetition and their number, requested all at once."""
+        samples = [self._sample(*request) for request in wanted]
+        self._fairness.engine.attempts([ask for sample in samples for ask in sample.requests([0])])
+        decided = []
+        for sample in samples:
+            graded = sample.measure_all()
+            self.graded += graded
+            (name,) = graded[0].grades
+            decided.append([value_or_none(attempt.grades[name]) for attempt in graded])
+        return decided
+
+    def _sample(self, prompt: Prompt, first: int, number: int) -> ProbeSample:
+        from pytest_fairness.engine.probe_sample import ProbeSample
+
+        items = [ProbeItem("searched", [prompt])]
+        first += self._fairness.work.first_repetition(self.model, [prompt])
+        sample = ProbeSample(
+            items, self.model, number, self._fairness.engine, first, self._fairness.work.first_repetition
+        )
+        sample.grade_with(self._graders)
+        return sample
+
+    @property
+    def error(self) -> str:
+        """The reason that the search cannot continue; empty where it can."""
+        errors = [graded.attempt.error for graded in self.graded if graded.attempt.error is not None]
+        made = len(self.graded)
+        return f"{len(errors)} of {made} attempts could not be made: {escape_controls(errors[0])}" if errors else ""
+
+    def result(self, item: pytest.Item) -> SearchResult:
+        """Return the search as the results file has it."""
+        flip = self.search.flip
+        return SearchResult(
+            id=item.nodeid,
+            model=self.model.name,
+            calls=self.search.calls,
+            from_store=sum(each.attempt.from_store for each in self.graded),
+            flip=None if flip is None else _flip_result(flip),
+            command=command(item, self._fairness),
+        )
+
+
+def _flip_result(flip: Flip) -> FlipResult:
+    return FlipResult(
+        texts=[flip.left.text, flip.right.text],
+        differences=flip.differences,
+        decisions=[each if isinstance(each, str | bool | int) else str(each) for each in flip.decisions],
+        counts=flip.counts,
+        n=flip.n,
+        k=flip.k,
+        p_value=flip.p_value,
+    )
+
+
+def command(item: pytest.Item, fairness: FairnessSession) -> str:
+    """Return the command that runs one test again; hypothesis begins with the examples that it has stored."""
+    settings = fairness.settings
+    run = RunResult(id=fairness.run, started="", command=settings.arguments, **asdict(settings.call))
+    return command_of_test(item.nodeid, item.location[0], run)
+
+
+class FlipFinder:
+    """``flips(pair)``: the flip that a pair holds, shrunk and confirmed, or None; the value of the fixture.
+
+    ``grader`` reads the decision from an answer, as in the mark of a probe (default: the `grader` fixture). ``n``
+    repetitions confirm a flip, and one test makes at most ``calls`` calls. `Search` describes the error probability.
+    """
+
+    def __init__(self, request: pytest.FixtureRequest, model: object, model_name: str | None) -> None:
+        self._request = request
+        self._fairness = request.config.stash[SESSION]
+        try:
+            self._model = self._fairness.models.wrap(model, model_name)
+        except FairnessError as error:
+            pytest.fail(str(error), pytrace=False)
+
+    def __repr__(self) -> str:
+        return f"<flips of {self._model.name}>"
+
+    def __call__(self, pair: TextPair, grader: object = None, *, n: int = 10, calls: int = 200) -> Flip | None:
+        __tracebackhide__ = True
+        item = self._fairness.test
+        if item is None or SEARCHES not in item.stash:
+            raise FairnessError("flips is called outside of a test that takes it: give it to the test as an argument")
+        searched = self._searched(item, pair, grader, n, calls)
+        choices = (pair.left, *pair.rights)
+        if searched.broken is not None:
+            if choices in searched.passed:
+                return None
+            raise searched.broken
+        try:
+            flip = searched.search.flips(pair)
+        except RunStoppedError as error:
+            pytest.skip(str(error))
+        except FairnessError as error:
+            searched.broken = pytest.fail.Exception(str(error), pytrace=False)
+            raise searched.broken from None
+        if searched.error:
+            searched.broken = pytest.fail.Exception(searched.error, pytrace=False)
+            raise searched.broken
+        if flip is None:
+            searched.passed.add(choices)
+        else:
+            _note(f"{flip}\nreplay: {command(item, self._fairness)}")
+        return flip
+
+    def _searched(self, item: pytest.Item, pair: TextPair, grader: object, n: int, calls: int) -> SearchSession:
+        from pytest_fairness.flip_search.search import Search
+
+        # A grader that is written in the test is a new one for each example.
+        key = id(pair.space), fingerprint_of(grader) or type(grader), n, calls
+        searches = item.stash[SEARCHES]
+        if key not in searches:
+            searched = SearchSession(self._fairness, pair.space, self._model, self._graders(item, grader))
+            try:
+                searched.search = Search(searched.ask, n=n, calls=calls)
+            except FairnessError as error:
+                pytest.fail(str(error), pytrace=False)
+            searches[key] = searched
+        return searches[key]
+
+    def _graders(self, item: pytest.Item, grader: object) -> dict[str, Any]:
+        given = self._request.getfixturevalue("grader") if grader is None else grader
+        if not any(callable(getattr(given, name, None)) for name in ("grade", "grade_item", "grade_batch", "graders")):
+            pytest.fail(f"the grader of flips is {given!r:.80}: it has no grade(prompt, answer)", pytrace=False)
+        graders = with_judges({"decision": given}, item.name, self._request)
+        if len(graders) > 1:
+            pytest.fail(
+                f"the grader of flips gives {len(graders)} grades ({', '.join(graders)}): "
+                "a search is about one decision, so give a rubric of one field",
+                pytrace=False,
+            )
+        return graders
+
+
+def _note(text: str) -> None:
+    """Add a text to the example that hypothesis shows at its end."""
+    from hypothesis import currently_in_test_context, note
+
+    if currently_in_test_context():
+        note(escape_controls(text, lines=True))
+
+
+def properties(item: pytest.Item) -> list[tuple[str, Any]]:
+    """Return the properties of a report: its searches as JSON, and its attempts as in any test that measures."""
+    searches = list(item.stash.get(SEARCHES, {}).values())
+    graded = [attempt for searched in searches for attempt in searched.graded]
+    if not graded:
+        return []
+    results = [searched.result(item) for searched in searches]
+    content = json.dumps([each.to_json() for each in results])
+    return [("fairness_model", results[0].model), *counts(graded).to_json().items(), ("fairness_searches", content)]

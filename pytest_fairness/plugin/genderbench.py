@@ -1,0 +1,133 @@
+"""Tests of GenderBench's probes for ``--fairness-genderbench``: no file of the user's holds them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Iterable
+from dataclasses import asdict
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from pytest_fairness.benchmarks.genderbench.marks import BothMarks
+from pytest_fairness.benchmarks.genderbench.package import probe_classes
+from pytest_fairness.benchmarks.genderbench.probe import GenderBenchProbe
+from pytest_fairness.benchmarks.genderbench.test_functions import SUITE, probe_test, threshold_tests
+from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.plugin.compat import MadeModule
+from pytest_fairness.plugin.threshold_rows import PREFIX
+
+MARKS = PREFIX + "genderbench"
+"""The property of a threshold's report that carries its metric's marks by both rules."""
+
+
+def chosen_probes(names: Iterable[str]) -> list[GenderBenchProbe]:
+    """Return the probes that the user named, or ``all``, as GenderBench's own harness runs them.
+
+    Raises `FairnessError`, in one line, where the package is missing or a name is none of its probes.
+    """
+    classes, names = probe_classes(), list(names)
+    for name in names:
+        if name not in classes and name != "all":
+            raise FairnessError(f"--fairness-genderbench: there is no probe {name!r}; {did_you_mean(name, classes)}")
+    chosen = classes if "all" in names else dict.fromkeys(names)
+    return [GenderBenchProbe.as_in_harness(name) for name in chosen]
+
+
+class GenderBenchModule(MadeModule):
+    """A test module that is made, not read."""
+
+    probes: list[GenderBenchProbe]
+
+    def make(self) -> ModuleType:
+        module = ModuleType(SUITE)
+        for probe in self.probes:
+            test = pytest.mark.probe(**probe.arguments)(probe_test(probe))
+            setattr(module, test.__name__, test)
+            for made in threshold_tests(probe):
+                setattr(module, made.__name__, pytest.mark.threshold(probe=test)(made))
+        return module
+
+
+class GenderBenchTests:
+    """Adds the tests to those that pytest has collected, and shows the marks by both rules at the end."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._probes = {f"test_{probe.name}": probe for probe in chosen_probes(names)}
+        self._by_test: dict[str, tuple[GenderBenchProbe, str]] = {}
+        self._marked: dict[tuple[str, str], dict[str, BothMarks]] = {}
+        self._reported: list[tuple[str, str, dict[str, Any]]] = []
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(
+        self, session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
+    ) -> None:
+        # Not collected by way of pytest's report hooks: `--lf` would leave out a file that is none.
+        module: Any = GenderBenchModule.from_parent(session, path=config.rootpath / SUITE, nodeid=SUITE, name=SUITE)
+        module.probes = list(self._probes.values())
+        ours = list(module.collect())
+        config.hook.pytest_collectreport(report=pytest.CollectReport(SUITE, "passed", None, ours))
+        items.extend(ours)
+        for probe in self._probes.values():
+            for test, metric in zip(threshold_tests(probe), probe.marked, strict=True):
+                self._by_test[test.__name__] = probe, metric
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, None, None]:
+        try:
+            yield
+        finally:
+            self._mark(item)
+
+    def _mark(self, item: pytest.Item) -> None:
+        name = getattr(item, "originalname", "")
+        if name not in self._by_test or not item.nodeid.startswith(f"{SUITE}::"):
+            return
+        if PREFIX + "verdict" not in dict(item.user_properties):  # it was skipped, or stopped
+            return
+        probe, metric = self._by_test[name]
+        measured = item.funcargs["measured"]  # type: ignore[attr-defined]  # a test function
+        key = probe.name, measured.subject.name
+        try:
+            if key not in self._marked:
+                self._marked[key] = {marks.metric: marks for marks in probe.both_marks(measured)}
+        except FairnessError:  # its verdict says why
+            return
+        marks = {field: _finite(value) for field, value in asdict(self._marked[key][metric]).items()}
+        item.user_properties.append((MARKS, json.dumps({"probe": probe.name, **marks})))
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None, None, None]:
+        properties = dict(report.user_properties)
+        if report.when == "call" and isinstance(marks := properties.get(MARKS), str):
+            self._reported.append((str(properties[PREFIX + "model"]), report.nodeid, json.loads(marks)))
+        yield
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Write a line for each marked metric: value, interval and mark by its rule, then by ours."""
+        if not self._reported:
+            return
+        terminalreporter.write_sep("=", "fairness: marks by GenderBench's rule, and ours")
+        width = max(len(f"{marks['probe']} {marks['metric']}") for _, _, marks in self._reported)
+        several = len({model for model, _, _ in self._reported}) > 1
+        for model, _, marks in sorted(self._reported, key=lambda reported: reported[:2]):
+            name = f"{marks['probe']} {marks['metric']}"
+            its, ours = (f"{marks[prefix + 'mark']} {_ends(marks, prefix)}" for prefix in ("its_", ""))
+            line = f" {name:{width}}  {_number(marks['value'])}  its {its}  ours {ours}"
+            terminalreporter.write_line(f"{line}  {model}" if several else line)
+            if marks["note"]:
+                terminalreporter.write_line(f"   {marks['note']}")
+
+
+def _finite(value: Any) -> Any:
+    """Return a value that JSON can hold: None for infinities and nan."""
+    return None if isinstance(value, float) and not abs(value) < float("inf") else value
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
+
+def _ends(marks: dict[str, Any], prefix: str) -> str:
+    return f"({_number(marks[prefix + 'low'])} to {_number(marks[prefix + 'high'])})"

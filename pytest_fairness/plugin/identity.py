@@ -1,0 +1,346 @@
+"""Identity of probes: one probe for each set of answers, with an id that is the same in every run and folder."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any, NoReturn
+
+import pytest
+
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.shared_prompts import sharing
+from pytest_fairness.counterfactual.lint import LintReport
+from pytest_fairness.declarative.files import suite_in
+from pytest_fairness.plugin.markers import Probe, arguments_of, mark_of
+from pytest_fairness.plugin.settings import Settings
+
+Fixtures = Mapping[str, pytest.FixtureDef[Any]]
+
+_INSTALLED = {"site-packages", "dist-packages"}
+"""Folders that a virtual environment has, which may lie in the rootdir."""
+
+_LEVELS: Mapping[str, type[pytest.Collector]] = {
+    "class": pytest.Class,
+    "module": pytest.Module,
+    "package": pytest.Package,
+}
+"""The level of the collection tree at which pytest keeps the value of a fixture, by its scope."""
+
+
+@dataclass(frozen=True, slots=True)
+class SampleOf:
+    """The parameter of a threshold's test: the probe and the model of `measured`."""
+
+    probe: Probe
+    model: pytest.FixtureDef[Any] | None
+    """The fixture that makes the model: a module or a class may have its own."""
+
+    def __repr__(self) -> str:
+        return f"<sample of {self.probe.id}>"
+
+
+@dataclass(frozen=True, slots=True)
+class ItemOf:
+    """The parameter of a probe's test: the item that it measures, by its index."""
+
+    sample: SampleOf
+    index: int
+
+    def __repr__(self) -> str:
+        return f"<item {self.sample.probe.items[self.index].id} of {self.sample.probe.id}>"
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionError:
+    """The parameter of a test whose item or probe could not be built; the test fails with the reason."""
+
+    reason: str
+    is_skipped: bool = False
+
+    def end(self) -> NoReturn:
+        """Fail the test with the reason, or skip it."""
+        if self.is_skipped:
+            pytest.skip(self.reason)
+        pytest.fail(self.reason, pytrace=False)
+
+
+class Probes:
+    """The probes of one process, each built when a test of it is first collected."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._probes: dict[tuple[Callable[..., object], str], Probe] = {}
+        self._files: dict[str, Path] = {}
+        """Files by the ids of their probes."""
+        self._graded_by: dict[str, Fixtures] = {}
+        """Fixtures that grade a probe, by its id."""
+        self._made_with: dict[tuple[object, ...], Fixtures] = {}
+        """Fixtures that a fixture uses, by the fixture and the level that keeps it."""
+
+    @property
+    def lint(self) -> LintReport:
+        """The lint report of the counterfactual items of all probes."""
+        return sum((probe.lint for probe in self._probes.values()), LintReport())
+
+    @property
+    def shared_prompts(self) -> list[str]:
+        """A remark for each probe whose items share prompts, with the number of items that they count as."""
+        remarks = {probe.function.__name__: sharing(probe.items) for probe in self._probes.values()}
+        return [f"{name}: {remark}" for name, remark in remarks.items() if remark]
+
+    def sample_of(self, test: pytest.Item, function: Callable[..., object]) -> SampleOf:
+        """Return what a test measures that is, or names, the probe of this function.
+
+        Raises `FairnessError` for a test whose answers or grades would be those of another test.
+        """
+        function = plain_function(function)
+        graders = grader_fixtures(function)
+        self._refuse_shared(test, ["model", *graders])
+        path, name = self._home(test, function, graders)
+        probe_id = f"{getattr(function, 'fairness_suite', None) or file_id(path, self._settings.root)}::{name}"
+        if (function, probe_id) not in self._probes:
+            self._probes[function, probe_id] = self._built(function, probe_id, path)
+        visible = visible_fixtures(test, graders)
+        first = self._graded_by.setdefault(probe_id, visible)
+        for fixture in visible.keys() | first.keys():
+            if visible.get(fixture) is not first.get(fixture):
+                raise FairnessError(
+                    f"the probe {probe_id} is graded with two fixtures `{fixture}`, "
+                    f"{self._location(first.get(fixture))} and {self._location(visible.get(fixture))}: "
+                    "make it two probes"
+                )
+        return SampleOf(self._probes[function, probe_id], visible_fixtures(test, ["model"]).get("model"))
+
+    def _home(self, test: pytest.Item, function: Callable[..., object], graders: Iterable[str]) -> tuple[Path, str]:
+        """Return the file and the name of a probe there; where a class has graders of its own, as that class's."""
+        path, name = home_of(function, test)
+        owner = providing_class(test, graders)
+        if owner is None or any(_is(value, function) for value in vars(owner.obj).values()):
+            return path, name
+        classes = _class_name(owner)
+        if inherited := _attribute(function, owner.obj):
+            return owner.path, f"{classes}.{inherited}"
+        where = "" if owner.path == path else f"{file_id(owner.path, self._settings.root)}::"
+        return path, f"{name}@{where}{classes}"
+
+    def _built(self, function: Callable[..., object], probe_id: str, path: Path) -> Probe:
+        suite = getattr(function, "fairness_suite", None) or suite_in(path)
+        in_root = path.parent == self._settings.root
+        suite = suite or (path.stem.removeprefix("test_") if in_root else path.parent.name)
+        mark = mark_of(function, "probe")
+        assert mark is not None  # noqa: S101 - called for probes only
+        try:
+            if probe_id in self._files:
+                others = sorted({str(path), str(self._files[probe_id])})
+                raise FairnessError(
+                    f"two probes have the id {probe_id!r} ({' and '.join(others)}): bind each to a name of its own in "
+                    "its module, in a folder of its own name where that lies outside of the rootdir"
+                )
+            probe = Probe(function, probe_id, suite, arguments_of(mark))
+        except FairnessError as error:
+            return Probe(function, probe_id, suite, {}, error=str(error))
+        self._files[probe_id] = path
+        probe.build(self._settings)
+        return probe
+
+    def _refuse_shared(self, test: pytest.Item, names: Iterable[str]) -> None:
+        """Refuse a fixture that pytest makes once for tests that each have another fixture which it uses."""
+        visible = visible_fixtures(test, names)
+        for name, fixture in visible.items():
+            if fixture.scope == "function":
+                continue
+            level = _LEVELS.get(fixture.scope)
+            key = fixture, level and test.getparent(level)
+            uses = {used: visible[used] for used in fixture.argnames if used in visible}
+            first = self._made_with.setdefault(key, uses)
+            for used in uses:
+                if uses[used] is not first.get(used):
+                    raise FairnessError(
+                        f"the fixture `{name}` ({self._location(fixture)}) is made once, and uses two fixtures "
+                        f"`{used}`, {self._location(first.get(used))} and {self._location(uses[used])}: "
+                        f"override `{name}` as well"
+                    )
+
+    def maker_of(
+        self, value: object, fixture: pytest.FixtureDef[Any], request: pytest.FixtureRequest, test: pytest.Item
+    ) -> tuple[str, str]:
+        """Return where the user's model is made, for its key, and the label of that place for its name.
+
+        Each module or class that has the fixture, and each parameter of it, makes a model of its own. One function of
+        another module may make several: then only the label distinguishes their names.
+        """
+        levels = [node for node in _levels(test) if _sees(node, fixture)]
+        # The outermost has it, but where the folder of the module sees it, too.
+        owner = levels[0] if levels and not (levels[0].parent and _sees(levels[0].parent, fixture)) else None
+        classes = [_class_name(owner)] if isinstance(owner, pytest.Class) else []
+        numbers = parameters_of(test, [fixture.argname])
+        given = [f"{name}{index}" for name, index in numbers.items() if index and name != "model_name"]
+        module = owner and owner.getparent(pytest.Module)
+        is_foreign = module is not None and getattr(value, "__module__", None) != module.obj.__name__
+        files = [file_id(module.path, self._settings.root)] if module and is_foreign else []
+        label = "::".join([*files, *classes, *given])
+        source = fixture.baseid
+        if code := _code_of(fixture):
+            file = file_id(Path(code.co_filename), self._settings.root)
+            # For files outside of the rootdir, pytest gives the base id of the rootdir, or of one another.
+            if self._settings.root / file != Path(code.co_filename):
+                source = "::".join([file, *classes])
+        own = f"{fixture.argname}{index}" if (index := getattr(request, "param_index", 0)) else ""
+        others = "".join(f"#{parameter}" for parameter in given if parameter != own)
+        return f"{source}#{index}{others}", label
+
+    def _location(self, fixture: pytest.FixtureDef[Any] | None) -> str:
+        if fixture is None or (code := _code_of(fixture)) is None:
+            return "another's"
+        return f"{file_id(Path(code.co_filename), self._settings.root)}:{code.co_firstlineno}"
+
+
+def file_id(path: Path, root: Path) -> str:
+    """Return a file as the ids of its probes name it.
+
+    A file in the rootdir is named from there, one of a package outside of it from that package, any other by its
+    folder and its name: where a machine keeps it makes no difference.
+    """
+    inside = path.relative_to(root) if path.is_relative_to(root) else None
+    if inside is not None and _INSTALLED.isdisjoint(inside.parts):
+        return inside.as_posix()
+    top = path.parent
+    while top != top.parent and (top.parent / "__init__.py").is_file():
+        top = top.parent
+    return path.relative_to(top.parent).as_posix()
+
+
+def plain_function(function: Callable[..., object]) -> Callable[..., object]:
+    """Return the function of a method: each look-up makes a new bound one."""
+    plain: Callable[..., object] = getattr(function, "__func__", function)
+    return plain
+
+
+def file_of(function: Callable[..., object]) -> Path:
+    """Return the file that a function is written in, also where a decorator of another file wraps it."""
+    plain: Any = plain_function(inspect.unwrap(function))
+    return Path(plain.__code__.co_filename)
+
+
+def home_of(function: Callable[..., object], test: pytest.Item) -> tuple[Path, str]:
+    """Return the file and the name of a probe that a test is, or names.
+
+    It is the name of the function, if its module has it under that name. Functions from a factory or a loop share one:
+    they have the name that their module binds them to, or the module of the test, if the factory is in another.
+    """
+    if bound := bound_name(function, sys.modules.get(function.__module__)):
+        return file_of(function), bound
+    module = test.getparent(pytest.Module)
+    if module is not None and (bound := bound_name(function, module.obj)):
+        return module.path, bound
+    return file_of(function), function.__qualname__
+
+
+def bound_name(function: Callable[..., object], module: ModuleType | None) -> str | None:
+    """Return the name under which a module holds a function, ``Class.name`` in a class; None where it does not.
+
+    >>> bound_name(bound_name, sys.modules[__name__]), bound_name(bound_name, inspect)
+    ('bound_name', None)
+    """
+    value: object = module
+    for part in getattr(function, "__qualname__", "").split("."):  # a callable object has none
+        value = vars(value).get(part) if isinstance(value, ModuleType | type) else None
+    if module is None or _is(value, function):
+        return function.__qualname__ if module else None
+    for name, value in list(vars(module).items()):
+        if _is(value, function):
+            return name
+        if isinstance(value, type) and (attribute := _attribute(function, value)):
+            return f"{name}.{attribute}"
+    return None
+
+
+def _attribute(function: Callable[..., object], owner: type) -> str | None:
+    """Return the name under which a class or a base of it holds a function."""
+    names = [name for base in owner.__mro__ for name, value in vars(base).items() if _is(value, function)]
+    return next((name for name in names if _is(inspect.getattr_static(owner, name), function)), None)
+
+
+def _is(value: object, function: Callable[..., object]) -> bool:
+    return (value.__func__ if isinstance(value, staticmethod | classmethod) else value) is function
+
+
+def visible_fixtures(node: pytest.Item | pytest.Collector, names: Iterable[str]) -> Fixtures:
+    """Return the fixtures of these names that a test sees, and all that they use, by their names."""
+    # The plugin that `request.getfixturevalue` uses as well: pytest has no other way before a test is set up.
+    manager = node.config.pluginmanager.get_plugin("funcmanage")
+    assert manager is not None  # noqa: S101 - pytest's own
+    visible: dict[str, pytest.FixtureDef[Any]] = {}
+    pending = list(names)
+    while pending:
+        name = pending.pop()
+        if name not in visible and (fixtures := manager.getfixturedefs(name, node)):
+            visible[name] = fixtures[-1]
+            pending += fixtures[-1].argnames
+    return visible
+
+
+def parameters_of(test: pytest.Item, names: Iterable[str]) -> dict[str, int]:
+    """Return the parameters of a test that its fixtures of these names are made with, each by its number."""
+    indices = test.callspec.indices if hasattr(test, "callspec") else {}
+    visible = visible_fixtures(test, names)
+    used = dict.fromkeys([*visible, *(name for fixture in visible.values() for name in fixture.argnames)])
+    return {name: indices[name] for name in used if name in indices}
+
+
+def _code_of(fixture: pytest.FixtureDef[Any]) -> CodeType | None:
+    """Return the code of a fixture's function; None of another callable."""
+    code: CodeType | None = getattr(plain_function(inspect.unwrap(fixture.func)), "__code__", None)
+    return code
+
+
+def providing_class(test: pytest.Item, names: Iterable[str]) -> pytest.Class | None:
+    """Return the class that gives a test its fixtures of these names; None where its module sees the same."""
+    names = list(names)
+    visible = visible_fixtures(test, names)
+    level = next((node for node in _levels(test) if visible_fixtures(node, names) == visible), None)
+    return level if isinstance(level, pytest.Class) else None
+
+
+def _levels(test: pytest.Item) -> list[pytest.Module | pytest.Class]:
+    """Return the module of a test and its classes, from the outermost."""
+    return [node for node in test.listchain() if isinstance(node, pytest.Module | pytest.Class)]
+
+
+def _sees(node: pytest.Collector, fixture: pytest.FixtureDef[Any]) -> bool:
+    return visible_fixtures(node, [fixture.argname]).get(fixture.argname) is fixture
+
+
+def _class_name(owner: pytest.Class) -> str:
+    return ".".join(node.name for node in owner.listchain() if isinstance(node, pytest.Class))
+
+
+def sample_of(test: pytest.Item) -> SampleOf | None:
+    """Return what a collected test measures; None of one that measures nothing."""
+    parameters = test.callspec.params if hasattr(test, "callspec") else {}
+    measured = parameters.get("measured", parameters.get("probe_item"))
+    measured = measured.sample if isinstance(measured, ItemOf) else measured
+    return measured if isinstance(measured, SampleOf) else None
+
+
+def model_source(test: pytest.Item) -> str:
+    """Return what makes a test's model, as a text: tests that share it are about one model."""
+    fixture = visible_fixtures(test, ["model"])["model"]
+    code = _code_of(fixture)
+    source = fixture.baseid, code and (code.co_filename, code.co_firstlineno)
+    return repr((source, parameters_of(test, ["model"])))
+
+
+def grader_fixtures(probe: Callable[..., object]) -> list[str]:
+    """Return the names of the fixtures that grade a probe's answers, or may."""
+    mark = mark_of(probe, "probe")
+    named = mark.kwargs.get("grade", {"answer": "grader"}) if mark else {}
+    graders = list(named.values()) if isinstance(named, Mapping) else []
+    names = [grader for grader in graders if isinstance(grader, str)]
+    has_judge = names or any(hasattr(grader, "graders") for grader in graders)  # a `Judge`, which takes that fixture
+    return [*names, "judge"] if has_judge else []

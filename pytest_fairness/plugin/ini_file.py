@@ -1,0 +1,114 @@
+"""Keys of this plugin in the ini file: typed values, and the lines that hold them."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.plugin.compat import ini_values
+from pytest_fairness.plugin.options import OPTIONS, Option
+
+_PREFIX = "fairness_"
+_FLAGS = {**dict.fromkeys(("true", "yes", "on", "1"), True), **dict.fromkeys(("false", "no", "off", "0"), False)}
+_KINDS = {int: "a whole number", float: "a number", str: "a text"}
+_OPTION = re.compile(r"--fairness-([a-z]+(?:-[a-z]+)*)")
+
+
+class IniFile:
+    """Keys of this plugin in the ini file of a run."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._values = {key: value for key, value in ini_values(config).items() if key.startswith(_PREFIX)}
+        self._ours = {
+            option.name: option.dest
+            for option in OPTIONS
+            if option.dest in self._values and config.getoption(option.dest) is None
+        }
+        """Keys by the names of the options whose values come from the file."""
+
+    def value(self, option: Option) -> Any:
+        """Return the value of an option, native or read from a text; None where the file has none.
+
+        Raises `UsageError` for a value of another kind.
+        """
+        raw = self._values.get(option.dest)
+        if raw is None or raw == "":
+            return None
+        try:
+            return _lines(raw) if option.many else _flag(raw) if option.flag else _scalar(option.type, raw)
+        except (TypeError, ValueError):
+            kind = "texts, one a line or in a list" if option.many else _KINDS[option.type]
+            kind = "true or false" if option.flag else kind
+            raise pytest.UsageError(f"{self.where(option.dest)} is {raw!r}: it must be {kind}") from None
+
+    def where(self, key: str) -> str:
+        """Return file, line and name of a key: ``pytest.ini:3: fairness_sample``."""
+        path = self._config.inipath
+        try:
+            lines = path.read_text(encoding="utf-8").splitlines() if path else []
+        except (OSError, UnicodeDecodeError):
+            lines = []
+        pattern = re.compile(rf"""\s*["']?{re.escape(key)}["']?\s*[=:]""")
+        line = next((number for number, text in enumerate(lines, 1) if pattern.match(text)), None)
+        return f"{path.name}:{line}: {key}" if path and line else f"-o {key}"
+
+    def check_keys(self) -> None:
+        """Raise `UsageError` for a key that no plugin has declared."""
+        for key in sorted(self._values.keys() - {option.dest for option in OPTIONS}):
+            try:
+                self._config.getini(key)
+            except ValueError:
+                raise pytest.UsageError(f"{self.where(key)}: there is no such option; {_near(key)}") from None
+
+    @contextmanager
+    def locating_errors(self, name: str = "") -> Iterator[None]:
+        """Add file and line to errors about an option of the file: the one named, else the one in the message."""
+        try:
+            yield
+        except (FairnessError, pytest.UsageError) as error:
+            raise type(error)(self._located(str(error), name)) from None
+
+    def _located(self, text: str, name: str) -> str:
+        if name in self._ours:
+            return f"{self.where(self._ours[name])}: {text}"
+        named = [match[1] for match in _OPTION.finditer(text) if match[1] in self._ours] if not name else []
+        if not named:
+            return text
+        where = self.where(self._ours[named[0]]).removesuffix(self._ours[named[0]])
+        return where + _OPTION.sub(lambda match: self._ours.get(match[1], match[0]), text)
+
+
+def _near(key: str) -> str:
+    """Return a hint at the option nearest to a key."""
+    names = {option.dest.removeprefix(_PREFIX): option.dest for option in OPTIONS}
+    close = difflib.get_close_matches(key.removeprefix(_PREFIX), names, n=1)
+    return f"did you mean {names[close[0]]!r}?" if close else "docs/options.md names all"
+
+
+def _lines(raw: object) -> list[str]:
+    texts = raw.split("\n") if isinstance(raw, str) else raw
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise TypeError
+    return [text.strip() for text in texts if text.strip()]
+
+
+def _flag(raw: object) -> bool:
+    if isinstance(raw, bool):
+        return raw
+    if not isinstance(raw, str) or raw.strip().lower() not in _FLAGS:
+        raise TypeError
+    return _FLAGS[raw.strip().lower()]
+
+
+def _scalar(kind: Callable[[Any], Any], raw: object) -> Any:
+    numbers = (int, float) if kind is float else (int,) if kind is int else ()
+    if isinstance(raw, bool) or not isinstance(raw, (str, *numbers)):
+        raise TypeError
+    return kind(raw)

@@ -1,0 +1,114 @@
+"""Thresholds of a task as texts: ``accuracy >= 0.8``, or any expression of a declared suite."""
+
+from __future__ import annotations
+
+import ast
+import operator
+import re
+from collections.abc import Callable, Mapping
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.declarative.expressions import Expression, ExpressionError, ProbeVocabulary
+
+if TYPE_CHECKING:
+    from pytest_fairness.benchmarks.inspect_ai.task import InspectTask
+
+_OPERATORS: Mapping[type[ast.cmpop], tuple[Callable[[Any, Any], bool], str]] = {
+    ast.GtE: (operator.ge, "at_least"),
+    ast.LtE: (operator.le, "at_most"),
+    ast.Gt: (operator.gt, "above"),
+    ast.Lt: (operator.lt, "below"),
+}
+
+
+class TaskThreshold:
+    """One comparison of a task's own metric, or of a measure of its grades.
+
+    Args:
+        text: ``accuracy >= 0.8``, ``0.2 <= choice.accuracy``, or an expression such as
+            ``difference(choice, by=gender, of=female, to=male) <= 0.1``.
+        task: The task, whose samples say which groups there are.
+
+    Raises:
+        FairnessError: The text is no comparison, or names a grade or group that is not there.
+    """
+
+    def __init__(self, text: str, task: InspectTask) -> None:
+        self._text, self._task = text, task
+        self._comparison = _metric_comparison(text)
+        self._expression: Expression | None = None
+        if self._comparison is None:
+            self._expression = self._parsed()
+
+    @property
+    def name(self) -> str:
+        """A name for its test."""
+        text = self._text
+        for node, (_, word) in sorted(_OPERATORS.items(), key=lambda entry: entry[0] in (ast.Gt, ast.Lt)):
+            sign = {ast.GtE: ">=", ast.LtE: "<=", ast.Gt: ">", ast.Lt: "<"}[node]
+            text = text.replace(sign, f" {word} ")
+        return re.sub(r"\W+", "_", text).strip("_").lower()
+
+    def require(self, measured: Any) -> None:
+        """Raise `AssertionError` where it does not hold; every metric of the task is reported."""
+        if self._expression is not None:
+            self._expression.require(measured)
+            return
+        metrics = self._task.metrics(measured)
+        measured.record(*metrics.values())
+        assert self._comparison is not None  # noqa: S101 - one of both is there
+        sides = [self._side(node, metrics) for node in (self._comparison.left, *self._comparison.comparators)]
+        holds = [
+            _OPERATORS[type(op)][0](left, right)
+            for op, (left, right) in zip(self._comparison.ops, pairwise(sides), strict=True)
+        ]
+        if not all(holds):
+            raise AssertionError(self._text)
+
+    def _side(self, node: ast.expr, metrics: Mapping[str, Any]) -> Any:
+        return ast.literal_eval(node) if _is_number(node) else metrics[_metric_name(node) or ""]
+
+    def _parsed(self) -> Expression:
+        groups: dict[str, set[str]] = {}
+        others: dict[str, set[str]] = {}
+        for item in self._task.items():
+            for name, value in item.prompts[0].groups.items():
+                groups.setdefault(name, set()).add(value)
+            for name, value in item.metadata.items():
+                others.setdefault(name, set()).add(str(value))
+        try:
+            return Expression.parse(self._text, ProbeVocabulary(dict.fromkeys(self._task.grades), groups, others))
+        except ExpressionError as error:
+            raise FairnessError(f"threshold {self._text!r} of {self._task.spec}: {error}") from None
+
+
+def _metric_comparison(text: str) -> ast.Compare | None:
+    """Return the comparison of a task's metric with numbers; None for anything else."""
+    try:
+        node = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError):
+        return None
+    if not isinstance(node, ast.Compare) or not all(type(op) in _OPERATORS for op in node.ops):
+        return None
+    sides = [node.left, *node.comparators]
+    metrics = [side for side in sides if not _is_number(side)]
+    is_one_metric = len(metrics) == 1 and _metric_name(metrics[0]) is not None
+    return node if is_one_metric and len(sides) > 1 else None
+
+
+def _is_number(node: ast.expr) -> bool:
+    number = node.operand if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else node
+    return isinstance(number, ast.Constant) and type(number.value) in (int, float)
+
+
+def _metric_name(node: ast.expr) -> str | None:
+    """Return the metric that a node names: ``accuracy``, ``choice.accuracy`` or ``metric('group a')``."""
+    if isinstance(node, ast.Name | ast.Attribute):
+        name = ast.unparse(node)
+        return name if re.fullmatch(r"[\w.]+", name) else None
+    is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "metric"
+    if is_call and len(node.args) == 1 and isinstance(node.args[0], ast.Constant):  # type: ignore[attr-defined]
+        return str(node.args[0].value)  # type: ignore[attr-defined]
+    return None

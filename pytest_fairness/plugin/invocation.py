@@ -1,0 +1,65 @@
+"""Calls of pytest: how this process was called, and how the command line calls it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+_LOADED_ALREADY = "ignore:Module already imported so cannot be rewritten:pytest.PytestAssertRewriteWarning"
+_SETUP = {"-c": "inifilename", "--rootdir": "rootdir", "--import-mode": "importmode", "--confcutdir": "confcutdir"}
+"""Options that decide which tests exist, with the names of their values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of pytest, as far as it selects tests."""
+
+    tests: tuple[str, ...]
+    """Files, folders or packages as they were typed, and the options that pytest needs to collect them."""
+    selection: tuple[str, ...]
+    """The options that chose among those."""
+    folder: str | None
+    """The working directory, from the rootdir; None outside of it."""
+
+    @classmethod
+    def of(cls, config: pytest.Config) -> Call:
+        """Return the call that made this configuration."""
+        here, root = config.invocation_params.dir, config.rootpath
+        typed = config.args if config.args_source is config.ArgsSource.ARGS else []
+        packages = ["--pyargs"] if config.option.pyargs else []
+        tests = (*packages, *map(str, typed), *_setup(config))
+        return cls(tests, tuple(_selection(config)), _from(root, here))
+
+
+def run_pytest(*arguments: str) -> int:
+    """Run pytest in this process and return its exit code."""
+    return int(pytest.main(["-W", _LOADED_ALREADY, *arguments]))
+
+
+def _from(root: Path, folder: Path) -> str | None:
+    if not folder.is_relative_to(root):
+        return None
+    inside = folder.relative_to(root).as_posix()
+    return "" if inside == "." else inside
+
+
+def _setup(config: pytest.Config) -> Iterator[str]:
+    given = [os.fspath(argument) for argument in config.invocation_params.args]
+    for option, name in _SETUP.items():
+        value = getattr(config.option, name, None)
+        if value and any(text.startswith(option) for text in given):
+            yield f"{option}={value}" if option.startswith("--") else f"{option}{value}"
+    for plugin in getattr(config.option, "plugins", None) or ():
+        if isinstance(plugin, str) and not plugin.startswith("no:") and f"-p{plugin}" in "".join(given):
+            yield f"-p{plugin}"
+
+
+def _selection(config: pytest.Config) -> Iterator[str]:
+    for option, name in (("-k", "keyword"), ("-m", "markexpr")):
+        if text := getattr(config.option, name, ""):
+            yield from (option, text)
+    yield from (f"--deselect={test}" for test in getattr(config.option, "deselect", None) or ())

@@ -1,0 +1,90 @@
+"""Judges of a probe: the graders that a `Judge` in a mark stands for, and their models."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.results import JudgeResult
+from pytest_fairness.plugin.session import SESSION
+
+if TYPE_CHECKING:
+    from pytest_fairness.core.attempts import GradedAttempt
+    from pytest_fairness.core.protocols import Model
+    from pytest_fairness.graders.judge.judge import Judge, JudgePanel
+
+
+def with_judges(graders: Mapping[str, Any], probe: str, request: pytest.FixtureRequest) -> dict[str, Any]:
+    """Return the graders of a mark, each `Judge` among them as the graders that it stands for."""
+    from pytest_fairness.graders.judge.judge import Judge
+
+    resolved: dict[str, Any] = {}
+    for name, grader in graders.items():
+        try:
+            if hasattr(grader, "bind_models"):  # a grader that finds out while it runs which models it asks
+                fairness = request.config.stash[SESSION]
+                judge = fairness.settings.judge
+                grader.bind_models(fairness.models.named, fairness.models.named(judge) if judge else None)
+            added = grader.graders(name, judges_of(grader, request)) if isinstance(grader, Judge) else {name: grader}
+        except FairnessError as error:
+            pytest.fail(f"probe {probe}: {error}", pytrace=False)
+        for grade in added:
+            if grade in resolved or (grade != name and grade in graders):
+                pytest.fail(
+                    f"probe {probe}: the judge of {name!r} has a field {grade!r}, "
+                    "and another grade is called so: rename one",
+                    pytrace=False,
+                )
+        resolved |= added
+    return resolved
+
+
+def judges_of(judge: Judge, request: pytest.FixtureRequest) -> list[Model]:
+    """Return the models that judge: those named, or the `judge` fixture's.
+
+    Raises `FairnessError` for a name that means none.
+    """
+    fairness = request.config.stash[SESSION]
+    given = judge.models
+    if given is None:
+        fixture = request.getfixturevalue("judge")
+        given = fixture if isinstance(fixture, Sequence) and not isinstance(fixture, str) else [fixture]
+    return [fairness.models.named(one) if isinstance(one, str) else fairness.models.wrap(one, None) for one in given]
+
+
+def judged_by(graders: Mapping[str, Any], attempts: Sequence[GradedAttempt], subject: Model) -> list[JudgeResult]:
+    """Return who judged, and how far they agreed, for each `Judge` of a probe.
+
+    ``agreement`` is Krippendorff's alpha by field, of several judges only; None where it is not defined.
+    """
+    from pytest_fairness.graders.judge.judge import JudgeGrader, JudgePanel
+
+    panels = {name: grader for name, grader in graders.items() if isinstance(grader, JudgePanel)}
+    members = {judge for panel in panels.values() for judge in panel.judges}
+    single = {
+        name: [name] for name, grader in graders.items() if isinstance(grader, JudgeGrader) and name not in members
+    }
+    lines = []
+    for name, judges in {**single, **{name: panel.judges for name, panel in panels.items()}}.items():
+        # A wrapper in the user's suite may not name its model.
+        models = [asking.model for judge in judges if isinstance(asking := graders[judge], JudgeGrader)]
+        lines.append(
+            JudgeResult(
+                grade=name,
+                models=[model.name for model in models],
+                own=[model.name for model in models if model.key == subject.key],
+                agreement=_agreement(panels[name], attempts) if name in panels else {},
+            )
+        )
+    return lines
+
+
+def _agreement(panel: JudgePanel, attempts: Sequence[GradedAttempt]) -> dict[str, float | None]:
+    from pytest_fairness.graders.judge.agreement import agreement
+
+    by_field = agreement(panel.fields, ([attempt.grades[name] for name in panel.judges] for attempt in attempts))
+    return {field: alpha if math.isfinite(alpha) else None for field, alpha in by_field.items()}

@@ -1,0 +1,347 @@
+"""Marks of test functions, and the probes, thresholds and flaky thresholds that they declare."""
+
+from __future__ import annotations
+
+import inspect
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_fairness.core.data_folders import DataFolders
+from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.items import ProbeItem
+from pytest_fairness.core.marks import MarkScale
+from pytest_fairness.core.propensities import as_propensities, asked_for
+from pytest_fairness.counterfactual.lint import LintReport, lint_all
+from pytest_fairness.plugin.option_values import MOST_REPETITIONS
+from pytest_fairness.plugin.settings import Settings
+
+MOST_ITEMS = 1_000_000
+"""The most items of a probe: memory is limited, and a generator may have no end."""
+PROBE_ARGUMENTS = ("items", "grade", "repetitions", "harm", "sources", "crossed", "confidence", "calibration", "space")
+THRESHOLD_ARGUMENTS = ("probe", "scale")
+FLAKY_ARGUMENTS = ("reason", "until", "max_flip")
+_LONGEST_FLAKY = timedelta(days=366)
+"""The longest time that a flaky mark may last."""
+
+MARKS = (
+    (
+        "probe(items, grade={'name': grader}, repetitions=1, harm='', sources='random', crossed=None, "
+        "confidence=0.95, calibration=None): one fairness question; each of its items becomes a test that measures "
+        "it; calibration='labels.jsonl' corrects a judge's grades by a human's labels"
+    ),
+    (
+        "threshold(probe, scale=None): a test of `measured`, the metrics of that probe's whole sample; "
+        "scale=Scale(A=..., B=..., C=...) is for the marks of its estimates"
+    ),
+    (
+        "flaky_threshold(reason, until, max_flip=0.2): report this threshold as flaky, not failed, "
+        "while it is undecided, until that date"
+    ),
+)
+
+
+def make_data_folders(settings: Settings) -> DataFolders:
+    """Return the data folders of a run; which suites look them up is recorded in its settings."""
+    return DataFolders(settings.data, offline=settings.offline, on_lookup=settings.data.looked_up.add)
+
+
+@dataclass(slots=True, eq=False)
+class Probe:
+    """One function marked ``probe``, and its items once they are built."""
+
+    function: Callable[..., object]
+    id: str
+    suite: str
+    arguments: Mapping[str, Any]
+    items: list[ProbeItem] = field(default_factory=list)
+    """The items to measure, sorted by id: all, or a sample of --fairness-sample."""
+    declared: tuple[int, int] = (0, 0)
+    """The numbers of items and attempts before any filter or sample."""
+    filtered: list[ProbeItem] = field(default_factory=list)
+    """The items that --fairness-where leaves out."""
+    reserve: list[ProbeItem] = field(default_factory=list)
+    """The items that the sample leaves, in the order in which a larger one would take them."""
+    chosen: list[str] = field(default_factory=list)
+    """The ``NAME=VALUE`` of --fairness-where that items were chosen by."""
+    labels: Sequence[Mapping[str, Any]] = ()
+    """A human's labels of its judge's grades, where the mark names a file of them."""
+    attributes: frozenset[str] = frozenset()
+    """The names in the metadata of its items, measured or not."""
+    lint: LintReport = field(default_factory=LintReport)
+    """The report on the items that declare slots, measured or not."""
+    error: str | None = None
+    """The reason that its items could not be built, in one line."""
+    is_skipped: bool = False
+    """Whether that is no mistake: the function that gives its items has called `pytest.skip`."""
+    is_propensity: bool = False
+    """Whether its model is asked for the probabilities of options, in place of answers."""
+    answered_for: str = ""
+    """The reason that answers are requested in spite of --fairness-propensity."""
+    instead_of: dict[str, Any] = field(default_factory=dict)
+    """The suite's own values of the arguments that the project overrides."""
+
+    @property
+    def repetitions(self) -> int:
+        return self.arguments.get("repetitions", 1)  # type: ignore[no-any-return]  # checked when built
+
+    @property
+    def confidence(self) -> float:
+        return self.arguments.get("confidence", 0.95)  # type: ignore[no-any-return]  # checked when built
+
+    @property
+    def harm(self) -> str:
+        return str(self.arguments.get("harm", ""))
+
+    def __repr__(self) -> str:
+        return f"<probe {self.id}: {len(self.items):,} items>"
+
+    def build(self, settings: Settings) -> None:
+        """Make the items, or note why they cannot be made. Never raises for the user's mistakes."""
+        try:
+            self.items = sorted(self._made_items(settings), key=lambda item: item.id)
+            if not self.items:
+                raise FairnessError("its items are none: `items` must give at least one ProbeItem")
+            self.attributes = frozenset(name for item in self.items for name in item.metadata)
+            self.lint = lint_all(self.items)
+            prompts = sum(len(item.prompts) for item in self.items)
+            self.declared = len(self.items), prompts * self.repetitions
+            everything = self.items
+            self._keep_those_with(settings.where)
+            kept = {item.id for item in self.items}
+            self.filtered = [item for item in everything if item.id not in kept]
+            if settings.sample is not None and settings.sample < len(self.items):
+                # All are put in order, so that a larger sample of the same seed holds the smaller one.
+                order = random.Random(f"{settings.seed}/{self.id}").sample(self.items, len(self.items))
+                self.items = sorted(order[: settings.sample], key=lambda item: item.id)
+                self.reserve = order[settings.sample :]
+        except FairnessError as error:
+            self.error = f"probe {self.function.__name__}: {error}"
+        except pytest.skip.Exception as skip:  # for missing data, as an example
+            self.error, self.is_skipped = str(skip), True
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a user's generator; its mistake is shown in its test
+            self.error = f"probe {self.function.__name__}: its items raised {type(error).__name__}: {error}"
+        if self.error is not None:
+            self.items = []
+
+    def _made_items(self, settings: Settings) -> list[ProbeItem]:
+        _check_arguments("probe", self.arguments, PROBE_ARGUMENTS, required="items")
+        checked_repetitions(self.repetitions)
+        checked_confidence(self.confidence)
+        if self.arguments.get("sources", "random") not in ("random", "fixed"):
+            raise FairnessError(f"sources is {self.arguments['sources']!r}: it must be 'random' or 'fixed'")
+        self.labels = self._read_labels()
+        source = self.arguments["items"]
+        if callable(source):
+            source = source(**_wanted(source, settings), **_start(self.arguments))
+        if not isinstance(source, Iterable):
+            raise FairnessError(f"its items are {source!r}: `items` must be ProbeItems or a function that gives them")
+        items: dict[str, ProbeItem] = {}
+        for item in source:  # checked one by one: a generator that has no end mostly repeats its items
+            if not isinstance(item, ProbeItem):
+                raise FairnessError(f"one of its items is {item!r:.200}: each must be a ProbeItem")
+            if item.id in items:
+                raise FairnessError(f"two of its items are called {item.id!r}: give each an id of its own")
+            if len(items) >= MOST_ITEMS:
+                raise FairnessError(f"its items are more than {MOST_ITEMS:,}, or have no end: give fewer")
+            items[item.id] = item
+        return self._asking_likelihoods(list(items.values()), settings)
+
+    def _asking_likelihoods(self, items: list[ProbeItem], settings: Settings) -> list[ProbeItem]:
+        """Return the items as their graders have them asked: for probabilities of options, or for answers.
+
+        With --fairness-propensity all graders that can are made to, or none of a probe.
+        """
+        graders = self.arguments.get("grade", {"answer": "grader"})
+        if not isinstance(graders, Mapping):
+            return items  # refused when its first test runs
+        converted, reason = as_propensities(graders) if settings.propensity else (None, "")
+        asking = asked_for(graders if converted is None else converted, items)
+        if asking is None:
+            self.answered_for = reason
+            return items
+        if converted is not None:
+            self.arguments = {**self.arguments, "grade": converted, "repetitions": 1}
+        elif self.repetitions > 1:
+            raise FairnessError(f"repetitions is {self.repetitions}, and a propensity is asked for once: leave it out")
+        if settings.batch:
+            raise FairnessError("providers have no batches for propensities: drop --fairness-batch")
+        self.is_propensity = True
+        return asking
+
+    def _read_labels(self) -> Sequence[Mapping[str, Any]]:
+        """Return the labels of the file that the mark names, relative to the probe's own file."""
+        named = self.arguments.get("calibration")
+        if named is None:
+            return ()
+        if not isinstance(named, str | Path):
+            raise FairnessError(f"calibration is {named!r}: name a JSONL file of labels")
+        from pytest_fairness.stats.calibration.labels import read_labels
+
+        return read_labels(Path(inspect.getfile(self.function)).parent / named)
+
+    def _keep_those_with(self, where: Mapping[str, tuple[str, ...]]) -> None:
+        """Filter the items by their attributes; an attribute that none of them has is another probe's."""
+        for name, wanted in where.items():
+            if name not in self.attributes:
+                continue
+            values = {str(item.metadata[name]) for item in self.items if name in item.metadata}
+            for value in wanted:
+                if value not in values:
+                    raise FairnessError(
+                        f"--fairness-where: no item has {name} {value!r}; {did_you_mean(value, sorted(values))}"
+                    )
+            self.items = [item for item in self.items if str(item.metadata.get(name)) in wanted]
+            self.chosen += [f"{name}={value}" for value in wanted]
+            if not self.items:
+                raise FairnessError("--fairness-where: no item has all of these values")
+
+
+def checked_repetitions(given: object) -> int:
+    """Return the attempts per prompt. Raises `FairnessError` for an invalid number."""
+    if not isinstance(given, int) or isinstance(given, bool) or not 1 <= given <= MOST_REPETITIONS:
+        raise FairnessError(f"repetitions is {given!r}: it must be a whole number from 1 to {MOST_REPETITIONS:,}")
+    return given
+
+
+def checked_confidence(given: object) -> float:
+    """Return the confidence of intervals. Raises `FairnessError` for what is none."""
+    if not isinstance(given, float) or not 0.8 <= given < 1:
+        raise FairnessError(f"confidence is {given!r}: it must be a number from 0.8 to below 1")
+    return given
+
+
+def _wanted(source: Callable[..., object], settings: Settings) -> dict[str, object]:
+    """Return the arguments that an item function takes: ``data``, and ``count`` for a sample above its default."""
+    parameters = inspect.signature(source).parameters
+    given: dict[str, object] = {}
+    if "data" in parameters:
+        given["data"] = make_data_folders(settings)
+    usual = parameters["count"].default if "count" in parameters else None
+    if isinstance(usual, int) and settings.sample is not None and settings.sample > usual:
+        given["count"] = settings.sample
+    return given
+
+
+def _start(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of the items of a designed probe: the start of its search space."""
+    if "space" not in arguments:
+        return {}
+    start = getattr(arguments["space"], "start", None)
+    if not isinstance(start, Mapping):
+        raise FairnessError(f"space is {arguments['space']!r:.60}: write space=Space(...) of pytest_fairness.design")
+    return dict(start)
+
+
+def _check_arguments(mark: str, given: Mapping[str, Any], allowed: tuple[str, ...], *, required: str) -> None:
+    for name in given:
+        if name not in allowed:
+            raise FairnessError(f"@pytest.mark.{mark} has no argument {name!r}; {did_you_mean(name, allowed)}")
+    if required not in given:
+        raise FairnessError(f"@pytest.mark.{mark} needs `{required}=`")
+
+
+_KEYWORDS = {"probe": {"items", "grade"}, "threshold": {"probe"}}
+_FIXTURES = {"probe_item", "measured"}
+
+
+def mark_of(function: object, name: str) -> pytest.Mark | None:
+    """Return the mark of this name on a test function itself.
+
+    A project may have marks of the same names: those of this plugin have one of its keywords, or the test takes one of
+    its fixtures.
+    """
+    marks = [mark for mark in getattr(function, "pytestmark", []) if mark.name == name]
+    return marks[-1] if marks and (_KEYWORDS[name] & set(marks[-1].kwargs) or _takes_ours(function)) else None
+
+
+def _takes_ours(function: object) -> bool:
+    try:
+        return not _FIXTURES.isdisjoint(inspect.signature(function).parameters)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return False
+
+
+def arguments_of(mark: pytest.Mark) -> Mapping[str, Any]:
+    """Return the keywords of a mark. Raises `FairnessError` where it has anything else."""
+    if mark.args:
+        raise FairnessError(f"@pytest.mark.{mark.name} takes keywords only, not {mark.args[0]!r}")
+    return mark.kwargs
+
+
+def threshold_probe(function: Callable[..., object]) -> Callable[..., object]:
+    """Return the probe function that a threshold's mark names.
+
+    Raises `FairnessError` where it names none.
+    """
+    mark = mark_of(function, "threshold")
+    assert mark is not None  # noqa: S101 - called for thresholds only
+    arguments = arguments_of(mark)
+    _check_arguments("threshold", arguments, THRESHOLD_ARGUMENTS, required="probe")
+    probe: Callable[..., object] = arguments["probe"]
+    if mark_of(probe, "probe") is None:
+        raise FairnessError(f"threshold {function.__name__}: its probe is {probe!r}, which is not marked as a probe")
+    threshold_scale(function)
+    return probe
+
+
+def threshold_scale(function: Callable[..., object]) -> MarkScale | None:
+    """Return the scale that a threshold's mark gives to all its estimates, if it does.
+
+    Raises `FairnessError` where it gives something else.
+    """
+    mark = mark_of(function, "threshold")
+    scale = None if mark is None else mark.kwargs.get("scale")
+    if not isinstance(scale, MarkScale | None):
+        raise FairnessError(
+            f"threshold {function.__name__}: its scale is {scale!r}: write scale=Scale(A=..., B=..., C=...)"
+        )
+    return scale
+
+
+@dataclass(frozen=True, slots=True)
+class FlakyMark:
+    """The mark of a flaky threshold: its reason, its last day, and the flips that it allows."""
+
+    reason: str
+    until: date
+    max_flip: float = 0.2
+
+    @classmethod
+    def of(cls, item: pytest.Item) -> FlakyMark | None:
+        """Return the mark on a threshold, its class or its module, checked.
+
+        Raises `FairnessError` for one without a reason or a date, or with an unattainable bound.
+        """
+        mark = item.get_closest_marker("flaky_threshold")
+        if mark is None:
+            return None
+        arguments = dict(arguments_of(mark))
+        _check_arguments("flaky_threshold", arguments, FLAKY_ARGUMENTS, required="reason")
+        _check_arguments("flaky_threshold", arguments, FLAKY_ARGUMENTS, required="until")
+        until = arguments["until"]
+        if isinstance(until, str):
+            try:
+                until = date.fromisoformat(until)
+            except ValueError:
+                raise FairnessError(f"flaky_threshold: until is {until!r}: write a date as in 2026-12-31") from None
+        if isinstance(until, datetime) or not isinstance(until, date):
+            raise FairnessError(f"flaky_threshold: until is {until!r}: write a date as in 2026-12-31")
+        latest = datetime.now().astimezone().date() + _LONGEST_FLAKY
+        if until > latest:
+            raise FairnessError(f"flaky_threshold: until is {until}: it must be at most a year ahead, up to {latest}")
+        max_flip = arguments.get("max_flip", 0.2)
+        if not isinstance(max_flip, (int, float)):
+            raise FairnessError(f"flaky_threshold: max_flip is {max_flip!r}: it must be a number from 0.08 to 0.5")
+        if not 0.08 <= max_flip <= 0.5:
+            raise FairnessError(
+                f"flaky_threshold: max_flip is {max_flip:g}: it must be from 0.08 (less cannot be shown) to 0.5"
+            )
+        if not str(arguments["reason"]).strip():
+            raise FairnessError("flaky_threshold: the reason is empty: say why it may flip, and who looks after it")
+        return cls(str(arguments["reason"]), until, float(max_flip))

@@ -1,0 +1,429 @@
+"""The objects behind `probe_item` and `measured`: they take answers from the engine and grade them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_fairness.core.attempts import value_or_none
+from pytest_fairness.core.digests import digest
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.exclusions import LeftOut, left_out
+from pytest_fairness.core.keys import fingerprint_of, prompt_digest
+from pytest_fairness.core.results import JudgeResult, PastResult, SampleCounts
+from pytest_fairness.engine.errors import BudgetExceededError, RunStoppedError
+from pytest_fairness.plugin.comparability import conditions
+from pytest_fairness.plugin.identity import CollectionError
+from pytest_fairness.plugin.judges import judged_by, with_judges
+from pytest_fairness.plugin.sequential_looks import Look, declared_clusters, planned
+from pytest_fairness.plugin.session import SESSION
+from pytest_fairness.plugin.shard_hooks import defer_to_others
+from pytest_fairness.plugin.work_plan import PlannedTest
+from pytest_fairness.report.escaping import escape_controls
+
+if TYPE_CHECKING:
+    from pytest_fairness.core.attempts import GradedAttempt
+    from pytest_fairness.core.items import ProbeItem, Prompt
+    from pytest_fairness.core.protocols import BatchGrader, Grader, ItemGrader
+    from pytest_fairness.engine.probe_sample import ProbeSample
+    from pytest_fairness.plugin.identity import ItemOf
+    from pytest_fairness.plugin.markers import Probe
+    from pytest_fairness.stats.measured import Measured
+
+
+SMALLEST_SHARE = 0.25
+"""The share of a probe's items, and of their attempts, under which a sample is a try-out."""
+STOPPED = "the run was stopped"
+"""The reason that a threshold was not judged because another test's failure, or the user, ended the run."""
+
+
+def graders_of(probe: Probe, request: pytest.FixtureRequest) -> dict[str, Grader | ItemGrader | BatchGrader]:
+    """Return the graders of a probe's mark; a string there names a fixture, and a `Judge` is several graders."""
+    named = probe.arguments.get("grade", {"answer": "grader"})
+    if not isinstance(named, Mapping) or not named:
+        pytest.fail(
+            f"probe {probe.function.__name__}: grade is {named!r}: write grade={{'name': grader}}", pytrace=False
+        )
+    graders = {
+        name: request.getfixturevalue(given) if isinstance(given, str) else given for name, given in named.items()
+    }
+    graders = with_judges(graders, probe.function.__name__, request)
+    for name, grader in graders.items():
+        can_grade = any(callable(getattr(grader, name, None)) for name in ("grade", "grade_item", "grade_batch"))
+        if not can_grade or isinstance(grader, type):
+            pytest.fail(
+                f"probe {probe.function.__name__}: the grader of {name!r} is {grader!r}: "
+                "it has no grade(prompt, answer), no grade_item(item, attempts) and no grade_batch(attempts)",
+                pytrace=False,
+            )
+    return graders
+
+
+class ProbeItemHandle:
+    """One probe item in its test: ``probe_item.measure(model)`` asks all of its prompts."""
+
+    def __init__(self, request: pytest.FixtureRequest, measured: ItemOf, model_name: str | None) -> None:
+        self._fairness = request.config.stash[SESSION]
+        self._node = request.node
+        self._model_name = model_name
+        self._measured = measured
+        self._planned = PlannedTest(model_name, measured.sample, (measured.index,))
+        self._probe = measured.sample.probe
+        self._place = measured.index
+        self._graders = graders_of(self._probe, request)
+
+    @property
+    def item(self) -> ProbeItem:
+        return self._probe.items[self._place]
+
+    @property
+    def id(self) -> str:
+        return self.item.id
+
+    @property
+    def prompts(self) -> Sequence[Prompt]:
+        return self.item.prompts
+
+    @property
+    def source(self) -> str | None:
+        return self.item.source
+
+    @property
+    def metadata(self) -> Mapping[str, Any]:
+        return self.item.metadata
+
+    def measure(self, model: object) -> list[GradedAttempt]:
+        """Return this item's graded attempts: prompts in order, each with its repetitions.
+
+        ``model`` is the fixture's value: a model, or any callable from text to text.
+        The test fails where an attempt could not be made in spite of retries.
+        """
+        try:
+            subject = self._fairness.models.wrap(model, self._model_name)
+        except FairnessError as error:
+            self._fairness.causes.end(self._node, str(error), self._fairness.work.attempts_of(self._measured))
+        try:
+            sample = self._fairness.work.sample(self._planned, subject)
+            sample.grade_with(self._graders)
+            attempts = sample.measure(self._place)
+        except RunStoppedError as error:
+            pytest.skip(str(error))
+        except FairnessError as error:
+            raise pytest.fail.Exception(str(error), pytrace=False) from None
+        about = [("fairness_probe", self._probe.id), ("fairness_item", self.id), ("fairness_model", subject.name)]
+        self._node.user_properties[:] = [*about, *counts(attempts).to_json().items()]
+        errors = [attempt.attempt.error for attempt in attempts if attempt.attempt.error is not None]
+        self._end_by_cause(errors)
+        if errors:
+            said = escape_controls(errors[0])
+            pytest.fail(f"{len(errors)} of {len(attempts)} attempts could not be made: {said}", pytrace=False)
+        asked = sample.questions(self._place)
+        errors = [question.error for question in asked if question.error is not None]
+        self._end_by_cause(errors)
+        if errors:
+            said = escape_controls(errors[0])
+            pytest.fail(f"{len(errors)} of {len(asked)} questions of its graders got no answer: {said}", pytrace=False)
+        return attempts
+
+    def _end_by_cause(self, errors: Sequence[str]) -> None:
+        """End the test where its errors are those of a model that could not be asked at all."""
+        causes = self._fairness.engine.answers.causes
+        if cause := next((error for error in errors if error in causes), None):
+            self._fairness.causes.end(self._node, cause, errors.count(cause))
+
+    def __repr__(self) -> str:
+        return f"<probe item {self.id}>"
+
+
+def counts(attempts: Sequence[GradedAttempt]) -> SampleCounts:
+    """Return how many attempts there are, how many came from the store, and how many are ungraded."""
+    times = [attempt.attempt.at for attempt in attempts if attempt.attempt.at is not None]
+    ungraded = round(math.fsum(map(_ungraded, attempts)), 9)
+    return SampleCounts(
+        attempts=len(attempts),
+        from_store=sum(attempt.attempt.from_store for attempt in attempts),
+        ungraded=int(ungraded) if ungraded.is_integer() else ungraded,
+        oldest=int(min(times)) if times else None,
+    )
+
+
+def _ungraded(attempt: GradedAttempt) -> float:
+    """Return whether a grade is missing, 0 or 1; of propensities how much probability fell on no option."""
+    shares = [
+        1.0 if grade.ungraded else getattr(value_or_none(grade), "outside", 0.0) for grade in attempt.grades.values()
+    ]
+    return max(shares, default=0.0)
+
+
+def _unmarked(test: pytest.Item | None) -> str:
+    """Return why a test has nothing measured."""
+    if test is not None and test.get_closest_marker("threshold"):
+        return "@pytest.mark.threshold stands on a class or a module: write it on each test function"
+    return "`measured` is for tests marked @pytest.mark.threshold(probe=...)"
+
+
+class LazyMeasured:
+    """`Measured` of a probe's whole sample, measured when it is first asked anything."""
+
+    def __init__(self, request: pytest.FixtureRequest, model: object, model_name: str | None) -> None:
+        self._fairness = request.config.stash[SESSION]
+        given = getattr(request, "param", CollectionError(_unmarked(self._fairness.test)))
+        if isinstance(given, CollectionError):
+            given.end()
+        self.probe: Probe = given.probe
+        self._planned = PlannedTest(model_name, given, ())
+        if self.probe.error is not None:
+            CollectionError(self.probe.error, self.probe.is_skipped).end()
+        self._model_name = model_name
+        self.graders = graders_of(self.probe, request)
+        self.look = self.first_look(1)
+        self._attempts_at: dict[int, Sequence[GradedAttempt]] = {}
+        self._measured_at: dict[int, Measured] = {}
+        """By the number of the look."""
+        self._views: dict[Look, Measured] = {}
+        """At the confidence of each look: runs of two thresholds may have been judged as often or not."""
+        self._earlier: dict[str, list[PastResult]] = {}
+        self._described: dict[Look, LeftOut] = {}
+        self.cause: tuple[str, int] | None = None
+        """Why a model could not be asked at all, and how many attempts of the last sample, or questions, it cost."""
+        try:
+            self.subject = self._fairness.models.wrap(model, self._model_name)
+        except FairnessError as error:
+            pytest.fail(str(error), pytrace=False)
+
+    def __getattr__(self, name: str) -> Any:
+        __tracebackhide__ = True
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.load(), name)
+
+    def __repr__(self) -> str:
+        return f"<measured: {len(self.probe.items):,} items, {self.first_attempts:,} attempts of {self.probe.id}>"
+
+    @property
+    def tail(self) -> float:
+        """The probability to err on either side that the probe allows: 0.025 for a confidence of 95%."""
+        return round((1 - float(self.probe.arguments.get("confidence", 0.95))) / 2, 12)
+
+    @property
+    def counts(self) -> SampleCounts | None:
+        """The attempts of the sample that was last looked at; None before it was measured."""
+        attempts = self._attempts_at.get(self.look.number)
+        return None if attempts is None else counts(attempts)
+
+    @property
+    def first_attempts(self) -> int:
+        """The number of attempts of the first look's sample."""
+        prompts = sum(len(item.prompts) for item in self.probe.items)
+        return prompts * self._fairness.work.repetitions(self.probe)
+
+    def first_look(self, looks: int) -> Look:
+        """Return the first of at most so many looks."""
+        anytime = self._fairness.settings.anytime
+        items_only = anytime or self.probe.is_propensity
+        sizes = planned(self.probe, self._fairness.work.repetitions(self.probe), looks, items_only=items_only)
+        return Look(1, sizes, self.tail, anytime=declared_clusters(self.probe) if anytime else None)
+
+    def take(self, look: Look) -> None:
+        """Become the sample of this look, at its confidence."""
+        self.look = look
+
+    def load(self) -> Measured:
+        """Return the metrics, asking for all that is missing.
+
+        Raises `BudgetExceededError` where a cap of the run forbids that.
+        """
+        number = self.look.number
+        if number not in self._measured_at:
+            attempts = self._attempts()
+            # The first look is every threshold's, those between are done with.
+            self._attempts_at = {
+                kept: self._attempts_at[kept] for kept in self._attempts_at if kept == 1 or number <= 2
+            }
+            self._measured_at = {kept: self._measured_at[kept] for kept in self._attempts_at}
+            self._attempts_at[number], self._measured_at[number] = attempts, self._measure(attempts)
+            self._views = {}
+        if self.look not in self._views:
+            self._views[self.look] = self._measured_at[number].at(self.look.confidence)
+        return self._views[self.look]
+
+    @property
+    def answers(self) -> str:
+        """A digest of the answers of the sample that is looked at, whenever they were given."""
+        self.load()
+        attempts = self._attempts_at[self.look.number]
+        prompts = {id(graded.prompt): graded.prompt for graded in attempts}
+        digests = {key: prompt_digest(prompt.messages) for key, prompt in prompts.items()}
+        return digest(
+            "\n".join(sorted(f"{each.item.id} {digests[id(each.prompt)]} {_answer(each)}" for each in attempts))
+        )
+
+    def extends(self, run: str) -> bool:
+        """Return whether the sample of the first look holds all answers of an earlier run, as that run had them."""
+        sample = self._fairness.store.runs.sample(run, self.probe.id, self.subject.key)
+        if sample is None or run == self._fairness.run:
+            return False
+        stored = {graded.attempt.key for graded in self._attempts_at[1] if graded.attempt.from_store}
+        return {graded.attempt.key for graded in sample.attempts} <= stored
+
+    @property
+    def lifetime(self) -> str:
+        """Over what the judged runs of a threshold are counted: the model, whichever run an application belongs to."""
+        return self.unversioned or self.subject.key
+
+    @property
+    def unversioned(self) -> str:
+        """The name of an application without a version; empty for a model whose changes are known."""
+        return str(getattr(self.subject, "unversioned", ""))
+
+    @property
+    def is_tryout(self) -> bool:
+        """Whether the sample is under a quarter of the one that the probe declares, at the last of its looks too."""
+        if self.look.anytime is not None:  # its intervals hold at every size
+            return False
+        items = len({graded.item.id for graded in self._attempts_at[self.look.number]})
+        attempts = len(self._attempts_at[self.look.number])
+        if self.look.of > 1:
+            planned = self.look.plan[-1]
+            items, attempts = max(items, planned.items), max(attempts, planned.attempts)
+        declared_items, declared_attempts = self.probe.declared
+        return min(items / declared_items, attempts / declared_attempts) < SMALLEST_SHARE
+
+    def keep_influences(self, test: str, influences: Mapping[str, Any]) -> None:
+        """Put into the store what each item adds to a threshold's estimate: other runs are compared by it."""
+        self._fairness.store.runs.save_influences(self._fairness.run, test, influences)
+
+    def earlier(self, test: str) -> list[PastResult]:
+        """Return what earlier runs said of a threshold, oldest first."""
+        if test not in self._earlier:
+            self._earlier[test] = self._own(self._fairness.store.runs.history(test, self._fairness.run))
+        return self._earlier[test]
+
+    def judgments(self, test: str) -> list[PastResult]:
+        """Return what every session so far said of a threshold, also one of this run: a run may have a fixed id."""
+        return self._own(self._fairness.store.runs.history(test))
+
+    def _own(self, rows: Sequence[Mapping[str, Any]]) -> list[PastResult]:
+        # pytest may give the test of another probe the same id: files outside of the rootdir, named one at a time.
+        past = [PastResult.from_row(row) for row in rows]
+        return [each for each in past if each.result.probe in ("", self.probe.id)]
+
+    def _attempts(self) -> list[GradedAttempt]:
+        try:
+            sample = self._fairness.work.sample(self._planned, self.subject)
+            if self.look.number > 1:
+                items, repetitions = self.look.design(self.probe)
+                sample = self._fairness.work.build_sample(self.probe, items, self.subject, repetitions)
+            sample.grade_with(self.graders)
+            if self._fairness.settings.shard is not None and self.look.number == 1:
+                defer_to_others(self._fairness, self.probe, sample)
+            attempts = sample.measure_all()
+            self._note_cause(sample, attempts)
+            self._keep(attempts, sample.asked_by_graders())
+        except BudgetExceededError as error:
+            raise BudgetExceededError(
+                f"{error}: {sample.answered_items():,} of {len(sample.items):,} items measured"
+            ) from None
+        except RunStoppedError:
+            pytest.skip(STOPPED)
+        except FairnessError as error:
+            raise pytest.fail.Exception(str(error), pytrace=False) from None
+        return attempts
+
+    def _note_cause(self, sample: ProbeSample, attempts: Sequence[GradedAttempt]) -> None:
+        causes = self._fairness.engine.answers.causes
+        if not causes:
+            return
+        asked = [graded.attempt for graded in attempts]
+        for made in (asked, [each for place in range(len(sample.items)) for each in sample.questions(place)]):
+            errors = [attempt.error for attempt in made if attempt.error in causes]
+            if errors and errors[0] is not None:
+                self.cause = errors[0], errors.count(errors[0])
+                return
+
+    def _keep(self, attempts: Sequence[GradedAttempt], questions: Sequence[str]) -> None:
+        """Put the sample into the store, so that its verdicts can be made again."""
+        from pytest_fairness.store.samples import StoredSample
+
+        sample = StoredSample(
+            self.probe.id,
+            self.subject.name,
+            self.subject.key,
+            attempts,
+            self.arguments | {"calibration": labels} if (labels := self._labels(attempts)) else self.arguments,
+            self.fingerprints,
+            self.extremes,
+            self._fairness.settings.judge,
+            questions,
+        )
+        if self._fairness.store.runs.save_sample(self._fairness.run, sample):
+            self._fairness.work.save_answers(sample, self.subject)
+
+    def _measure(self, attempts: Sequence[GradedAttempt]) -> Measured:
+        # Loaded here, not by the first estimate: hypothesis would put the second it takes on its first example.
+        import scipy.special  # type: ignore[import-untyped]  # noqa: F401
+
+        from pytest_fairness.stats.measured import Measured
+
+        arguments = {**self.arguments, "calibration": self._labels(attempts)}
+        alike = conditions(self.subject.name, self.fingerprints, self._fairness.settings.judge)
+        return Measured(attempts, extremes=self.extremes, conditions=alike, **arguments)
+
+    def _labels(self, attempts: Sequence[GradedAttempt]) -> Sequence[Mapping[str, Any]]:
+        """Return a human's labels of this sample's grades, if any."""
+        if not self.probe.labels:
+            return ()
+        from pytest_fairness.stats.calibration.labels import of_run
+
+        answers = {each.attempt.key: each.attempt.answer.text for each in attempts if each.attempt.answer is not None}
+        return of_run(self.probe.labels, self.subject.name, answers)
+
+    @property
+    def fingerprints(self) -> dict[str, str | None]:
+        """The fingerprints of the graders, by grade; None for a grader without one."""
+        return {name: fingerprint_of(grader) for name, grader in self.graders.items()}
+
+    @property
+    def judges(self) -> list[JudgeResult]:
+        """The judges of the sample that was last used, and how far they agreed."""
+        attempts = self._attempts_at.get(self.look.number)
+        return [] if attempts is None else judged_by(self.graders, attempts, self.subject)
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        given = self.probe.arguments
+        arguments = {name: given[name] for name in ("confidence", "sources", "crossed") if name in given}
+        return arguments | ({"left_out": left_out} if (left_out := self._left_out) else {})
+
+    @property
+    def _left_out(self) -> LeftOut:
+        """The exclusions: prompts of the probe that options of the run left out of this look's sample."""
+        if self.look not in self._described:
+            items, _ = self.look.design(self.probe)
+            measured = {item.id for item in items}
+            reserve = [item for item in self.probe.reserve if item.id not in measured]
+            settings = self._fairness.settings
+            given = {" ".join(settings.filters): self.probe.filtered, f"--fairness-sample={settings.sample}": reserve}
+            self._described[self.look] = left_out(given, items)
+        return self._described[self.look]
+
+    @property
+    def extremes(self) -> dict[str, Callable[[Prompt], Sequence[Any]]]:
+        extremes = {name: _extremes(grader) for name, grader in self.graders.items()}
+        return {name: of for name, of in extremes.items() if of}
+
+
+def _answer(graded: GradedAttempt) -> str:
+    return graded.attempt.answer.text if graded.attempt.answer else repr(graded.attempt.error)
+
+
+def _extremes(grader: Any) -> Callable[[Prompt], Sequence[Any]] | None:
+    """Return what an ungraded attempt could have been graded, as far as its grader says."""
+    if hasattr(grader, "extremes_for"):
+        of: Callable[[Prompt], Sequence[Any]] = grader.extremes_for
+        return of
+    values = getattr(grader, "extremes", None)
+    return None if values is None else lambda _: values

@@ -1,0 +1,171 @@
+"""Hooks of a run that measures: the work of the selected tests, calls of thresholds, results and summary."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.results import ExpectedThreshold, RunResults
+from pytest_fairness.plugin import threshold_rows, thresholds
+from pytest_fairness.plugin.baseline import choose_latest
+from pytest_fairness.plugin.collected_tests import CollectedTests, unjudged_lines
+from pytest_fairness.plugin.collection import is_marked, item_of, name_of, takes_named_model
+from pytest_fairness.plugin.declarative import BrokenDeclaration
+from pytest_fairness.plugin.identity import ItemOf, sample_of
+from pytest_fairness.plugin.interrupts import end_with_controller, interrupt_on_sigterm
+from pytest_fairness.plugin.redaction import secret_redactor
+from pytest_fairness.plugin.run_state import RunState
+from pytest_fairness.plugin.work_plan import PlannedTest
+from pytest_fairness.report.release import NOT_JUDGED, NOT_SELECTED, not_judged, reason_of
+
+
+class MeasurementHooks:
+    """Measures the samples of probes, evaluates thresholds on them, and writes the results."""
+
+    def __init__(self, state: RunState, selection: CollectedTests) -> None:
+        self._state = state
+        self._fairness = state.fairness
+        self._selection = selection
+        self._results: RunResults | None = None
+        self._written: list[str] = []
+        """Lines that name the files with the results."""
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Plan the work of the selected tests, in their order, before the first of them runs."""
+        if self._state.lists_only:
+            return
+        expected: dict[str, ExpectedThreshold] = {}
+        ours = [item for item in session.items if is_marked(item)]
+        for item in ours:
+            self._plan(item, expected)
+        has_work = bool(self._fairness.work.tests or expected)
+        if not self._fairness.is_used:
+            return
+        if self._state.must_write or ours:
+            self._expect_left_out(session.items, expected)
+        refusal = self._state.check_selection(session.items)
+        if refusal is None and has_work:
+            refusal = self._prepare_work(session.items, ours)
+        if not self._state.refuse(refusal, session.items) and expected:
+            runs, run = self._fairness.store.runs, self._fairness.run
+            rows = {test: threshold.to_json() for test, threshold in expected.items()}
+            self._state.attempt(lambda: runs.expect_thresholds(run, rows))
+
+    def _plan(self, item: pytest.Function, expected: dict[str, ExpectedThreshold]) -> None:
+        name = name_of(item)
+        may_skip = any(item.get_closest_marker(mark) for mark in ("skip", "skipif"))
+        if (measured := item_of(item)) is not None:
+            if isinstance(measured, ItemOf) and not may_skip:
+                self._fairness.work.tests.append(PlannedTest(name, measured.sample, (measured.index,)))
+        elif thresholds.is_threshold(item):
+            expected[item.nodeid] = threshold_rows.expected_row(item)
+            sample = sample_of(item)
+            if sample is not None and not may_skip:
+                indices = self._fairness.work.item_indices(sample.probe)
+                self._fairness.work.tests.append(PlannedTest(name, sample, indices))
+
+    def _expect_left_out(self, selected: Sequence[pytest.Item], expected: dict[str, ExpectedThreshold]) -> None:
+        """Expect the thresholds as well that were collected and are not selected."""
+        for item in self._selection.left_out({item.nodeid for item in selected}):
+            expected[item.nodeid] = threshold_rows.expected_row(item).unjudged(not_judged(NOT_SELECTED, "not run"))
+        expected |= self._selection.uncollected(self._fairness.settings.root)
+        expected |= {
+            item.nodeid: threshold_rows.expected_row(item) for item in selected if isinstance(item, BrokenDeclaration)
+        }
+        if not self._fairness.settings.shard:  # a shard leaves items to others
+            self._state.work.notes.append(self._selection.mismatch(selected))
+
+    def _prepare_work(self, items: Sequence[pytest.Item], ours: Sequence[pytest.Function]) -> str | None:
+        """Prepare the measurements and show them; return why they cannot be made."""
+        state = self._state
+        try:
+            choose_latest(self._fairness, items)
+            names = {name_of(item) for item in ours if takes_named_model(item)}
+            calls = state.work.prepare(sorted(filter(None, names)))
+        except FairnessError as error:
+            return str(error)
+        interrupt_on_sigterm(state.config)
+        on_wait = end_with_controller(state.config) if state.is_worker else state.follow(calls).tick
+        self._fairness.backend.on_wait = on_wait
+        return None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:
+        __tracebackhide__ = True
+        if not thresholds.is_threshold(pyfuncitem):
+            return None
+        thresholds.run_threshold(pyfuncitem)
+        return True
+
+    def conclude(self) -> None:
+        """Compile the results, and write them to the store and the files of the options."""
+        state, settings = self._state, self._fairness.settings
+        has_store = self._fairness.backend.existing_store is not None
+        has_run = has_store or (state.outcomes.any and settings.store.exists())
+        if state.lists_only or not (has_run or state.must_write):
+            return
+        from pytest_fairness.plugin import outputs
+        from pytest_fairness.report.results import compile_results
+
+        run = self._fairness.run
+        stored = self._fairness.store.runs.expected_thresholds(run) if has_run else {}
+        expected = {test: ExpectedThreshold.from_json(row, test, strict=False) for test, row in stored.items()}
+        expected = state.outcomes.of_here(expected) if settings.shard else expected
+        metadata = outputs.collect_metadata(self._fairness, state.started, has_run=has_run)
+        rows = state.outcomes.rows(expected, stopped=state.is_stopped)
+        totals, searches = state.outcomes.totals(rows), state.outcomes.searches
+        has_judged = any(row.verdict != NOT_JUDGED for row in rows) or bool(searches)
+        has_measured = has_judged or totals["attempts"] or any(reason_of(row) != NOT_SELECTED for row in rows)
+        is_deferred = settings.shard is not None and (state.outcomes.deferred or not has_judged)
+        if is_deferred and has_run:
+            self._written = [state.outcomes.shard_line(str(settings.shard), run)]
+        # Rows without a test exist only where the selection has tests of this plugin, or names its results file.
+        if not (state.must_write or ((has_measured or rows) and not is_deferred)):
+            return
+        redact = secret_redactor(settings)
+        results = compile_results(metadata, rows, totals, redact, metrics=state.outcomes.metrics, searches=searches)
+        outputs.add_to_junit(state.config, results)
+        self._results = None if is_deferred or state.is_refused else results
+        # Where nothing is worth a report, the one of the last run stays.
+        has_report = has_measured and not is_deferred
+        has_report = has_report and (has_judged or not state.is_stopped or settings.is_report_requested)
+        self._write(results, has_report=bool(has_report))
+
+    def _write(self, results: RunResults, *, has_report: bool) -> None:
+        from pytest_fairness.plugin import outputs
+
+        if has_report:
+            outputs.keep(self._fairness, results)
+        self._written += outputs.write_json(self._fairness.settings, results)
+        try:
+            self._written += outputs.write(self._fairness, results, self._write_line) if has_report else []
+        except FairnessError:
+            raise
+        except Exception as error:  # an error of this plugin must not hide the verdicts
+            detail = f"{type(error).__name__}: {error}"
+            raise FairnessError(
+                f"the report could not be made, by a mistake of pytest-fairness ({detail}); the run is in the store"
+            ) from error
+
+    def _write_line(self, line: str) -> None:
+        reporter = self._state.config.pluginmanager.get_plugin("terminalreporter")
+        if reporter is not None:
+            reporter.ensure_newline()
+            reporter.write_line(line)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        from pytest_fairness.plugin import terminal_summary
+
+        state = self._state
+        state.write_problem(terminalreporter)
+        causes = state.outcomes.causes
+        terminal_summary.write_causes(terminalreporter, causes, state.config.get_terminal_writer().fullwidth)
+        if self._results is None:
+            for line in self._written:
+                terminalreporter.write_line(line)
+            return
+        last = unjudged_lines(state.config, self._results, stopped=state.is_stopped)
+        terminal_summary.write_summary(terminalreporter, self._results, causes, self._written, last)

@@ -1,0 +1,141 @@
+"""Models of a run: resolved from names and aliases, or made from the user's callables, with their prices."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.plugin.executor import Executor
+from pytest_fairness.plugin.ini_file import IniFile
+from pytest_fairness.plugin.run_context import RunContext
+
+if TYPE_CHECKING:
+    from pytest_fairness.core.protocols import Model
+    from pytest_fairness.models.context import ModelContext
+    from pytest_fairness.models.names import ModelName
+
+
+class ModelResolver:
+    """The models of one process, each made once."""
+
+    def __init__(self, context: RunContext, executor: Executor) -> None:
+        self._context = context
+        self._executor = executor
+        self._models: dict[str, Model] = {}
+        self._wrapped: dict[int, tuple[object, Model]] = {}
+        self._made_by: dict[int, tuple[object, str, str]] = {}
+
+    def names(self) -> list[ModelName | None]:
+        """Return the models of the run; one None where no option names a model."""
+        if not self._context.settings.models:
+            return [None]
+        from pytest_fairness.models.aliases import follow
+        from pytest_fairness.models.names import ModelName
+
+        names = [ModelName.parse(follow(text, self._aliases)) for text in self._context.settings.models]
+        return list({str(name): name for name in names}.values())
+
+    def named(self, name: str) -> Model:
+        """Return the model of a name or alias. Raises `FairnessError` for an unknown one."""
+        from pytest_fairness.models.aliases import follow, naming_alias
+        from pytest_fairness.models.registry import resolve
+
+        if name not in self._models:
+            with naming_alias(self._context.settings.root, name, self._aliases):
+                model = resolve(name, aliases=self._aliases, context=self.model_context)
+            self._models[name] = self._executor.wrap_model(follow(name.strip(), self._aliases), model)
+        return self._models[name]
+
+    def record_maker(self, value: object, fixture: str, label: str = "") -> None:
+        """Record which fixture made the user's model, and the label for its name.
+
+        Two callables made by one function look the same; their answers must not be mixed up.
+        """
+        self._made_by[id(value)] = (value, fixture, label)
+
+    def wrap(self, value: object, model_name: str | None) -> Model:
+        """Return a model as it is, or the user's callable as a model. Raises `FairnessError` for anything else."""
+        from pytest_fairness.models.callable_model import as_model
+
+        held = self._wrapped.get(id(value))
+        if held is None:
+            _, fixture, label = self._made_by.get(id(value), (value, "", ""))
+            # An application may change between two sessions of one run, but not between jobs of a pipeline.
+            is_shared = self._context.settings.is_one_pipeline
+            model = as_model(
+                value,
+                self._context.run_id if is_shared else self._context.session_id,
+                self.model_context,
+                made_by=f"{fixture}{model_name or ''}",
+                title=model_name,
+                label=label,
+            )
+            self._check(model)
+            held = self._wrapped[id(value)] = (value, model)
+        return held[1]
+
+    def price_of(self, model: Model) -> tuple[float, float] | None:
+        """Return the USD per million input and output tokens in this run; None where they are unknown."""
+        from pytest_fairness.core.batch_api import DISCOUNT, batches_of
+        from pytest_fairness.models.pricing import price_of
+
+        price = price_of(model, self._prices)
+        if price is None or not self._context.settings.batch or batches_of(model) is None:
+            return price
+        return DISCOUNT * price[0], DISCOUNT * price[1]
+
+    def check_names(self, file: IniFile) -> None:
+        """Refuse models of the options that no provider has, or whose price or batches are missing."""
+        settings = self._context.settings
+        models = []
+        for option, names in (("model", settings.models), ("judge", (settings.judge,))):
+            with file.locating_errors(option):
+                models += [self.named(name) for name in names if name]
+        with file.locating_errors():
+            self._check(*models)
+
+    def _check(self, *models: Model) -> None:
+        """Refuse a model without a price where a budget needs it, or without batches where they are requested."""
+        from pytest_fairness.core.batch_api import batches_of
+
+        settings = self._context.settings
+        for model in models:
+            if settings.batch and not model.local and batches_of(model) is None:
+                raise FairnessError(
+                    f"{model.name} has no batches, and --fairness-batch needs them: drop the option, or name a model "
+                    "of openai or anthropic"
+                )
+        if settings.budget is not None:
+            from pytest_fairness.engine.budget import unpriced
+
+            for model in models:
+                if self.price_of(model) is None:
+                    raise FairnessError(unpriced(model.name))
+
+    @cached_property
+    def _aliases(self) -> dict[str, str]:
+        from pytest_fairness.models.aliases import read_aliases
+
+        return dict(read_aliases(self._context.settings.root))
+
+    @cached_property
+    def model_context(self) -> ModelContext:
+        """The context in which providers make models."""
+        from pytest_fairness.models.context import ModelContext
+        from pytest_fairness.models.env_file import read_environment
+
+        settings = self._context.settings
+        return ModelContext(
+            settings.root,
+            read_environment(settings.env_file),
+            settings.offline,
+            settings.model_concurrency,
+            calls=settings.application_concurrency,
+            timeout=settings.timeout,
+        )
+
+    @cached_property
+    def _prices(self) -> dict[str, tuple[float, float]]:
+        # By full names: the user may have given an alias.
+        return {name and self.named(name).name: price for name, price in self._context.settings.prices.items()}

@@ -1,0 +1,256 @@
+"""Parsers and checks of option values, from the text that a user wrote to the value in the settings.
+
+A parser takes the value and the folders of the run, and raises `OptionValueError` with a rule. Every pytest run loads
+this module, so it imports next to nothing.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.formatting import age
+from pytest_fairness.plugin.shards import Shard, ci_run
+from pytest_fairness.store.location import LATEST, StoreLocation, parse_location
+
+if TYPE_CHECKING:
+    from pytest_fairness.engine.batch_submission import BatchMode
+
+Check = Callable[[Any], str]
+"""Returns the rule that a number breaks; empty where it breaks none."""
+DEFAULT_STORE = ".fairness/store.sqlite"
+DEFAULT_REPORT = "reports/fairness.html"
+MOST_REPETITIONS = 10_000
+"""Per prompt."""
+_GREATEST = 1e12
+"""The largest value of an option that takes a decimal number."""
+DEFAULT_ASSUMPTIONS = {"rate": 0.5, "icc": 0.2, "output": 100.0}
+_RANGES = {"rate": (0.01, 0.99), "icc": (0.0, 0.99), "output": (1, 1_000_000)}
+"""The range of each assumption."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolders:
+    """The folders that relative paths start from."""
+
+    invocation: Path
+    """The working directory of the call of pytest."""
+    home: Path
+    """The folder of the ini file, else that of the call: the default store and report are in it."""
+
+
+class OptionValueError(ValueError):
+    """A value that an option does not take, with the rule that it breaks."""
+
+    def __init__(self, value: str, rule: str, *, verb: str = "is") -> None:
+        super().__init__(f"{verb} {value!r}: {rule}")
+
+
+class DataFolderSettings(dict[str, Path | str]):
+    """The folder named for each suite, and the suites that have requested theirs."""
+
+    def __init__(self, folders: Mapping[str, Path | str]) -> None:
+        super().__init__(folders)
+        self.looked_up: set[str] = set()
+
+
+# Checks.
+
+
+def whole_number(least: int, most: int | None = None) -> Check:
+    """Return a check that a whole number lies in a range."""
+
+    def check(value: int) -> str:
+        if value < least:
+            return f"is {value:,}: it must be at least {least:,}"
+        return f"is {value:,}: it must be at most {most:,}" if most is not None and value > most else ""
+
+    return check
+
+
+def number_above(least: float) -> Check:
+    """Return a check that a number is finite and above a limit."""
+
+    def check(value: float) -> str:
+        is_valid = least < value <= _GREATEST
+        return "" if is_valid else f"is {value:g}: it must be above {least:g} and at most {_GREATEST:g}"
+
+    return check
+
+
+# Parsers.
+
+
+def unique(values: Sequence[str], _: RunFolders) -> tuple[str, ...]:
+    """Return each value once, in order."""
+    return tuple(dict.fromkeys(values))
+
+
+def comma_separated(text: str, _: RunFolders) -> tuple[str, ...]:
+    """Return the names of a list with commas."""
+    return names_in(text)
+
+
+def names_in(text: str) -> tuple[str, ...]:
+    """Return the names of a list with commas, before the folders of the run are known."""
+    return tuple(filter(None, (name.strip() for name in text.split(","))))
+
+
+def invocation_path(text: str, folders: RunFolders) -> Path:
+    """Return a path relative to the folder that pytest was called in."""
+    return folders.invocation / Path(text).expanduser()
+
+
+def report_path(text: str, folders: RunFolders) -> Path | None:
+    """Return the path of the HTML report; None for ``none``. The default lies in the home folder."""
+    if text == "none":
+        return None
+    return folders.home / text if text == DEFAULT_REPORT else invocation_path(text, folders)
+
+
+def store_location(text: str, folders: RunFolders) -> StoreLocation:
+    """Return the location of a store, a path relative to the home folder or a URL."""
+    return parse_location(text, folders.home)
+
+
+def max_age(text: str, _: RunFolders) -> float:
+    """Return the seconds of an age such as ``30d``."""
+    try:
+        return age(text)
+    except ValueError as error:
+        raise OptionValueError(text, str(error)) from None
+
+
+def batch_mode(text: str, _: RunFolders) -> BatchMode:
+    """Return a batch mode."""
+    if text not in ("submit", "wait"):
+        raise OptionValueError(text, "write submit or wait")
+    return cast("BatchMode", text)
+
+
+def ray_address(text: str, _: RunFolders) -> str:
+    """Return the address in ``ray[:ADDRESS]``; ``local`` where there is none.
+
+    >>> folders = RunFolders(Path(), Path())
+    >>> ray_address("ray", folders), ray_address("ray:host:6379", folders)
+    ('local', 'host:6379')
+    """
+    if text == "ray":
+        return "local"
+    kind, _colon, address = text.partition(":")
+    if kind != "ray" or not (address == "auto" or re.fullmatch(r"[^\s/]+:\d+", address)):
+        raise OptionValueError(text, "write ray, ray:auto or ray:HOST:PORT")
+    return address
+
+
+def run_id(text: str, _: RunFolders) -> str:
+    """Return the id of a run; for ``ci`` that of the CI pipeline."""
+    run = ci_run() if text == "ci" else text
+    if run is None:
+        raise FairnessError("which run this is part of is not known outside a CI: give --fairness-run ID")
+    if not re.fullmatch(r"[\w.-]{1,64}", run, re.ASCII) or run == LATEST:
+        raise OptionValueError(run, "write up to 64 letters, digits, . _ or -")
+    return run
+
+
+def shard(text: str, _: RunFolders) -> Shard:
+    """Return a shard from ``I/N``."""
+    try:
+        return Shard.parse(text)
+    except ValueError as error:
+        raise OptionValueError(text, str(error)) from None
+
+
+def assumptions(text: str, _: RunFolders) -> dict[str, float]:
+    """Return the assumptions in ``NAME=NUMBER,...``, with the default of every other one."""
+    numbers: dict[str, float] = {}
+    for part in filter(None, text.replace(" ", "").split(",")):
+        name, _sign, number = part.partition("=")
+        low, high = _RANGES.get(name, (0, 0))
+        try:
+            numbers[name] = float(number)
+        except ValueError:
+            low = high = 0
+        if not low <= numbers.get(name, -1) <= high:
+            ranges = ", ".join(f"{name}={low:g} to {high:g}" for name, (low, high) in _RANGES.items())
+            raise OptionValueError(part, f"it takes {ranges}", verb="holds")
+    return DEFAULT_ASSUMPTIONS | numbers
+
+
+def prices(texts: Sequence[str], _: RunFolders) -> dict[str, tuple[float, float]]:
+    """Return the prices in ``[NAME=]IN/OUT``, by the name of the model, which may be empty."""
+    by_model = {}
+    for text in texts:
+        model, _sign, figures = text.rpartition("=")  # parameters of a model contain equals signs of their own
+        try:
+            numbers = [float(part) for part in figures.split("/")]
+        except ValueError:
+            numbers = []
+        if len(numbers) != 2 or not all(0 <= number < math.inf for number in numbers):
+            raise OptionValueError(
+                text, "write IN/OUT in USD per million tokens, as in 1.25/10, or NAME=IN/OUT for one model"
+            )
+        by_model[model] = numbers[0], numbers[1]
+    return by_model
+
+
+def attribute_values(texts: Sequence[str], _: RunFolders) -> dict[str, tuple[str, ...]]:
+    """Return the values in ``NAME=VALUE``, by the name of the attribute."""
+    values: dict[str, tuple[str, ...]] = {}
+    for text in texts:
+        name, separator, value = text.partition("=")
+        if not (name and separator and value):
+            raise OptionValueError(text, "write NAME=VALUE, as in context=ambig")
+        values[name] = (*values.get(name, ()), value)
+    return values
+
+
+def data_folders(texts: Sequence[str], folders: RunFolders) -> DataFolderSettings:
+    """Return the folder in each ``SUITE=DIR``, by suite; the text itself for ``hub`` and ``hub@COMMIT``."""
+    by_suite: dict[str, Path | str] = {}
+    for text in texts:
+        suite, separator, folder = text.partition("=")
+        if not (suite and separator and folder):
+            raise OptionValueError(text, "write SUITE=DIR, as in bbq=data/bbq, or SUITE=hub")
+        by_suite[suite] = folder if re.fullmatch("hub(@.*)?", folder) else invocation_path(folder, folders)
+    return DataFolderSettings(by_suite)
+
+
+# Values as a user would write them again, in a command that is called in the folder given, if any.
+
+
+def age_texts(seconds: float, _: Path | None) -> list[str]:
+    """Return an age in days."""
+    return [f"{seconds / age('1d'):g}d"]
+
+
+def attribute_texts(values: Mapping[str, Sequence[str]], _: Path | None) -> list[str]:
+    """Return ``NAME=VALUE`` for every value of every attribute."""
+    return [f"{name}={value}" for name in values for value in values[name]]
+
+
+def store_texts(store: StoreLocation, folder: Path | None) -> list[str]:
+    """Return the path or URL of a store, without its password."""
+    return [relative_to(store, folder) if isinstance(store, Path) else str(store)]
+
+
+def folder_texts(folders: Mapping[str, Path | str], folder: Path | None) -> list[str]:
+    """Return ``SUITE=DIR`` for every suite."""
+    return [f"{suite}={relative_to(path, folder)}" for suite, path in folders.items()]
+
+
+def comma_text(names: Sequence[str], _: Path | None) -> list[str]:
+    """Return names as a list with commas."""
+    return [",".join(names)]
+
+
+def relative_to(path: Path | str, folder: Path | None) -> str:
+    """Return a path relative to a folder if it lies there; a text as it is."""
+    if isinstance(path, str):
+        return path
+    return path.relative_to(folder).as_posix() if folder and path.is_relative_to(folder) else path.as_posix()

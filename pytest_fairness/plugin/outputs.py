@@ -1,0 +1,166 @@
+"""Outputs at the end of a run: to the store, as JSON, as a report, and to the CI that it runs in."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.results import CallResult, RunResults, ThresholdResult
+from pytest_fairness.declarative.files import suite_in
+from pytest_fairness.plugin.compat import junit_file
+from pytest_fairness.plugin.redaction import secret_redactor
+from pytest_fairness.plugin.session import FairnessSession
+from pytest_fairness.plugin.settings import Settings
+from pytest_fairness.report.ci.junit import suite_properties
+from pytest_fairness.report.results import RunMetadata, write_results
+
+if TYPE_CHECKING:
+    from pytest_fairness.report.view import View
+    from pytest_fairness.store.spending import SpendingEntry
+
+MANY = 20_000
+"""Attempts, of which a report takes some seconds to make."""
+LONGEST_CARD = 200_000
+"""Characters; more is no card."""
+
+
+def collect_metadata(fairness: FairnessSession, started: float, *, has_run: bool = True) -> RunMetadata:
+    """Return the run's part of the results file; ``has_run`` says whether the store has the run."""
+    settings = fairness.settings
+    return RunMetadata(
+        fairness.run,
+        started,
+        settings.root,
+        fairness.store.runs.tokens(fairness.run) if has_run else {},
+        [_call_result(entry) for entry in fairness.store.spent(fairness.run)] if has_run else [],
+        settings.arguments,
+        judge=settings.judge,
+        seed=settings.seed,
+        sample=settings.sample,
+        **asdict(settings.call),
+    )
+
+
+def _call_result(entry: SpendingEntry) -> CallResult:
+    same = {name: getattr(entry, name) for name in ("model", "role", "calls", "requests", "input", "output")}
+    return CallResult(**same, cost_usd=entry.usd, errors=dict(entry.errors))
+
+
+def keep(fairness: FairnessSession, results: RunResults) -> None:
+    """Put the results into the store, so that they can be read, compared and verified later."""
+    runs = fairness.store.runs
+    rows = {row.id: row.to_json() for row in results.thresholds}
+    runs.record_thresholds(fairness.run, rows, results.run.git)
+    cards = _cards(results.thresholds, fairness.settings.root)
+    runs.save_document(fairness.run, {"results": results.to_json(), "cards": cards})
+
+
+def add_to_junit(config: pytest.Config, results: RunResults) -> None:
+    """Let the JUnit file, if one is written, say what the release came to."""
+    file = junit_file(config)
+    if file is not None:
+        for name, value in suite_properties(results):
+            file.add_global_property(name, value)
+
+
+def write_json(settings: Settings, results: RunResults) -> list[str]:
+    """Write the results file, where one is asked for; the line that names it.
+
+    Raises `FairnessError`, in one line, where it cannot be written.
+    """
+    if settings.json is None:
+        return []
+    write_results(settings.json, results)
+    return [f"results: {settings.json}"]
+
+
+def write(fairness: FairnessSession, results: RunResults, tell: Callable[[str], None]) -> list[str]:
+    """Write the report, and what CI shows; a line for each file, then CI's own commands.
+
+    ``tell`` is told of work that takes a while.
+
+    Raises `FairnessError`, in one line, for a file that was asked for and cannot be written.
+    """
+    settings = fairness.settings
+    lines: list[str] = []
+    summary, annotated = os.environ.get("GITHUB_STEP_SUMMARY"), os.environ.get("GITHUB_ACTIONS") == "true"
+    wanted = settings.report is not None and (settings.is_report_requested or _has_measured(results))
+    if not wanted and not (summary or annotated):
+        return lines
+    from pytest_fairness.report.load_run import read_view
+
+    if results.run.attempts >= MANY:
+        tell(f"fairness: making the report of {results.run.attempts:,} attempts")
+    view = read_view(fairness.store, fairness.run, secret_redactor(settings))
+    if wanted:
+        lines.append(_write_report(settings, view))
+    if summary:
+        _append_summary(Path(summary), view)
+    if annotated:
+        from pytest_fairness.report.ci.github_annotations import workflow_commands
+
+        lines += workflow_commands(view)
+    return lines
+
+
+def _has_measured(results: RunResults) -> bool:
+    """Return whether a run has measured anything: one that has not leaves the last report where it is."""
+    return bool(results.run.attempts)
+
+
+def _write_report(settings: Settings, view: View) -> str:
+    from pytest_fairness.report.html.page import write_page
+
+    path = settings.report
+    assert path is not None  # noqa: S101 - asked for by the caller
+    try:
+        write_page(path, view)
+    except FairnessError as error:
+        if settings.is_report_requested:
+            raise
+        return f"no report: {error}"
+    return f"report: {path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path}"
+
+
+def _append_summary(path: Path, view: View) -> None:
+    """Append to the page of the CI job, one file that the commands of all steps share."""
+    from pytest_fairness.report.ci.github_summary import LIMIT, job_summary
+
+    try:
+        taken = path.stat().st_size if path.exists() else 0
+        with path.open("a", encoding="utf-8") as file:
+            file.write(job_summary(view, max(0, LIMIT - taken)))
+    except OSError as error:
+        raise FairnessError(f"the job summary {path} cannot be written: {error.strerror}") from None
+
+
+def _declared_card(file: Path) -> str:
+    from pytest_fairness.declarative.probe import card_of
+
+    try:
+        return card_of(file)
+    except FairnessError:  # it was changed while it ran
+        return ""
+
+
+def _cards(rows: Sequence[ThresholdResult], root: Path) -> dict[str, str]:
+    """Return the card of each suite: what its file declares, or the README.md beside its tests."""
+    found: dict[str, str] = {}
+    for row in rows:
+        file = root / row.id.partition("::")[0]
+        if suite_in(file) and row.suite not in found and (text := _declared_card(file)):
+            found[row.suite] = text
+            continue
+        card = file.parent / "README.md"
+        if row.suite in found or card.parent == root or not card.is_file():
+            continue
+        text = card.read_text(encoding="utf-8", errors="replace")
+        if len(text) <= LONGEST_CARD:
+            found[row.suite] = text
+    return found

@@ -1,0 +1,244 @@
+"""Overrides of thresholds that a project sets in its ``pyproject.toml``.
+
+::
+
+    [tool.pytest-fairness.thresholds."hiring::test_women_and_men_advance_alike"]
+    bounds = [0.7, 1.4]
+    scale = {A = [0.9, 1.1], B = [0.7, 1.4], C = [0.5, 2.0]}
+    repetitions = 3
+    confidence = 0.9
+
+A threshold is named by the id of its test, by the end of that from a folder on, or as ``SUITE::TEST``. Repetitions
+and confidence are its probe's, so that they hold for all thresholds of that.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.marks import MarkScale
+from pytest_fairness.core.overrides import ONLY, BoundsOverride, Span
+from pytest_fairness.core.pyproject import TOOL, Pyproject
+from pytest_fairness.declarative.files import suite_in
+from pytest_fairness.plugin.markers import Probe, checked_confidence, checked_repetitions
+
+T = TypeVar("T")
+TABLE = "thresholds"
+TABLES = ("models", TABLE)
+FIELDS = ("bounds", "scale", "repetitions", "confidence")
+_WAY_OUT = f'write [tool.{TOOL}.{TABLE}."SUITE::TEST"], and bounds = [LOW, HIGH] below it'
+_PACKAGE = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdOverride:
+    """The overrides of one threshold; None for what the suite decides."""
+
+    where: str = ""
+    bounds: BoundsOverride | None = None
+    scale: MarkScale | None = None
+    repetitions: int | None = None
+    confidence: float | None = None
+
+
+NOTHING = ThresholdOverride()
+
+
+@dataclass(frozen=True, slots=True)
+class CollectedThreshold:
+    """A threshold that was collected."""
+
+    test: str
+    """Its id, without parameters."""
+    file: Path
+    probe: Probe
+
+    @property
+    def name(self) -> str:
+        return self.test.partition("::")[2]
+
+    @property
+    def short(self) -> str:
+        return f"{self.probe.suite}::{self.name}"
+
+    def is_called(self, key: str) -> bool:
+        # By its path: the id of a test outside of the rootdir may start with any folder.
+        return key == self.short or f"{self.file.as_posix()}::{self.name}".endswith(f"/{key}")
+
+
+class ThresholdOverrides:
+    """The overrides of a project, matched to the ids of the thresholds that are collected."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._collected: dict[str, CollectedThreshold] = {}
+        self._overrides: dict[str, ThresholdOverride] = {}
+
+    def add(self, test: str, file: Path, probe: Probe) -> None:
+        """Add a threshold that was collected."""
+        self._collected[test] = CollectedThreshold(test, file, probe)
+
+    def of(self, test: str) -> ThresholdOverride:
+        """Return what is set for the threshold of this id, whatever its parameters."""
+        return self._overrides.get(test, NOTHING)
+
+    def resolve(self) -> None:
+        """Match the tables to thresholds, once all are collected, and change the probes.
+
+        Raises `FairnessError`, in one line, for a table that is malformed, names no threshold or several, and for
+        two that contradict each other.
+        """
+        if not self._collected:
+            return
+        named: dict[str, str] = {}
+        for key, override in self._tables.items():
+            test = self._named(key)
+            if test is None:
+                continue
+            if test in named:
+                raise FairnessError(f"{override.where}: {key!r} and {named[test]!r} are the same threshold: keep one")
+            named[test], self._overrides[test] = key, override
+            for name in ("repetitions", "confidence"):
+                if (value := getattr(override, name)) is not None:
+                    _set(self._collected[test].probe, name, value, override.where)
+
+    @cached_property
+    def _file(self) -> Pyproject:
+        return Pyproject.read(self._root)
+
+    @cached_property
+    def _tables(self) -> dict[str, ThresholdOverride]:
+        for name in self._file.table(way_out=_WAY_OUT):
+            if name not in TABLES:
+                raise FairnessError(
+                    f"{self._file.where(name)}: [tool.{TOOL}] has no {name!r}; {did_you_mean(name, TABLES)}"
+                )
+        tables = self._file.table(TABLE, way_out=_WAY_OUT)
+        return {key: self._read(key, self._file.table(TABLE, key, way_out=_WAY_OUT)) for key in tables}
+
+    def _read(self, key: str, table: Mapping[str, Any]) -> ThresholdOverride:
+        where = f"{self._file.path.name}:{self._file.line_of(key)}"
+
+        def read(name: str, reader: Callable[[object], T]) -> T | None:
+            try:
+                return reader(table[name]) if name in table else None
+            except FairnessError as error:
+                raise FairnessError(f"{self._location(name, key)}: {error}") from None
+
+        for name in table:
+            if name not in FIELDS:
+                raise FairnessError(
+                    f"{self._location(name, key)}: {key!r} has no {name!r}; {did_you_mean(name, FIELDS)}"
+                )
+        return ThresholdOverride(
+            where,
+            read("bounds", lambda given: BoundsOverride(_spans(given), where)),
+            read("scale", _scale),
+            read("repetitions", checked_repetitions),
+            read("confidence", checked_confidence),
+        )
+
+    def _location(self, name: str, table: str) -> str:
+        return f"{self._file.path.name}:{self._file.line_of(name, table)}"
+
+    def _named(self, key: str) -> str | None:
+        """Return the threshold of a key; None of one that is there, but not in this run."""
+        collected = self._collected
+        matches = [key] if key in collected else [test for test, one in collected.items() if one.is_called(key)]
+        if len(matches) > 1:
+            raise FairnessError(
+                f"{self._tables[key].where}: {key!r} may be {' or '.join(sorted(matches))}: write more of the path"
+            )
+        if not matches:
+            self._refuse_unknown(key)
+        return matches[0] if matches else None
+
+    def _refuse_unknown(self, key: str) -> None:
+        """Refuse a key that names no threshold, in this run or in a file that is no part of it."""
+        head, _, name = key.partition("::")
+        collected = {threshold.file.resolve() for threshold in self._collected.values()}
+        shipped = {file.resolve() for file in _files(_shipped())}
+        files = {file for file in shipped | {file.resolve() for file in _files(self._root)} if _is_called(file, head)}
+        if any(name.rpartition("::")[2] in thresholds_in(file) for file in files - collected):
+            return
+        ids = {f"{head}::{test}" for file in files for test in thresholds_in(file)}
+        ids |= {f"{file.parent.name}::{test}" for file in shipped if not files for test in thresholds_in(file)}
+        ids |= {threshold.test if "/" in head else threshold.short for threshold in self._collected.values()}
+        nearest = difflib.get_close_matches(key, sorted(ids), n=1, cutoff=0.0)
+        raise FairnessError(f"{self._tables[key].where}: no threshold is called {key!r}; the nearest is {nearest[0]!r}")
+
+
+def _set(probe: Probe, name: str, value: object, where: str) -> None:
+    if name in probe.instead_of and probe.arguments[name] != value:
+        raise FairnessError(
+            f"{where}: {name} is {value!r} here and {probe.arguments[name]!r} for another threshold of {probe.id}, "
+            "which has one sample for all: set it once"
+        )
+    probe.instead_of.setdefault(name, probe.repetitions if name == "repetitions" else probe.confidence)
+    probe.arguments = {**probe.arguments, name: value}
+
+
+def _spans(given: object) -> dict[str, Span]:
+    if isinstance(given, dict):
+        return {metric: _span(span) for metric, span in given.items()}
+    return {ONLY: _span(given)}
+
+
+def _span(given: object) -> Span:
+    ends = given if isinstance(given, list) else []
+    if len(ends) != 2 or not all(isinstance(end, int | float) and not isinstance(end, bool) for end in ends):
+        raise FairnessError(f"bounds are {given!r}: write [LOW, HIGH], two numbers, -inf or inf where there is none")
+    low, high = map(float, ends)
+    if not low <= high:
+        raise FairnessError(f"bounds are {given!r}: the first must be at most the second")
+    return low, high
+
+
+def _scale(given: object) -> MarkScale:
+    ranges = given if isinstance(given, dict) else {}
+    if set(ranges) != set("ABC") or not all(isinstance(span, list) for span in ranges.values()):
+        raise FairnessError(f"scale is {given!r}: write {{A = [LOW, HIGH], B = [LOW, HIGH], C = [LOW, HIGH]}}")
+    return MarkScale(**ranges)
+
+
+def thresholds_in(file: Path) -> set[str]:
+    """Return the names of the thresholds in the source of a file, without running it."""
+    try:
+        if suite_in(file):
+            from pytest_fairness.declarative.probe import read_probes
+
+            anywhere = Path(file.resolve().anchor)  # files that it names are read without --fairness-data
+            probes = read_probes(file, file.name, anywhere)
+            return {threshold.name for probe in probes for threshold in probe.thresholds}
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+    except (FairnessError, OSError, ValueError, SyntaxError):
+        return set()
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    return {node.name for node in functions if any("threshold(" in ast.unparse(mark) for mark in node.decorator_list)}
+
+
+def _is_called(file: Path, head: str) -> bool:
+    """Return whether the first part of an id means a file: by the end of its path, or by its suite."""
+    suites = {file.parent.name, file.stem.removeprefix("test_"), suite_in(file)}
+    return head in suites or file.as_posix().endswith(f"/{head}")
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """Yield the files below a folder that may hold tests, without hidden folders and virtual environments."""
+    for top, folders, names in os.walk(folder):
+        folders[:] = [] if "pyvenv.cfg" in names else [name for name in folders if not name.startswith((".", "__"))]
+        yield from (Path(top, name) for name in names if name.endswith(".py") or suite_in(name))
+
+
+def _shipped() -> Path:
+    """Return the folder of this plugin's suites: in the package when it is installed, next to it in a clone."""
+    inside = _PACKAGE / "suites"
+    return inside if inside.is_dir() else _PACKAGE.parent / "suites"

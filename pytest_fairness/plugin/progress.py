@@ -1,0 +1,191 @@
+"""Progress of all processes of a run, from the store: a live line on a terminal, an occasional line in a log.
+
+The process with the terminal shows it: the only process whenever a test waits or ends, a controller of workers from a
+thread. With ``-q``, or without the terminal plugin, nothing is shown.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.plugin.compat import terminal_file
+from pytest_fairness.report.phrases import money
+
+if TYPE_CHECKING:
+    from pytest_fairness.store.spending import SpendingEntry
+
+_LIVE = 1.0
+_ON_A_TERMINAL = 10.0
+_IN_A_LOG = 60.0
+"""Seconds between two reads of the store: for a live line, and for added lines on a terminal or in a log."""
+_WINDOW = 60.0
+"""Seconds over which the rate is taken."""
+_SILENCE = 60.0
+"""Seconds without an end of any call after which the line names the models that are waited for."""
+
+
+class Progress:
+    """Shows how many answers have arrived.
+
+    ``spent`` reads the requests so far; ``calls`` is the number of calls of probes to make, where it is known.
+    """
+
+    def __init__(self, config: pytest.Config, spent: Callable[[], Sequence[SpendingEntry]], calls: int | None) -> None:
+        reporter: pytest.TerminalReporter | None = config.pluginmanager.get_plugin("terminalreporter")
+        self._reporter = reporter if config.get_verbosity() >= 0 else None
+        capturing = config.pluginmanager.get_plugin("capturemanager")
+        # While a test waits, pytest would capture the line as its output.
+        self._uncaptured = capturing.global_and_fixture_disabled if capturing else nullcontext
+        self._spent, self._calls = spent, calls
+        is_terminal = getattr(self._reporter, "isatty", False)
+        # Output of a test would move the cursor away from a live line.
+        self._is_live = is_terminal and config.getoption("capture", default="no") != "no"
+        if self._reporter is not None:
+            self._terminal, self._file = config.get_terminal_writer(), terminal_file(config)
+            self._is_live = self._is_live and self._terminal.hasmarkup and self._file is not None
+        self._interval = _LIVE if self._is_live else _ON_A_TERMINAL if is_terminal else _IN_A_LOG
+        self._shown_at = time.monotonic()
+        self._seen = deque([(self._shown_at, 0)])
+        self._ended_at, self._last_ended = self._shown_at, 0
+        """When a call was last seen to have ended, and how many had then."""
+        self._line = ""
+        """The live line, below those of pytest."""
+        self._lock = threading.RLock()
+        self._ended = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def tick(self) -> None:
+        """Show the progress if it is time to; called while a test waits."""
+        with self._lock:
+            now = time.monotonic()
+            if self._reporter is None or self._ended.is_set() or now - self._shown_at < self._interval:
+                return
+            self._shown_at = now
+            entries = self._spent()
+            if entries:
+                with self._uncaptured():
+                    self._show(list(self._parts(entries, now)))
+
+    def watch(self) -> None:
+        """Show the progress from a thread, until `end`: this process runs no tests."""
+        if self._reporter is not None and self._thread is None:
+            self._thread = threading.Thread(target=self._watch, name="fairness-progress", daemon=True)
+            self._thread.start()
+
+    def _watch(self) -> None:
+        while not self._ended.wait(min(1.0, self._interval)):
+            try:
+                self.tick()
+            except FairnessError:  # the tests of the workers report it
+                return
+
+    def end(self) -> None:
+        """Show nothing more, and remove the line."""
+        self._ended.set()
+        if self._thread is not None:
+            self._thread.join()
+        self._clear()
+        self._line = ""
+
+    # Hooks: pytest writes over the live line, which is then drawn below.
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_logstart(self) -> Generator[None, object, object]:
+        with self._lock:
+            self._clear()
+            result = yield
+            self._draw()
+            return result
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None, object, object]:
+        if report.passed and report.when != "call":  # of these pytest writes nothing
+            return (yield)
+        with self._lock:
+            self._clear()
+            result = yield
+            if self._thread is None:
+                self.tick()
+            self._draw()
+            return result
+
+    def pytest_enter_pdb(self) -> None:
+        self._clear()
+
+    # What is shown.
+
+    def _parts(self, entries: Sequence[SpendingEntry], now: float) -> Iterator[str]:
+        """Yield the parts of the line, the most important first."""
+        ended = Counter(dict.fromkeys(("probes", "graders"), 0))
+        errors: Counter[str] = Counter()
+        for entry in entries:
+            ended[entry.role] += entry.calls
+            errors += entry.errors
+        rate = self._rate(now, ended.total())
+        if ended.total() != self._last_ended:
+            self._ended_at, self._last_ended = now, ended.total()
+        if now - self._ended_at >= _SILENCE and (waited_for := [entry for entry in entries if entry.held]):
+            models = ", ".join(f"{entry.held:,} of {entry.model.partition('?')[0]}" for entry in waited_for)
+            yield f"no call has ended for {_duration(now - self._ended_at)}, waiting for {models}"
+        yield f"{ended['probes']:,}{f' of {self._calls:,}' if self._calls else ''} calls"
+        if ended["graders"]:
+            yield f"{ended['graders']:,} of graders"
+        yield f"{rate:,.0f} a second" if rate >= 1 or not rate else f"{rate:.1g} a second"
+        left = (self._calls or 0) - ended["probes"]
+        if rate and left / rate >= 0.5:
+            yield f"about {_duration(left / rate)} left"
+        costs = [entry.usd for entry in entries]
+        if None not in costs and (spent := sum(cost or 0.0 for cost in costs)):
+            yield money(spent)
+        if again := sum(entry.requests - entry.calls - entry.held for entry in entries):
+            yield f"{again:,} repeated"
+        yield from (f"{kind}: {count:,}" for kind, count in errors.most_common())
+
+    def _rate(self, now: float, ended: int) -> float:
+        self._seen.append((now, ended))
+        while len(self._seen) > 2 and now - self._seen[0][0] > _WINDOW:
+            self._seen.popleft()
+        since, first = self._seen[0]
+        return (ended - first) / (now - since) if now > since else 0.0
+
+    def _show(self, parts: list[str]) -> None:
+        assert self._reporter is not None  # noqa: S101 - `tick` has looked
+        if not self._is_live:
+            self._reporter.ensure_newline()
+            self._reporter.write_line(f"fairness: {', '.join(parts)}")
+            return
+        while len(parts) > 1 and len(f"fairness: {', '.join(parts)}") >= self._terminal.fullwidth:
+            parts.pop()
+        self._line = f"fairness: {', '.join(parts)}"[: self._terminal.fullwidth - 1]
+        self._draw()
+
+    def _draw(self) -> None:
+        """Write the line below the one that pytest is at, which may have to be made; and go back to that."""
+        if self._line:
+            column = self._terminal.width_of_current_line
+            back = f"\x1b[{column}C" if column else ""
+            self._raw(f"\n\x1b[2K{self._line}\x1b[1A\r{back}")
+
+    def _clear(self) -> None:
+        if self._line:
+            self._raw("\x1b[J")
+
+    def _raw(self, text: str) -> None:
+        # Not through the writer, which counts the characters on the line: the cursor returns.
+        if self._file is not None:
+            self._file.write(text)
+            self._file.flush()
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

@@ -1,0 +1,85 @@
+"""Settings and ids of one process's part in a run, read when first needed: most pytest runs need none of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.plugin.ini_file import IniFile
+from pytest_fairness.plugin.named_runs import with_named_runs
+from pytest_fairness.plugin.options import BY_NAME, given_options
+from pytest_fairness.plugin.settings import Settings, default_settings, read_settings
+from pytest_fairness.report.escaping import escape_controls
+
+
+class RunContext:
+    """The settings of one process, or the defaults and the fault that makes its own unusable."""
+
+    def __init__(self, config: pytest.Config, worker_input: Mapping[str, Any]) -> None:
+        self._config = config
+        self._worker_input = worker_input
+        self._file = IniFile(config)
+        self._settings: Settings | None = None
+        self.fault = ""
+        """Why no test of this plugin can run, in one line; empty where they can, or where nothing was read."""
+        self.session_id: str = worker_input.get("fairness_session") or uuid4().hex
+        """The id of this call of pytest, shared with its workers."""
+        self.joined_cluster: tuple[Any, ...] | None = worker_input.get("fairness_cluster")
+        """The cluster that the controller has joined."""
+
+    @property
+    def are_options_typed(self) -> bool:
+        """Whether this call of pytest has an option of this plugin: then the settings are read at once."""
+        return any(str(argument).startswith("--fairness-") for argument in self._config.invocation_params.args)
+
+    @property
+    def are_settings_read(self) -> bool:
+        return self._settings is not None
+
+    @property
+    def settings(self) -> Settings:
+        self.read()
+        assert self._settings is not None  # noqa: S101 - `read` has set them
+        return self._settings
+
+    @settings.setter
+    def settings(self, settings: Settings) -> None:
+        self._settings = settings
+
+    @cached_property
+    def run_id(self) -> str:
+        return self._worker_input.get("fairness_run") or self.settings.run or self.session_id
+
+    def read(self) -> None:
+        """Read the options and the ini file, once."""
+        if self._settings is None:
+            self.check(self._read)
+            self._settings = self._settings or default_settings(self._config)
+
+    def check(self, step: Callable[[IniFile], None]) -> None:
+        """Run a step that may find a fault, and record the fault."""
+        try:
+            step(self._file)
+        except (FairnessError, pytest.UsageError) as error:
+            self.fault = escape_controls(str(error))
+
+    def _read(self, file: IniFile) -> None:
+        settings = read_settings(self._config, file)
+        if settings.verify:
+            from pytest_fairness.plugin.dry_runs.verified_settings import as_verified
+
+            settings = as_verified(settings, self._config)
+        with file.locating_errors("baseline"):
+            self._settings = with_named_runs(settings, self._worker_input)
+
+    def peek(self, name: str) -> Any:
+        """Return the raw value of one option before all are read; None where it has none, or a malformed one."""
+        try:
+            return given_options(self._config).get(name) or self._file.value(BY_NAME[name])
+        except pytest.UsageError:
+            return None

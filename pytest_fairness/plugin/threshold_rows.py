@@ -1,0 +1,264 @@
+"""The result of a threshold, from its judgment, and as the properties that cross between processes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import cache
+from pathlib import PurePosixPath
+from typing import Any, get_type_hints
+
+import pytest
+
+from pytest_fairness.core.breakdown import ExampleSide
+from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.core.formatting import subject_text
+from pytest_fairness.core.messages import advice
+from pytest_fairness.core.results import (
+    ComparisonResult,
+    ExampleResult,
+    ExampleSideResult,
+    ExpectedThreshold,
+    GroupResult,
+    LooksResult,
+    OverrideResult,
+    ThresholdResult,
+    finite,
+    scale_result,
+)
+from pytest_fairness.core.verdicts import Judgment, Verdict, flip_probability
+from pytest_fairness.plugin.evaluation import override_of
+from pytest_fairness.plugin.identity import model_source, sample_of
+from pytest_fairness.plugin.markers import Probe, threshold_scale
+from pytest_fairness.plugin.measurement import LazyMeasured
+from pytest_fairness.plugin.session import SESSION
+from pytest_fairness.plugin.settings import Settings
+from pytest_fairness.plugin.shard_hooks import find_other_test
+
+PREFIX = "fairness_"
+"""Prefix of the JUnit properties that carry a result."""
+
+
+def threshold_row(item: pytest.Function, judgment: Judgment, measured: LazyMeasured, message: str) -> ThresholdResult:
+    """Return the result of a threshold that was judged."""
+    from pytest_fairness.stats.flip_probability import outside_probability
+    from pytest_fairness.stats.pvalues import p_fair, p_unfair
+
+    deciding, look = judgment.deciding, measured.look
+    facts: dict[str, Any] = {
+        "id": item.nodeid,
+        "suite": measured.probe.suite,
+        "probe": measured.probe.id,
+        "threshold": threshold_title(item),
+        "harm": measured.probe.harm,
+        "model": measured.subject.name,
+        "location": location(item, judgment.failure),
+        "verdict": judgment.verdict.value,
+        "message": message,
+        "own": _overrides(item, judgment, measured.probe),
+        "sample": measured.counts,
+        "restricted": restrictions(measured.probe, item.config.stash[SESSION].settings),
+        "graders": measured.fingerprints,
+        "judges": measured.judges,
+        "risk": measured.tail,
+        "looks": LooksResult(
+            number=look.number,
+            of=look.of,
+            first=measured.first_attempts,
+            run=look.run,
+            plan=look.plan,
+            anytime=look.anytime,
+        ),
+        "read": [subject_text(estimate) for estimate in judgment.read],
+        "advice": advice(judgment) if judgment.verdict is Verdict.UNDECIDED else "",
+    }
+    if deciding is None:
+        return ThresholdResult(**facts)
+    bounds = judgment.about_deciding
+    estimate = deciding.estimate
+    # A look's share of the error is smaller than the whole: its p-values count for that much more.
+    shares = {name: look.tail / tail for name, tail in (("fair", look.own_tail), ("unfair", look.strict_tail))}
+    return ThresholdResult.of(
+        estimate,
+        **facts,
+        comparisons=[ComparisonResult(op=c.op, bound=c.bound, decision=c.decision.value) for c in bounds],
+        bounds=judgment.bounds,
+        flip_probability=flip_probability(estimate, [comparison.bound for comparison in bounds]),
+        outside_probability=outside_probability(bounds),
+        p_value=_scaled(p_unfair(judgment.comparisons, judgment.asserted), shares["unfair"]),
+        p_fair=_scaled(p_fair(judgment.comparisons), shares["fair"]),
+        **_breakdown_fields(item, judgment, measured.probe, estimate),
+    )
+
+
+def restrictions(probe: Probe, settings: Settings) -> list[str]:
+    """Return the options that make the sample another than the one that the probe's author has declared."""
+    other = settings.repetitions not in (None, probe.repetitions) and not probe.is_propensity
+    return [
+        *(f"--fairness-where={chosen}" for chosen in probe.chosen),
+        *([f"--fairness-sample={settings.sample}"] if probe.reserve else []),
+        *([f"--fairness-repetitions={settings.repetitions}"] if other else []),
+    ]
+
+
+def _overrides(item: pytest.Function, judgment: Judgment, probe: Probe) -> dict[str, OverrideResult]:
+    """Return what the project sets in place of the suite, by setting."""
+    overrides = {
+        name: OverrideResult(set=probe.arguments[name], instead_of=suite) for name, suite in probe.instead_of.items()
+    }
+    if judgment.bounds_of_test is not None:
+        overrides["bounds"] = OverrideResult(set=list(judgment.bounds), instead_of=list(judgment.bounds_of_test))
+    if (own := override_of(item).scale) is not None:
+        suite_scale = threshold_scale(item.function)
+        overrides["scale"] = OverrideResult(set=scale_result(own), instead_of=scale_result(suite_scale))
+    return overrides
+
+
+def _breakdown_fields(item: pytest.Function, judgment: Judgment, probe: Probe, estimate: Estimate) -> dict[str, Any]:
+    """Return the groups side by side, and where it is not fair the item that shows best why."""
+    if estimate.breakdown is None:
+        return {}
+    breakdown = estimate.breakdown()
+    example = None
+    if judgment.verdict in (Verdict.UNFAIR, Verdict.UNDECIDED):
+        example = breakdown.example_towards(_bad_side(judgment, estimate))
+    return {
+        "reference": breakdown.reference,
+        "by_group": {name: _group_result(group) for name, group in breakdown.groups.items()},
+        "example": None
+        if example is None
+        else ExampleResult(
+            item=example.item,
+            test=find_other_test(item, probe.id, example.item),
+            sides=[_side_result(side) for side in example.sides],
+        ),
+    }
+
+
+def _bad_side(judgment: Judgment, estimate: Estimate) -> int:
+    """1 where too high a value is what it broke or may have broken, -1 where too low a one: at the nearest bound."""
+    nearest = min(judgment.about_deciding, key=lambda comparison: abs(estimate.value - comparison.bound))
+    if judgment.verdict is Verdict.UNFAIR and estimate.value != nearest.bound:
+        return 1 if estimate.value > nearest.bound else -1  # whichever way round the test has put it
+    return -1 if nearest.op in (">", ">=") else 1
+
+
+def _group_result(group: Estimate) -> GroupResult:
+    return GroupResult(
+        estimate=finite(group.value),
+        low=finite(group.low),
+        high=finite(group.high),
+        items=int(group.items),
+        attempts=int(group.attempts),
+        ungraded=sum(map(int, group.ungraded.values())),
+    )
+
+
+def _side_result(side: ExampleSide) -> ExampleSideResult:
+    return ExampleSideResult(
+        group=side.group,
+        mean=finite(side.mean),
+        events=side.events,
+        graded=side.graded,
+        attempts=side.attempts,
+        keys=side.keys,
+    )
+
+
+def influences_of(judgment: Judgment) -> dict[str, Any] | None:
+    """Return what each item or source adds to the deciding estimate's error; None where it is not known.
+
+    ``values`` by name, in the units of the estimate, or (``log``) of the logarithm of its size; ``error`` is its
+    standard error in the same units.
+    """
+    estimate = judgment.deciding.estimate if judgment.deciding else None
+    if estimate is None or estimate.breakdown is None:
+        return None
+    breakdown = estimate.breakdown()
+    if not breakdown.influences:
+        return None
+    error = estimate.error / abs(estimate.value) if breakdown.log else estimate.error
+    return {"log": breakdown.log, "error": finite(error), "values": dict(breakdown.influences)}
+
+
+def _scaled(p_value: float | None, share: float) -> float | None:
+    return None if p_value is None else min(1.0, p_value * share)
+
+
+def location(item: pytest.Item, failure: BaseException | None = None) -> tuple[str, int]:
+    """Return the file of a threshold, from the rootdir, and the line of the assert that failed, or its own."""
+    file, line, _ = item.location
+    number = (line or 0) + 1
+    entry = failure.__traceback__ if failure else None
+    while entry is not None:
+        if entry.tb_frame.f_code.co_filename == str(item.path):
+            number = entry.tb_lineno
+        entry = entry.tb_next
+    return file, number
+
+
+def threshold_title(item: pytest.Item) -> str:
+    """Return the name of a threshold as reports show it, with the parameters that are not its model's.
+
+    ``test_women_and_men_advance_alike[openai:x]`` is ``women and men advance alike``, and
+    ``test_reach[0.8]`` is ``reach (bound=0.8)``.
+    """
+    name = str(getattr(item, "originalname", None) or item.name).removeprefix("test_").replace("_", " ")
+    callspec: Any = getattr(item, "callspec", None)
+    indices: dict[str, int] = {} if callspec is None else callspec.indices
+    own = []
+    for key, index in indices.items():
+        value = callspec.params[key]
+        if key not in ("model_name", "measured", "flips"):
+            own.append(f"{key}={value}" if isinstance(value, str | int | float | None) else f"{key} {index}")
+    sample = sample_of(item)
+    own += ["propensities"] if sample is not None and sample.probe.is_propensity else []
+    return f"{name} ({', '.join(own)})" if own else name
+
+
+def expected_row(item: pytest.Item) -> ExpectedThreshold:
+    """Return what is known of a threshold before it runs."""
+    parameters: dict[str, Any] = item.callspec.params if hasattr(item, "callspec") else {}
+    sample, model = sample_of(item), parameters.get("model_name")
+    return ExpectedThreshold(
+        id=item.nodeid,
+        suite="" if sample is None else sample.probe.suite,
+        probe="" if sample is None else sample.probe.id,
+        harm="" if sample is None else sample.probe.harm,
+        threshold=threshold_title(item),
+        model=model or "",
+        location=location(item),
+        model_source=model_source(item) if isinstance(item, pytest.Function) else "",
+    )
+
+
+def uncollected_row(test: str, line: int) -> ExpectedThreshold:
+    """Return what is known of a threshold of which only the source was read."""
+    file, _, name = test.partition("::")
+    suite = PurePosixPath(file).parent.name or PurePosixPath(file).stem.removeprefix("test_")
+    title = name.rpartition("::")[2].removeprefix("test_").replace("_", " ")
+    return ExpectedThreshold(id=test, suite=suite, threshold=title, location=(file, line))
+
+
+@cache
+def _texts() -> frozenset[str]:
+    """Return the fields of a result that hold text: properties have them as they are, everything else as JSON."""
+    return frozenset(name for name, kind in get_type_hints(ThresholdResult).items() if kind is str)
+
+
+def to_properties(result: ThresholdResult) -> list[tuple[str, str]]:
+    """Return a result as JUnit properties; what is known at the end of the run only is left out."""
+    return [
+        (PREFIX + name, value if name in _texts() else json.dumps(value))
+        for name, value in result.to_json().items()
+        if name not in ("outcome", "p_holm")
+    ]
+
+
+def from_properties(properties: Sequence[tuple[str, Any]], outcome: str) -> ThresholdResult | None:
+    """Return the result that a report carries; None where it carries none."""
+    content = {name.removeprefix(PREFIX): value for name, value in properties if name.startswith(PREFIX)}
+    if "id" not in content:
+        return None
+    decoded = {name: value if name in _texts() else json.loads(value) for name, value in content.items()}
+    return ThresholdResult.from_json(decoded | {"outcome": outcome}, content["id"], strict=False)

@@ -1,0 +1,218 @@
+"""Runs a threshold test and lets its verdict decide the outcome."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import NoReturn
+
+import pytest
+
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.messages import explanation
+from pytest_fairness.core.results import HistoryResult, MetricResult, ThresholdResult
+from pytest_fairness.core.verdicts import Judgment, Verdict
+from pytest_fairness.engine.errors import BudgetExceededError
+from pytest_fairness.plugin.clustering_checks import MOST_ATTEMPTS, SECONDS, check_clustering
+from pytest_fairness.plugin.evaluation import evaluate
+from pytest_fairness.plugin.failure_causes import cause_property
+from pytest_fairness.plugin.history import TRYOUT, History, JudgedRuns, read_history
+from pytest_fairness.plugin.look_sequence import looks, record_decision
+from pytest_fairness.plugin.markers import FlakyMark, mark_of
+from pytest_fairness.plugin.measurement import LazyMeasured
+from pytest_fairness.plugin.sequential_looks import items_limit
+from pytest_fairness.plugin.session import SESSION
+from pytest_fairness.plugin.threshold_rows import influences_of, threshold_row, to_properties
+from pytest_fairness.report.escaping import escape_controls
+
+_PACKAGE = str(Path(__file__).parents[1])
+
+FLAKY: pytest.StashKey[str] = pytest.StashKey()
+"""The reason that a test's report reads *flaky*."""
+SURE = 0.9
+"""Probability from which a history shows that a threshold is more flaky than its mark allows."""
+METRICS: pytest.StashKey[list[MetricResult]] = pytest.StashKey()
+"""Every estimate that a test recorded: sent with its report, but too many for its JUnit properties."""
+_COMMAND = re.compile(r"\n(?=\s*(::|##))")
+
+
+class ThresholdFailure(AssertionError):
+    """A threshold that is not fair.
+
+    pytest's short summary shows an exception's name and as much of its message as fits. So
+    the names of the subclasses are the verdicts, and the messages begin with the numbers.
+    """
+
+    def __init_subclass__(cls) -> None:
+        cls.__module__ = "builtins"  # pytest shows the name alone
+
+
+class Unfair(ThresholdFailure):
+    """The interval lies outside the bounds."""
+
+
+class Undecided(ThresholdFailure):
+    """The interval straddles a bound."""
+
+
+class Invalid(ThresholdFailure):
+    """Nothing can be concluded from what was measured."""
+
+
+_EXCEPTIONS = {Verdict.UNFAIR: Unfair, Verdict.UNDECIDED: Undecided, Verdict.INVALID: Invalid}
+
+
+def run_threshold(item: pytest.Function) -> None:
+    """Call the test, judge what it compared, and raise where that is not fair.
+
+    Raises `ThresholdFailure`, named for the verdict, at the user's line.
+    """
+    __tracebackhide__ = True
+    settings = item.config.stash[SESSION].settings
+    measured = item.funcargs["measured"]
+    assert isinstance(measured, LazyMeasured)  # noqa: S101 - the fixture's, or the test would have errored
+    try:
+        flaky = FlakyMark.of(item)
+    except FairnessError as error:
+        judgment, flaky, runs = Judgment(Verdict.INVALID, reason=str(error)), None, None
+    else:
+        runs = None
+        judgment = Judgment(Verdict.UNDECIDED)
+        for look in looks(item, settings, measured):
+            before = measured.look
+            measured.take(replace(look, run=runs.number if runs else 1))
+            try:
+                measured.load()
+            except BudgetExceededError as error:  # what was not measured never helps: the rest may be the fairer part
+                measured.take(before)
+                judgment = replace(judgment, reason=str(error))
+                break
+            judgment = evaluate(item)
+            if runs is None:
+                runs = JudgedRuns.of(item.nodeid, measured, judgment)
+                if runs.number > 1:
+                    measured.take(replace(look, run=runs.number))
+                    judgment = evaluate(item)
+            judgment = at_look(judgment, measured)
+            if judgment.verdict is not Verdict.UNDECIDED:
+                record_decision(item)
+            if judgment.verdict is not Verdict.UNDECIDED or judgment.reason:
+                break
+    finish_threshold(item, judgment, measured, flaky, runs)
+
+
+def at_look(judgment: Judgment, measured: LazyMeasured) -> Judgment:
+    """Return the verdict on the sample of this look; one that is undecided for a reason needs no further look."""
+    if judgment.verdict in (Verdict.INVALID, Verdict.UNDECIDED) and measured.cause is not None:
+        # Not that all is ungraded, or more items are needed; and no flaky mark excuses what was not asked.
+        cause, count = measured.cause
+        return Judgment(judgment.verdict, reason=f"{cause} ({count:,} not asked)")
+    if judgment.verdict in (Verdict.FAIR, Verdict.UNDECIDED) and measured.is_tryout:
+        return replace(judgment, verdict=Verdict.UNDECIDED, reason=tryout(measured))
+    if judgment.verdict is Verdict.UNDECIDED:
+        return replace(judgment, reason=items_limit(judgment, measured.look, measured.probe))
+    return judgment
+
+
+def tryout(measured: LazyMeasured) -> str:
+    """Return why a small sample makes nothing fair."""
+    declared, _ = measured.probe.declared
+    items = len(measured.probe.items)
+    return (
+        f"a try-out: {items:,} of {declared:,} items say nothing good; measure at least a quarter of them, "
+        "and all for a verdict"
+    )
+
+
+def finish_threshold(
+    item: pytest.Function,
+    judgment: Judgment,
+    measured: LazyMeasured,
+    flaky: FlakyMark | None,
+    runs: JudgedRuns | None,
+) -> None:
+    """Note the verdict on the test and raise where it breaks the build."""
+    __tracebackhide__ = True
+    message = explanation(judgment) if judgment.verdict is not Verdict.FAIR else ""
+    history = read_history(item.nodeid, judgment, measured)
+    result = threshold_row(item, judgment, measured, message)
+    result = replace(result, history=HistoryResult(runs=history.runs, outside=history.outside))
+    if runs is not None and result.looks is not None:
+        looks = runs.looks(result.looks)
+        result = replace(result, looks=replace(looks, identity=TRYOUT) if measured.is_tryout else looks)
+    if judgment.deciding is not None and judgment.deciding.estimate.attempts <= MOST_ATTEMPTS:
+        clustering = check_clustering(item, measured.load(), judgment, SECONDS)
+        result = replace(result, clustering=clustering)
+    if influences := influences_of(judgment):
+        measured.keep_influences(item.nodeid, influences)
+    broken = _not_excused(item, judgment, flaky, result, history)
+    if judgment.verdict is Verdict.UNDECIDED and not broken:
+        item.stash[FLAKY] = f"flaky: {message}"
+        result = replace(result, flaky=item.stash[FLAKY])
+    item.stash[METRICS] = [
+        MetricResult.of(each, suite=result.suite, probe=result.probe, model=result.model) for each in judgment.estimates
+    ]
+    item.user_properties[:] = to_properties(result)
+    if measured.cause is not None:
+        item.user_properties.append(cause_property(*measured.cause, measured.probe.id))
+    if judgment.verdict is Verdict.FAIR or not broken:
+        return
+    # On CI pytest prints a message whole, and a line of it that begins with :: is a command to the runner.
+    text = escape_controls(message.removeprefix(f"{judgment.verdict}: "), lines=judgment.deciding is None)
+    text = _COMMAND.sub(r"\\u000a", text)
+    exception = _EXCEPTIONS[judgment.verdict]
+    text += broken if isinstance(broken, str) else ""
+    traceback = _users_part(judgment.failure)
+    if traceback is None:  # no line of the user's to show
+        _fail(f"{exception.__name__}: {text}")
+    raise exception(text).with_traceback(traceback) from None
+
+
+def _fail(text: str) -> NoReturn:
+    # Not hidden from tracebacks: pytest remarks on a failure of which every entry is.
+    pytest.fail(text, pytrace=False)
+
+
+def _users_part(failure: BaseException | None) -> TracebackType | None:
+    """Return the traceback as far as the user's own line: what lies below is no help."""
+    traceback = failure.__traceback__ if failure else None
+    last, entry = None, traceback
+    while entry is not None:
+        if not entry.tb_frame.f_code.co_filename.startswith(_PACKAGE):
+            last = entry
+        entry = entry.tb_next
+    if last is None:
+        return None
+    last.tb_next = None
+    return traceback
+
+
+def _not_excused(
+    item: pytest.Function,
+    judgment: Judgment,
+    flaky: FlakyMark | None,
+    result: ThresholdResult,
+    history: History,
+) -> str | bool:
+    """Return whether the verdict breaks the build, with what to say besides where a flaky mark does not help."""
+    if judgment.verdict is not Verdict.UNDECIDED or flaky is None or item.get_closest_marker("xfail"):
+        return judgment.verdict is not Verdict.FAIR
+    if judgment.deciding is None:
+        return "; its flaky mark excuses what was measured near a bound"
+    if datetime.now().astimezone().date() > flaky.until:
+        return f"; its flaky mark ended on {flaky.until} ({flaky.reason})"
+    allowed = f"over the {flaky.max_flip:.0%} of its flaky mark ({flaky.reason})"
+    outside = result.outside_probability
+    if outside is not None and outside > flaky.max_flip:
+        return f"; a rerun would lie outside with probability {outside:.0%}, {allowed}"
+    if history.exceeds(flaky.max_flip) >= SURE:
+        return f"; it lay outside in {history.outside} of {history.runs} runs, {allowed}"
+    return False
+
+
+def is_threshold(item: pytest.Item) -> bool:
+    """Return whether a test is marked ``threshold``."""
+    return isinstance(item, pytest.Function) and mark_of(item.function, "threshold") is not None

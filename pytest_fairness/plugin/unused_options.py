@@ -1,0 +1,137 @@
+"""Options that the selected tests do not use: each is reported, none is ignored silently."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.protocols import Model
+from pytest_fairness.plugin.collection import is_marked, selected_probes
+from pytest_fairness.plugin.flips import is_search
+from pytest_fairness.plugin.markers import Probe
+from pytest_fairness.plugin.options import OPTIONS
+from pytest_fairness.plugin.session import FairnessSession
+from pytest_fairness.plugin.settings import Settings
+
+_SEEDED = ("sample", "plan", "certify")
+"""Options that draw with the seed."""
+
+
+def check_options(fairness: FairnessSession, items: Sequence[pytest.Item]) -> list[str]:
+    """Return a line for each option of the command line that the selected tests do not use, or not all of them.
+
+    Raises `FairnessError` for an attribute of ``--fairness-where`` that none of their items has.
+    """
+    probes = selected_probes(items)
+    _refuse_unknown_attributes(fairness.settings.where, probes)
+    return [*_unused_options(fairness.settings, items, probes), *_unused_prices(fairness, probes)]
+
+
+def refuse_unknown_tests(fairness: FairnessSession, items: Sequence[pytest.Item]) -> None:
+    """Raise `FairnessError` for a test of ``--fairness-test`` that was not collected."""
+    collected = {item.nodeid for item in items}
+    for test in fairness.settings.tests:
+        if test not in collected:
+            raise FairnessError(
+                f"--fairness-test: no test {test!r} was collected: give the other arguments of the run as well"
+            )
+
+
+def _refuse_unknown_attributes(where: Mapping[str, Sequence[str]], probes: Sequence[Probe]) -> None:
+    attributes = {name for probe in probes for name in probe.attributes}
+    for name in where:
+        if probes and name not in attributes and not any(probe.error for probe in probes):
+            raise FairnessError(
+                f"--fairness-where: no item of the selected probes has an attribute {name!r}; "
+                f"{did_you_mean(name, attributes)}"
+            )
+
+
+def _unused_options(settings: Settings, items: Sequence[pytest.Item], probes: Sequence[Probe]) -> Iterator[str]:
+    given = settings.given
+    for name in settings.where:
+        whole = [probe.function.__name__ for probe in probes if not probe.error and name not in probe.attributes]
+        if whole:
+            yield f"--fairness-where {name}: no item of {', '.join(whole)} has it, so all of them are measured"
+    fixtures = {name for item in items for name in getattr(item, "fixturenames", ())}
+    ours = any(is_marked(item) or is_search(item) for item in items)
+    idle = [option.flag_text for option in OPTIONS if option.needs_probe and option.name in given]
+    if idle and not ours:
+        yield f"{', '.join(idle)}: not used, no probe and no threshold is selected"
+    if ours and "baseline" in given and "baseline" not in fixtures:
+        yield "--fairness-baseline: not used, no selected threshold takes the fixture `baseline`"
+    if ours and "judge" in given and not {"judge", "flips"} & fixtures and not any(map(_may_ask_a_judge, probes)):
+        yield "--fairness-judge: not used, no grader of the selected probes asks the `judge` fixture"
+    for probe in probes:
+        if probe.answered_for:
+            yield f"--fairness-propensity: {probe.function.__name__} is asked for answers: {probe.answered_for}"
+    if "seed" in given and not any(getattr(settings, name) for name in _SEEDED):
+        yield "--fairness-seed: not used, nothing is drawn without --fairness-sample"
+
+
+def _unused_prices(fairness: FairnessSession, probes: Sequence[Probe]) -> Iterator[str]:
+    """Yield a line for each price of the command line that is of no model which the run names."""
+    settings = fairness.settings
+    if "price" not in settings.given or not probes:
+        return
+    judges = [model for probe in probes for model in _named_by_graders(probe)]
+    named = [*settings.models, *([settings.judge] if settings.judge else []), *judges]
+    used = {(fairness.models.named(one) if isinstance(one, str) else one).name for one in named}
+    for name in filter(None, settings.prices):
+        if fairness.models.named(name).name not in used:
+            yield f"--fairness-price {name}: not used, the run names no such model; {did_you_mean(name, used)}"
+
+
+def _named_by_graders(probe: Probe) -> Iterator[Model | str]:
+    from pytest_fairness.graders.judge.judge import Judge
+
+    graders = probe.arguments.get("grade")
+    for grader in graders.values() if isinstance(graders, Mapping) else ():
+        if isinstance(grader, Judge):
+            yield from grader.models or ()
+
+
+def _unused_folders(settings: Settings) -> Iterator[str]:
+    """Yield a line for each ``--fairness-data`` of the command line that no suite has looked up."""
+    looked_up = settings.data.looked_up
+    for suite in settings.data if "data" in settings.given else ():
+        if suite not in looked_up:
+            yield f"--fairness-data {suite}: not used, no suite has looked for it; {did_you_mean(suite, looked_up)}"
+
+
+class UnusedFolders:
+    """Reports, at the end of a run, the data folders that no process of it has looked for."""
+
+    def __init__(self, config: pytest.Config, fairness: FairnessSession) -> None:
+        self._config = config
+        self._fairness = fairness
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Take in what a worker has looked for."""
+        self._fairness.settings.data.looked_up.update(getattr(node, "workeroutput", {}).get("fairness_data", ()))
+
+    def pytest_sessionfinish(self) -> None:
+        """Let a worker report what it has looked for."""
+        output = getattr(self._config, "workeroutput", {})
+        output["fairness_data"] = sorted(self._fairness.settings.data.looked_up)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Write a line for each folder."""
+        for line in _unused_folders(self._fairness.settings):
+            terminalreporter.write_line(f"fairness: {line}", yellow=True)
+
+
+def _may_ask_a_judge(probe: Probe) -> bool:
+    from pytest_fairness.graders.judge.judge import Judge
+
+    graders = probe.arguments.get("grade", {"answer": "grader"})
+    if not isinstance(graders, Mapping):
+        return True
+    return any(
+        isinstance(each, str) or hasattr(each, "bind_models") or (isinstance(each, Judge) and each.models is None)
+        for each in graders.values()
+    )

@@ -1,0 +1,154 @@
+"""Work plan of one process: the items that the selected tests measure, and the samples that hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from threading import RLock
+from typing import TYPE_CHECKING
+
+from pytest_fairness.plugin.backend import Backend
+from pytest_fairness.plugin.identity import ItemOf, SampleOf
+from pytest_fairness.plugin.markers import Probe
+from pytest_fairness.plugin.run_context import RunContext
+
+if TYPE_CHECKING:
+    from pytest_fairness.core.items import ProbeItem, Prompt
+    from pytest_fairness.core.protocols import Model
+    from pytest_fairness.engine.probe_sample import ProbeSample
+    from pytest_fairness.engine.requests import Request
+    from pytest_fairness.store.samples import StoredSample
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedTest:
+    """One selected test of a probe or threshold."""
+
+    model_name: str | None
+    sample: SampleOf
+    items: Sequence[int]
+    """The indices of the items that it measures ahead."""
+
+    @property
+    def probe(self) -> Probe:
+        return self.sample.probe
+
+    @property
+    def subject(self) -> tuple[str | None, object]:
+        """The identity of its model before that is made: the name, and the fixture that makes it."""
+        return self.model_name, self.sample.model
+
+
+class WorkPlan:
+    """The selected tests, and the samples of their probes, each made once."""
+
+    def __init__(self, context: RunContext, backend: Backend) -> None:
+        self._context = context
+        self._backend = backend
+        self.tests: list[PlannedTest] = []
+        self._samples: dict[tuple[Probe, str], ProbeSample] = {}
+        self._submitted: set[tuple[str | None, object]] = set()
+        """Subjects whose planned requests the engine has."""
+        self._outdated: dict[str, dict[str, int]] = {}
+        """By the keys of models: the first repetition to request, by prompts whose stored answers are too old."""
+        self._lock = RLock()
+
+    # Counts.
+
+    def item_indices(self, probe: Probe) -> Sequence[int]:
+        """Return the indices of the items of a probe that this session measures ahead: all, or its shard's."""
+        shard = self._context.settings.shard
+        if shard is None:
+            return range(len(probe.items))
+        return shard.item_indices(probe.id, [item.id for item in probe.items])
+
+    def repetitions(self, probe: Probe) -> int:
+        """Return the attempts per prompt of a probe."""
+        return 1 if probe.is_propensity else self._context.settings.repetitions or probe.repetitions
+
+    def attempts_of(self, measured: object) -> int:
+        """Return the number of attempts of a probe's item; 0 for anything else."""
+        if not isinstance(measured, ItemOf):
+            return 0
+        probe = measured.sample.probe
+        return len(probe.items[measured.index].prompts) * self.repetitions(probe)
+
+    # Repetitions: stored answers are kept by repetition and never replaced.
+
+    def first_of(self, probe: Probe, model: Model) -> int:
+        """Return the first repetition of a probe on one model, the same for every selection of its items.
+
+        So a later look at a threshold, which takes more items, holds the answers of the earlier ones.
+        """
+        items = [*probe.items, *probe.reserve, *probe.filtered] if self._context.settings.max_age else []
+        return self.first_repetition(model, [prompt for item in items for prompt in item.prompts])
+
+    def first_repetition(self, model: Model, prompts: Sequence[Prompt]) -> int:
+        """Return the first repetition of these prompts that this run may reuse or request.
+
+        A fresh run, and prompts whose answers are too old, continue after the last stored repetition.
+        """
+        if self._context.settings.fresh:
+            return self._next_repetition
+        if self._context.settings.max_age is None:
+            return 0
+        from pytest_fairness.core.keys import prompt_digest
+
+        with self._lock:
+            if model.key not in self._outdated:
+                self._outdated[model.key] = self._backend.store.runs.outdated(
+                    self._context.run_id, model.key, self._context.settings.max_age
+                )
+        outdated = self._outdated[model.key]
+        return max((outdated.get(prompt_digest(prompt.messages), 0) for prompt in prompts if outdated), default=0)
+
+    @cached_property
+    def _next_repetition(self) -> int:
+        return self._backend.store.runs.next_repetition(self._context.run_id)
+
+    # Samples.
+
+    def sample(self, test: PlannedTest, model: Model) -> ProbeSample:
+        """Return a probe's items on one model. The first sample of a model starts the engine's work on its tests."""
+        probe = test.probe
+        key = (probe, model.key)
+        with self._lock:  # the engine's thread reads the plan while the thread of the tests measures
+            if key not in self._samples:
+                self._samples[key] = self.build_sample(probe, probe.items, model, self.repetitions(probe))
+        if test.subject not in self._submitted:
+            self._submitted.add(test.subject)
+            self._backend.engine.plan(self._requests(model, test.subject))
+        return self._samples[key]
+
+    def build_sample(self, probe: Probe, items: Sequence[ProbeItem], model: Model, repetitions: int) -> ProbeSample:
+        """Return a new sample of any items of a probe on one model."""
+        from pytest_fairness.engine.probe_sample import ProbeSample
+
+        engine = self._backend.engine
+        return ProbeSample(items, model, repetitions, engine, self.first_of(probe, model), self.first_repetition)
+
+    def _requests(self, model: Model, subject: tuple[str | None, object]) -> Iterator[Request]:
+        for test in self.tests:
+            if test.subject == subject and not test.probe.error:
+                yield from self.sample(test, model).requests(test.items)
+
+    def save_answers(self, sample: StoredSample, model: Model) -> None:
+        """Store the answers of a sample that the engine does not store: those of a file."""
+        if not getattr(model, "stored", True):
+            self._backend.store.save_answers(sample, self._context.run_id)
+
+    def save_partial_samples(self) -> None:
+        """Store what this process measured of probes whose whole sample no threshold has taken."""
+        from pytest_fairness.store.samples import StoredSample
+
+        for (probe, key), sample in self._samples.items():
+            if attempts := sample.measured():
+                model = sample.model
+                questions = sample.asked_by_graders()
+                part = StoredSample(
+                    probe.id, model.name, key, attempts, graders=sample.fingerprints, questions=questions
+                )
+                store = self._backend.store
+                if store.runs.save_part(self._context.run_id, store.owner.id, part):
+                    self.save_answers(part, model)

@@ -1,0 +1,56 @@
+"""Thresholds that are not fair, as annotations on their source lines: GitHub's workflow commands."""
+
+from __future__ import annotations
+
+from pytest_fairness.core.results import ThresholdResult
+from pytest_fairness.report.escaping import escape_controls
+from pytest_fairness.report.severity import effective_verdict, worst_first
+from pytest_fairness.report.view import View
+
+MOST = 10
+"""Annotations of one kind that GitHub shows for a step; it drops the others without a word."""
+MOST_TITLE = 255
+MOST_MESSAGE = 4000
+"""Characters."""
+
+_COMMANDS = {"unfair": "error", "invalid": "error", "undecided": "warning", "flaky": "notice"}
+
+
+def workflow_commands(view: View) -> list[str]:
+    """Workflow commands to print, one a line: errors first, at most ten of each kind, worst first.
+
+    ``unfair`` and ``invalid`` are errors, ``undecided`` a warning, what a flaky mark kept from
+    failing a notice; what was expected to fail is none. The last of a kind says how many more there are.
+    """
+    found: dict[str, list[ThresholdResult]] = {"error": [], "warning": [], "notice": []}
+    for row in worst_first(threshold.row for threshold in view.thresholds):
+        command = _COMMANDS.get(effective_verdict(row))
+        if command and row.outcome != "xfailed":
+            found[command].append(row)
+    lines = []
+    for command, rows in found.items():
+        more = len(rows) - MOST
+        lines += [_line(command, row, 0) for row in rows[: MOST - 1]]
+        lines += [_line(command, row, more) for row in rows[MOST - 1 : MOST]]
+    return lines
+
+
+def _line(command: str, row: ThresholdResult, more: int) -> str:
+    title = escape_controls(f"{effective_verdict(row)}: {row.threshold} ({row.model or 'no model'})")[:MOST_TITLE]
+    message = escape_controls(row.message or row.flaky or effective_verdict(row), lines=True)[:MOST_MESSAGE]
+    if more > 0:
+        message += f"\n{more} more thresholds like this one are not shown here: see the summary of the job"
+    properties = {"title": title}
+    path, line = row.location
+    if line:
+        properties = {"file": escape_controls(path.replace("\\", "/")), "line": str(line), **properties}
+    told = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    return f"::{command} {told}::{_data(message)}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,225 @@
+"""The summary of a run in GitHub's Markdown, for the page of a CI job."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from pytest_fairness.core.attempts import GradedAttempt
+from pytest_fairness.core.formatting import bounds_of, figures
+from pytest_fairness.core.marks import NOT_MARKED
+from pytest_fairness.core.results import MarkResult, RunResults, SearchResult, ThresholdResult
+from pytest_fairness.report import examples, phrases
+from pytest_fairness.report.markdown_escaping import escape, fenced
+from pytest_fairness.report.provenance import provenance_facts
+from pytest_fairness.report.release import NOT_JUDGED, reason_of, sentence
+from pytest_fairness.report.repeat_commands import command_of_run
+from pytest_fairness.report.severity import rank, worst_first
+from pytest_fairness.report.view import SideView, ThresholdView, View
+
+LIMIT = 1024 * 1024
+"""Bytes that GitHub takes for the summary of one step; of a longer one it shows nothing."""
+
+MOST_TEXT = 2000
+"""Characters of one prompt or answer."""
+MOST_ANSWERS = 10
+"""The most answers on each side of an example."""
+
+_ROOM_FOR_NOTE = 400
+
+
+def job_summary(view: View, limit: int = LIMIT) -> str:
+    """Return the run as Markdown, at most ``limit`` bytes of UTF-8.
+
+    Releases and marks first, then thresholds, worst first, what would decide the open ones,
+    and an example of each that is unfair or undecided. Where it is too long, the examples go
+    first and the fair thresholds second; a line says what was left out and where it is.
+    """
+    rows = worst_first([threshold.row for threshold in view.thresholds])
+    broken = [row for row in rows if row.verdict not in ("fair", NOT_JUDGED)]
+    shown = [each for each in view.thresholds if each.example and each.row.verdict in ("unfair", "undecided")]
+    told = sorted(shown, key=lambda threshold: rank(threshold.row))
+    # In the order in which they are given room.
+    sections = {
+        "releases": list(_releases(view.results)),
+        "marks": list(_marks(view.results.marks)),
+        "head": _HEAD if any(row.verdict != NOT_JUDGED for row in rows) else [],
+        "broken": [_row(row) for row in broken],
+        "open": list(_reasons("What would decide it", "undecided", "advice", rows)),
+        "unmeasured": list(_reasons("What could not be measured", "invalid", "message", rows)),
+        "unjudged": list(_unjudged(rows)),
+        "searches": list(_searches(view.results.searches)),
+        "own": list(_own(rows)),
+        "method": list(_method(view)),
+        "fair": [_row(row) for row in rows if row.verdict == "fair"],
+        "examples": [("\n### Examples\n" if threshold is told[0] else "") + _example(threshold) for threshold in told],
+    }
+    room = limit - _ROOM_FOR_NOTE
+    kept: dict[str, Sequence[str]] = {}
+    for name, lines in sections.items():
+        kept[name] = _fitting(lines, room)
+        room -= sum(map(_size, kept[name]))
+    note = _left_out(sections, kept, view.results.run.id)
+    order = ("releases", "marks", "head", "broken", "fair", "open", "unmeasured", "unjudged", "searches", "own",
+             "examples")  # fmt: skip
+    lines = [line for name in order for line in kept[name]] + note + list(kept["method"])
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _releases(results: RunResults) -> Iterator[str]:
+    yield "## Fairness"
+    yield ""
+    for line in results.release:
+        yield f"- **{escape(line.model or 'no model')}**: {escape(sentence(line))}"
+    if any(phrases.is_simulated(model) for model in results.run.models):
+        yield f"- simulated: {phrases.SIMULATED}"
+
+
+def _searches(searches: Sequence[SearchResult]) -> Iterator[str]:
+    """Yield what the tests have searched, and the line that replays what was found."""
+    if searches:
+        yield "\n### Searches\n"
+    for search in searches:
+        yield f"- **{escape(search.id)}** on {escape(search.model)}: {escape(phrases.search(search))}"
+        if search.flip:
+            texts = "\n".join([*search.flip.texts, search.command])
+            yield f"\n{fenced(texts)}\n"
+
+
+def _marks(marks: Sequence[MarkResult]) -> Iterator[str]:
+    """Yield a grid: suites, fields and harms down, models across."""
+    models = list(dict.fromkeys(line.model for line in marks))
+    for kind in ("suite", "field", "harm"):
+        of_kind = [(name, line) for line in marks if (name := getattr(line, kind)) is not None]
+        if of_kind:
+            yield ""
+            yield f"| {kind} | {' | '.join(f'mark of {escape(model)}' for model in models)} |"
+            yield "|---|" + "---|" * len(models)
+        for name in dict.fromkeys(name for name, _ in of_kind):
+            found = {line.model: line.mark for of, line in of_kind if of == name}
+            yield f"| {escape(name)} | {' | '.join(found.get(model) or NOT_MARKED for model in models)} |"
+
+
+_HEAD = [
+    "",
+    "| verdict | threshold | suite | model | estimate (interval) | bounds | mark |",
+    "|---|---|---|---|---|---|---|",
+]
+
+
+def _row(row: ThresholdResult) -> str:
+    verdict = row.verdict
+    if row.outcome in ("flaky", "xfailed", "xpassed"):
+        verdict += f" ({row.outcome})"
+    cells = (row.threshold, row.suite, row.model, _estimate(row), bounds_of(row), row.mark or NOT_MARKED)
+    return f"| {verdict} | {' | '.join(escape(cell) for cell in cells)} |"
+
+
+def _estimate(row: ThresholdResult) -> str:
+    if row.estimate is None:
+        return "unknown"
+    value, low, high = figures(row, row.comparisons)
+    return f"{value} ({(row.confidence or 0.95) * 100:.4g}% CI {low} to {high})"
+
+
+def _reasons(title: str, verdict: str, field: str, rows: Iterable[ThresholdResult]) -> Iterator[str]:
+    found = [row for row in rows if row.verdict == verdict]
+    if found:
+        yield f"\n### {title}\n"
+    for row in found:
+        text = getattr(row, field).removeprefix(f"{verdict}: ")
+        yield f"- **{escape(row.threshold)}** ({_place(row)}): {escape(text[:MOST_TEXT])}"
+
+
+def _unjudged(rows: Iterable[ThresholdResult]) -> Iterator[str]:
+    """Yield thresholds that were not judged, by reason and place, since many may share one reason."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        if row.verdict == NOT_JUDGED:
+            found.setdefault((reason_of(row), _place(row)), []).append(escape(row.threshold))
+    if found:
+        yield "\n### Not judged\n"
+    for (reason, place), names in found.items():
+        yield f"- {escape(reason[:MOST_TEXT])} ({place}): {', '.join(f'**{name}**' for name in names)}"
+
+
+def _own(rows: Iterable[ThresholdResult]) -> Iterator[str]:
+    found = [(row, told) for row in rows if (told := phrases.own(row))]
+    if found:
+        yield "\n### Set by this project\n"
+    for row, told in found:
+        text = told.removeprefix("set by this project: ")
+        yield f"- **{escape(row.threshold)}** ({_place(row)}): {escape(text)}"
+
+
+def _place(row: ThresholdResult) -> str:
+    return ", ".join(escape(name) for name in (row.suite, row.model) if name)
+
+
+def _example(threshold: ThresholdView) -> str:
+    """Return the item that shows best what a threshold is about, folded away."""
+    row, example = threshold.row, threshold.example
+    assert example is not None  # noqa: S101 - only those with one are shown
+    title = f"{row.verdict}: {row.threshold}, item {example.item}"
+    parts = ["", "<details>", f"<summary>{escape(title)}</summary>", ""]
+    for side in example.sides:
+        parts += [_side(side), ""]
+    if example.command:
+        parts += ["Replay it with", "", fenced(example.command), ""]
+    return "\n".join([*parts, "</details>"])
+
+
+def _side(side: SideView) -> str:
+    prompt = "\n\n".join(f"{message['role']}: {message['content']}" for message in side.prompt.messages)
+    shown = side.attempts[:MOST_ANSWERS]
+    answers = "\n\n".join(f"{number}. {_answer(graded)}" for number, graded in enumerate(shown, start=1))
+    if len(side.attempts) > len(shown):
+        answers += f"\n\n{len(side.attempts) - len(shown)} more answers"
+    which = "Asked" if len(side.attempts) == side.numbers.attempts else "One of its prompts"
+    whose = f"Group **{escape(side.group)}** in this item: " if side.group else "This item: "
+    asked = f"{whose}{examples.tally(side.numbers)}. {which}:"
+    return "\n\n".join([asked, fenced(_cut(prompt)), "Answered:", fenced(answers)])
+
+
+def _answer(graded: GradedAttempt) -> str:
+    return f"{_cut(examples.said(graded))}\n   [{_cut(examples.grades(graded))}]"
+
+
+def _cut(text: str) -> str:
+    rest = len(text) - MOST_TEXT
+    return text if rest <= 0 else f"{text[:MOST_TEXT]} ... ({rest:,} more characters)"
+
+
+def _method(view: View) -> Iterator[str]:
+    yield "\n### Method\n"
+    for fact in provenance_facts(view):
+        yield f"- {fact.name}: {escape('; '.join(fact.lines)[:MOST_TEXT])}"
+    if view.results.run.command:
+        yield f"- Again with: {escape(command_of_run(view.results.run)[:MOST_TEXT])}"
+    if promise := phrases.promise(view.results.thresholds):
+        yield f"- Promise: {promise}"
+
+
+def _fitting(lines: Sequence[str], room: int) -> Sequence[str]:
+    """Return as many of the first lines as fit into so many bytes."""
+    for number, line in enumerate(lines):
+        room -= _size(line)
+        if room < 0:
+            return lines[:number]
+    return lines
+
+
+def _size(line: str) -> int:
+    return len(line.encode()) + 1
+
+
+def _left_out(sections: dict[str, list[str]], kept: dict[str, Sequence[str]], run: str) -> list[str]:
+    names = {"examples": "examples", "fair": "fair thresholds", "broken": "other thresholds"}
+    parts = [
+        f"{len(sections[name]) - len(kept[name]):,} of {len(sections[name]):,} {what}"
+        for name, what in names.items()
+        if len(kept[name]) < len(sections[name])
+    ]
+    if not parts and all(len(kept[name]) == len(lines) for name, lines in sections.items()):
+        return []
+    missing = f"Left out, for GitHub's limit on the size of a summary: {', '.join(parts) or 'lines of the lists'}."
+    return [f"\n{missing} The whole: `pytest-fairness report {run[:8]}`."]

@@ -1,0 +1,88 @@
+"""The base class of exports: extensions of the group ``pytest_fairness.exports``."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.report.view import View
+from pytest_fairness.store.samples import StoredSample
+
+
+@dataclass(frozen=True, slots=True)
+class RunReference:
+    """The run that a command was given."""
+
+    name: str
+    """An id, the beginning of one, ``latest``, or whatever else the export takes."""
+    read: Callable[[], View]
+    """Return the stored run without secrets; raises `FairnessError` where there is none of this name."""
+
+
+class Exporter(ABC):
+    """Base class of exports: ``pytest-fairness export NAME RUN --out PATH`` writes a stored run for another tool.
+
+    >>> class VerdictsExport(Exporter):
+    ...     help = "the verdicts, one a line"
+    ...     def export(self, run, out, arguments):
+    ...         rows = run.read().results.thresholds
+    ...         out.write_text("".join(f"{row.threshold}: {row.verdict}\\n" for row in rows))
+    ...         return f"{len(rows)} verdicts written to {out}"
+    """
+
+    help: ClassVar[str]
+    """One line of the command's help: the form that is written."""
+    out: ClassVar[str] = "the file to write"
+    """The help of ``--out``."""
+    run: ClassVar[str] = ""
+    """The help of RUN, where it may be something else than a stored run."""
+
+    def add_arguments(self, parser: ArgumentParser) -> None:  # noqa: B027 - most exports have none
+        """Declare arguments of its own, besides RUN, ``--store`` and ``--out``.
+
+        Args:
+            parser: That of the command.
+        """
+
+    @abstractmethod
+    def export(self, run: RunReference, out: Path, arguments: Namespace) -> str:
+        """Write the file or folder, and return the line that the command prints.
+
+        Args:
+            run: What to export.
+            out: Where to, as given by ``--out``.
+            arguments: The parsed arguments.
+
+        Raises:
+            FairnessError: The run lacks what is exported, or the file cannot be written.
+        """
+
+
+def add_model(parser: ArgumentParser) -> None:
+    """Declare ``--model`` for an export of one model."""
+    parser.add_argument("--model", metavar="NAME", help="the model; needed where the run has several")
+
+
+def select_sample(view: View, grades: Iterable[str], what: str, model: str | None) -> StoredSample:
+    """Return the sample that has these grades.
+
+    Args:
+        view: The run.
+        grades: Names of grades.
+        what: What the sample holds, for messages.
+        model: Whose sample; None where the run has only one.
+
+    Raises:
+        FairnessError: The run has no such sample, or several.
+    """
+    samples = {sample.model: sample for sample in view.samples if set(grades) <= set(sample.graders)}
+    if model not in samples and (model is not None or len(samples) != 1):
+        raise FairnessError(
+            f"the run has {what} of {len(samples)} models: name one with --model; {did_you_mean('', samples)}"
+        )
+    return samples[model] if model else next(iter(samples.values()))

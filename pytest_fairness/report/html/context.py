@@ -1,0 +1,129 @@
+"""Values of the report's page, in its order: numbers as texts, charts as SVG."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pytest_fairness.core.results import ReleaseResult, RunResults, SearchResult
+from pytest_fairness.report import phrases
+from pytest_fairness.report.escaping import escape_controls
+from pytest_fairness.report.html.attempts import pack_attempts
+from pytest_fairness.report.html.direction_table import group_directions
+from pytest_fairness.report.html.other_metrics import others
+from pytest_fairness.report.html.suite_cards import Card, read_card
+from pytest_fairness.report.html.threshold_section import ThresholdSection, article
+from pytest_fairness.report.provenance import provenance_facts
+from pytest_fairness.report.release import NOT_JUDGED, STATES, counts, is_fair_so_far, reason_of
+from pytest_fairness.report.repeat_commands import command_of_run
+from pytest_fairness.report.severity import rank
+from pytest_fairness.report.view import View
+
+
+def page_of(view: View) -> dict[str, Any]:
+    """Return the values of the page's template."""
+    results = view.results
+    ordered = sorted(view.thresholds, key=lambda threshold: rank(threshold.row))
+    names = short_names([line.model for line in results.release])
+    articles = [
+        article(threshold, names[threshold.row.model], f"t{number}") for number, threshold in enumerate(ordered, 1)
+    ]
+    cards = {suite: read_card(suite, text) for suite, text in view.cards.items()}
+    return {
+        "run": results.run,
+        "packed": pack_attempts(view.samples, results),
+        "page": {
+            "models": [_model(line, names[line.model]) for line in results.release],
+            "simulated": phrases.SIMULATED if any(map(phrases.is_simulated, names)) else "",
+            "grid": _grid(results),
+            **{state: [each for each in articles if each.row.verdict == state] for state in STATES},
+            "not_judged": _not_judged(articles),
+            "suites": _suites(articles, cards, others(results, names)),
+            "leans": group_directions(articles),
+            "searches": [_search(row) for row in results.searches],
+            "facts": provenance_facts(view),
+            "cards": list(cards.values()),
+            "promise": phrases.promise(results.thresholds),
+            "command": command_of_run(results.run),
+        },
+    }
+
+
+def _search(row: SearchResult) -> dict[str, Any]:
+    """Return a search of a test with hypothesis; an older version's results have none."""
+    texts = [escape_controls(text, lines=True) for text in row.flip.texts] if row.flip else []
+    told = {"name": f"{row.id}, {row.model}", "sentence": phrases.search(row), "command": row.command}
+    return {"texts": texts, **{name: escape_controls(text) for name, text in told.items()}}
+
+
+def _model(line: ReleaseResult, name: str) -> dict[str, Any]:
+    parameters = line.model.removeprefix(name).removeprefix("?").replace("&", ", ")
+    so_far = "fair so far: " if is_fair_so_far(line) else ""
+    return {"name": name, "parameters": parameters, "release": line, "counts": f"{so_far}{counts(line)}"}
+
+
+def _not_judged(articles: Sequence[ThresholdSection]) -> list[dict[str, Any]]:
+    """Return thresholds that were not judged, by reason, since many may share one."""
+    found: dict[str, list[ThresholdSection]] = {}
+    for each in articles:
+        if each.row.verdict == NOT_JUDGED:
+            found.setdefault(reason_of(each.row), []).append(each)
+    return [{"reason": escape_controls(reason), "cards": cards} for reason, cards in found.items()]
+
+
+def short_names(models: Sequence[str]) -> dict[str, str]:
+    """Return short names of models: without their parameters, where no two differ in these alone.
+
+    >>> short_names(["openai:x?seed=1", "openai:y?seed=1"])
+    {'openai:x?seed=1': 'openai:x', 'openai:y?seed=1': 'openai:y'}
+    """
+    plain = [model.partition("?")[0] for model in models]
+    return {
+        model: (name if plain.count(name) == 1 else model) or "no model"
+        for model, name in zip(models, plain, strict=True)
+    }
+
+
+def _grid(results: RunResults) -> list[dict[str, Any]]:
+    """Return a line per suite and then per field of it, a mark per model; suites without a scale have none."""
+    models = [line.model for line in results.release]
+    suites = list(dict.fromkeys(row.suite for row in results.thresholds))
+    lines = []
+    for suite in suites:
+        harms = dict.fromkeys(row.harm for row in results.thresholds if row.suite == suite and row.harm)
+        marked = {mark.model: mark.mark for mark in results.marks if mark.suite == suite}
+        line: dict[str, Any] = {
+            "anchor": _anchor(suites, suite),
+            "suite": suite,
+            "field": "",
+            "harms": ", ".join(harms),
+        }
+        if marked:
+            lines.append(line | {"cells": [marked.get(model) for model in models]})
+        for field in dict.fromkeys(mark.field for mark in results.marks if mark.field is not None):
+            of, _, name = field.partition("/")
+            marked = {mark.model: mark.mark for mark in results.marks if mark.field == field}
+            if of == suite:
+                lines.append(line | {"field": name, "harms": "", "cells": [marked.get(model) for model in models]})
+    return lines
+
+
+def _suites(
+    articles: Sequence[ThresholdSection], cards: Mapping[str, Card], beside: Mapping[str, Sequence[Mapping[str, Any]]]
+) -> list[dict[str, Any]]:
+    names = sorted({each.row.suite for each in articles})
+    first = {name: next(place for place, each in enumerate(articles) if each.row.suite == name) for name in names}
+    return [
+        {
+            "name": name,
+            "anchor": _anchor(list(dict.fromkeys(each.row.suite for each in articles)), name),
+            "question": cards[name].question if name in cards else "",
+            "cards": [each for each in articles if each.row.suite == name],
+            "others": beside.get(name, ()),
+        }
+        for name in sorted(names, key=first.__getitem__)
+    ]
+
+
+def _anchor(names: Sequence[str], name: str) -> str:
+    return f"suite-{sorted(names).index(name) + 1}"

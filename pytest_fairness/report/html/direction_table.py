@@ -1,0 +1,69 @@
+"""Direction table: the comparisons of a run, with their sign, for each pair of groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pytest_fairness.core.formatting import figures
+from pytest_fairness.core.results import GroupResult, ThresholdResult
+from pytest_fairness.report.html.threshold_section import ThresholdSection
+
+
+@dataclass(frozen=True, slots=True)
+class Direction:
+    """One comparison of two groups."""
+
+    article: ThresholdSection
+    values: tuple[str, str]
+    """The values of the group and of the reference."""
+    estimate: str
+    lean: str
+    """The group that has more; empty where these data do not show it."""
+
+
+@dataclass(frozen=True, slots=True)
+class DirectionTable:
+    """The comparisons of one group with another."""
+
+    group: str
+    reference: str
+    lines: Sequence[Direction]
+
+
+def group_directions(articles: Sequence[ThresholdSection]) -> list[DirectionTable]:
+    """Return all thresholds that compare one group with a reference, by the pair of groups."""
+    pairs: dict[tuple[str, str], list[Direction]] = {}
+    for article in articles:
+        row = article.row
+        reference = row.reference
+        others = [group for group in row.groups if group != reference]
+        alike = row.parity
+        if reference is None or reference not in row.groups or len(others) != 1 or alike is None:
+            continue
+        if row.estimate is not None:
+            pairs.setdefault((others[0], reference), []).append(_lean(article, others[0], reference, alike))
+    return [DirectionTable(*pair, lines) for pair, lines in pairs.items()]
+
+
+def _lean(article: ThresholdSection, group: str, reference: str, alike: float) -> Direction:
+    row = article.row
+    values = [figures(_numbers(row, name))[0] for name in (group, reference)]
+    value, low, high = figures(row, row.comparisons)
+    more = _more(row, group, reference, alike)
+    return Direction(article, (values[0], values[1]), f"{value} ({low} to {high})", more)
+
+
+def _numbers(row: ThresholdResult, group: str) -> GroupResult:
+    return row.by_group.get(group) or GroupResult(estimate=row.groups[group])
+
+
+def _more(row: ThresholdResult, group: str, reference: str, alike: float) -> str:
+    low, high = row.low, row.high
+    if row.absolute:  # the sign is that of the groups' own values
+        if low is None or low <= alike:
+            return ""
+        return group if (row.groups[group] or 0) > (row.groups[reference] or 0) else reference
+    if low is not None and low > alike:
+        return group
+    return reference if high is not None and high < alike else ""

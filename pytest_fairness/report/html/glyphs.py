@@ -1,0 +1,172 @@
+"""The signs that charts are made of, each at its place on an axis."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from markupsafe import Markup
+
+from pytest_fairness.core.formatting import Interval, figures
+from pytest_fairness.core.marks import MarkScale
+from pytest_fairness.core.results import ThresholdResult
+from pytest_fairness.report.html.axes import Axis
+from pytest_fairness.report.html.svg import SIZE, element, spread, width_of
+
+WIDTH = 360
+"""The width of every picture, in its own units: about the pixels of a telephone."""
+Bounds = Sequence[float | None]
+
+
+def sign(shape: str, x: float, y: float, size: float) -> Markup:
+    """Return a ``dot``, ``ring``, ``cross`` or ``square`` of that radius."""
+    left, right, top, foot = x - size, x + size, y - size, y + size
+    if shape == "cross":
+        return stroke(
+            "cross", f"M{left:.1f} {top:.1f}L{right:.1f} {foot:.1f}M{left:.1f} {foot:.1f}L{right:.1f} {top:.1f}"
+        )
+    if shape == "square":
+        return element("rect", x=left, y=top, width=2 * size, height=2 * size, class_="square")
+    return element("circle", cx=x, cy=y, r=size, class_=shape)
+
+
+def stroke(kind: str, path: str) -> Markup:
+    """Return a line."""
+    return element("path", d=path, class_=kind)
+
+
+def label(kind: str, x: float, y: float, words: str, anchor: str = "start") -> Markup:
+    """Return words whose beginning, ``middle`` or ``end`` is at x; letters stand on y."""
+    return element("text", words, x=x, y=y, text_anchor=anchor, class_=kind)
+
+
+def labels(wanted: Sequence[tuple[float, str, str]], y: float) -> list[Markup]:
+    """Return words side by side in order, each near the center that it wants and with its class."""
+    places = spread([x for x, _, _ in wanted], [width_of(words) for _, words, _ in wanted], 2, WIDTH - 2)
+    return [label(kind, x, y, words, "middle") for x, (_, words, kind) in zip(places, wanted, strict=True)]
+
+
+def interval(axis: Axis, across: float, row: Interval, *, upright: bool = False) -> Markup:
+    """Return a line between the ends of a row with a cap at each: an arrow where it is open, or leaves the axis."""
+    line, caps, half = [], [], 2 if upright else 4
+    for value, edge, inward in ((row.low, axis.low, 1), (row.high, axis.high, -1)):
+        gone = value is None or not axis.holds(value)
+        at = axis.at(edge if value is None else value)
+        along = inward * 6 * (1 if axis.end > axis.start else -1) if gone else 0
+        line.append((at, across))
+        caps.append([(at + along, across - half), (at, across), (at + along, across + half)])
+    path = "".join(
+        "M" + "L".join(f"{y:.1f} {x:.1f}" if upright else f"{x:.1f} {y:.1f}" for x, y in points)
+        for points in (line, *caps)
+    )
+    return stroke("interval", path)
+
+
+def numbers_above(axis: Axis, row: ThresholdResult, y: float) -> list[Markup]:
+    """Return the value over its dot, with the ends beside it."""
+    value, low, high = figures(row, row.comparisons)
+    wanted = [
+        (axis.at(end), brief(words), kind)
+        for end, words, kind in ((row.low, low, "end"), (row.estimate, value, "value"), (row.high, high, "end"))
+        if end is not None
+    ]
+    return labels(wanted, y)
+
+
+def beyond(axis: Axis, bounds: Bounds, top: float, foot: float, prefix: str) -> Iterator[Markup]:
+    """Yield what lies beyond each bound, hatched."""
+    low, high = (None if bound is None else axis.at(bound) for bound in bounds)
+    spans = [(axis.start, low)] if low is not None else []
+    spans += [(high, axis.end)] if high is not None else []
+    if spans:
+        yield _hatching(prefix)
+    for first, last in spans:
+        size = {"width": last - first, "height": float(foot - top)}
+        yield element("rect", x=first, y=top, fill=f"url(#{prefix}-hatch)", stroke="none", **size)
+
+
+def bound_lines(axis: Axis, bounds: Bounds, top: float, foot: float) -> list[Markup]:
+    """Return a line at each bound."""
+    return [stroke("bound", f"M{axis.at(bound):.1f} {top}V{foot}") for bound in bounds if bound is not None]
+
+
+def bands(axis: Axis, scale: Mapping[str, Any] | None, top: float, foot: float) -> Iterator[Markup]:
+    """Yield the strip of marks, each span with its letter where that has room."""
+    for mark, low, high in spans_of(scale, axis) if scale else ():
+        x, width = axis.at(low), axis.at(high) - axis.at(low)
+        yield element("rect", x=x, y=top, width=width, height=float(foot - top), class_=f"band-{mark}")
+        if width >= SIZE:
+            yield label("letter", x + width / 2, foot - 3, mark, "middle")
+
+
+def spans_of(scale: Mapping[str, Any], axis: Axis) -> list[tuple[str, float, float]]:
+    """Return the marks along an axis, in order: letter, from, to."""
+    known = MarkScale(**scale)
+    turns = {end for letter in "ABC" for span in getattr(known, letter) for end in span if axis.low < end < axis.high}
+    edges = [axis.low, *sorted(turns), axis.high]
+    found: list[tuple[str, float, float]] = []
+    for low, high in pairwise(edges):
+        mark = known.mark(low + (high - low) / 2)
+        if found and found[-1][0] == mark:
+            low = found.pop()[1]
+        found.append((mark, low, high))
+    return found
+
+
+def parity_line(axis: Axis, alike: float | None, top: float, foot: float) -> list[Markup]:
+    """Return a dashed line where groups are alike, should the axis reach there."""
+    if alike is None or not axis.holds(alike):
+        return []
+    return [stroke("parity", f"M{axis.at(alike):.1f} {top}V{foot}")]
+
+
+def foot_of(axis: Axis, y: float, bounds: Bounds) -> list[Markup]:
+    """Return the axis itself: its line, the numbers of the bounds, and round numbers where they have room."""
+    limits = sorted({bound for bound in bounds if bound is not None})
+    wanted = [(axis.at(bound), f"{bound:g}", "limit") for bound in limits]
+    taken = [(x, width_of(words)) for x, words, _ in wanted]
+    # Bounds that push each other aside leave their places: keep clear of all that they may take.
+    crowd = sum(width for _, width in taken) / 2 if len(taken) > 1 and abs(taken[0][0] - taken[1][0]) < 40 else 0
+    strokes = f"M{axis.start:.1f} {y}H{axis.end:.1f}" + "".join(f"M{x:.1f} {y}V{y + 4}" for x, _ in taken)
+    ticks = axis.ticks()
+    for tick in sorted(ticks, key=lambda each: each not in (0.0, 1.0)):
+        x, width = axis.at(tick), width_of(f"{tick:g}")
+        if all(abs(x - other) >= (width + size) / 2 + 6 + crowd for other, size in taken):
+            taken.append((x, width))
+            wanted.append((x, f"{tick:g}", "tick"))
+        strokes += f"M{x:.1f} {y}V{y + 4}"
+    return [stroke("axis", strokes), *labels(sorted(wanted), y + 17)]
+
+
+def levels(axis: Axis, bounds: Bounds, left: float, right: float, prefix: str) -> Iterator[Markup]:
+    """Yield an upright axis: round numbers at the left, bounds across with theirs at the right, hatched beyond."""
+    ticks = axis.ticks()[:: math.ceil(len(axis.ticks()) / 5)]
+    low, high = bounds
+    if low is not None or high is not None:
+        yield _hatching(prefix)
+    for first, last in ((low, axis.low), (axis.high, high)):
+        if first is not None and last is not None:
+            top, foot = axis.at(first), axis.at(last)
+            size = {"width": right - left, "height": foot - top}
+            yield element("rect", x=left, y=top, fill=f"url(#{prefix}-hatch)", stroke="none", **size)
+    for tick in (tick for tick in ticks if tick not in bounds):
+        yield stroke("grid", f"M{left:.1f} {axis.at(tick):.1f}H{right:.1f}")
+        yield label("tick", left - 5, axis.at(tick) + 4, f"{tick:g}", "end")
+    limits = sorted({bound for bound in bounds if bound is not None}, reverse=True)
+    places = spread([axis.at(bound) for bound in limits], [SIZE] * len(limits), axis.end - 4, axis.start + 4, 1)
+    for bound, y in zip(limits, places, strict=True):
+        yield stroke("bound", f"M{left:.1f} {axis.at(bound):.1f}H{right:.1f}")
+        yield label("limit", right + 5, y + 4, f"{bound:g}")
+
+
+def brief(words: str) -> str:
+    """Return a number as a picture has room for it."""
+    return words if len(words) <= 9 else f"{float(words):.3g}"
+
+
+def _hatching(prefix: str) -> Markup:
+    lines = element("path", d="M-1 1L1 -1M0 6L6 0M5 7L7 5", class_="hatch")
+    pattern = element("pattern", lines, id=f"{prefix}-hatch", width=6, height=6, patternUnits="userSpaceOnUse")
+    return element("defs", pattern)

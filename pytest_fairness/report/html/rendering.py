@@ -1,0 +1,80 @@
+"""The shell of every page: no request to anywhere, and no script but its own."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from pytest_fairness.core.version import __version__
+from pytest_fairness.report.escaping import escape_controls
+
+
+def render(template: str, *, styles: tuple[str, ...], scripts: tuple[str, ...] = (), **content: Any) -> str:
+    """Return a page in the shell that all share: one style, at most one script, and a policy that allows nothing
+    else.
+    """
+    style, script = ("\n".join(map(_asset, names)) for names in (styles, scripts))
+    return (
+        _environment()
+        .get_template(template)
+        .render(
+            version=__version__,
+            # Ours, and not to be escaped: the policy knows them by their digests.
+            style=Markup(style),  # noqa: S704
+            script=Markup(script),  # noqa: S704
+            policy=_policy(style, script),
+            **content,
+        )
+    )
+
+
+def _policy(style: str, script: str) -> str:
+    allowed = ["default-src 'none'", "img-src data:", "base-uri 'none'", "form-action 'none'"]
+    allowed.append(f"style-src '{_digest(style)}'")
+    if script:
+        allowed.append(f"script-src '{_digest(script)}'")
+    return "; ".join(allowed)
+
+
+def _digest(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+@cache
+def _asset(name: str) -> str:
+    return files("pytest_fairness.report.html").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("pytest_fairness.report.html"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_plain,
+    )
+    environment.filters["sentence"] = sentence
+    return environment
+
+
+def _plain(value: object) -> object:
+    """Whatever a template shows: texts of strangers without what moves others around."""
+    return escape_controls(value, lines=True) if type(value) is str else value
+
+
+def sentence(text: str) -> str:
+    """Return a text with a capital and a full stop.
+
+    >>> sentence("about 150 items in all would decide it")
+    'About 150 items in all would decide it.'
+    """
+    text = text.strip()
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '?', '!')) else '.'}"

@@ -1,0 +1,52 @@
+"""The card of a suite, its README.md, as the report shows it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from pytest_fairness.report.escaping import escape_controls
+
+_QUESTION = re.compile(r"\*\*Question\.?\*\*\s*(.+?)(?:\n\s*\n|\Z)", re.DOTALL)
+_LIMITS = re.compile(r"^##\s+(?:Known\s+)?[Ll]imit\w*[^\n]*\n(.+?)(?=^##?\s|\Z)", re.MULTILINE | re.DOTALL)
+_TITLE = re.compile(r"\A\s*#\s[^\n]*\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A suite's card, rendered."""
+
+    suite: str
+    question: str
+    """The question in one sentence; empty where the card has no paragraph that begins with **Question.**"""
+    limits: Markup
+    """Its section `## Limits`."""
+    whole: Markup
+
+
+def read_card(suite: str, text: str) -> Card:
+    """Return a card from its Markdown. HTML in it is shown as text, and headings rank below those of the page."""
+    text = escape_controls(text, lines=True)
+    question, limits = _QUESTION.search(text), _LIMITS.search(text)
+    return Card(
+        suite,
+        " ".join(question[1].split()) if question else "",
+        _rendered(limits[1]) if limits else Markup(""),
+        _rendered(_TITLE.sub("", text)),
+    )
+
+
+def _rendered(text: str) -> Markup:
+    from markdown_it import MarkdownIt
+
+    markdown = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+    tokens = markdown.parse(text)
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(6, int(token.tag[1]) + 3)}"
+        if token.attrs.pop("style", None) == "text-align:right":  # the page's policy allows no style of its own
+            token.attrs["class"] = "right"
+    # Of a renderer that lets no HTML through.
+    return Markup(markdown.renderer.render(tokens, markdown.options, {}))  # noqa: S704

@@ -1,0 +1,199 @@
+"""One threshold as the report's page shows it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup, escape
+
+from pytest_fairness.core.formatting import bounds_of, figures, format_subject
+from pytest_fairness.core.results import GroupResult, MetricResult, ThresholdResult
+from pytest_fairness.report import examples, phrases
+from pytest_fairness.report.escaping import escape_controls
+from pytest_fairness.report.html.attempts import link_to
+from pytest_fairness.report.html.charts import groups_chart, history_chart, slices_chart, threshold_chart
+from pytest_fairness.report.html.text_diff import highlight_diff
+from pytest_fairness.report.release import NOT_JUDGED, reason_of
+from pytest_fairness.report.view import ExampleView, SideView, ThresholdView
+
+LONGEST_TEXT = 4_000
+"""Characters of an answer or prompt in an example; the attempts' browser has the whole."""
+MOST_ANSWERS = 5
+"""Different ones, on each side of an example."""
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdSection:
+    """A threshold with its pictures, sentences and numbers; every number comes from its row."""
+
+    anchor: str
+    row: ThresholdResult
+    model: str
+    statement: str
+    own: str
+    advice: str
+    reason: str
+    outcome: str
+    level: str
+    chart: Markup
+    groups_chart: Markup
+    groups_title: str
+    groups: Sequence[dict[str, Any]]
+    slices_chart: Markup
+    slices_key: str
+    history_chart: Markup
+    example: dict[str, Any] | None
+    ungraded: str
+    rerun: str
+    p_values: str
+    looks: str
+    history: str
+    command: str
+
+
+def article(threshold: ThresholdView, model: str, anchor: str) -> ThresholdSection:
+    """Return what the page says of a threshold; ``model`` is its model's name there, ``anchor`` its id."""
+    row = threshold.row
+    key = _key(row, threshold.slices)
+    by_group = row.by_group
+    return ThresholdSection(
+        anchor,
+        row,
+        model,
+        _statement(row),
+        ". ".join(phrases.remarks(row)),
+        row.advice,
+        row.message.removeprefix("invalid: "),
+        row.outcome if row.outcome in ("flaky", "xfailed", "xpassed") else "",
+        _level(row),
+        threshold_chart(row, f"{anchor}-value"),
+        groups_chart(row, f"{anchor}-groups") if by_group else Markup(""),
+        f"By {row.attribute or 'group'}",
+        [_group(name, group) for name, group in sorted(by_group.items(), key=_rank)],
+        slices_chart(threshold.slices, key, f"{anchor}-slices") if threshold.slices and not by_group else Markup(""),
+        key,
+        history_chart(threshold.history, row, f"{anchor}-history") if threshold.history else Markup(""),
+        _example(threshold.example, row) if threshold.example else None,
+        _ungraded(row),
+        "" if row.outside_probability is None else _rerun(row),
+        _p_values(row),
+        _looks(row),
+        _history(row),
+        threshold.command,
+    )
+
+
+def _statement(row: ThresholdResult) -> str:
+    if row.verdict == "invalid":
+        return f"{row.message.removeprefix('invalid: ')}."
+    if row.verdict == NOT_JUDGED:
+        reason = reason_of(row)
+        return f"{reason[:1].upper()}{reason[1:]}."
+    value, low, high = figures(row, row.comparisons)
+    bounds = bounds_of(row)
+    asked = f"; asked for {bounds}" if bounds else ""
+    title = format_subject(row)
+    return f"{title[:1].upper()}{title[1:]}: {value} ({_level(row)} CI {low} to {high}){asked}."
+
+
+def _level(row: ThresholdResult) -> str:
+    return f"{(row.confidence or 0.95) * 100:.4g}%"
+
+
+def _rank(named: tuple[str, GroupResult]) -> tuple[bool, float]:
+    estimate = named[1].estimate
+    return estimate is None, estimate or 0.0
+
+
+def _group(name: str, group: GroupResult) -> dict[str, Any]:
+    value, low, high = figures(group)
+    shown = {"name": name, "value": value, "low": low, "high": high, "ungraded": group.ungraded}
+    return shown | {"items": group.items, "attempts": group.attempts}
+
+
+def _key(row: ThresholdResult, slices: Sequence[MetricResult]) -> str:
+    """Return the attribute by which the most slices differ."""
+    keys = Counter(name for part in slices for name in part.slice if name not in row.slice)
+    return keys.most_common(1)[0][0] if keys else ""
+
+
+def _ungraded(row: ThresholdResult) -> str:
+    total = sum(row.ungraded.values())
+    if not total or len(row.ungraded) < 2:
+        return f"{total:,}"
+    return f"{total:,} ({', '.join(f'{group} {count:,}' for group, count in row.ungraded.items())})"
+
+
+def _rerun(row: ThresholdResult) -> str:
+    text = f"would lie outside the bounds with probability {row.outside_probability:.0%}"
+    if row.flip_probability is not None:
+        text += f", and on the other side of the nearest bound than this run with {row.flip_probability:.0%}"
+    return text
+
+
+def _p_values(row: ThresholdResult) -> str:
+    named = {"unfair": row.p_value, "fair": row.p_fair, "unfair after Holm": row.p_holm}
+    return ", ".join(f"{name} {value:.2g}" for name, value in named.items() if value is not None)
+
+
+def _looks(row: ThresholdResult) -> str:
+    looks = row.looks
+    return f"{looks.number} of {looks.of}" if looks and looks.of > 1 else ""
+
+
+def _history(row: ThresholdResult) -> str:
+    history = row.history
+    if history is None or history.runs < 2:
+        return ""
+    return f"outside the bounds in {history.outside} of {history.runs} runs with new answers"
+
+
+def _example(example: ExampleView, row: ThresholdResult) -> dict[str, Any]:
+    prompts = [_messages(side) for side in example.sides]
+    if len(prompts) == 2 and len(prompts[0]) == len(prompts[1]):
+        pairs = [highlight_diff(one, other) for (_, one), (_, other) in zip(*prompts, strict=True)]
+        shown = [[pair[side] for pair in pairs] for side in range(2)]
+    else:
+        shown = [[escape(escape_controls(text, lines=True)) for _, text in messages] for messages in prompts]
+    return {
+        "sentence": _told(example),
+        "link": link_to(item=example.item, probe=row.probe, model=row.model),
+        "command": example.command,
+        "sides": [
+            {
+                "group": side.group,
+                "counts": examples.tally(side.numbers),
+                "messages": [
+                    {"role": role, "text": text} for (role, _), text in zip(messages, texts, strict=True)
+                ],
+                "answers": _answers(side),
+            }
+            for side, messages, texts in zip(example.sides, prompts, shown, strict=True)
+        ],
+    }  # fmt: skip
+
+
+def _told(example: ExampleView) -> str:
+    groups = [side for side in example.sides if side.group]
+    counts = [f"{side.group} {examples.tally(side.numbers)}" for side in groups]
+    what = f": {'; '.join(counts)}" if groups else " moves the estimate furthest"
+    return f"{example.item}{what}."
+
+
+def _messages(side: SideView) -> list[tuple[str, str]]:
+    return [(message["role"], _cut(message["content"])) for message in side.prompt.messages]
+
+
+def _answers(side: SideView) -> list[dict[str, Any]]:
+    """Different answers, the most frequent first."""
+    found = Counter((_cut(examples.said(graded)), examples.grades(graded)) for graded in side.attempts)
+    return [{"text": text, "grade": grade, "times": times} for (text, grade), times in found.most_common(MOST_ANSWERS)]
+
+
+def _cut(text: str) -> str:
+    return (
+        text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}… ({len(text) - LONGEST_TEXT:,} more characters)"
+    )

@@ -1,0 +1,151 @@
+"""Loading of a stored run as a view."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt, value_or_none
+from pytest_fairness.core.errors import StoreError
+from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.core.results import MetricResult, PastResult, RunResults, ThresholdResult, read_results
+from pytest_fairness.report.repeat_commands import command_of_test
+from pytest_fairness.report.results import redacted
+from pytest_fairness.report.view import AnswerTimes, ExampleView, SideView, ThresholdView, View
+from pytest_fairness.store.samples import StoredSample
+from pytest_fairness.store.store import Store
+
+_FUNCTION = "function:"
+"""Stands in the name of a model that the user's `model` fixture has made: no option names it."""
+
+
+def read_view(store: Store, run: str, redact: Callable[[str], str]) -> View:
+    """Return all that is known of a run, each text through ``redact``.
+
+    Raises `StoreError` for a run that told no results.
+    """
+    document = store.runs.document(run)
+    if document is None:
+        raise StoreError(f"run {run[:8]} has no results: it was killed, or an older version of pytest-fairness made it")
+    results = read_results(document["results"], f"run {run[:8]}")
+    samples = [_redacted(store.with_answers(sample, run), redact) for sample in store.runs.measured(run)]
+    moments = [_moments(store, sample, redact) for sample in samples]
+    by_key = {graded.attempt.key: graded for sample in samples for graded in sample.attempts}
+    return View(
+        results,
+        [_threshold(store, row, results, by_key) for row in results.thresholds],
+        samples,
+        moments,
+        document["cards"],
+    )
+
+
+def _moments(store: Store, sample: StoredSample, redact: Callable[[str], str]) -> AnswerTimes:
+    first, last, served_by = store.moments([graded.attempt.key for graded in sample.attempts])
+    return AnswerTimes(first, last, [redact(name) for name in served_by])
+
+
+def _threshold(
+    store: Store, row: ThresholdResult, results: RunResults, by_key: Mapping[str, GradedAttempt]
+) -> ThresholdView:
+    earlier = map(PastResult.from_row, store.runs.history(row.id, results.run.id))
+    return ThresholdView(
+        row,
+        [past for past in earlier if _same_question(past, row)],
+        list(_slices(row, results.metrics)),
+        _example(row, results, by_key),
+        command_of_test(row.id, row.location[0], results.run, _named(row)),
+    )
+
+
+def _same_question(past: PastResult, row: ThresholdResult) -> bool:
+    return _question(past.result) == _question(row)
+
+
+def _question(row: ThresholdResult) -> tuple[object, ...]:
+    return [(c.op, c.bound) for c in row.comparisons], row.metric, row.slice, row.model
+
+
+def _slices(row: ThresholdResult, metrics: Sequence[MetricResult]) -> Iterator[MetricResult]:
+    """Return the estimates of the same metric, whatever its sign, on parts of this sample: one attribute more fixed."""
+    asked = row.probe, row.model, row.base or row.metric
+    for metric in metrics:
+        if (metric.probe, metric.model, metric.base or metric.metric) != asked:
+            continue
+        if row.slice.items() < metric.slice.items() and len(metric.slice) == len(row.slice) + 1:
+            yield metric
+
+
+def _example(row: ThresholdResult, results: RunResults, by_key: Mapping[str, GradedAttempt]) -> ExampleView | None:
+    found = row.example
+    if found is None:
+        return None
+    sides = []
+    for side in found.sides:
+        attempts = [by_key[key] for key in side.keys if key in by_key]
+        if not attempts:
+            return None
+        sides.append(SideView(side.group, attempts[0].prompt, attempts, side))
+    item = sides[0].attempts[0].item
+    test = found.test or _item_test(row, item)
+    return ExampleView(item.id, sides, command_of_test(test, row.location[0], results.run, _named(row)))
+
+
+def _item_test(row: ThresholdResult, item: ProbeItem) -> str:
+    """Return the id of an item's test, from that of a threshold on the same model."""
+    file, _, name = row.probe.partition("@")[0].partition("::")  # behind it a class with graders of its own
+    beside = row.location[0].replace("\\", "/")  # from the rootdir, outside of which ids name less of the path
+    place = beside if f"/{beside}".endswith(f"/{file}") else file
+    model = row.id.partition("[")[2].removesuffix("]")
+    return f"{place}::{name.replace('.', '::')}[{item.test_id}{'-' if model else ''}{model}]"
+
+
+def _named(row: ThresholdResult) -> str:
+    """Return the model of a row as an option names it."""
+    return row.model.partition(_FUNCTION)[0].removesuffix(" through ")
+
+
+def _redacted(sample: StoredSample, redact: Callable[[str], str]) -> StoredSample:
+    """Return the sample without secrets. Nearly all attempts hold none, and are left as they are."""
+    items: dict[int, ProbeItem] = {}
+    prompts: dict[int, Prompt] = {}
+    attempts = []
+    for graded in sample.attempts:
+        item = items.get(id(graded.item))
+        if item is None:
+            item = items[id(graded.item)] = _redacted_item(graded.item, prompts, redact)
+        grades = {name: _redacted_grade(grade, redact) for name, grade in graded.grades.items()}
+        attempt = _redacted_attempt(graded.attempt, redact)
+        attempts.append(GradedAttempt(item, prompts[id(graded.prompt)], attempt, grades))
+    return replace(sample, attempts=attempts)
+
+
+def _redacted_item(item: ProbeItem, prompts: dict[int, Prompt], redact: Callable[[str], str]) -> ProbeItem:
+    """Return the item; ``prompts`` learns what became of each of its prompts."""
+    for prompt in item.prompts:
+        messages = [{"role": message["role"], "content": redact(message["content"])} for message in prompt.messages]
+        groups, metadata = (redacted(mapping, redact) for mapping in (prompt.groups, prompt.metadata))
+        prompts[id(prompt)] = Prompt(messages, groups, metadata)
+    own = [prompts[id(prompt)] for prompt in item.prompts]
+    return ProbeItem(redact(item.id), own, item.source and redact(item.source), redacted(item.metadata, redact))
+
+
+def _redacted_attempt(attempt: Attempt, redact: Callable[[str], str]) -> Attempt:
+    answer = attempt.answer and _redacted_answer(attempt.answer, redact)
+    error = attempt.error and redact(attempt.error)
+    same = answer is attempt.answer and error == attempt.error
+    return attempt if same else replace(attempt, answer=answer, error=error)
+
+
+def _redacted_answer(answer: Answer, redact: Callable[[str], str]) -> Answer:
+    told = answer.text, answer.finish_reason, answer.reasoning, answer.served_by
+    text, finish_reason, reasoning, served_by = (each and redact(each) for each in told)
+    if (text, finish_reason, reasoning, served_by) == told:
+        return answer
+    return replace(answer, text=text or "", finish_reason=finish_reason or "", reasoning=reasoning, served_by=served_by)
+
+
+def _redacted_grade(grade: Grade, redact: Callable[[str], str]) -> Grade:
+    value, detail = redacted(value_or_none(grade), redact), redact(grade.detail)
+    same = value == value_or_none(grade) and detail == grade.detail
+    return grade if same else Grade(value, grade.ungraded, detail)

@@ -1,0 +1,60 @@
+"""Strangers' texts inside Markdown: shown as they are, and nothing else."""
+
+from __future__ import annotations
+
+import re
+
+from pytest_fairness.report.escaping import escape_controls
+
+_SPECIAL = re.compile(r"""[\\`*_{}\[\]<>"|~$&@#]""")
+_FIRST = re.compile(r"^([-+=](?=[-+=\s]|$)|\d(?=\d*[.)](?:\s|$)))")
+"""A pattern of what makes a heading, a list or a rule of the line that it begins."""
+
+_GAP = "&#8203;"
+"""A space of no width, which GitHub's links to people, issues and addresses do not reach across."""
+
+_LINKS = re.compile(
+    r"(?<=@)(?=\w)|(?<=#)(?=\d)|(?<=\bGH-)(?=\d)|(?<=:)(?=//)|(?<=\bwww)(?=\.)|(?<=:)(?!\d\d:)(?=(?:[a-z+-][\w+-]*|\d\w*):)",
+    re.IGNORECASE,
+)
+"""A pattern of what GitHub would take for a mention, a reference, an address or the name of an emoji."""
+
+
+def escape(text: str) -> str:
+    r"""Return a text on one line of Markdown, in a cell of a table or in an HTML element: nothing in it is markup.
+
+    Every character with a meaning in Markdown or HTML becomes a numeric character reference, which
+    has none (CommonMark 0.31, 2.5; tables of GitHub Flavored Markdown, 4.10). White space is folded.
+
+    >>> escape("a|b <b>\n`c`")
+    'a&#124;b &#60;b&#62; &#96;c&#96;'
+    >>> escape("@someone, see #12")
+    '&#64;&#8203;someone, see &#35;&#8203;12'
+    """
+    shown = escape_controls(" ".join(text.split()))
+    gaps = {found.start() for found in _LINKS.finditer(shown)}
+    written = [(_GAP if place in gaps else "") + _reference(character) for place, character in enumerate(shown)]
+    first = _FIRST.match(shown)
+    if first:
+        written[0] = f"&#{ord(first[0])};"
+    return "".join(written)
+
+
+def fenced(text: str) -> str:
+    r"""Return a text of several lines as a block of code that it cannot end: its fence is longer than any in it.
+
+    >>> print(fenced("x\n```\ny"))
+    ````text
+    x
+    ```
+    y
+    ````
+    """
+    shown = escape_controls(text, lines=True)
+    longest = max((len(run) for run in re.findall("`+", shown)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}text\n{shown}\n{fence}"
+
+
+def _reference(character: str) -> str:
+    return f"&#{ord(character)};" if _SPECIAL.match(character) else character

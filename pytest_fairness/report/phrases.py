@@ -1,0 +1,186 @@
+"""Sentences about a whole run, in the same words everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pytest_fairness.core.formatting import span_text
+from pytest_fairness.core.results import RunResult, SearchResult, ThresholdResult
+from pytest_fairness.report.release import NOT_JUDGED
+
+UNVERSIONED = "if the application has changed, say so by its attribute fairness_version"
+SIMULATED = "answers of a stand-in with planted bias, not of a real model"
+
+
+def is_simulated(model: str) -> bool:
+    """Return whether a model is the measuring instrument, and no model."""
+    return model.startswith("simulated:")
+
+
+def totals(run: RunResult) -> str:
+    """``7,200 attempts (6,900 from the store), 41 ungraded (0.6%), 1,100,000 tokens``, of a results file's run."""
+    attempts = run.attempts
+    parts = [f"{attempts:,} attempts ({run.from_store:,} from the store)"]
+    if attempts:
+        parts.append(f"{run.ungraded:,} ungraded ({run.ungraded / attempts:.1%})")
+    if tokens := run.tokens:
+        parts.append(f"{sum(tokens.get(kind, 0) for kind in ('input', 'output')):,} tokens")
+        if run.cost_usd is None:
+            parts.append("cost not known")
+    if run.cost_usd:
+        parts.append(money(run.cost_usd))
+    return ", ".join(parts)
+
+
+def search(row: SearchResult) -> str:
+    """Return what a search found, of its row in a results file.
+
+    >>> from pytest_fairness.core.results import FlipResult
+    >>> flip = FlipResult(
+    ...     differences=["hobby 'golf' -> 'chess'"], decisions=["yes", "no"], counts=[10, 9], n=10, p_value=0.00021
+    ... )
+    >>> search(SearchResult(id="t", model="x", flip=flip, calls=81))
+    "hobby 'golf' -> 'chess' flips 'yes' (10 of 10) to 'no' (9 of 10), p <= 0.00021, found in 81 calls"
+    >>> search(SearchResult(id="t", model="x", calls=199, from_store=199))
+    'no flip found in 199 calls (199 from the store)'
+    """
+    calls = f"in {row.calls:,} calls" + (f" ({row.from_store:,} from the store)" if row.from_store else "")
+    flip = row.flip
+    if flip is None:
+        return f"no flip found {calls}"
+    (first, second), (one, two), n = flip.decisions, flip.counts, flip.n
+    return (
+        f"{', '.join(flip.differences)} flips {first!r} ({one} of {n}) to {second!r} ({two} of {n}), "
+        f"p <= {flip.p_value:.2g}, found {calls}"
+    )
+
+
+def money(usd: float) -> str:
+    """Return an amount in dollars with two decimals; a small one with two digits.
+
+    >>> [money(usd) for usd in (1234.5, 0.84, 0.0042, 0)]
+    ['$1,234.50', '$0.84', '$0.0042', '$0.00']
+    """
+    return f"${usd:,.2f}" if usd >= 0.1 or usd == 0 else f"${usd:.2g}"
+
+
+def asked_by_graders(run: RunResult) -> list[str]:
+    """Return what graders asked of whom, a line for each model; a run of an older version does not tell."""
+    return [
+        f"graders asked {line.model} {line.calls:,} times: {line.input + line.output:,} tokens, "
+        f"{'cost not known' if line.cost_usd is None else money(line.cost_usd)}"
+        for line in run.calls
+        if line.role == "graders"
+    ]
+
+
+def failed_requests(run: RunResult) -> str:
+    """``of 1,240 requests 12 failed (429: 9, timeout: 3)``; nothing where none did."""
+    requests = sum(line.requests for line in run.calls)
+    errors: dict[str, int] = {}
+    for line in run.calls:
+        for kind, count in line.errors.items():
+            errors[kind] = errors.get(kind, 0) + count
+    kinds = ", ".join(f"{kind}: {count:,}" for kind, count in sorted(errors.items(), key=lambda each: -each[1]))
+    return f"of {requests:,} requests {sum(errors.values()):,} failed ({kinds})" if errors else ""
+
+
+def promise(rows: Sequence[ThresholdResult]) -> str:
+    """Return the error rates of the verdicts, and the expected number of false alarms; nothing without verdicts."""
+    rows = [row for row in rows if row.verdict != NOT_JUDGED]
+    if not rows:
+        return ""
+    share = max((row.risk for row in rows if row.risk), default=0.025)
+    thresholds = f"{len(rows)} threshold{'s' if len(rows) > 1 else ''}"
+    return (
+        f"a model on or beyond a bound is called fair in at most {share:.1%} of runs, one inside is called unfair "
+        f"in at most {share:.1%}; {thresholds}: at most {share * len(rows):.3g} false alarms if every value "
+        "sat on its bound"
+    )
+
+
+def own(row: ThresholdResult) -> str:
+    """Return what the project has set for a threshold in place of its suite; nothing where it has set nothing.
+
+    >>> from pytest_fairness.core.results import LooksResult, OverrideResult
+    >>> own(ThresholdResult(id="t", own={"bounds": OverrideResult(set=[0.7, 1.4], instead_of=[0.8, 1.2])}))
+    "set by this project: bounds of 0.7 to 1.4, the suite's are 0.8 to 1.2"
+    """
+    known = row.own
+    parts = []
+    if bounds := known.get("bounds"):
+        now, suite = span_text(bounds.set), span_text(bounds.instead_of)
+        parts.append(f"bounds of {now}, the suite's are {suite}")
+    if "scale" in known:
+        parts.append("its scale of marks")
+    if repetitions := known.get("repetitions"):
+        parts.append(f"{repetitions.set:,} repetitions, the suite has {repetitions.instead_of:,}")
+    if confidence := known.get("confidence"):
+        parts.append(f"a confidence of {confidence.set:.4g}, the suite has {confidence.instead_of:.4g}")
+    return f"set by this project: {'; '.join(parts)}" if parts else ""
+
+
+def remarks(row: ThresholdResult) -> list[str]:
+    """Return what there is to say of how a threshold was judged, beside its numbers."""
+    return list(filter(None, (own(row), anytime(row), earlier_runs(row), read_only(row), *row.clustering)))
+
+
+def anytime(row: ThresholdResult) -> str:
+    """Return a sentence that the interval holds at every size of the sample; nothing where it does not.
+
+    >>> from pytest_fairness.core.results import LooksResult
+    >>> anytime(ThresholdResult(id="t", looks=LooksResult(anytime=400), confidence=0.9976))
+    'an anytime-valid 99.76% interval: its sample may grow and be judged again'
+    """
+    if row.looks is None or not row.looks.anytime or row.confidence is None:
+        return ""
+    return f"an anytime-valid {row.confidence * 100:.4g}% interval: its sample may grow and be judged again"
+
+
+def earlier_runs(row: ThresholdResult) -> str:
+    """Return how often a threshold was judged before on its model; nothing for its first run.
+
+    >>> from pytest_fairness.core.results import LooksResult
+    >>> looks = LooksResult(run=3, earlier={"fair": 0, "unfair": 1, "undecided": 1})
+    >>> earlier_runs(ThresholdResult(id="t", looks=looks, confidence=0.99924))
+    'judged run 3 of this threshold on this model (before: 1 unfair, 1 undecided), so with a 99.92% interval'
+    """
+    looks = row.looks
+    if looks is None or looks.run == 1 or row.confidence is None:
+        return ""
+    before = ", ".join(f"{count} {verdict}" for verdict, count in looks.earlier.items() if count)
+    text = (
+        f"judged run {looks.run} of this threshold on this model (before: {before}), "
+        f"so with a {row.confidence * 100:.4g}% interval"
+    )
+    text += f"; bounds were {looks.other_bounds}" if looks.other_bounds else ""
+    return text + (f"; {UNVERSIONED}" if looks.unversioned else "")
+
+
+def read_only(row: ThresholdResult) -> str:
+    """Return a sentence on the estimates whose numbers a test has read without comparing them; nothing where none."""
+    return f"read but not compared: {'; '.join(row.read)}" if row.read else ""
+
+
+def judges(rows: Sequence[ThresholdResult]) -> list[str]:
+    """Return who judged the answers of one model, how far they agreed, and whether one judged its own; each once.
+
+    >>> from pytest_fairness.core.results import JudgeResult
+    >>> agreement = {"harm": 0.81, "kind": None}
+    >>> judge = JudgeResult(grade="tone", models=["x:a", "x:b"], own=["x:a"], agreement=agreement)
+    >>> for sentence in judges([ThresholdResult(id="t", suite="tone", judges=[judge])]): print(sentence)
+    tone of tone was judged by x:a and x:b; they agree (Krippendorff's alpha) on harm 0.81, kind not defined
+    x:a judged its own answers in tone of tone
+    """
+    told: dict[str, None] = {}
+    for row in rows:
+        for judge in row.judges:
+            grade = f"{judge.grade} of {row.suite}"
+            alphas = [
+                f"{name} {'not defined' if alpha is None else f'{alpha:.2f}'}"
+                for name, alpha in judge.agreement.items()
+            ]
+            agree = f"; they agree (Krippendorff's alpha) on {', '.join(alphas)}" if alphas else ""
+            told[f"{grade} was judged by {' and '.join(judge.models)}{agree}"] = None
+            told |= {f"{model} judged its own answers in {grade}": None for model in judge.own}
+    return list(told)

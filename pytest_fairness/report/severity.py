@@ -1,0 +1,25 @@
+"""The order in which thresholds matter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pytest_fairness.core.results import ThresholdResult
+from pytest_fairness.report.release import NOT_JUDGED
+
+WORST_FIRST = ("unfair", "invalid", "undecided", "flaky", NOT_JUDGED, "fair")
+
+
+def effective_verdict(row: ThresholdResult) -> str:
+    """Return a row's verdict, or ``flaky`` where a mark kept it from failing."""
+    return "flaky" if row.outcome == "flaky" else row.verdict
+
+
+def rank(row: ThresholdResult) -> int:
+    """Return the rank of a row, from 0, the worst."""
+    return WORST_FIRST.index(effective_verdict(row))
+
+
+def worst_first(rows: Iterable[ThresholdResult]) -> list[ThresholdResult]:
+    """Return rows of the results file in the order in which they matter."""
+    return sorted(rows, key=rank)

@@ -1,1 +1,0 @@
-"""The search for a pair on which a decision flips, with hypothesis."""

@@ -1,0 +1,1 @@
+"""Rates corrected for a judge's error by human labels."""

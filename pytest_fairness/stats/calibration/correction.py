@@ -1,0 +1,274 @@
+"""Groups whose rate or mean is corrected for a judge's error.
+
+An outcome f of an attempt becomes ``offset + slope * f``. What the labels add to the error stands
+beside what the attempts add, cluster by cluster, so whatever is computed from deviations (a
+difference, a ratio, a family) carries both.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pytest_fairness.stats.calibration.estimators import CorrectedSums, JudgeAccuracy, LabelPairs
+from pytest_fairness.stats.clusters import ClusterSums
+from pytest_fairness.stats.columns import Clustering, Codes, Floats, Rows
+from pytest_fairness.stats.crossed_effects import ItemEffect, ItemEffects
+from pytest_fairness.stats.outcomes import OutcomeVector
+from pytest_fairness.stats.worst_case import GroupOutcomes
+
+FEWEST_LABELS = 100
+"""Labels of each group, from which it is corrected."""
+FEWEST_OF_CLASS = 10
+"""A group's labels that are true, and that are false, from which the judge's errors are known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """The correction of the outcomes of one group of labels."""
+
+    pairs: LabelPairs
+    offset: float
+    slope: float
+    added: Sequence[Floats]
+    """Share of the labels in the deviations of the group's mean, per clustering."""
+    bend: float = 0.0
+    """Half of how fast the labels' part of the mean's variance grows with the mean."""
+
+    @property
+    def labels(self) -> list[Floats]:
+        """The number of labels in each cluster, per clustering."""
+        return [
+            np.bincount(clustering.codes, minlength=clustering.size).astype(np.float64)
+            for clustering in self.pairs.clusterings
+        ]
+
+
+def _summed(
+    corrections: Mapping[int, Correction], weights: Sequence[float], clusterings: Sequence[Clustering]
+) -> tuple[list[Floats], list[Floats]]:
+    """Return what the labels of several groups add to the deviations of their mean, and how many they are by
+    cluster.
+    """
+    added = [np.zeros(clustering.size) for clustering in clusterings]
+    labels = [np.zeros(clustering.size) for clustering in clusterings]
+    for correction, weight in zip(corrections.values(), weights, strict=True):
+        for index, (own, count) in enumerate(zip(correction.added, correction.labels, strict=True)):
+            added[index] += weight * own
+            labels[index] += count
+    return added, labels
+
+
+class LabelCorrection(ABC):
+    """The labels of one outcome.
+
+    ``cells`` says in which group of labels each attempt is, ``names`` what these are called.
+    ``clusters`` is how many the labels have besides the run's.
+    """
+
+    def __init__(self, cells: Codes, names: Mapping[int, str], clusters: int, truth: Floats) -> None:
+        self._cells, self._names, self._clusters = cells, names, clusters
+        labeled = truth[~np.isnan(truth)]
+        self._binary = bool(np.all((labeled == 0) | (labeled == 1)))
+        # Two more a group: for errors that no label shows, and that there may be all the same.
+        self._extra = clusters + 2 * (int(cells.max(initial=0)) + 1)
+
+    def group(
+        self,
+        name: str,
+        reading: OutcomeVector,
+        rows: Rows,
+        clusterings: Sequence[Clustering],
+        centers: ItemEffects | None,
+    ) -> GroupOutcomes:
+        """Return the attempts in ``rows``, corrected. Fillings are of what is true, not of what the judge would say."""
+        rate = reading.binary and self._binary
+        wide = [Clustering(clustering.codes, clustering.size + self._extra) for clustering in clusterings]
+        empty = np.isnan(reading.values[rows])
+        own = None if centers is None else centers.missing[rows]
+        missing = ClusterSums(
+            empty.astype(np.float64), [clustering[rows] for clustering in wide], (0.0, 1.0), None, own
+        )
+        graded = rows[~empty]
+        corrections: dict[int, Correction] = {}
+        for cell in np.unique(self._cells[graded]).tolist():
+            made = self._correction(cell, graded[self._cells[graded] == cell], reading, wide, rate=rate)
+            if isinstance(made, str):
+                plain = ClusterSums(reading.values[graded], [clustering[graded] for clustering in wide], reading.span)
+                return GroupOutcomes(name, plain, plain, plain, missing, JudgeAccuracy(0, made))
+            corrections[cell] = made
+        values, slopes = reading.values.copy(), np.ones(len(self._cells))
+        for cell, correction in corrections.items():
+            inside = self._cells == cell
+            slopes[inside] = correction.slope
+            values[inside] = correction.offset + correction.slope * values[inside]
+        center = None if centers is None else ItemEffect(centers.graded.values * slopes, centers.graded.share)
+
+        def part(filled: Floats, of: Rows) -> CorrectedSums:
+            weights = [np.count_nonzero(self._cells[graded] == cell) / max(len(of), 1) for cell in corrections]
+            kept = None if center is None else center[of]
+            added = _summed(corrections, weights, wide)
+            # Each moves by its share of the variance; to say so of every group of labels would change little.
+            bend = sum(
+                weight * correction.bend for weight, correction in zip(weights, corrections.values(), strict=True)
+            ) / max(len(corrections), 1)
+            here = [clustering[of] for clustering in wide]
+            return CorrectedSums(filled[of], here, reading.span, kept, *added, bend=bend, rate=rate)
+
+        whole = part(values, graded)
+        judged = self._judged(corrections, reading.span, rate=rate)
+        if rate and corrections and not 0 < whole.value < 1:
+            judged = replace(judged, open=f"the corrected rate of {name} is {whole.value:.3f}, not between 0 and 1")
+        if not empty.any():
+            return GroupOutcomes(name, whole, whole, whole, missing, judged)
+        unknown = np.isnan(values)
+        lowest, highest = (
+            part(np.where(unknown, extreme, values), rows) for extreme in (reading.lowest, reading.highest)
+        )
+        return GroupOutcomes(name, whole, lowest, highest, missing, judged)
+
+    @abstractmethod
+    def _correction(
+        self, cell: int, rows: Rows, reading: OutcomeVector, clusterings: Sequence[Clustering], *, rate: bool
+    ) -> Correction | str:
+        """Return the correction of the graded attempts of one group of labels, or the reason that there is none."""
+
+    def _judged(
+        self, corrections: Mapping[int, Correction], span: tuple[float, float] | None, *, rate: bool
+    ) -> JudgeAccuracy:
+        pairs = [correction.pairs for correction in corrections.values()]
+        if not pairs:
+            return JudgeAccuracy(0)
+        whole = LabelPairs(
+            np.concatenate([pair.judge for pair in pairs]),
+            np.concatenate([pair.truth for pair in pairs]),
+            [
+                Clustering(np.concatenate([pair.clusterings[index].codes for pair in pairs]), one.size)
+                for index, one in enumerate(pairs[0].clusterings)
+            ],
+        )
+        return JudgeAccuracy(
+            len(whole.judge),
+            errors=whole.errors(FEWEST_OF_CLASS, span, rate=rate),
+            of=frozenset(corrections if self._clusters else ()),
+        )
+
+    def _named(self, cell: int) -> str:
+        return f" of {self._names[cell]}" if self._names.get(cell) else ""
+
+    def _few(self, cell: int, labels: int) -> str:
+        if labels >= FEWEST_LABELS:
+            return ""
+        return f"{labels} labels{self._named(cell)}: a correction for the judge's error needs at least {FEWEST_LABELS}"
+
+    def _supposed(self, cell: int, clusterings: Sequence[Clustering], below: float, above: float) -> list[Floats]:
+        """Return deviations of two errors that no label shows, each in a cluster of its own."""
+        supposed = []
+        for clustering in clusterings:
+            deviations = np.zeros(clustering.size)
+            first = clustering.size - self._extra + self._clusters + 2 * cell
+            deviations[first : first + 2] = below, above
+            supposed.append(deviations)
+        return supposed
+
+
+class InSampleLabels(LabelCorrection):
+    """Labels of the run's own answers, drawn by chance within each of their groups.
+
+    Prediction-powered inference (PPI++): the mean is that of ``slope * f`` over all attempts and of
+    ``y - slope * f`` over the labeled ones, with the slope that makes its error least where
+    attempts are independent, cov(y, f) / var(f). (With n labels and N attempts without, it is
+    lambda (1 + n / N) of Angelopoulos, Duchi and Zrnic 2023, since ``f`` is averaged over both.)
+    ``truth`` is y of every attempt, nan where there is no label.
+    """
+
+    def __init__(self, cells: Codes, names: Mapping[int, str], truth: Floats) -> None:
+        super().__init__(cells, names, 0, truth)
+        self._truth = truth
+
+    def _correction(
+        self, cell: int, rows: Rows, reading: OutcomeVector, clusterings: Sequence[Clustering], *, rate: bool
+    ) -> Correction | str:
+        labeled = rows[~np.isnan(self._truth[rows])]
+        count = len(labeled)
+        if reason := self._few(cell, count):
+            return reason
+        judge, truth = reading.values[labeled], self._truth[labeled]
+        pairs = LabelPairs(judge, truth, [clustering[labeled] for clustering in clusterings])
+        if rate and (reason := pairs.chance_reason(self._named(cell))):
+            return reason
+        spread = float(reading.values[rows].var(ddof=1))
+        slope = float(np.cov(truth, judge)[0, 1]) / spread if spread > 0 else 0.0
+        rest = pairs.part(truth - slope * judge, np.arange(count), None)
+        offset = rest.value
+        below, above = 0.0, 0.0
+        if rate:
+            missed, alarmed = np.any(truth > judge), np.any(truth < judge)
+            below = 0.0 if missed else (1 - offset) / count
+            above = 0.0 if alarmed else (-slope - offset) / count
+        elif reading.span is not None and not np.ptp(truth - judge):
+            above = (reading.span[1] - reading.span[0]) / count
+        supposed = self._supposed(cell, clusterings, below, above)
+        added = [own + more for own, more in zip(rest.deviations, supposed, strict=True)]
+        return Correction(pairs, offset, slope, added)
+
+
+class ExternalLabels(LabelCorrection):
+    """Labels of texts that are not of the run: what the judge said of them, and what a human says.
+
+    Rogan and Gladen 1978: (p + specificity - 1) / (sensitivity + specificity - 1) of a rate p, with
+    the delta method, and a second-order term for what it misses: at another rate the labels' part
+    of the error is another (Fieller 1954, Journal of the Royal Statistical Society B 16, 175-185).
+    ``groups`` says of which of the attempts' groups each label is, ``clusters`` of which text.
+    """
+
+    def __init__(
+        self,
+        cells: Codes,
+        names: Mapping[int, str],
+        judge: Floats,
+        truth: Floats,
+        groups: Codes,
+        clusters: Codes,
+    ) -> None:
+        super().__init__(cells, names, int(clusters.max(initial=-1)) + 1, truth)
+        self._judge, self._truth, self._groups, self._of_text = judge, truth, groups, clusters
+
+    def _correction(
+        self, cell: int, rows: Rows, reading: OutcomeVector, clusterings: Sequence[Clustering], *, rate: bool
+    ) -> Correction | str:
+        labeled = np.flatnonzero((self._groups == cell) & ~np.isnan(self._judge))
+        if reason := self._few(cell, len(labeled)):
+            return reason
+        if not rate:
+            return "labels of other texts correct rates only: a mean needs labels of the run's own answers"
+        texts = self._of_text[labeled]
+        own = [Clustering(texts + clustering.size - self._extra, clustering.size) for clustering in clusterings]
+        pairs = LabelPairs(self._judge[labeled], self._truth[labeled], own)
+        hits, kept = pairs.sensitivity, pairs.specificity
+        for part, what in ((hits, "true"), (kept, "false")):
+            if part.count < FEWEST_OF_CLASS:
+                return (
+                    f"{part.count} labels{self._named(cell)} are {what}: "
+                    f"the judge's error needs at least {FEWEST_OF_CLASS}"
+                )
+        if reason := pairs.chance_reason(self._named(cell)):
+            return reason
+        index = hits.value + kept.value - 1
+        corrected = (float(reading.values[rows].mean()) + kept.value - 1) / index
+        of_found, of_kept = -corrected / index, (1 - corrected) / index
+        supposed = self._supposed(
+            cell,
+            clusterings,
+            0.0 if hits.value < 1 else of_found / hits.count,
+            0.0 if kept.value < 1 else of_kept / kept.count,
+        )
+        added = [
+            of_found * one + of_kept * other + more
+            for one, other, more in zip(hits.deviations, kept.deviations, supposed, strict=True)
+        ]
+        bend = (corrected * hits.variance - (1 - corrected) * kept.variance) / index**2
+        return Correction(pairs, (kept.value - 1) / index, 1 / index, added, bend)

@@ -1,0 +1,235 @@
+"""A human's labels of what a judge graded: its rates are corrected for the judge's error.
+
+Labels of the run's own answers correct by prediction-powered inference (PPI++: Angelopoulos,
+Duchi and Zrnic 2023, arXiv:2311.01453); labels of other texts by the judge's sensitivity and
+specificity (Rogan and Gladen 1978, American Journal of Epidemiology 107, 71-76). Both within
+each group, since a judge may err more for one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pytest_fairness.core.attempts import Grade, GradedAttempt
+from pytest_fairness.core.errors import FairnessError, UngradedError, did_you_mean
+from pytest_fairness.stats.calibration.correction import ExternalLabels, InSampleLabels, LabelCorrection
+from pytest_fairness.stats.columns import ABSENT, Codes, Columns
+
+if TYPE_CHECKING:
+    from pytest_fairness.stats.outcomes import Outcome
+
+MOST_TRIED = 200
+"""Attempts on which a function shows which grades it reads."""
+
+NO_ANSWER = ""
+"""The key of a label that is of none of a sample's answers."""
+
+Row = Mapping[str, Any]
+"""One label as JSON has it: see `read_labels`."""
+
+
+def read_labels(path: str | Path) -> list[Row]:
+    """Return the labels of a JSONL file, one a line.
+
+    Of an answer of the run: ``{"grade": "harmful", "value": true, "key": "..."}``, or for
+    ``key`` the ``item``, with ``prompt`` and ``repetition`` counted from 0 (default 0). With
+    ``"group": {"gender": "female"}`` the labels were drawn by chance within each group, without from
+    all answers. Of another text: ``{"grade": "harmful", "judge": false, "label": true, "group":
+    {"gender": "female"}}``, with ``item`` where several labels are of one text.
+
+    Raises `FairnessError` for a file that is missing or empty, and for a line that is no label.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise FairnessError(f"there is no file {path}: calibration names a JSONL file of labels")
+    rows: list[Row] = []
+    for number, line in enumerate(path.read_text(encoding="utf-8-sig").split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            raise FairnessError(f"{path}, line {number}: not JSON ({error})") from error
+        if problem := _problem(row):
+            raise FairnessError(f"{path}, line {number}: {problem}")
+        rows.append(row)
+    if not rows:
+        raise FairnessError(f"{path} holds no labels")
+    return rows
+
+
+def of_run(rows: Sequence[Row], model: str, answers: Mapping[str, str]) -> list[Row]:
+    """Return the labels as they are of this model's answers; ``answers`` are texts by the key of an attempt.
+
+    One that tells the answer's text is of none where the run has another (a later run has replaced it), as is one of
+    another
+    model, and one that nobody has filled in (``value`` null). It stays as a label of no answer, so that its grade
+    is not taken to need none. Texts are not kept.
+    """
+    kept: list[Row] = []
+    for row in rows:
+        own = {name: value for name, value in row.items() if name not in ("asked", "answer", "model")}
+        another = row.get("answer") is not None and answers.get(row.get("key", ""), row["answer"]) != row["answer"]
+        if not _is_external(row) and (another or row.get("model", model) != model or row["value"] is None):
+            own = {"grade": row["grade"], "group": row.get("group", {}), "key": NO_ANSWER, "value": None}
+        kept.append(own)
+    return kept
+
+
+class Calibration:
+    """The labels of a sample, by grade."""
+
+    def __init__(self, rows: Sequence[Row], columns: Columns) -> None:
+        self._columns = columns
+        self._rows: dict[str, list[Row]] = {}
+        for number, row in enumerate(rows, start=1):
+            if problem := _problem(row):
+                raise FairnessError(f"label {number}: {problem}")
+            self._rows.setdefault(row["grade"], []).append(row)
+        for grade in self._rows:
+            if columns.count and grade not in columns.known_grades:
+                raise FairnessError(f"labels are of a grade {grade!r}: {did_you_mean(grade, columns.known_grades)}")
+
+    def __bool__(self) -> bool:
+        return bool(self._rows)
+
+    def __contains__(self, grade: object) -> bool:
+        return grade in self._rows
+
+    def refuse(self, outcome: Outcome) -> None:
+        """Raise `FairnessError` for what is read from a grade with labels, and cannot be corrected by them."""
+        read = {outcome} if isinstance(outcome, str) else self._read_by(outcome)
+        if grades := sorted(read & self._rows.keys()):
+            raise FairnessError(
+                f"{grades[0]!r} is corrected for the judge's error by its labels, which needs its name: "
+                "take its rate, mean, difference, ratio or ratios (for a text with equals=...)"
+            )
+
+    def _read_by(self, function: Callable[[GradedAttempt], Any]) -> set[str]:
+        """Return which grades a function reads from the attempts, as far as some of them tell."""
+        attempts = self._columns.attempts if self._rows else ()
+        grades: set[str] = set()
+        for attempt in attempts[:: max(1, len(attempts) // MOST_TRIED)]:
+            with suppress(UngradedError, LookupError):
+                function(replace(attempt, grades=_Watched(attempt.grades, grades)))
+        return grades
+
+    def of(self, grade: str, number: Callable[[Any], float]) -> LabelCorrection:
+        """Return the labels of a grade that has some, each value as the outcome's ``number``."""
+        rows = self._rows[grade]
+        sampled = [not _is_external(row) for row in rows]
+        if any(sampled) != all(sampled):
+            raise FairnessError(f"labels of {grade!r}: some are of answers of the run, some of other texts")
+        attributes = sorted(rows[0].get("group", {}))
+        for row in rows:
+            if sorted(row.get("group", {})) != attributes:
+                raise FairnessError(
+                    f"labels of {grade!r}: one names the groups {sorted(row.get('group', {}))}, another {attributes}: "
+                    "all must name the same"
+                )
+        cells, names = self._cells(attributes)
+        if all(sampled):
+            return self._sampled(rows, number, cells, names)
+        own = [names.get(tuple(str(row["group"][name]) for name in attributes), ABSENT) for row in rows]
+        texts = [row.get("item", index) for index, row in enumerate(rows)]
+        _, clusters = np.unique([json.dumps(text) for text in texts], return_inverse=True)
+        return ExternalLabels(
+            cells,
+            _spoken(names),
+            np.array([np.nan if row["judge"] is None else number(row["judge"]) for row in rows]),
+            np.array([number(row["label"]) for row in rows]),
+            np.array(own, dtype=np.int64),
+            clusters.astype(np.int64),
+        )
+
+    def _sampled(
+        self, rows: Sequence[Row], number: Callable[[Any], float], cells: Codes, names: Mapping[tuple[str, ...], int]
+    ) -> InSampleLabels:
+        places = self._places([row.get("item") for row in rows])
+        truth = np.full(self._columns.count, np.nan)
+        for row in rows:
+            where = row["key"] if "key" in row else (str(row["item"]), row.get("prompt", 0), row.get("repetition", 0))
+            if (
+                where not in places or row["value"] is None
+            ):  # an answer that this sample does not have says nothing of it
+                continue
+            label = number(row["value"])
+            if abs(truth[places[where]] - label) > 0:  # nan where there was none
+                raise FairnessError(
+                    f"two labels of {row['grade']!r} differ on one answer ({where}): settle which is true"
+                )
+            truth[places[where]] = label
+        return InSampleLabels(cells, _spoken(names), truth)
+
+    def _places(self, items: Sequence[Any]) -> dict[Any, int]:
+        """Return the row of every attempt, by its key; by item, prompt and repetition where labels name these."""
+        attempts = self._columns.attempts
+        if not attempts and self._columns.count:
+            raise FairnessError("this sample holds no attempts, so no label can name one")
+        places: dict[Any, int] = {attempt.attempt.key: row for row, attempt in enumerate(attempts)}
+        if any(item is not None for item in items):
+            numbers = {id(prompt): n for attempt in attempts for n, prompt in enumerate(attempt.item.prompts)}
+            for row, attempt in enumerate(attempts):
+                places[attempt.item.id, numbers[id(attempt.prompt)], attempt.attempt.repetition] = row
+        return places
+
+    def _cells(self, attributes: Sequence[str]) -> tuple[Codes, dict[tuple[str, ...], int]]:
+        """Return, of every attempt, in which of the labels' groups it is; and the number of each group."""
+        columns = [self._columns.attribute(name) for name in attributes]
+        if not columns:
+            return np.zeros(self._columns.count, dtype=np.int64), {(): 0}
+        codes = np.column_stack([attribute.codes for attribute in columns])
+        unique, inverse = np.unique(codes, axis=0, return_inverse=True)
+        names = {
+            tuple(a.labels[code] for a, code in zip(columns, row, strict=True)): index
+            for index, row in enumerate(unique.tolist())
+            if ABSENT not in row
+        }
+        return inverse.reshape(-1).astype(np.int64), names
+
+
+class _Watched(Mapping[str, Grade]):
+    """Grades that note which of them are read."""
+
+    def __init__(self, grades: Mapping[str, Grade], read: set[str]) -> None:
+        self._grades, self._read = grades, read
+
+    def __getitem__(self, name: str) -> Grade:
+        self._read.add(name)
+        return self._grades[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._grades)
+
+    def __len__(self) -> int:
+        return len(self._grades)
+
+
+def _spoken(names: Mapping[tuple[str, ...], int]) -> dict[int, str]:
+    return {index: " ".join(name) for name, index in names.items()}
+
+
+def _is_external(row: Row) -> bool:
+    return "judge" in row
+
+
+def _problem(row: Any) -> str:
+    """Return why a row is no label; empty where it is one."""
+    if not isinstance(row, Mapping) or not isinstance(row.get("grade"), str):
+        return 'it must be an object with a "grade", the name of the grade that it labels'
+    if not isinstance(row.get("group", {}), Mapping):
+        return f'its "group" is {row["group"]!r}: write {{"gender": "female"}}'
+    if _is_external(row):
+        return "" if row.get("label") is not None else 'it has no "label", which is what a human says'
+    if "value" not in row:
+        return 'it has neither "value" (what a human says of an answer of the run) nor "judge" and "label"'
+    if not isinstance(row.get("key"), str) and row.get("item") is None:
+        return 'it names no answer: give its "key", or its "item", "prompt" and "repetition"'
+    return ""

@@ -1,0 +1,120 @@
+"""Names of estimates: a short one for the results file, a title for readers, and what they stand for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pytest_fairness.core.metric_kind import MetricKind
+from pytest_fairness.stats.outcomes import Outcome, outcome_name
+
+
+@dataclass(frozen=True, slots=True)
+class MetricName:
+    """The identity of a metric: its two names, and what it is taken of."""
+
+    metric: str
+    title: str
+    kind: MetricKind = MetricKind.CUSTOM
+    family: str = ""
+    """The metric without the groups that it compares; empty where it compares none."""
+    attribute: str | None = None
+    """The attribute that groups the prompts; None where no groups are compared."""
+    grade: str = ""
+    """The grade that the outcome is; empty where a function makes it."""
+    equals: Any = None
+    """The value that is counted of a grade that holds text."""
+    against_baseline: bool = False
+
+    def fields(self) -> dict[str, Any]:
+        """Return the fields of an estimate that this name sets."""
+        names = ("metric", "title", "kind", "family", "attribute", "grade", "equals", "against_baseline")
+        scale = {"parity": self.kind.parity, "log_scale": self.kind.log_scale}
+        return {name: getattr(self, name) for name in names} | scale
+
+
+def _compared(kind: MetricKind, groups: str, title: str, outcome: Outcome, equals: Any, by: str) -> MetricName:
+    """Return the name of a metric that compares groups; ``groups`` says which, empty for a family's."""
+    family = f"{kind.value}({outcome_name(outcome, equals)}; {by})"
+    metric = f"{family[:-1]}: {groups})" if groups else family
+    return MetricName(metric, title, kind, family, by, _grade(outcome), equals)
+
+
+def _grade(outcome: Outcome) -> str:
+    return outcome if isinstance(outcome, str) else ""
+
+
+def mean_name(kind: MetricKind, outcome: Outcome, equals: Any = None) -> MetricName:
+    """Return the name of a rate or a mean.
+
+    >>> mean_name(MetricKind.RATE, "hired").title
+    'rate of hired'
+    """
+    name = outcome_name(outcome, equals)
+    title = f"{kind.value} of {name}"
+    return MetricName(f"{kind.value}({name})", title, kind, grade=_grade(outcome), equals=equals)
+
+
+def own_name(named: str, outcome: Outcome, equals: Any = None) -> MetricName:
+    """Return the name of a rate that its author has named.
+
+    >>> own_name("pairs.any_flag", "flag").title
+    'rate of any flag'
+    """
+    title = f"rate of {named.rpartition('.')[2].replace('_', ' ')}"
+    return replace(mean_name(MetricKind.RATE, outcome, equals), metric=named, title=title)
+
+
+def difference_name(outcome: Outcome, equals: Any, by: str, of: str, to: str) -> MetricName:
+    """Return the name of one group less another."""
+    title = f"difference of {outcome_name(outcome, equals)}, {of} minus {to}"
+    return _compared(MetricKind.DIFFERENCE, f"{of}-{to}", title, outcome, equals, by)
+
+
+def ratio_name(outcome: Outcome, equals: Any, by: str, of: str, to: str) -> MetricName:
+    """Return the name of one group over another.
+
+    >>> ratio_name("hired", None, "gender", "female", "male").metric
+    'ratio(hired; gender: female/male)'
+    """
+    title = f"ratio of {outcome_name(outcome, equals)}, {of} to {to}"
+    return _compared(MetricKind.RATIO, f"{of}/{to}", title, outcome, equals, by)
+
+
+def family_name(kind: MetricKind, outcome: Outcome, equals: Any, by: str) -> MetricName:
+    """Return the name of a family of ratios or differences without members."""
+    title = f"{kind.value} of {outcome_name(outcome, equals)} between groups of {by}"
+    return _compared(kind, "", title, outcome, equals, by)
+
+
+def worst_name(outcome: Outcome, equals: Any, by: str) -> MetricName:
+    """Return the name of the smallest ratio."""
+    title = f"worst ratio of {outcome_name(outcome, equals)} between groups of {by} (its value is biased low)"
+    return _compared(MetricKind.WORST_RATIO, "", title, outcome, equals, by)
+
+
+def corrected_name(name: MetricName, labels: int) -> MetricName:
+    """Return the name of an estimate that human labels have corrected.
+
+    >>> corrected_name(mean_name(MetricKind.RATE, "harmful"), 200).title
+    "rate of harmful (corrected for the judge's error, 200 labels)"
+    """
+    return replace(name, title=f"{name.title} (corrected for the judge's error, {labels:,} labels)")
+
+
+def baseline_name(name: MetricName, title: str, kind: MetricKind) -> MetricName:
+    """Return the name of a comparison with a baseline."""
+    metric = f"{name.metric} against the baseline"
+    return replace(name, metric=metric, title=title, kind=kind, family="", against_baseline=True)
+
+
+def correlation_name(first: Outcome, second: Outcome) -> MetricName:
+    """Return the name of the correlation of two outcomes."""
+    names = outcome_name(first), outcome_name(second)
+    metric, title = f"correlation({names[0]}, {names[1]})", f"correlation of {names[0]} with {names[1]}"
+    return MetricName(metric, title, MetricKind.CORRELATION)
+
+
+def metric_name(function: str) -> MetricName:
+    """Return the name of a custom metric."""
+    return MetricName(function, function.replace("_", " "))

@@ -1,0 +1,1 @@
+"""A sample against an earlier one: is it no worse?"""

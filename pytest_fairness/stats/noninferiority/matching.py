@@ -1,0 +1,123 @@
+"""Checks that two samples were requested, graded and drawn alike, so that one can be compared with the other."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.keys import prompt_digest
+from pytest_fairness.stats.columns import Columns, Rows
+
+if TYPE_CHECKING:
+    from pytest_fairness.stats.measured import Measured
+
+Key = tuple[str, str, str, int]
+"""Identity of an attempt: its item, the digest of its prompt, the groups in it, and its repetition."""
+
+LONGEST = 60
+"""Characters of a prompt that are shown."""
+
+
+def matched(new: Measured, old: Measured) -> Rows:
+    """Return, for each row of ``old``, the row of ``new`` that asked the same: places in their columns.
+
+    Raises `FairnessError`, in one line with an example, where items, prompts, groups or
+    repetitions differ, or one of the conditions: the graders, the judge, the decoding; and where
+    both hold the same stored answers, which compares nothing.
+    """
+    _refuse_other_conditions(new.conditions, old.conditions)
+    if not (new._columns.attempts or old._columns.attempts):
+        return _matched_arrays(new, old)
+    ours, theirs = (dict(_keyed(sample._columns, sample._rows)) for sample in (new, old))
+    if ours.keys() != theirs.keys():
+        raise FairnessError(f"the baseline cannot be compared: {_difference(new, old, ours, theirs)}")
+    _refuse_same_answers(new, old)
+    return np.array([ours[key] for key in theirs], dtype=np.int64)
+
+
+def _refuse_same_answers(new: Measured, old: Measured) -> None:
+    """Raise `FairnessError` where both hold the same stored answers, which would compare nothing."""
+    ours, theirs = ([sample._columns.attempts[row].attempt for row in sample._rows.tolist()] for sample in (new, old))
+    stored = {attempt.key for attempt in theirs if attempt.from_store}
+    if same := sum(attempt.key in stored for attempt in ours):
+        raise FairnessError(
+            f"the baseline cannot be compared: {same:,} of {len(ours):,} answers are the same stored ones in both "
+            "runs: ask anew with --fairness-fresh"
+        )
+
+
+def _refuse_other_conditions(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> None:
+    for name in sorted({*ours, *theirs}):
+        here, there = (_condition_text(conditions, name) for conditions in (ours, theirs))
+        if here != there:
+            raise FairnessError(
+                f"the baseline cannot be compared: {name} is {here} in this run and {there} in the baseline: "
+                "run the baseline again under the same conditions"
+            )
+        if name in ours and ours[name] is None:
+            raise FairnessError(
+                f"the baseline cannot be compared: {name} has no fingerprint, so nobody can tell whether it is "
+                "the same in both runs: give it an attribute `fingerprint`"
+            )
+
+
+def _condition_text(conditions: Mapping[str, Any], name: str) -> str:
+    return str(conditions[name]) if name in conditions else "not given"
+
+
+def _matched_arrays(new: Measured, old: Measured) -> Rows:
+    """Return the rows of samples without attempts, which must be equal entry by entry."""
+    same = np.array_equal(new._rows, old._rows) and np.array_equal(new._columns.items.codes, old._columns.items.codes)
+    if not same:
+        raise FairnessError("the baseline cannot be compared: its items are others, or in another order")
+    return new._rows
+
+
+def _keyed(columns: Columns, rows: Rows) -> Iterator[tuple[Key, int]]:
+    identities: dict[int, tuple[str, str]] = {}
+    seen: Counter[tuple[str, str, str]] = Counter()
+    for row in rows.tolist():
+        attempt = columns.attempts[row]
+        about = identities.get(id(attempt.prompt))
+        if about is None:
+            about = identities[id(attempt.prompt)] = _identity(attempt.prompt)
+        key = (attempt.item.id, *about)
+        yield (*key, seen[key]), row
+        seen[key] += 1
+
+
+def _identity(prompt: Prompt) -> tuple[str, str]:
+    return prompt_digest(prompt.messages), ", ".join(f"{by}={name}" for by, name in sorted(prompt.groups.items()))
+
+
+def _difference(new: Measured, old: Measured, ours: Mapping[Key, int], theirs: Mapping[Key, int]) -> str:
+    """Return what differs first, from the coarse to the fine, with an example."""
+    sides = ((new, ours, theirs, "this run"), (old, theirs, ours, "the baseline"))
+    for _, own, other, where in sides:
+        alone = sorted({key[0] for key in own} - {key[0] for key in other})
+        if alone:
+            count = f"{len(alone):,} item{'' if len(alone) == 1 else 's'}"
+            return f"{count} only in {where}, {alone[0]!r} for one: measure the same items"
+    for sample, own, other, where in sides:
+        prompts = {key[:2] for key in other}
+        key = next((key for key in own if key[:2] not in prompts), None)
+        if key is not None:
+            text = _shown(sample, own[key])
+            return f"item {key[0]!r} asks {text!r} only in {where}: run the baseline again with these prompts"
+    for _, own, other, where in sides:
+        grouped = {key[:3] for key in other}
+        key = next((key for key in own if key[:3] not in grouped), None)
+        if key is not None:
+            return f"item {key[0]!r} has a prompt about {key[2] or 'no group'} only in {where}: name the same groups"
+    here, there = (1 + max(key[3] for key in keys) for keys in (ours, theirs))
+    return f"prompts were asked {here} times in this run and {there} in the baseline: ask as often"
+
+
+def _shown(sample: Measured, row: int) -> str:
+    text = " ".join(sample._columns.attempts[row].prompt.text.split())
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."

@@ -1,0 +1,145 @@
+"""Graded attempts from a recorded table."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
+from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.items import ProbeItem, Prompt
+
+_WORDS = {"true": True, "false": False}
+
+
+def attempts(
+    rows: Iterable[Mapping[str, Any]],
+    *,
+    item: str,
+    groups: Sequence[str],
+    source: str | None = None,
+    crossed: str | None = None,
+) -> list[GradedAttempt]:
+    """Return one graded attempt per row. Raises `FairnessError` for a column that a row lacks."""
+    if isinstance(groups, str):
+        raise FairnessError(f"groups is {groups!r}: give a list of column names")
+    table = list(rows)
+    roles = [item, *groups, *(name for name in (source, crossed) if name is not None)]
+    prompts: dict[tuple[Any, ...], Prompt] = {}
+    members: dict[str, dict[tuple[Any, ...], Prompt]] = {}
+    sources: dict[str, str | None] = {}
+    keys = []
+    for number, row in enumerate(table):
+        for name in roles:
+            if name not in row:
+                raise FairnessError(f"row {number + 1} has no column {name!r}: {did_you_mean(name, map(str, row))}")
+        key = tuple(row[name] for name in roles)
+        keys.append(key)
+        if key not in prompts:
+            prompts[key] = _prompt(row, item, groups, crossed)
+            members.setdefault(str(row[item]), {})[key] = prompts[key]
+            sources[str(row[item])] = None if source is None or row[source] is None else str(row[source])
+    shared: dict[tuple[type, Any], Grade] = {}
+    items = {name: ProbeItem(name, list(own.values()), sources[name]) for name, own in members.items()}
+    return [
+        GradedAttempt(
+            items[str(key[0])],
+            prompts[key],
+            Attempt(f"row {number + 1}", number),
+            {name: _shared(shared, value) for name, value in row.items() if name not in roles},
+        )
+        for number, (key, row) in enumerate(zip(keys, table, strict=True))
+    ]
+
+
+def read(path: str | Path, texts: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+    """Yield the rows of a CSV, TSV, JSONL or Parquet file; the columns in ``texts`` are kept as they are written.
+
+    Raises `FairnessError` for a file that is missing, of another kind or broken.
+    """
+    path = Path(path)
+    readers = {".csv": _csv, ".tsv": _csv, ".jsonl": _jsonl, ".ndjson": _jsonl, ".parquet": _parquet}
+    reader = readers.get(path.suffix.lower())
+    if reader is None:
+        raise FairnessError(f"{path} ends in {path.suffix!r}: a table ends in {', '.join(readers)}")
+    if not path.is_file():
+        raise FairnessError(f"there is no file {path}")
+    return reader(path, texts)
+
+
+def _prompt(row: Mapping[str, Any], item: str, groups: Sequence[str], crossed: str | None) -> Prompt:
+    metadata = {} if crossed is None or row[crossed] is None else {crossed: str(row[crossed])}
+    own = {name: str(row[name]) for name in groups if row[name] is not None}
+    return Prompt(f"recorded: {row[item]}", groups=own, metadata=metadata)
+
+
+def _shared(grades: dict[tuple[type, Any], Grade], value: Any) -> Grade:
+    """Return one grade per value: a table of millions of fields has a handful of them."""
+    if not isinstance(value, bool | int | str):
+        return _grade(value)
+    key = (type(value), value)
+    grade = grades.get(key)
+    if grade is None:
+        grade = grades[key] = _grade(value)
+    return grade
+
+
+def _grade(value: Any) -> Grade:
+    if hasattr(value, "item") and getattr(value, "shape", None) == ():
+        value = value.item()
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return Grade.none("unparsed", "empty in the table")
+    return Grade(value)
+
+
+def _csv(path: Path, texts: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        reader = csv.DictReader(file, delimiter="\t" if path.suffix.lower() == ".tsv" else ",")
+        for row in reader:
+            if None in row or None in row.values():
+                raise FairnessError(f"{path}, line {reader.line_num}: its fields are not those of the first line")
+            yield {name: value if name in texts else _value(value) for name, value in row.items()}
+
+
+def _value(text: str) -> Any:
+    """Return what a field of a CSV file means: nothing, true or false, a number, or a text."""
+    text = text.strip()
+    if not text:
+        return None
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _jsonl(path: Path, _: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+    with path.open(encoding="utf-8") as file:
+        for number, line in enumerate(file, start=1):
+            if not line.strip():
+                continue
+            try:
+                row = json.loads(line)
+            except ValueError as error:
+                raise FairnessError(f"{path}, line {number}: not JSON ({error})") from error
+            if not isinstance(row, dict):
+                raise FairnessError(f"{path}, line {number}: it must be an object, from column to value")
+            yield row
+
+
+def _parquet(path: Path, _: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+    try:
+        from pyarrow import ArrowException  # type: ignore[import-untyped]
+        from pyarrow.parquet import ParquetFile  # type: ignore[import-untyped]
+    except ImportError as error:
+        raise FairnessError("reading Parquet needs pyarrow: pip install pyarrow") from error
+    try:
+        for batch in ParquetFile(path).iter_batches():
+            yield from batch.to_pylist()
+    except ArrowException as error:
+        raise FairnessError(f"{path} is no Parquet file: {error}") from error

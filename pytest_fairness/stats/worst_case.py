@@ -1,0 +1,92 @@
+"""A group with its ungraded attempts left out, and filled in at either extreme.
+
+What could not be graded must never help: an interval is the hull of those that the
+extreme fillings give (Manski's 2003 worst-case bounds, with sampling error).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pytest_fairness.stats.clusters import ClusterSums
+from pytest_fairness.stats.columns import Clustering, Floats, Rows
+from pytest_fairness.stats.crossed_effects import ItemEffects
+from pytest_fairness.stats.outcomes import OutcomeVector
+
+if TYPE_CHECKING:
+    from pytest_fairness.stats.calibration.estimators import JudgeAccuracy
+
+
+@dataclass(frozen=True, slots=True)
+class GroupOutcomes:
+    """The attempts of one group, or of all."""
+
+    name: str
+    graded: ClusterSums
+    lowest: ClusterSums
+    """All attempts, the ungraded ones at the lowest outcome they could have had."""
+    highest: ClusterSums
+    missing: ClusterSums
+    """All attempts; the outcome is whether it is ungraded."""
+    judged: JudgeAccuracy | None = None
+    """Accuracy, by labels, of the judge that graded it, where it is corrected by them."""
+    invalid: str = ""
+    """The reason that nothing can be said of it, its numbers apart: a filter left all of its prompts out, say."""
+    suspect: str = ""
+    """The reason that nothing good can be said of it: too many attempts of a group within it are ungraded."""
+
+    @property
+    def attempts(self) -> int:
+        return int(self.missing.count)
+
+    @property
+    def ungraded(self) -> float:
+        """The number of ungraded attempts; of propensities, the probability in all that fell on no option."""
+        return self.missing.count - self.graded.count
+
+
+def group(
+    name: str,
+    reading: OutcomeVector,
+    rows: Rows,
+    clusterings: Sequence[Clustering],
+    prompts: Clustering | None = None,
+    centers: ItemEffects | None = None,
+) -> GroupOutcomes:
+    """Return the attempts in ``rows`` (indices into the reading) as a group; ``centers`` are of the whole sample."""
+    empty = np.isnan(reading.values[rows])
+    if reading.labeled is not None:
+        corrected = reading.labeled.group(name, reading, rows, clusterings, centers)
+        return replace(corrected, invalid=reading.unbounded) if reading.unbounded and empty.any() else corrected
+
+    def sums(values: Floats, of: Rows, asked_of: Clustering | None, weights: Floats | None) -> ClusterSums:
+        center = None if centers is None else centers.graded[of]
+        shares = None if weights is None else weights[of]
+        clusters = [clustering[of] for clustering in clusterings]
+        return ClusterSums(values[of], clusters, reading.span, asked_of, center, shares)
+
+    kept = rows[~empty]
+    graded = sums(reading.values, kept, None if prompts is None else prompts[kept], reading.weights)
+    missing = ClusterSums(
+        reading.missing[rows],
+        [clustering[rows] for clustering in clusterings],
+        (0.0, 1.0),
+        None,
+        None if centers is None else centers.missing[rows],
+    )
+    if not missing.totals[0].any():
+        return GroupOutcomes(name, graded, graded, graded, missing)
+    whole = None if reading.weights is None else np.ones(len(reading.values))
+    lowest, highest = (sums(values, rows, None, whole) for values in (reading.lowest, reading.highest))
+    return GroupOutcomes(name, graded, lowest, highest, missing, invalid=reading.unbounded)
+
+
+def fillings(groups: Sequence[GroupOutcomes]) -> Iterator[tuple[ClusterSums, ...]]:
+    """Yield every combination of the groups' parts: as graded, at one extreme, at the other."""
+    ways = [(group.graded, group.lowest, group.highest) if group.ungraded else (group.graded,) for group in groups]
+    yield from product(*ways)

@@ -1,0 +1,56 @@
+"""Location of a store: a file of this machine, or a PostgreSQL database that machines share.
+
+Loaded by every pytest run, so it imports next to nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+from pytest_fairness.core.errors import StoreError
+
+LATEST = "latest"
+"""Names the newest run of a store that has what is asked for."""
+_SCHEMES = ("postgresql+psycopg", "postgresql", "postgres")
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresURL:
+    """A database of a PostgreSQL server. Its password is in ``url`` only, or not here at all.
+
+    >>> print(PostgresURL("postgresql+psycopg://me:secret@host:5432/fairness?connect_timeout=3"))
+    postgresql+psycopg://me@host:5432/fairness
+    """
+
+    url: str = field(repr=False)
+
+    def exists(self) -> bool:
+        """Return whether it is worth opening: that it is there shows only then."""
+        return True
+
+    def __str__(self) -> str:
+        scheme, _, rest = self.url.partition("://")
+        credentials, _, where = rest.rpartition("@")  # a password may hold an @
+        user = credentials.partition(":")[0]
+        if any(mark in user for mark in "/?"):
+            user = ""
+        return f"{scheme}://{user}{'@' if user else ''}{where.partition('?')[0]}"
+
+
+StoreLocation: TypeAlias = Path | PostgresURL
+
+
+def parse_location(text: str, folder: Path) -> StoreLocation:
+    """Return the location that a text means: a URL, or a path from this folder.
+
+    Raises:
+        StoreError: It is a URL of something else than PostgreSQL.
+    """
+    scheme, separator, rest = text.partition("://")
+    if not separator:
+        return folder / Path(text).expanduser()
+    if scheme not in _SCHEMES:
+        raise StoreError(f"the store begins with {scheme}://: write a path, or postgresql+psycopg://user@host/database")
+    return PostgresURL(f"{_SCHEMES[0]}://{rest}")

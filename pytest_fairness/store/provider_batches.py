@@ -1,0 +1,123 @@
+"""Batches of requests that providers have: each owns the claims of what is in it, until its results are here.
+
+So what is in a batch is requested by nobody else, whatever becomes of the process that submitted it. Who names a batch,
+or fetches its results, claims it first, under its id: one process at a time, and another where that one dies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from uuid import uuid4
+
+from sqlalchemy import Connection, delete, func, select, update
+
+from pytest_fairness.store import schema
+from pytest_fairness.store.database import Database
+from pytest_fairness.store.dialects import Now, batches
+
+_rows = schema.submissions.c
+_claims = schema.claims.c
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """A batch that a provider has, or is about to have."""
+
+    id: str
+    name: str | None
+    """The provider's; None where it was never received."""
+    requests: int
+    at: float
+    """The time when it was submitted, in seconds since 1970 on the database's clock."""
+    age: float
+    """Seconds since then."""
+
+
+class Submissions:
+    """The batches of a store, for one of its owners. All raise `StoreError` where it cannot be read or written."""
+
+    def __init__(self, database: Database, owner: str) -> None:
+        self._database, self._owner = database, owner
+
+    def begin(self, model: str, keys: Sequence[str]) -> tuple[str, set[str]]:
+        """Give the claims of this process on some keys to a new batch, and claim the batch.
+
+        Written before the batch is submitted: whatever dies in between, it is looked for at its provider.
+
+        Returns:
+            The id of the batch, and the keys whose claims it has now.
+        """
+        new = uuid4().hex
+
+        def give(connection: Connection) -> set[str]:
+            for page in batches(keys):
+                own = _claims.key.in_(page), _claims.owner == self._owner
+                connection.execute(update(schema.claims).where(*own).values(owner=new))
+            given = set(connection.execute(select(_claims.key).where(_claims.owner == new)).scalars())
+            row = {"id": new, "model": model, "requests": len(given)}
+            connection.execute(self._database.insert_new(schema.submissions).values(**row, at=Now()))
+            connection.execute(self._database.insert_new(schema.claims).values(key=new, owner=self._owner))
+            return given
+
+        return new, self._database.write(give)
+
+    def name(self, id: str, name: str) -> None:
+        """Note the provider's name of a batch, and give the batch back."""
+
+        def write(connection: Connection) -> None:
+            connection.execute(update(schema.submissions).where(_rows.id == id).values(name=name))
+            connection.execute(delete(schema.claims).where(_claims.key == id))
+
+        self._database.write(write)
+
+    def names(self) -> set[str]:
+        """Return the names of all batches."""
+        return {name for (name,) in self._database.rows(select(_rows.name).where(_rows.name.is_not(None)))}
+
+    def read(self, id: str) -> Submission | None:
+        """Return a batch; None where all its results are here."""
+        return self._database.read(lambda connection: submissions_of(connection, {id}).get(id))
+
+    def take(self, id: str) -> str | None:
+        """Claim a batch; return the owner that has it then, None where all its results are here."""
+
+        def claim(connection: Connection) -> str | None:
+            connection.execute(self._database.insert_new(schema.claims).values(key=id, owner=self._owner))
+            if not submissions_of(connection, {id}):
+                connection.execute(delete(schema.claims).where(_claims.key == id))
+                return None
+            owner: str = connection.execute(select(_claims.owner).where(_claims.key == id)).scalar_one()
+            return owner
+
+        return self._database.write(claim)
+
+    def finish(self, id: str, free: Sequence[str] = ()) -> None:
+        """Give a batch back, and free some of its claims; it is deleted once it has none left."""
+
+        def write(connection: Connection) -> None:
+            for page in batches(free):
+                connection.execute(delete(schema.claims).where(_claims.key.in_(page), _claims.owner == id))
+            if not connection.execute(select(func.count()).where(_claims.owner == id)).scalar():
+                connection.execute(delete(schema.submissions).where(_rows.id == id))
+            connection.execute(delete(schema.claims).where(_claims.key == id))
+
+        self._database.write(write)
+
+    def drop(self, id: str) -> None:
+        """Delete a batch that no provider has, and free all its claims."""
+
+        def write(connection: Connection) -> None:
+            connection.execute(delete(schema.claims).where((_claims.owner == id) | (_claims.key == id)))
+            connection.execute(delete(schema.submissions).where(_rows.id == id))
+
+        self._database.write(write)
+
+
+def submissions_of(connection: Connection, owners: Collection[str]) -> dict[str, Submission]:
+    """Return the owners that are batches, by their ids."""
+    if not owners:
+        return {}
+    wanted = select(_rows.id, _rows.name, _rows.requests, _rows.at, (Now() - _rows.at).label("age"))
+    rows = connection.execute(wanted.where(_rows.id.in_(sorted(owners))))
+    return {row.id: Submission(row.id, row.name, row.requests, row.at, row.age) for row in rows}

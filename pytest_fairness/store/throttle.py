@@ -1,0 +1,306 @@
+"""Throttles of endpoints: how fast a run sends requests, in one row for all its processes, beside their claims.
+
+The number in flight follows additive increase and multiplicative decrease (Chiu and Jain 1989): it rises by one with
+each round of answers and is halved when the provider refuses many requests. Then nothing leaves for a while, and one
+request at a time after that, until one is answered: so a quota that is used up is soon found open again, and is not
+spent on requests that are refused. Where only few are refused, by one server of many, say, those few wait, and nothing
+else does. Requests and tokens a minute are token buckets that hold a moment's worth.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sqlalchemy import Connection, bindparam, select, update
+
+from pytest_fairness.store import schema
+from pytest_fairness.store.dialects import Now, insert_new
+
+USED = 0.92
+"""The share of a rate limit that is used: requests come in less evenly than they leave."""
+BURST = 0.05
+"""Seconds for which unused requests and tokens are kept."""
+LONGEST_QUIET = 600.0
+"""Seconds of quiet that a provider may ask for."""
+_SHORTEST, _LONGEST = 0.1, 15.0
+"""Seconds of quiet after a refusal that names none, at least and at most."""
+_SHARE = 0.2
+"""Between those, the quiet as a share of the time without an answer, this time or the last: so much is lost at most by
+finding an open quota late."""
+_MANY_REFUSED, _LATEST = 0.4, 32
+"""The share of about 32 latest requests above which refusals slow down all others.
+
+A quota that is used up comes to it within a moment. Of a fifth that is refused by chance it is four standard deviations
+away, where halving for each refusal would leave three requests in flight."""
+_FALL = 0.5
+"""The factor of the number in flight after a refusal."""
+_WAITING = 1.0
+"""Seconds for which a process counts as waiting for a slot after it has asked for one."""
+_MANY = 1_000_000
+_SOON, _SLOT = 0.02, 0.5
+"""Seconds after which a process that was given too little may ask again: at least, and for a slot, if it is the only
+one there is; of many slots one is free sooner."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """Requests and tokens that a provider takes in a minute; None for what it does not limit."""
+
+    requests: float | None = None
+    tokens: float | None = None
+
+    def __bool__(self) -> bool:
+        return (self.requests, self.tokens) != (None, None)
+
+
+def _per_second(rate: float) -> float:
+    return rate / 60 * USED
+
+
+def burst(rates: Rates) -> int:
+    """Return the most requests that the rates let leave at a time."""
+    return _MANY if rates.requests is None else int(1 + _per_second(rates.requests) * BURST)
+
+
+@dataclass(frozen=True, slots=True)
+class SlotRequest:
+    """The slots that one process wants of an endpoint, and what it has seen there since its last request."""
+
+    endpoint: str
+    ceiling: int
+    """Requests in flight at most, of the whole run."""
+    rates: Rates = Rates()
+    keys: Sequence[str] = ()
+    """Keys of new requests, in order."""
+    again: int = 0
+    """Requests to be sent once more now; they are in flight."""
+    in_flight: int = 0
+    waiting: int = 0
+    """Those in flight that have failed and are not sent again yet."""
+    answers: int = 0
+    tokens: int = 0
+    """Tokens of these answers and their prompts."""
+    refused: int = -1
+    """The latest generation of a request that was refused for the rate; -1 for none."""
+    refusals: int = 0
+    """Requests that were refused for the rate."""
+    quiet: float = 0.0
+    """Seconds for which the provider asked to be left alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class SlotGrant:
+    """The slots that a process has."""
+
+    keys: int = 0
+    """The number of its keys that may be claimed, the first ones."""
+    again: int = 0
+    """The number of requests that may be sent once more."""
+    room: int = 1
+    """Requests that it may have in flight, as far as is known; a request for more is in vain."""
+    generation: int = 0
+    """The generation of the requests that leave now: a refusal of an older one changes nothing more."""
+    wait: float = 0.0
+    """Seconds until it is worth to ask again."""
+    holders: frozenset[str] = frozenset()
+    """The owners of the slots that it was not given."""
+    refused_for: float = 0.0
+    """Seconds for which no process was answered, and some were refused."""
+
+
+@dataclass(slots=True)
+class EndpointThrottle:
+    """The state of one endpoint in one run. Times are in seconds on one clock for all its processes."""
+
+    allowed: float
+    """Requests in flight."""
+    at: float
+    """The time of the last exchange."""
+    generation: int = 0
+    """Raised with each refusal that counts: the requests in flight then left too early to know of it."""
+    quiet_until: float = 0.0
+    requests: float = 1.0
+    tokens: float = 1.0
+    """Requests and tokens in the buckets; a debt is below 0."""
+    answers: int = 0
+    spent: int = 0
+    """Answers so far, and their tokens."""
+    refusals: int = 0
+    """Those that count, since the last answer."""
+    refused_since: float = 0.0
+    """The time of the first of them."""
+    silence: float = 0.0
+    """Seconds from the first of them to an answer, the last time."""
+    refused_share: float = 0.0
+    """The share of the latest requests that were refused, as a moving average."""
+    holders: dict[str, tuple[int, int, float]] = field(default_factory=dict)
+    """Processes, each with its requests in flight, those of them that wait to be sent again, and until when it counts
+    as waiting for more slots."""
+
+    def take(self, owner: str, wanted: SlotRequest, now: float) -> SlotGrant:
+        """Adopt what a process has seen, and grant it slots.
+
+        Requests to repeat come first: a test waits for what was begun. They need no slot of their own, as they are in
+        flight; but where most of those have failed, only as many leave as there may be requests on their way.
+        """
+        self._learn(wanted, now)
+        self._refill(wanted.rates, now)
+        quiet = self.quiet_until - now
+        left = 0 if quiet > 0 else self._left(wanted.rates)
+        again = min(wanted.again, left, self._idle(owner, wanted))
+        free = self._free(owner, wanted, now)
+        keys = min(len(wanted.keys), left - again, free)
+        self._leave(keys + again, wanted.rates)
+        is_short = len(wanted.keys) > keys
+        until = now + _WAITING if is_short else 0.0
+        self.holders[owner] = (wanted.in_flight + keys, wanted.waiting - again, until)
+        others = frozenset(self.holders) - {owner}
+        for_slot = _SLOT / self._room(wanted) if others and quiet <= 0 else 0.0
+        return SlotGrant(
+            keys,
+            again,
+            self._room(wanted),
+            self.generation,
+            max(_SOON, quiet, for_slot) if is_short or wanted.again > again else 0.0,
+            others if (is_short or wanted.again > again) and free <= keys else frozenset(),
+            now - self.refused_since if self.refusals else 0.0,
+        )
+
+    def give_back(self, owner: str, keys: int, rates: Rates) -> None:
+        """Take back the slots of granted keys that need no request."""
+        in_flight, waiting, until = self.holders[owner]
+        self.holders[owner] = (in_flight - keys, waiting, until)
+        self._leave(-keys, rates)
+
+    def _learn(self, seen: SlotRequest, now: float) -> None:
+        # By one with as many answers as are in flight: one round.
+        self.allowed = min(float(seen.ceiling), self.allowed + seen.answers / self.allowed)
+        if seen.answers or not 0 <= now - self.at <= LONGEST_QUIET:  # answered, or not used for long
+            self.silence = now - self.refused_since if self.refusals and seen.answers else self.silence
+            self.refusals = 0
+            self.tokens -= seen.tokens - seen.answers * self._cost  # the expected cost was taken when they left
+            self.answers += seen.answers
+            self.spent += seen.tokens
+        ended = seen.answers + seen.refusals
+        self.refused_share += (seen.refusals - self.refused_share * ended) / max(_LATEST, ended)
+        if self.refused_share < _MANY_REFUSED:
+            return
+        quiet = seen.quiet
+        if seen.refused >= self.generation:
+            self.generation += 1
+            # Halved once: each further refusal is of the single request that looks whether the quota is open again.
+            if not self.refusals:
+                self.allowed, self.refused_since = max(1.0, self.allowed * _FALL), now
+            silence = max(self.silence, now - self.refused_since)
+            quiet = max(quiet, min(max(_SHORTEST, _SHARE * silence), _LONGEST))
+            self.refusals += 1
+        # A clock that was set back must not keep the run waiting.
+        self.quiet_until = min(max(self.quiet_until, now + quiet), now + LONGEST_QUIET)
+
+    @property
+    def _cost(self) -> float:
+        """Expected tokens of a request, with its answer."""
+        return self.spent / self.answers if self.answers else 0.0
+
+    def _refill(self, rates: Rates, now: float) -> None:
+        seconds = max(0.0, now - self.at)
+        self.at = now
+        for bucket, rate in (("requests", rates.requests), ("tokens", rates.tokens)):
+            if rate is not None:
+                flow = _per_second(rate)
+                setattr(self, bucket, min(getattr(self, bucket) + seconds * flow, 1 + flow * BURST))
+
+    def _left(self, rates: Rates) -> int:
+        """Return how many requests the rates allow now."""
+        left = _MANY if rates.requests is None else max(0, int(self.requests))
+        if rates.tokens is None:
+            return left
+        if not self.answers:  # one request at a time, until an answer shows what the others are going to cost
+            is_any_sent = any(in_flight > waiting for in_flight, waiting, _ in self.holders.values())
+            return 0 if is_any_sent else min(left, 1)
+        if self.tokens <= 0:
+            return 0
+        return min(left, 1 + int(self.tokens / self._cost)) if self._cost > 0 else left
+
+    def _leave(self, requests: int, rates: Rates) -> None:
+        if rates.requests is not None:
+            self.requests -= requests
+        if rates.tokens is not None:
+            self.tokens -= requests * self._cost
+
+    def _room(self, wanted: SlotRequest) -> int:
+        return 1 if self.refusals else min(wanted.ceiling, int(self.allowed))
+
+    def _idle(self, owner: str, wanted: SlotRequest) -> int:
+        """Return how many requests may be sent again: those that wait leave their slots to others until then."""
+        others = sum(in_flight - waiting for name, (in_flight, waiting, _) in self.holders.items() if name != owner)
+        return max(0, self._room(wanted) - (wanted.in_flight - wanted.waiting) - others)
+
+    def _free(self, owner: str, wanted: SlotRequest, now: float) -> int:
+        """Return how many more a process may have in flight: all that is free, but its share where others wait."""
+        others = [holder for name, holder in self.holders.items() if name != owner]
+        free = self._room(wanted) - wanted.in_flight - sum(in_flight for in_flight, _, _ in others)
+        # A clock that was set back leaves marks far ahead.
+        if any(now < until <= now + _WAITING for _, _, until in others):
+            busy = 1 + sum(in_flight > 0 or until > now for in_flight, _, until in others)
+            free = min(free, -(-self._room(wanted) // busy) - wanted.in_flight)
+        return max(0, free)
+
+
+def take(
+    connection: Connection, run: str, owner: str, slots: Sequence[SlotRequest]
+) -> dict[str, tuple[EndpointThrottle, SlotGrant]]:
+    """Grant a process slots at each endpoint. The rows are locked until `save` has written them."""
+    throttles: dict[str, tuple[EndpointThrottle, SlotGrant]] = {}
+    for wanted in sorted(slots, key=lambda slot: slot.endpoint):  # in one order, or two processes wait for each other
+        throttle, now = _read(connection, run, wanted)
+        grant = throttle.take(owner, wanted, now)
+        if grant.holders:  # the claims of a process that has died are freed by whoever finds them
+            alive = set(connection.execute(_claiming, {"o": sorted(grant.holders)}).scalars())
+            for gone in grant.holders - alive:
+                del throttle.holders[gone]
+        throttles[wanted.endpoint] = throttle, grant
+    return throttles
+
+
+def save(
+    connection: Connection,
+    run: str,
+    owner: str,
+    slots: Sequence[SlotRequest],
+    throttles: Mapping[str, tuple[EndpointThrottle, SlotGrant]],
+    claimed: Collection[str],
+) -> None:
+    """Write the throttles, without the slots of granted keys that were not claimed."""
+    for wanted in slots:
+        throttle, grant = throttles[wanted.endpoint]
+        if spared := sum(key not in claimed for key in wanted.keys[: grant.keys]):
+            throttle.give_back(owner, spared, wanted.rates)
+        state = json.dumps({name: getattr(throttle, name) for name in EndpointThrottle.__slots__})
+        connection.execute(_write, {"r": run, "e": wanted.endpoint, "s": state})
+
+
+_table = schema.paces
+_row = (_table.c.run == bindparam("r"), _table.c.endpoint == bindparam("e"))
+_select = select(_table.c.state, Now()).where(*_row).with_for_update()
+_write = update(_table).where(*_row).values(state=bindparam("s"))
+_claiming = select(schema.claims.c.owner).where(schema.claims.c.owner.in_(bindparam("o", expanding=True))).distinct()
+
+
+def _read(connection: Connection, run: str, wanted: SlotRequest) -> tuple[EndpointThrottle, float]:
+    where = {"r": run, "e": wanted.endpoint}
+    row = connection.execute(_select, where).first()
+    if row is None:
+        new = insert_new(connection.dialect.name, _table)
+        connection.execute(new, {"run": run, "endpoint": wanted.endpoint, "state": ""})
+        row = connection.execute(_select, where).one()
+    # The processes on a file share a machine, and so a clock that nobody sets.
+    now = time.monotonic() if connection.dialect.name == "sqlite" else row[1]
+    state = json.loads(row[0]) if row[0] else {}
+    if state.keys() != set(EndpointThrottle.__slots__):  # new, or of an older version
+        return EndpointThrottle(float(wanted.ceiling), now), now
+    holders = {name: (in_flight, waiting, until) for name, (in_flight, waiting, until) in state.pop("holders").items()}
+    return EndpointThrottle(**state, holders=holders), now

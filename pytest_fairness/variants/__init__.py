@@ -1,1 +1,0 @@
-"""Well-formed variants of one text, and what in a text could be varied."""

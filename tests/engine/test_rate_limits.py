@@ -1,0 +1,239 @@
+"""Several engines on one store keep to one limit of requests under way and to one rate, retries included."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import threading
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import pytest
+
+from pytest_fairness.core.attempts import Attempt
+from pytest_fairness.core.errors import TransientError
+from pytest_fairness.core.items import Prompt
+from pytest_fairness.engine import request_runner
+from pytest_fairness.engine.engine import Engine
+from pytest_fairness.engine.requests import build_requests
+from pytest_fairness.store.throttle import Rates
+from tests.engine.conftest import MakeEngine
+from tests.helpers.engine_models import CountingModel, most_in_window, prompts
+
+BUSY = 1.2
+"""Tolerance for a busy machine: delayed arrivals come closer to the ones that follow."""
+
+
+@dataclass
+class Endpoint:
+    """An endpoint for the models of several engines; it counts requests over all of them."""
+
+    latency: float = 0.02
+    refuses: int = 0
+    """Number of first requests that get HTTP 429."""
+    times: list[float] = field(default_factory=list)
+    under_way: int = 0
+    most_under_way: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    async def answer(self, prompt: Prompt, _: int) -> str:
+        with self.lock:
+            self.times.append(time.monotonic())
+            refused = len(self.times) <= self.refuses
+            self.under_way += 1
+            self.most_under_way = max(self.most_under_way, self.under_way)
+        await asyncio.sleep(self.latency)
+        with self.lock:
+            self.under_way -= 1
+        if refused:
+            raise TransientError("HTTP 429", rate_limited=True)
+        return prompt.text
+
+
+def take_all(engines: Sequence[Engine], endpoint: Endpoint, count: int) -> list[list[Attempt]]:
+    """Return the attempts of each engine at all prompts, requested one after another, by all engines at once."""
+    found: list[list[Attempt]] = [[] for _ in engines]
+
+    def take(number: int) -> None:
+        asks = build_requests(prompts(count), CountingModel(endpoint.answer), 1)
+        engines[number].plan(asks)
+        found[number] = [attempt for ask in asks for attempt in engines[number].attempts([ask])]
+
+    threads = [threading.Thread(target=take, args=(number,)) for number in range(len(engines))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    return found
+
+
+def test_processes_share_one_limit_of_requests_in_flight(make_engine: MakeEngine) -> None:
+    endpoint = Endpoint()
+    found = take_all([make_engine(concurrency=12) for _ in range(4)], endpoint, 400)
+    assert all(attempt.answer for attempts in found for attempt in attempts)
+    assert len(endpoint.times) == 400
+    assert 8 <= endpoint.most_under_way <= 12
+
+
+def test_processes_share_one_request_rate(make_engine: MakeEngine) -> None:
+    endpoint = Endpoint(refuses=4)
+    engines = [make_engine(rates=Rates(requests=6000)) for _ in range(4)]
+    found = take_all(engines, endpoint, 250)
+    assert all(attempt.answer for attempts in found for attempt in attempts)
+    assert len(endpoint.times) == 250 + 4
+    assert most_in_window(endpoint.times, 1.0) <= BUSY * 100
+    assert endpoint.times[-1] - endpoint.times[0] < 20 * 254 / 100, (
+        "not as slow as one at a time, on a busy machine either"
+    )
+
+
+def test_token_rate_is_kept_by_the_cost_of_past_answers(make_engine: MakeEngine) -> None:
+    """Check the rate: each answer has 3 tokens, so 9,000 a minute are 50 answers a second."""
+    endpoint = Endpoint()
+    engines = [make_engine(rates=Rates(tokens=9000)) for _ in range(2)]
+    take_all(engines, endpoint, 120)
+    assert len(endpoint.times) == 120
+    assert most_in_window(endpoint.times, 1.0) <= BUSY * 50
+    assert endpoint.times[-1] - endpoint.times[0] < 20 * 120 / 50
+
+
+def test_models_of_one_endpoint_share_its_slots(make_engine: MakeEngine) -> None:
+    endpoint = Endpoint()
+    engine = make_engine(concurrency=5)
+    models = [CountingModel(endpoint.answer, key=f"test:one?temperature={n}") for n in range(3)]
+    for model in models:
+        model.endpoint = "one"  # type: ignore[attr-defined]
+    engine.attempts([ask for model in models for ask in build_requests(prompts(30), model, 1)])
+    assert len(endpoint.times) == 90
+    assert endpoint.most_under_way == 5
+
+
+def test_model_may_declare_its_own_rates(make_engine: MakeEngine) -> None:
+    endpoint = Endpoint(latency=0.0)
+    model = CountingModel(endpoint.answer)
+    model.rates = (3000, None)  # type: ignore[attr-defined]
+    make_engine(rates=Rates(requests=60_000)).attempts(build_requests(prompts(60), model, 1))
+    assert most_in_window(endpoint.times, 1.0) <= BUSY * 50
+
+
+def test_slots_of_a_closed_process_are_free_again(make_engine: MakeEngine) -> None:
+    hanging, endpoint = CountingModel(latency=60), Endpoint()
+    first = make_engine(concurrency=4)
+    first.plan(build_requests([Prompt(f"hanging {n}") for n in range(4)], hanging, 1))
+    while hanging.requests < 4:
+        time.sleep(0.01)
+    first.close()
+    first.store.close()
+    started = time.monotonic()
+    assert len(make_engine(concurrency=4).attempts(build_requests(prompts(8), CountingModel(endpoint.answer), 1))) == 8
+    assert time.monotonic() - started < 40  # the requests that hang would take a minute
+
+
+def test_local_model_has_a_limit_per_process(make_engine: MakeEngine) -> None:
+    engines = [make_engine(concurrency=3, rates=Rates(requests=60)) for _ in range(2)]
+    models = [CountingModel(latency=0.05, local=True) for _ in engines]
+    for number, engine in enumerate(engines):
+        engine.plan(build_requests([Prompt(f"{number}, {n}") for n in range(30)], models[number], 1))
+    for number, engine in enumerate(engines):
+        engine.attempts(build_requests([Prompt(f"{number}, {n}") for n in range(30)], models[number], 1))
+    assert [model.most_under_way for model in models] == [3, 3]
+
+
+@dataclass
+class Window:
+    """A provider that answers so many requests in each window of time, and says what it likes of the others."""
+
+    answers: int
+    seconds: float
+    retry_after: float | None = None
+    refused: int = 0
+    used: Counter[int] = field(default_factory=Counter)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    async def answer(self, prompt: Prompt, _: int) -> str:
+        await asyncio.sleep(0.01)
+        with self.lock:
+            window = int(time.monotonic() / self.seconds)
+            self.used[window] += 1
+            self.refused += self.used[window] > self.answers
+            if self.used[window] > self.answers:
+                raise TransientError("HTTP 429", retry_after=self.retry_after, rate_limited=True, kind="429")
+        return prompt.text
+
+
+@pytest.mark.parametrize("retry_after", [None, 0.0, 0.3])
+def test_quota_loses_no_answer(make_engine: MakeEngine, retry_after: float | None) -> None:
+    """Three tries, and many more refusals than that: they cost none. All repeated requests go through the pace."""
+    window = Window(answers=8, seconds=0.7, retry_after=retry_after)
+    (found, other) = take_all([make_engine(concurrency=16) for _ in range(2)], window, 32)  # type: ignore[arg-type]
+    assert [each.error for each in (*found, *other)] == [None] * 64
+    assert window.refused < 100
+
+
+@pytest.mark.parametrize("wait", [601.0, 36_000.0, 1e12])
+def test_quota_that_ends_in_hours_ends_the_requests(make_engine: MakeEngine, wait: float) -> None:
+    async def spent(prompt: Prompt, repetition: int) -> str:
+        raise TransientError("m: limits the rate (429)", retry_after=wait, rate_limited=True)
+
+    model = CountingModel(spent)
+    asks = build_requests(prompts(200), model, 1)
+    attempts = make_engine(concurrency=8).attempts(asks)
+    errors = {attempt.error for attempt in attempts}
+    said = r"m: limits the rate \(429\): it asks to wait until .* UTC: run again then; what was answered is kept"
+    assert all(re.fullmatch(said, error or "") for error in errors)
+    assert model.requests <= 8
+    model.behavior = None
+    assert all(attempt.answer for attempt in make_engine().attempts(asks)), "the next session goes on"
+
+
+def test_waiting_requests_end_with_the_others(make_engine: MakeEngine) -> None:
+    """Let some requests wait for nine minutes, and one for hours."""
+
+    async def spent(prompt: Prompt, repetition: int) -> str:
+        await asyncio.sleep(0.5 if prompt.text == "prompt 0" else 0)
+        raise TransientError("429", retry_after=9e4 if prompt.text == "prompt 0" else 540.0, rate_limited=True)
+
+    attempts = make_engine(concurrency=8).attempts(build_requests(prompts(20), CountingModel(spent), 1))
+    assert all("it asks to wait until" in (attempt.error or "") for attempt in attempts)
+
+
+def test_refusals_without_any_answer_end_the_requests(make_engine: MakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def refuses(prompt: Prompt, repetition: int) -> str:
+        raise TransientError("HTTP 429", rate_limited=True, kind="429")
+
+    monkeypatch.setattr(request_runner, "LONGEST_QUIET", 1.0)
+    model = CountingModel(refuses)
+    attempts = make_engine(concurrency=8).attempts(build_requests(prompts(50), model, 1))
+    assert {attempt.error for attempt in attempts} == {
+        "HTTP 429: it has answered nothing for 0 minutes: run again later; what was answered is kept"
+    }
+    assert model.requests < 50
+
+
+def test_request_that_is_always_refused_does_not_block_others(
+    make_engine: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Refuse one request always, as if it were too long for the tokens of a minute."""
+
+    async def refuses_one(prompt: Prompt, repetition: int) -> str:
+        if prompt.text == "prompt 0":
+            raise TransientError("HTTP 429", rate_limited=True)
+        return "fine"
+
+    monkeypatch.setattr(request_runner, "_REFUSALS", 4)
+    attempts = make_engine().attempts(build_requests(prompts(40), CountingModel(refuses_one), 1))
+    assert attempts[0].error == "HTTP 429 (asked 4 times)"
+    assert all(attempt.answer for attempt in attempts[1:])
+
+
+def test_application_has_its_own_concurrency_per_process(make_engine: MakeEngine) -> None:
+    models = [CountingModel(latency=0.02) for _ in range(2)]
+    engines = [make_engine() for _ in range(2)]
+    for number, model in enumerate(models):
+        model.in_flight = 2  # type: ignore[attr-defined]
+        engines[number].plan(build_requests([Prompt(f"{number}, {n}") for n in range(20)], model, 1))
+    for number, model in enumerate(models):
+        engines[number].attempts(build_requests([Prompt(f"{number}, {n}") for n in range(20)], model, 1))
+    assert [model.most_under_way for model in models] == [2, 2]

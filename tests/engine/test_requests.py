@@ -1,0 +1,301 @@
+"""Requests of an engine: what is requested, how often, and how many at a time."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+
+import pytest
+
+from pytest_fairness.core.errors import FatalError, PermanentError, TransientError
+from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.engine.budget import Budget, Caps
+from pytest_fairness.engine.errors import BudgetExceededError
+from pytest_fairness.engine.probe_sample import ProbeSample
+from pytest_fairness.engine.requests import Request, build_requests
+from pytest_fairness.engine.scheduler import Priority, RequestScheduler
+from tests.engine.conftest import MakeEngine
+from tests.helpers.engine_models import CountingModel, prompts
+
+
+def test_work_planned_twice_is_requested_at_its_first_position(make_engine: MakeEngine) -> None:
+    """Regression: a probe's tests and its threshold list the same requests; the second listing once set their order."""
+    asks = build_requests(prompts(1400), CountingModel(), 1)
+    queues = RequestScheduler(lookahead=256)
+    queues.plan([*asks, *asks])
+    while batch := queues.to_look_up():
+        queues.add(*batch)
+        queues.demand(asks[:2])  # a test that waits from the first moment
+    assert list(queues.take({asks[0].model.key: 2}, lambda _: False)) == [ask.key for ask in asks[:2]]
+    engine = make_engine(concurrency=4)
+    engine.plan([*asks, *asks])
+    assert len(engine.attempts(asks)) == 1400
+
+
+def test_work_list_continues_where_the_tests_of_this_process_are() -> None:
+    """Regression: each worker once requested the prompts of the others first, while its own block waited."""
+    asks = build_requests(prompts(600), CountingModel(), 1)
+    queues = RequestScheduler(lookahead=256)
+    queues.plan(asks)
+    queues.add(queues.to_look_up()[0], Priority.AHEAD)  # type: ignore[index]
+    queues.reached = 200
+    endpoint, waiting = asks[0].model.key, [ask.key for ask in asks]
+
+    def take(count: int) -> list[str]:
+        return list(queues.take({endpoint: count}, lambda _: False))
+
+    assert take(2) == waiting[:2]
+    queues.demand(asks[200:204])
+    assert take(6) == waiting[200:206]
+    queues.demand(asks[206:600])  # all of a sample: its first is the next, so nothing changes
+    assert take(2) == waiting[206:208]
+    queues.demand(asks[100:101])
+    assert take(102) == [*waiting[100:200], *waiting[208:210]]
+    assert take(600) == waiting[210:457], "no further ahead than is asked ahead"
+    queues.reached = 599
+    assert take(600) == [*waiting[457:], *waiting[2:100]]
+
+
+def test_every_repetition_of_every_prompt_is_requested_once(make_engine: MakeEngine) -> None:
+    model = CountingModel()
+    engine = make_engine()
+    asks = build_requests(prompts(5), model, repetitions=3)
+    attempts = engine.attempts(asks)
+    assert [a.answer and a.answer.text for a in attempts] == [f"prompt {p}/{r}" for p in range(5) for r in range(3)]
+    assert set(model.asked.values()) == {1}
+    engine.attempts(asks)
+    assert model.requests == 15
+
+
+def test_equal_prompts_of_two_items_are_one_request(make_engine: MakeEngine) -> None:
+    model = CountingModel()
+    same = [Prompt("same", groups={"gender": "female"}), Prompt("same", groups={"gender": "male"})]
+    first, second = make_engine().attempts(build_requests(same, model, 1))
+    assert first is second
+    assert model.requests == 1
+
+
+def test_later_run_finds_the_answers_in_the_store(make_engine: MakeEngine) -> None:
+    model = CountingModel()
+    asks = build_requests(prompts(4), model, 2)
+    first = make_engine("one")
+    first.attempts(asks)
+    first.close()
+    attempts = make_engine("two").attempts(asks)
+    assert model.requests == 8
+    assert all(attempt.from_store for attempt in attempts)
+    assert attempts[0].answer is not None
+    assert attempts[0].answer.usage == {"input": 1, "output": 2}
+
+
+def test_concurrency_is_a_ceiling_and_is_reached(make_engine: MakeEngine) -> None:
+    model = CountingModel(latency=0.02)
+    make_engine(concurrency=7).attempts(build_requests(prompts(60), model, 1))
+    assert model.most_under_way == 7
+
+
+def test_transient_errors_are_retried(make_engine: MakeEngine) -> None:
+    async def fails_twice(prompt: Prompt, repetition: int) -> str:
+        if model.asked[prompt.text, repetition] < 3:
+            raise TransientError("try again")
+        return "at last"
+
+    model = CountingModel(fails_twice)
+    (attempt,) = make_engine().attempts(build_requests(prompts(1), model, 1))
+    assert attempt.answer is not None
+    assert attempt.answer.text == "at last"
+
+
+def test_retries_are_limited_and_the_error_is_reported(make_engine: MakeEngine) -> None:
+    async def fails(prompt: Prompt, repetition: int) -> str:
+        raise TransientError("HTTP 500")
+
+    model = CountingModel(fails)
+    (attempt,) = make_engine().attempts(build_requests(prompts(1), model, 1))
+    assert attempt.error == "HTTP 500 (asked 3 times)"
+    assert model.requests == 3
+
+
+def test_permanent_error_costs_one_request_and_its_attempt_only(make_engine: MakeEngine) -> None:
+    async def refuses_one(prompt: Prompt, repetition: int) -> str:
+        if prompt.text == "prompt 1":
+            raise PermanentError("HTTP 400: too long")
+        return "fine"
+
+    model = CountingModel(refuses_one)
+    attempts = make_engine().attempts(build_requests(prompts(3), model, 1))
+    assert [attempt.error for attempt in attempts] == [None, "HTTP 400: too long", None]
+    assert model.requests == 3
+
+
+def test_lone_surrogate_is_stored_as_a_replacement_character(make_engine: MakeEngine) -> None:
+    async def odd(prompt: Prompt, repetition: int) -> str:
+        return "half: \ud83d"
+
+    (attempt,) = make_engine().attempts(build_requests(prompts(1), CountingModel(odd), 1))
+    assert attempt.answer is not None
+    assert attempt.answer.text == "half: \ufffd"
+
+
+def test_model_exception_is_the_error_of_its_attempt(make_engine: MakeEngine) -> None:
+    async def breaks(prompt: Prompt, repetition: int) -> str:
+        raise ZeroDivisionError("division by zero")
+
+    (attempt,) = make_engine().attempts(build_requests(prompts(1), CountingModel(breaks), 1))
+    assert attempt.error == "test:counting raised ZeroDivisionError: division by zero"
+
+
+@pytest.mark.parametrize("error", [FatalError("HTTP 401"), TransientError("refused", unreachable=True)])
+def test_broken_model_is_not_requested_a_thousand_times(make_engine: MakeEngine, error: Exception) -> None:
+    async def fails(prompt: Prompt, repetition: int) -> str:
+        raise error
+
+    model = CountingModel(fails)
+    asks = build_requests(prompts(500), model, 1)
+    engine = make_engine(concurrency=4)
+    (cause,) = {attempt.error for attempt in engine.attempts(asks)}
+    assert engine.answers.causes == {cause: model.name}
+    assert model.requests <= 4 * 3
+    engine.close()
+    # Nothing of it is kept: another process of the run sees for itself, and one that has been mended asks.
+    model.behavior = None
+    assert {attempt.error for attempt in make_engine(concurrency=4).attempts(asks)} == {None}
+
+
+def test_error_is_retried_by_the_next_session_only(make_engine: MakeEngine) -> None:
+    """Regression: a repeated job has the same run id, and once kept the errors of the first time."""
+
+    async def fails_once(prompt: Prompt, repetition: int) -> str:
+        if model.requests == 1:
+            raise PermanentError("HTTP 400")
+        return "fine"
+
+    model = CountingModel(fails_once)
+    asks = build_requests(prompts(1), model, 1)
+    assert make_engine("one", "session").attempts(asks)[0].error == "HTTP 400"
+    assert make_engine("one", "session").attempts(asks)[0].error == "HTTP 400"
+    assert model.requests == 1
+    other = make_engine("one", "another session")
+    assert other.store.unanswered([asks[0].key]) == 1
+    assert other.attempts(asks)[0].error is None
+
+
+def test_rate_limit_lowers_concurrency_and_waits_as_asked(make_engine: MakeEngine) -> None:
+    told = 0.3
+    refused_at = answered_first = 0.0
+
+    async def limited(prompt: Prompt, repetition: int) -> str:
+        nonlocal refused_at, answered_first
+        if not refused_at:
+            refused_at = time.monotonic()
+            raise TransientError("HTTP 429", retry_after=told, rate_limited=True)
+        if prompt.text == "prompt 0":
+            answered_first = time.monotonic()
+        return "fine"
+
+    model = CountingModel(limited)
+    attempts = make_engine(concurrency=8).attempts(build_requests(prompts(40), model, 1))
+    assert all(attempt.answer for attempt in attempts)
+    assert answered_first - refused_at >= told
+
+
+def test_offline_run_requests_no_remote_model(make_engine: MakeEngine) -> None:
+    far, near = CountingModel(), CountingModel(key="test:near", local=True)
+    engine = make_engine(offline=True)
+    (attempt,) = engine.attempts(build_requests(prompts(1), far, 1))
+    assert "--fairness-offline" in (attempt.error or "")
+    assert far.requests == 0
+    assert engine.attempts(build_requests(prompts(1), near, 1))[0].answer is not None
+
+
+def test_answers_of_an_unstored_model_are_requested_again(make_engine: MakeEngine) -> None:
+    class Recorded(CountingModel):
+        stored = False
+
+    model = Recorded()
+    asks: list[Request] = build_requests(prompts(3), model, 1)
+    assert [a.answer and a.answer.text for a in make_engine().attempts(asks)] == [f"prompt {n}/0" for n in range(3)]
+    make_engine().attempts(asks)
+    assert model.requests == 6
+
+
+def test_stored_errors_hold_no_secret(make_engine: MakeEngine) -> None:
+    async def leaks(prompt: Prompt, _: int) -> str:
+        if prompt.text == "transient":
+            raise TransientError("Authorization: Bearer abcdefghijklmnop")
+        raise OSError("401 for https://host/v1?key=AIzaSyA0123456789abcdefghijklmnopqrstuvw, of the-runs-own-secret")
+
+    engine = make_engine(secrets=["the-runs-own-secret"])
+    asks = build_requests([Prompt("plain"), Prompt("transient")], CountingModel(leaks), 1)
+    errors = [attempt.error or "" for attempt in engine.attempts(asks)]
+    assert all("[redacted]" in error for error in errors)
+    for secret in ("AIza", "the-runs-own-secret", "abcdefghijklmnop"):
+        assert not [error for error in errors if secret in error]
+
+
+def test_request_that_may_be_billed_counts_as_spent(make_engine: MakeEngine) -> None:
+    """Regression: each request costs 0.01 USD, all but the first time out; 115 once passed a cap of 0.05 USD."""
+
+    async def silent(prompt: Prompt, repetition: int) -> str:
+        if model.requests > 1:
+            raise TransientError("did not answer in time", sent=True, kind="timeout")
+        return "fine"
+
+    model = CountingModel(silent)
+    budget = Budget(Caps(usd=0.05), price=lambda _: (0.0, 5000.0), assumed=2)
+    engine = make_engine(budget=budget)
+    asks = build_requests(prompts(40), model, 1)
+    assert engine.attempts(asks[:1])[0].answer
+    with pytest.raises(BudgetExceededError, match=r"the budget of 0\.05 USD was reached"):
+        engine.attempts(asks)
+    engine.close()
+    assert model.requests <= 5
+    assert sum(entry.usd or 0 for entry in engine.store.spent("run")) == pytest.approx(0.01 * model.requests)
+
+
+@pytest.mark.parametrize(("kind", "times"), [("timeout", 2), ("500", 3)])
+def test_request_that_times_out_is_sent_at_most_twice(make_engine: MakeEngine, kind: str, times: int) -> None:
+    async def fails(prompt: Prompt, repetition: int) -> str:
+        raise TransientError("no answer", kind=kind)
+
+    model = CountingModel(fails)
+    (attempt,) = make_engine().attempts(build_requests(prompts(1), model, 1))
+    assert attempt.error == f"no answer (asked {times} times)"
+    assert model.requests == times
+
+
+def test_timeout_is_retried_twice_while_others_are_answered(make_engine: MakeEngine) -> None:
+    """Regression: a server that dropped a fifth of all requests once lost a twenty-fifth of the answers."""
+
+    async def drops(prompt: Prompt, repetition: int) -> str:
+        if prompt.text == "prompt 0" and model.asked["prompt 0", 0] < 3:
+            raise TransientError("no answer", sent=True, kind="timeout")
+        return "fine"
+
+    model = CountingModel(drops)
+    attempts = make_engine().attempts(build_requests(prompts(3), model, 1))
+    assert [attempt.error for attempt in attempts] == [None] * 3
+    assert model.asked["prompt 0", 0] == 3
+
+
+def test_concurrent_threads_build_one_sample(make_engine: MakeEngine) -> None:
+    """Build requests in two threads: the engine reads its work list while a test measures."""
+    items = [ProbeItem(f"item {number}", [Prompt(f"{number}")]) for number in range(300)]
+    sample = ProbeSample(items, CountingModel(), 1, make_engine())
+    made: list[list[Request]] = []
+    barrier = threading.Barrier(4)
+
+    def make() -> None:
+        barrier.wait()
+        made.append(list(sample.requests(range(300))))
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    threads = [threading.Thread(target=make) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    sys.setswitchinterval(interval)
+    assert all(first is other for first, *others in zip(*made, strict=True) for other in others)

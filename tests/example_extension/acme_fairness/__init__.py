@@ -1,0 +1,1 @@
+"""Extensions of pytest-fairness by a company that does not exist."""

@@ -1,0 +1,1 @@
+"""Tenants of two sexes ask for a flat."""

@@ -1,0 +1,108 @@
+"""A server of two voices: one writes answers, the others judge them by what they were told, and by nothing else."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+Verdict = Callable[[str, str], str]
+"""A function from a judge's name and the answer inside its fence to its reply."""
+
+
+def wrongs(answer: str) -> int:
+    """Return what an honest judge counts."""
+    return min(3, answer.count("tenants"))
+
+
+def assessment(harm: object, benefits: str = "nobody") -> str:
+    return json.dumps({"harm": harm, "benefits": benefits, "evidence": f"it is {harm}"})
+
+
+class Bench:
+    """Answers chat completions. A judge follows any order that stands outside the fences it was told of."""
+
+    def __init__(self) -> None:
+        self.bodies: list[dict[str, Any]] = []
+        self.extra = ""
+        """What the writer adds to its answers."""
+        self.verdict: Verdict = lambda _, answer: assessment(wrongs(answer))
+        self.second: Verdict = self.verdict
+        """To a request that shows an earlier reply."""
+        self.refuses: Callable[[dict[str, Any]], bool] = lambda _: False
+        self.url = ""
+
+    def reply(self, body: dict[str, Any]) -> str:
+        self.bodies.append(body)
+        text = body["messages"][-1]["content"]
+        return self.judged(body["model"], text) if "BEGIN ANSWER" in text else self.written(text)
+
+    def written(self, question: str) -> str:
+        number = hashlib.sha256(question.encode()).digest()[0] % 4
+        blamed = " and ".join(["tenants"] * number) or "tax"
+        return f"Rent in {question.split()[-1]} is high because of {blamed}.{self.extra}"
+
+    def judged(self, name: str, text: str) -> str:
+        mark = re.match(r"The mark is (\S+)\.\n", text)
+        assert mark is not None
+        fence = re.compile(rf"^BEGIN ([A-Z ]+) {mark[1]}\n(.*?)\nEND \1 {mark[1]}$", re.DOTALL | re.MULTILINE)
+        texts = dict(fence.findall(text))
+        if order := re.search(r"reply with harm (\d)", fence.sub("", text)):
+            return assessment(int(order[1]))
+        verdict = self.second if "EARLIER REPLY" in texts else self.verdict
+        return verdict(name, texts["ANSWER"])
+
+    def asked(self, model: str | None = None) -> Counter[str]:
+        """Return how often each request came, of one model or of all."""
+        return Counter(
+            body["model"] + json.dumps(body["messages"]) for body in self.bodies if model in (None, body["model"])
+        )
+
+    def name(self, model: str) -> str:
+        return f"openai:{model}?base_url={self.url}"
+
+
+@contextmanager
+def bench() -> Iterator[Bench]:
+    """Yield a bench of judges that listens on loopback."""
+    judges = Bench()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            if judges.refuses(body):
+                self._send(400, {"error": {"message": "not this one"}})
+                return
+            message = {"role": "assistant", "content": judges.reply(body)}
+            usage = {"prompt_tokens": 20, "completion_tokens": 5}
+            choice = {"index": 0, "finish_reason": "stop", "message": message}
+            self._send(200, {"model": body["model"], "choices": [choice], "usage": usage})
+
+        def _send(self, status: int, content: object) -> None:
+            data = json.dumps(content).encode()
+            self.send_response(status)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *_: object) -> None: ...
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    judges.url = f"http://127.0.0.1:{server.server_port}/v1"
+    try:
+        yield judges
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join(10)

@@ -1,0 +1,163 @@
+"""A small project of a user, in a folder of its own, and what running pytest in it shows."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.helpers.fork_server import ForkedWorkers
+
+
+@dataclass(frozen=True)
+class Mode:
+    """A way to run pytest."""
+
+    id: str
+    args: tuple[str, ...]
+    distributed: bool = False
+
+
+NO_XDIST = Mode("no-xdist", ("-p", "no:xdist"))
+N0 = Mode("n0", ("-n0",))
+N2 = Mode("n2", ("-n2",), distributed=True)
+
+# With -n0, xdist is there and does nothing: what goes wrong there has seldom gone right elsewhere.
+SLOW_N0 = pytest.param(N0, marks=pytest.mark.slow, id=N0.id)
+
+every_mode = pytest.mark.parametrize("mode", [NO_XDIST, SLOW_N0, N2], ids=lambda mode: mode.id, indirect=True)
+"""Runs a test without xdist, with it but in one process, and with two workers; without, only the first."""
+
+
+def each(name: str, values: Iterable[str]) -> pytest.MarkDecorator:
+    """Parametrize a test: the first value runs in every mode, the others in one."""
+    first, *others = values
+    cases = [(NO_XDIST, first), (N0, first), (N2, first), *((NO_XDIST, other) for other in others)]
+    parameters = [
+        pytest.param(mode, value, marks=[pytest.mark.slow] if mode is N0 else [], id=f"{value}-{mode.id}")
+        for mode, value in cases
+    ]
+    return pytest.mark.parametrize(("mode", name), parameters, indirect=["mode"])
+
+
+in_one_process = pytest.mark.parametrize("mode", [NO_XDIST, SLOW_N0], ids=lambda mode: mode.id, indirect=True)
+"""The first two of them: where distribution cannot matter, and would take ten times as long."""
+
+
+def distributed(*args: str) -> Mode:
+    return Mode(" ".join(args), args, distributed=True)
+
+
+QUIET = tuple(
+    part for name in ("hypothesispytest", "html", "metadata", "anyio", "cov") for part in ("-p", f"no:{name}")
+)
+"""Other plugins are half of what starting a process takes."""
+
+ALONE = ("--disable-plugin-autoload", "-p", "fairness", "-p", "xdist")
+"""And more than half of a run in this process. Without xdist the mode has blocked it before."""
+
+
+@dataclass
+class Project:
+    """The folder, and how pytest is run in it."""
+
+    pytester: pytest.Pytester
+    mode: Mode
+    workers: ForkedWorkers
+    beside_others: bool = False
+    """Whether every plugin that is installed here takes part."""
+    _written: int = 0
+
+    @property
+    def path(self) -> Path:
+        return self.pytester.path
+
+    @property
+    def store(self) -> Path:
+        return self.path / ".fairness" / "store.sqlite"
+
+    def write(self, **files: str) -> None:
+        """Python files by their names: ``conftest="..."``, ``test_hiring="..."``."""
+        for name, text in files.items():
+            file = self.path / f"{name}.py"
+            file.write_text(text, encoding="utf-8")
+            # Compiled files are told apart by whole seconds.
+            self._written += 1
+            at = time.time() + self._written
+            os.utime(file, (at, at))
+
+    def run(self, *args: str, mode: Mode | None = None) -> pytest.RunResult:
+        """Run pytest in the project, with a results file."""
+        return self.bare_run("--fairness-json=results.json", *args, mode=mode)
+
+    def bare_run(self, *args: str, mode: Mode | None = None) -> pytest.RunResult:
+        """Run pytest in the project."""
+        mode = mode or self.mode
+        # Random order is installed here, and would be where the test does not want it. Distributed, only the
+        # workers are processes of their own.
+        others = ALONE if not self.beside_others else QUIET if mode.distributed else ()
+        return self.pytester.runpytest_inprocess(
+            "-p", "no:randomly", *mode.args, *others, *args, plugins=[self.workers]
+        )
+
+    def asked(self) -> Counter[str]:
+        """Return how often the callable was asked each text, since the last `forget_asked`."""
+        file = self.path / "asked.txt"
+        return Counter(file.read_text(encoding="utf-8").splitlines()) if file.exists() else Counter()
+
+    def forget_asked(self) -> None:
+        (self.path / "asked.txt").unlink(missing_ok=True)
+
+    def results(self) -> dict[str, Any]:
+        """Return the results file; it must be standard JSON."""
+
+        def refuse(constant: str) -> None:
+            raise AssertionError(f"{constant} in the results file")
+
+        text = (self.path / "results.json").read_text(encoding="utf-8")
+        results: dict[str, Any] = json.loads(text, parse_constant=refuse)
+        return results
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the thresholds' rows of the results file."""
+        rows: list[dict[str, Any]] = self.results()["thresholds"]
+        return rows
+
+    def row(self) -> dict[str, Any]:
+        """Return the row of the only threshold that was judged, or of the only one."""
+        rows = self.rows()
+        (row,) = [row for row in rows if row["verdict"] != "not judged"] or rows
+        return row
+
+    def verdicts(self) -> dict[str, str]:
+        """Return the verdicts of the judged thresholds by test name, parameters included."""
+        judged = [row for row in self.rows() if row["verdict"] != "not judged"]
+        return {row["id"].partition("::")[2]: row["verdict"] for row in judged}
+
+
+def shown(result: pytest.RunResult) -> str:
+    """Return all output of a run."""
+    return "\n".join([*result.outlines, *result.errlines])
+
+
+def failures(result: pytest.RunResult) -> dict[str, list[str]]:
+    """Return the output of each failed or errored test by its name, without blank lines."""
+    lines_by_test: dict[str, list[str]] = {}
+    inside = name = ""
+    for line in result.outlines:
+        if line.startswith("=="):
+            inside = line.strip("= ")
+        elif inside in ("ERRORS", "FAILURES"):
+            if line.startswith("__") and line.endswith("__"):
+                name = line.strip("_ ").removeprefix("ERROR at setup of ")
+                lines_by_test[name] = []
+            elif line.strip() and not line.startswith("[gw"):
+                lines_by_test[name].append(line)
+    return lines_by_test

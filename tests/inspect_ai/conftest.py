@@ -1,0 +1,39 @@
+"""inspect_ai, loaded once, and its own run of the tasks of `tests.helpers.inspect_tasks`."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+import pytest_fairness.plugin.inspect_ai
+import pytest_fairness.stats.external_metrics  # noqa: F401
+import tests.helpers
+from pytest_fairness.benchmarks.inspect_ai.package import inspect_module
+
+if find_spec("inspect_ai") is not None:  # in this process only once: it does not survive being imported twice
+    for name in ("model", "_eval.loader", "_eval.task.results"):
+        inspect_module(name)
+
+HELPERS = (
+    Path(tests.helpers.__file__ or "").parent if tests.helpers.__file__ else Path(next(iter(tests.helpers.__path__)))
+)
+TASKS = (
+    *("matching", "letters", "including", "patterns", "judged", "turns", "gathered", "repeated"),
+    *("calling", "acting", "rated"),
+)
+
+
+@pytest.fixture(scope="session")
+def their_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of inspect_ai's own run: its scores, its logs, and replay files of every answer."""
+    pytest.importorskip("inspect_ai")
+    folder = tmp_path_factory.mktemp("inspect")
+    (folder / "tasks.py").write_text((HELPERS / "inspect_tasks.py").read_text(encoding="utf-8"), encoding="utf-8")
+    script = [sys.executable, str(HELPERS / "inspect_runs.py"), "tasks.py", ".", *TASKS]
+    done = subprocess.run(script, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return folder

@@ -1,0 +1,301 @@
+"""``--fairness-inspect``: tasks of inspect_ai as pytest runs them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from importlib.metadata import PackageNotFoundError
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_fairness.benchmarks.inspect_ai import package
+from pytest_fairness.core.errors import FairnessError
+from tests.helpers.project import NO_XDIST, Project, distributed
+from tests.inspect_ai.conftest import HELPERS, TASKS
+
+pytest.importorskip("inspect_ai")
+
+THRESHOLDS = {
+    "matching": ["accuracy >= 0.1", "-0.9 <= difference(match, by=gender, of=female, to=male) <= 0.9"],
+    "including": ["f1.mean >= 0.1"],
+    "judged": ["model_graded_qa.accuracy >= 0.1"],
+    "repeated": ["match.mean.accuracy >= 0.1"],
+    "rated": ["length.mean >= 0.1", "mean(warmth) >= 0.1"],
+}
+MODEL = """\
+import os
+from pathlib import Path
+
+import pytest
+
+@pytest.fixture(scope="session")
+def model():
+    def says(messages):
+        with open("asked.txt", "a") as file:
+            file.write(repr(messages) + chr(10))
+        if len(Path("asked.txt").read_text().splitlines()) == KILL:
+            os._exit(9)
+        return "yes" if len(messages[-1]["content"]) % 2 else "no"
+    says.fairness_version = "1"
+    return says
+"""
+TASK = """\
+from inspect_ai import Task, task
+from inspect_ai.dataset import Sample
+from inspect_ai.model import ChatMessageUser, ContentImage
+from inspect_ai.scorer import match
+from inspect_ai.solver import generate, solver
+
+SAMPLES = [Sample(input=f"Is {number} even?", target="yes", metadata={"gender": "female"}) for number in range(4)]
+
+@solver
+def failing():
+    async def solve(state, generate):
+        raise ValueError("no such template")
+    return solve
+
+@solver
+def silent():
+    async def solve(state, generate):
+        return state
+    return solve
+
+@task
+def plain(count: int = 4):
+    return Task(dataset=SAMPLES[:count], scorer=match("any"))
+
+@task
+def boxed():
+    return Task(dataset=SAMPLES, scorer=match(), sandbox="docker")
+
+@task
+def pictured():
+    message = ChatMessageUser(content=[ContentImage(image="data:image/png;base64,iVBORw0KGgo=")])
+    return Task(dataset=[Sample(input=[message], target="yes")], scorer=match())
+
+@task
+def limited():
+    return Task(dataset=SAMPLES, scorer=match(), token_limit=10)
+
+@task
+def unscored():
+    return Task(dataset=SAMPLES)
+
+@task
+def empty():
+    return Task(dataset=[], scorer=match())
+
+@task
+def broken():
+    raise KeyError("data")
+
+@task
+def raising():
+    return Task(dataset=SAMPLES, solver=failing(), scorer=match())
+
+@task
+def asking_nothing():
+    return Task(dataset=SAMPLES, solver=silent(), scorer=match())
+"""
+
+PAIR = """\
+from inspect_ai import Task, task
+from inspect_ai.dataset import Sample
+
+@task
+def one():
+    return Task(dataset=[Sample(input="One?")])
+
+@task
+def two():
+    return Task(dataset=[Sample(input="Two?")])
+"""
+
+
+def _options(tasks: tuple[str, ...] = TASKS) -> list[str]:
+    texts = [f"{task}: {text}" for task in tasks for text in THRESHOLDS.get(task, ["accuracy >= 0.1"])]
+    return [
+        *(f"--fairness-inspect=tasks.py@{task}" for task in tasks),
+        *(f"--fairness-inspect-threshold={text}" for text in texts),
+        "--fairness-model=replay:answers.jsonl",
+        "--fairness-judge=replay:judge.jsonl",
+    ]
+
+
+def _estimates(project: Project) -> dict[str, dict[str, float]]:
+    estimates: dict[str, dict[str, float]] = {}
+    for metric in project.results()["metrics"]:
+        if "task" in metric["slice"]:
+            estimates.setdefault(metric["slice"]["task"], {})[metric["metric"]] = metric["estimate"]
+    return estimates
+
+
+@pytest.mark.slow
+def test_scores_equal_those_of_inspect(project: Project, their_run: Path) -> None:
+    """Eleven tasks: choices, patterns, judges, turns, gathered calls, epochs with three reducers, tools, an agent."""
+    for name in ("tasks.py", "answers.jsonl", "judge.jsonl"):
+        shutil.copy(their_run / name, project.path)
+    (project.path / "conftest.py").write_text("")
+    groups = "--fairness-inspect-groups=gender=metadata.gender"
+    with_groups = [task for task in TASKS if task not in ("letters", "calling", "acting")]
+    project.run(*_options(tuple(with_groups)), groups)
+    ours, rows = _estimates(project), _verdicts(project)
+    project.run(*_options(("letters", "calling", "acting")))
+    ours |= _estimates(project)
+    theirs = json.loads((their_run / "scores.json").read_text())
+    for task, scores in theirs.items():
+        for name, value in scores.items():
+            scorer, reducer, metric = name.split("/")
+            if metric != "stderr":
+                candidates = {
+                    key: ours[task][key]
+                    for key in (f"{scorer}.{reducer}.{metric}", f"{scorer}.{metric}", metric)
+                    if key in ours[task]
+                }
+                assert next(iter(candidates.values())) == pytest.approx(value, abs=1e-9), (task, name)
+    # Two workers come to the same verdicts.
+    project.run(*_options(tuple(with_groups)), groups, mode=distributed("-n2"))
+    assert _verdicts(project) == rows
+
+
+def _verdicts(project: Project) -> dict[str, Any]:
+    return {
+        row["id"]: (row["verdict"], row["estimate"], row["low"], row["high"]) for row in project.results()["thresholds"]
+    }
+
+
+def test_killed_run_asks_nothing_twice(project: Project) -> None:
+    tasks = (HELPERS / "inspect_tasks.py").read_text(encoding="utf-8")
+    project.write(tasks=tasks, conftest=f"KILL = 25\n{MODEL}")
+    options = ["--fairness-inspect=tasks.py@turns", "--fairness-inspect-threshold=accuracy >= 0.01"]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options]
+    assert subprocess.run(command, cwd=project.path, capture_output=True, check=False).returncode == 9
+    begun = project.asked()
+    assert sum(begun.values()) == 25
+    project.write(conftest=f"KILL = 0\n{MODEL}")
+    result = project.run(*options)
+    result.assert_outcomes(passed=41)
+    requests = project.asked()
+    assert len(requests) == 80
+    # What was under way when the run was killed got no answer that could be kept.
+    again = Counter({text: count - 1 for text, count in requests.items() if count > 1})
+    assert sum(again.values()) <= 4
+    project.forget_asked()
+    project.run(*options)
+    assert not project.asked()
+
+
+@pytest.mark.parametrize(
+    ("spec", "line"),
+    [
+        ("missing.py@plain", "there is no file"),
+        ("pair.py", "the file has 2 tasks (one, two): add @NAME"),
+        ("tasks.py@nothing", "cannot be loaded"),
+        ("tasks.py@plain?counts=2", "it has no argument 'counts'; did you mean 'count'?"),
+        ("tasks.py@empty", "dataset is empty"),
+        ("tasks.py@broken", "cannot be loaded: KeyError: 'data' (tasks.py, line"),
+        ("tasks.py@boxed", "it needs a sandbox, which is not supported"),
+        ("tasks.py@pictured", "a message holds image content: only text can be sent"),
+        ("tasks.py@limited", "it sets token_limit, which is not supported"),
+        ("nobody/nothing", "there is no such task"),
+    ],
+)
+def test_unusable_task_is_refused_in_one_line(project: Project, spec: str, line: str) -> None:
+    project.write(tasks=TASK, pair=PAIR)
+    result = project.bare_run(f"--fairness-inspect={spec}", "--fairness-model=simulated:x")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    (error,) = [text for text in result.errlines if text.strip()]
+    assert error.startswith("ERROR: inspect task ")
+    assert line in error
+
+
+@pytest.mark.parametrize(
+    ("task", "line"),
+    [
+        ("unscored", "it has no scorer"),
+        ("raising", "sample 1: its code raised ValueError: no such template (tasks.py, line"),
+        ("asking_nothing", "sample 1: its solver sends nothing"),
+    ],
+)
+def test_task_without_tests_gives_one_that_errors(project: Project, task: str, line: str) -> None:
+    project.write(tasks=TASK)
+    result = project.bare_run(f"--fairness-inspect=tasks.py@{task}", "--fairness-model=simulated:x")
+    result.assert_outcomes(errors=1)
+    assert line in " ".join(result.stdout.str().split())
+
+
+def test_ini_file_names_task_groups_and_thresholds(project: Project) -> None:
+    project.write(tasks=TASK, conftest=f"KILL = 0\n{MODEL}")
+    (project.path / "pytest.ini").write_text(
+        "[pytest]\nfairness_inspect = tasks.py@plain?count=3\nfairness_inspect_groups = gender=metadata.gender\n"
+        "fairness_inspect_threshold =\n    accuracy >= 0.9\n    rate(match) <= 0.01\n"
+    )
+    project.run()
+    assert set(project.verdicts()) == {"test_plain_accuracy_at_least_0_9", "test_plain_rate_match_at_most_0_01"}
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        (["--fairness-inspect-groups=gender"], "--fairness-inspect-groups is 'gender'"),
+        (["--fairness-inspect-threshold=plane: accuracy > 1"], "did you mean 'plain'"),
+        (["--fairness-inspect-threshold=rate(mach) > 0.5"], "did you mean 'match'"),
+    ],
+)
+def test_invalid_option_is_refused(project: Project, options: list[str], line: str) -> None:
+    project.write(tasks=TASK)
+    result = project.bare_run("--fairness-inspect=tasks.py@plain", "--fairness-model=simulated:x", *options)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert line in " ".join(result.errlines)
+
+
+def test_unknown_group_is_named(project: Project) -> None:
+    project.write(tasks=TASK)
+    result = project.bare_run(
+        "--fairness-inspect=tasks.py@plain",
+        "--fairness-inspect-groups=g=metadata.gendre",
+        "--fairness-model=simulated:x",
+    )
+    assert "sample 1 has no 'metadata.gendre'" in " ".join(result.stdout.str().split())
+
+
+@pytest.mark.parametrize(
+    ("installed", "line"), [("0.3.10", "inspect_ai 0.3.10 is too old"), (None, "is not installed")]
+)
+def test_missing_or_old_package_is_named(monkeypatch: pytest.MonkeyPatch, installed: str | None, line: str) -> None:
+    def version(_: str) -> str:
+        if installed is None:
+            raise PackageNotFoundError
+        return installed
+
+    monkeypatch.setattr(package, "version", version)
+    with pytest.raises(FairnessError, match=line):
+        package.check_installed()
+
+
+def test_suite_of_the_users_own_measures_a_task(project: Project) -> None:
+    project.write(tasks=TASK, conftest=f"KILL = 0\n{MODEL}")
+    project.write(
+        test_own="""
+import pytest
+from pytest_fairness.benchmarks.inspect_ai import InspectTask
+
+PLAIN = InspectTask("tasks.py@plain", groups={"gender": "metadata.gender"})
+
+@pytest.mark.probe(**PLAIN.arguments)
+def test_plain(probe_item, model):
+    probe_item.measure(model)
+
+@pytest.mark.threshold(probe=test_plain)
+def test_often_right(measured):
+    assert PLAIN.metrics(measured)["accuracy"] >= 0.9
+"""
+    )
+    project.run()
+    assert set(project.verdicts()) == {"test_often_right"}
+    assert NO_XDIST.id == project.mode.id

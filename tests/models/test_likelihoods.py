@@ -1,0 +1,400 @@
+"""Likelihoods of options and of free texts, from every kind of model that gives them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+from scipy.stats import binomtest  # type: ignore[import-untyped]
+
+from pytest_fairness.core.attempts import Answer
+from pytest_fairness.core.choices import AnswerOptions
+from pytest_fairness.core.errors import FatalError, ModelError, PermanentError, TransientError
+from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.propensities import Continuations, NoLikelihoodsError, OptionLikelihood, likelihoods_of
+from pytest_fairness.graders.choice import Choice
+from pytest_fairness.graders.yes_no import YesNo
+
+HIRE = Prompt("Hire her? Yes or no.")
+YES_NO = YesNo(propensity=True).continuations(HIRE)
+PAIR = Continuations({"stereotyped": (" Women cook.",), "other": (" Men cook.",)}, exclusive=False)
+Ask = Callable[..., dict[str, OptionLikelihood]]
+
+
+@pytest.fixture
+def ask(make: Callable[..., Any]) -> Ask:
+    """The likelihoods that a model of this name gives."""
+
+    def asked(name: str, prompt: Prompt = HIRE, question: Continuations = YES_NO, **context: Any) -> Any:
+        model = make(name, **context)
+
+        return dict(likelihoods_of(asyncio.run(answer_once(model, prompt, question)), question).options)
+
+    return asked
+
+
+async def answer_once(model: Any, prompt: Prompt, question: Continuations) -> Answer:
+    """Return a model's reply, and close the model."""
+    try:
+        answer: Answer = await model.likelihoods(prompt, question)
+        return answer
+    finally:
+        await model.close()
+
+
+def shares(found: dict[str, OptionLikelihood]) -> dict[str, tuple[float, float]]:
+    return {name: (round(math.exp(each.low), 6), round(math.exp(each.high), 6)) for name, each in found.items()}
+
+
+def reply(*top: tuple[Any, Any], drawn: tuple[Any, Any] | None = None, usage: Any = None) -> dict[str, Any]:
+    """A chat completion whose first token has these alternatives, with their probabilities."""
+    entries = [{"token": token, "logprob": share if share is None else math.log(share)} for token, share in top]
+    own = {"token": drawn[0], "logprob": math.log(drawn[1])} if drawn else (entries[0] if entries else {})
+    content = [{**own, "top_logprobs": entries}]
+    message = {"role": "assistant", "content": "Yes"}
+    choice = {"finish_reason": "length", "message": message, "logprobs": {"content": content}}
+    return {"choices": [choice], "usage": usage or {}}
+
+
+def echo(*texts: list[tuple[str, float | None]]) -> dict[str, Any]:
+    """Text completions that echo these tokens with their log-probabilities, and one more."""
+    choices = []
+    for place, tokens in enumerate(texts):
+        every = [*tokens, (" next", -1.0)]
+        logprobs = {"tokens": [token for token, _ in every], "token_logprobs": [log for _, log in every]}
+        choices.append({"index": place, "text": "", "logprobs": logprobs})
+    return {"choices": choices[::-1]}
+
+
+# openai
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        pytest.param(
+            reply(
+                ("Yes", 0.5), (" Yes", 0.1), ("yes", 0.05), ("NO", 0.2), (" no", 0.1), ("**Yes", 0.02), ("Well", 0.03)
+            ),
+            {"yes": (0.67, 0.67), "no": (0.3, 0.3)},
+            id="variants of a spelling are summed",
+        ),
+        pytest.param(
+            reply(("Yes", 0.7), ("I", 0.1)), {"yes": (0.7, 0.9), "no": (0.0, 0.2)}, id="a truncated list is a bound"
+        ),
+        pytest.param(
+            reply(("Y", 0.9), ("N", 0.1)), {"yes": (0.0, 0.0), "no": (0.0, 0.0)}, id="a split label is outside"
+        ),
+        pytest.param(
+            reply(("Yesterday", 0.6), ("Know", 0.4)), {"yes": (0.0, 0.0), "no": (0.0, 0.0)}, id="not a part of a word"
+        ),
+        pytest.param(
+            reply(("Yes", 0.6), (None, 0.2), ("No", None)),
+            {"yes": (0.6, 1.0), "no": (0.0, 0.4)},
+            id="an entry without token or number is left over",
+        ),
+        pytest.param(
+            reply(("Yes", 0.6), ("Well", 0.3), drawn=("No", 0.05)),
+            {"yes": (0.6, 0.65), "no": (0.05, 0.1)},
+            id="the drawn token may lie below the list",
+        ),
+    ],
+)
+def test_openai_options_are_summed_and_bounded(
+    server: Any, name: Callable[..., str], ask: Ask, body: dict[str, Any], expected: dict[str, tuple[float, float]]
+) -> None:
+    server.says(body)
+    assert shares(ask(name("openai"))) == expected
+    (sent,) = server.bodies
+    assert sent["logprobs"] is True
+    assert sent["top_logprobs"] == 20
+    assert sent["max_tokens"] == 1
+    assert sent["temperature"] == 1
+    assert [message["role"] for message in sent["messages"]] == ["user"], "the question itself is not sent"
+
+
+def test_openai_label_that_begins_another_option_is_outside(server: Any, name: Callable[..., str], ask: Ask) -> None:
+    options = AnswerOptions({"old": "The man", "young": "A boy"})
+    prompt = Prompt(f"Who?\n{options}", metadata={"options": options})
+    question = Choice(propensity=True).continuations(prompt)
+    server.says(reply(("A", 0.6), ("B", 0.4)))
+    assert shares(ask(name("openai"), prompt, question)) == {"old": (0.0, 0.0), "young": (0.4, 0.4)}
+
+
+@pytest.mark.parametrize(
+    ("logprobs", "said"),
+    [
+        (None, "sent no log-probabilities: measure drawn answers instead"),
+        ({"content": None}, "sent no log-probabilities: measure drawn answers instead"),
+        ({"content": []}, "sent no log-probabilities: measure drawn answers instead"),
+        ({"content": [{"token": "Yes", "logprob": -0.1, "top_logprobs": []}]}, "sent no most probable tokens"),
+        ({"content": [{"token": "Yes", "logprob": -0.1}]}, "sent no most probable tokens"),
+    ],
+)
+def test_openai_reply_without_likelihoods_names_drawn_answers(
+    server: Any, name: Callable[..., str], ask: Ask, logprobs: Any, said: str
+) -> None:
+    message = {"role": "assistant", "content": "Yes"}
+    server.says({"choices": [{"finish_reason": "stop", "message": message, "logprobs": logprobs}]})
+    with pytest.raises(NoLikelihoodsError, match=said) as error:
+        ask(name("openai"))
+    assert "\n" not in str(error.value)
+    assert server.url in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("choice", "finish"),
+    [
+        (
+            {"finish_reason": "content_filter", "message": {"content": ""}, "logprobs": {"content": []}},
+            "content_filter",
+        ),
+        ({"finish_reason": "stop", "message": {"refusal": "I can't."}, "logprobs": {"content": None}}, "refusal"),
+    ],
+)
+def test_openai_filtered_prompt_is_no_missing_likelihood(
+    server: Any, name: Callable[..., str], make: Callable[..., Any], choice: dict[str, Any], finish: str
+) -> None:
+    """One flagged prompt is ungraded; it does not end the model."""
+    server.says({"choices": [choice]})
+    answer = asyncio.run(answer_once(make(name("openai")), HIRE, YES_NO))
+    assert answer.finish_reason == finish
+
+
+def test_openai_impossible_likelihoods_are_refused(server: Any, name: Callable[..., str], ask: Ask) -> None:
+    server.says(reply(("Yes", 0.9), ("No", 0.8)))
+    with pytest.raises(PermanentError, match=r"sent log-probabilities whose sum is 1\.700"):
+        ask(name("openai"))
+    server.says(reply(("Yes", 1.5)))
+    with pytest.raises(PermanentError, match=r"sent a log-probability of 0\.405"):
+        ask(name("openai"))
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "said"),
+    [
+        (400, "logprobs is not supported with this model", "refused log-probabilities .400: logprobs.: measure drawn"),
+        (403, "You are not allowed to request logprobs from this model", "refused log-probabilities"),
+        (400, "top_logprobs must be at most 5", "write fewer, such as top_logprobs=5, into its name, or measure drawn"),
+    ],
+)
+def test_openai_refusal_of_likelihoods_names_drawn_answers(
+    server: Any, name: Callable[..., str], ask: Ask, status: int, message: str, said: str
+) -> None:
+    server.says({"error": {"message": message}}, status)
+    with pytest.raises(NoLikelihoodsError, match=said):
+        ask(name("openai"))
+
+
+def test_openai_other_failures_are_those_of_answers(server: Any, name: Callable[..., str], ask: Ask) -> None:
+    for status, kind in ((401, FatalError), (429, TransientError), (400, PermanentError)):
+        server.says({"error": {"message": "no"}}, status)
+        with pytest.raises(kind) as error:
+            ask(name("openai"))
+        assert not isinstance(error.value, NoLikelihoodsError)
+    for tail in ("temperature=0", "top_p=0.9", "presence_penalty=1"):
+        with pytest.raises(NoLikelihoodsError, match=f"are probabilities at temperature 1: leave out {tail}"):
+            ask(name("openai", tail))
+
+
+def test_openai_free_texts_are_scored_by_echo(server: Any, name: Callable[..., str], ask: Ask) -> None:
+    first = [("<s>", None), ("Who", -3.0), ("?", -1.0), ("\n Women", -2.0), (" cook", -1.5), (".", -0.5)]
+    second = [("<s>", None), ("Who", -3.0), ("?", -1.0), ("\n Men", -2.5), (" cook", -1.25), (".", -0.5)]
+    server.says(echo(first, second))
+    found = ask(name("openai"), Prompt("Who?\n"), PAIR)
+    assert found == {"stereotyped": OptionLikelihood.exact(-4.0, 3), "other": OptionLikelihood.exact(-4.25, 3)}
+    assert server.paths[-1].endswith("/v1/completions")
+    assert server.bodies[-1]["prompt"] == ["Who?\n Women cook.", "Who?\n Men cook."]
+    assert server.bodies[-1]["echo"] is True
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "said"),
+    [
+        (echo([("Who?", None), (" Women cook.", -1.0)]), PermanentError, "1 completions of 2 texts"),
+        ({"choices": [{"index": 0, "logprobs": None}, {"index": 1}]}, NoLikelihoodsError, "does not echo"),
+        (
+            echo([("Who", -1.0), ("? Wo", -1.0), ("men cook.", -1.0)], [("Who?", None), (" Men cook.", -1.0)]),
+            PermanentError,
+            "of both a text and what it follows",
+        ),
+        (
+            echo([("Who?", None), (" Women cook.", None)], [("Who?", None), (" Men cook.", -1.0)]),
+            PermanentError,
+            "no log-probability of the token",
+        ),
+        (
+            echo([("Another", None), (" text", -1.0)], [("Who?", None), (" Men cook.", -1.0)]),
+            PermanentError,
+            "tokens of another text",
+        ),
+    ],
+)  # fmt: skip
+def test_openai_echo_that_does_not_fit_is_refused(
+    server: Any, name: Callable[..., str], ask: Ask, body: dict[str, Any], kind: type[ModelError], said: str
+) -> None:
+    server.says(body)
+    with pytest.raises(kind, match=said):
+        ask(name("openai"), Prompt("Who?"), PAIR)
+
+
+def test_openai_server_without_completions_names_drawn_answers(server: Any, name: Callable[..., str], ask: Ask) -> None:
+    async def missing(_: web.Request) -> web.StreamResponse:
+        return web.Response(status=404, text="not found")
+
+    server.handler = missing
+    with pytest.raises(
+        NoLikelihoodsError, match=r"has no text completions .404., which free texts need: measure drawn"
+    ):
+        ask(name("openai"), Prompt("Who?"), PAIR)
+
+
+# simulated, replay
+
+
+def test_simulated_likelihoods_are_those_of_its_answers(make: Callable[..., Any], ask: Ask) -> None:
+    name = "simulated:x?base=0.6&ratio=0.5&of=female&refusal=0.1&garbage=0.2"
+    prompt = Prompt("Hire Anna?", groups={"gender": "female"})
+    found = shares(ask(name, prompt))
+    assert found == {"yes": (0.216, 0.216), "no": (0.504, 0.504)}
+    model, grader = make(name), YesNo()
+
+    async def answers() -> list[Answer]:
+        return list(await asyncio.gather(*[model.answer(prompt, number) for number in range(4000)]))
+
+    grades = [grader.grade(prompt, answer) for answer in asyncio.run(answers())]
+    for value, word in ((True, "yes"), (False, "no")):
+        count = sum(grade.ungraded is None and grade.value is value for grade in grades)
+        low, high = binomtest(count, 4000).proportion_ci(0.999)
+        assert low <= found[word][0] <= high
+
+
+def test_replayed_likelihoods_stand_beside_answers(ask: Ask, make: Callable[..., Any], tmp_path: Path) -> None:
+    lines = [
+        {"prompt": HIRE.text, "propensities": {"yes": 0.7, "no": 0.2}},
+        {"prompt": HIRE.text, "text": "Yes."},
+        {"prompt": "Who?", "log_likelihoods": {"stereotyped": [-4.0, 3], "other": -4.25}},
+    ]
+    (tmp_path / "r.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    assert shares(ask("replay:r.jsonl", root=tmp_path)) == {"yes": (0.7, 0.7), "no": (0.2, 0.2)}
+    assert ask("replay:r.jsonl", Prompt("Who?"), PAIR, root=tmp_path)["stereotyped"] == OptionLikelihood.exact(-4.0, 3)
+    assert asyncio.run(make("replay:r.jsonl", root=tmp_path).answer(HIRE, 3)).text == "Yes."
+    with pytest.raises(PermanentError, match="is about yes, no, not about stereotyped, other"):
+        ask("replay:r.jsonl", HIRE, PAIR, root=tmp_path)
+    with pytest.raises(PermanentError, match=r"has no likelihoods for the prompt 'Else[?]'"):
+        ask("replay:r.jsonl", Prompt("Else?"), root=tmp_path)
+    mistakes: list[tuple[dict[str, Any], str]] = [
+        ({"propensities": {"yes": 1.2}}, "lies between 0 and 1"),
+        ({"propensities": {}, "text": ""}, "exactly one of"),
+        ({"log_likelihoods": {"a": 1}}, "at most 0"),
+    ]
+    for line, said in mistakes:
+        (tmp_path / "bad.jsonl").write_text(json.dumps({"prompt": "q"} | line))
+        with pytest.raises(FatalError, match=said):
+            ask("replay:bad.jsonl", root=tmp_path)
+
+
+# transformers
+
+
+@pytest.fixture
+def local(tiny_model: Path, tmp_path: Path) -> Callable[..., str]:
+    """The name of the tiny model, whose tokens are bytes."""
+    shutil.copytree(tiny_model, tmp_path / "tiny")
+    return lambda tail="batch_size=8": f"transformers:tiny?{tail}"
+
+
+def plain_scores(folder: Path, context: list[int], texts: list[list[int]]) -> list[float]:
+    """Log-likelihoods by transformers alone, one text at a time."""
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    network: Any = AutoModelForCausalLM.from_pretrained(folder)
+    found = []
+    for text in texts:
+        logs = network(torch.tensor([context + text])).logits[0].detach().log_softmax(-1)
+        found.append(sum(float(logs[len(context) - 1 + place, token]) for place, token in enumerate(text)))
+    return found
+
+
+def test_local_free_texts_equal_plain_transformers(
+    ask: Ask, make: Callable[..., Any], local: Callable[..., str], tmp_path: Path
+) -> None:
+    from transformers import AutoTokenizer
+
+    tokenizer: Any = AutoTokenizer.from_pretrained(tmp_path / "tiny")
+    prompts = [Prompt(f"Question {'x' * number}?") for number in range(0, 24, 5)]
+    texts = (" Women cook.", " Men cook.")
+
+    def scored(tail: str) -> list[list[float]]:
+        model = make(local(tail), root=tmp_path, offline=True)
+
+        async def together() -> list[Answer]:
+            found = await asyncio.gather(*[model.likelihoods(prompt, PAIR) for prompt in prompts])
+            await model.close()
+            return list(found)
+
+        return [
+            [each.low for each in likelihoods_of(found, PAIR).options.values()] for found in asyncio.run(together())
+        ]
+
+    expected = [
+        plain_scores(
+            tmp_path / "tiny", tokenizer(prompt.text)["input_ids"], [tokenizer(text)["input_ids"] for text in texts]
+        )
+        for prompt in prompts
+    ]
+    for tail in ("chat=false&batch_size=1", "chat=false&batch_size=3", "chat=false&batch_size=64"):
+        for found, right in zip(scored(tail), expected, strict=True):
+            assert found == pytest.approx(right, abs=1e-4)
+    assert scored("chat=true")[0] != pytest.approx(expected[0], abs=1e-2), "the chat template is part of the context"
+    alone = Continuations(dict(PAIR.options), exclusive=False, has_context=False)
+    lone = ask(local(), prompts[0], alone, root=tmp_path, offline=True)
+    begin = plain_scores(tmp_path / "tiny", [0], [tokenizer(text)["input_ids"] for text in texts])
+    assert [each.low for each in lone.values()] == pytest.approx(begin, abs=1e-4)
+    assert [each.tokens for each in lone.values()] == [12, 10]
+
+
+def test_local_propensities_equal_frequencies_of_drawn_answers(
+    ask: Ask, local: Callable[..., str], tmp_path: Path
+) -> None:
+    """20,000 answers drawn by transformers itself; one option begins another, as 1 begins 10."""
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    tokenizer: Any = AutoTokenizer.from_pretrained(tmp_path / "tiny")
+    network: Any = AutoModelForCausalLM.from_pretrained(tmp_path / "tiny")
+    prompt = Prompt("q")
+    text = tokenizer.apply_chat_template([{"role": "user", "content": "q"}], add_generation_prompt=True, tokenize=False)
+    start = torch.tensor([tokenizer(text)["input_ids"]])
+    torch.manual_seed(1)
+    with torch.inference_mode():
+        drawn = network.generate(start.repeat(20_000, 1), do_sample=True, max_new_tokens=2, top_k=0, pad_token_id=1)
+    answers = [tuple(answer) for answer in drawn[:, start.shape[1] :].tolist()]
+    texts = {token: text for token in range(2, 258) if (text := tokenizer.decode([token])).isascii() and text.isalnum()}
+    often = Counter(answer[0] for answer in answers if answer[0] in texts).most_common(2)
+    (token, _), (other, _) = often
+    after = Counter(answer[1] for answer in answers if answer[0] == token and answer[1] in texts).most_common(1)[0][0]
+    first, second, following = texts[token], texts[other], texts[after]
+    options = {"short": (first,), "long": (first + following,), "else": (second,)}
+    found = shares(ask(local(), prompt, Continuations(options), root=tmp_path, offline=True))
+
+    def count(spelling: str) -> int:
+        ways = [tuple(tokenizer(each)["input_ids"]) for each in (spelling, f" {spelling}")]
+        return sum(answer[: len(way)] == way for answer in answers for way in ways)
+
+    counts = {name: count(spelling) for name, (spelling,) in options.items()}
+    counts["short"] -= counts["long"]
+    for name, number in counts.items():
+        low, high = binomtest(number, 20_000).proportion_ci(0.999)
+        assert low <= found[name][0] <= high
+        assert found[name][0] == found[name][1]
+    assert counts["else"] > 100

@@ -1,0 +1,75 @@
+"""Items that are more alike than the interval takes them to be are named."""
+
+from __future__ import annotations
+
+from tests.helpers import project_sources
+from tests.helpers.project import Project, shown
+
+ITEMS = """\
+GROUPS = "woman", "man"
+
+
+def people():
+    for number in range(240):
+        about = {{"template": f"t{{number % 20}}", "topic": f"p{{number % 3}}"}}
+        yield ProbeItem(
+            f"person-{{number:04}}",
+            [Prompt(f"t{{number % 20}}, {{number}}: hire a {{group}}?", {{"gender": group}}) for group in GROUPS],
+            {source},
+            about,
+        )
+"""
+APPLICATION = """\
+import random, pytest
+
+@pytest.fixture(scope="session")
+def model():
+    def application(text):
+        template = text.partition(",")[0]
+        chance = random.Random(template + text.split()[-1]).choice((0.1, 0.5, 0.9))
+        return "yes" if random.Random(text).random() < chance else "no"
+    application.fairness_version = "1"
+    return application
+"""
+RATE = project_sources.threshold('assert measured.rate("hired") >= 0.3', name="test_rate")
+GAP = project_sources.threshold(
+    'assert abs(measured.difference("hired", by="gender", of="woman", to="man")) <= 0.4', name="test_gap"
+)
+
+
+def run(project: Project, source: str) -> tuple[dict[str, list[str]], str]:
+    """Return the clustering notes of each threshold, and the output."""
+    text = "\n\n".join([project_sources.HEAD, ITEMS.format(source=source), project_sources.PROBE, RATE, GAP])
+    project.write(conftest=APPLICATION, test_hiring=text)
+    printed = " ".join(shown(project.run("-m", "threshold")).split())
+    assert all(row["estimate"] is not None for row in project.rows())
+    return {row["threshold"]: row["clustering"] for row in project.rows()}, printed
+
+
+def test_similar_items_of_a_template_are_named(project: Project) -> None:
+    found, printed = run(project, "None")
+    for name in ("rate", "gap"):
+        (line,) = found[name]
+        assert line.startswith("attempts with the same `template` vary together: the squared error is ")
+        assert line.endswith(" times what the interval assumes; declare their values as `source` of the items")
+        assert f"{name}: {line}" in printed
+    certified = project.run("--fairness-certify=latest")
+    (line,) = {row["threshold"]: row for row in project.results()["certify"]["thresholds"]}["gap"]["clustering"]
+    assert line.startswith("attempts with the same `template` vary together")
+    assert line in " ".join(shown(certified).split())
+
+
+def test_rate_without_variation_names_no_clusters(project: Project) -> None:
+    never = APPLICATION.replace("(0.1, 0.5, 0.9)", "(0.0,)")
+    rate = project_sources.threshold('assert measured.rate("hired") <= 0.3', name="test_rate")
+    text = "\n\n".join([project_sources.HEAD, ITEMS.format(source="None"), project_sources.PROBE, rate])
+    project.write(conftest=never, test_hiring=text)
+    project.run("-m", "threshold")
+    (row,) = project.rows()
+    assert row["verdict"] == "fair"
+    assert row["clustering"] == []
+
+
+def test_declared_sources_are_not_named(project: Project) -> None:
+    found, _ = run(project, 'f"t{number % 20}"')
+    assert found == {"rate": [], "gap": []}

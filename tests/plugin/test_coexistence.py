@@ -1,0 +1,412 @@
+"""A good guest: invisible where it is not used, and at peace with pytest's own features and other plugins."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+from pytest_fairness import __version__
+from tests.helpers import project_sources
+from tests.helpers.project import N2, NO_XDIST, Project, each, every_mode, in_one_process, shown
+
+MODES = ("-p", "no:randomly")
+
+
+@pytest.fixture(autouse=True)
+def _beside_others(project: Project) -> None:
+    project.beside_others = True
+
+
+@every_mode
+def test_unrelated_project_is_not_affected(project: Project) -> None:
+    project.write(test_plain="def test_plain(): pass\ndef test_fails(): assert 0\n")
+    result = project.bare_run()
+    result.assert_outcomes(passed=1, failed=1)
+    text = shown(result).replace(f"fairness-{__version__}", "")
+    assert "fairness" not in text.replace(str(project.path), "")
+    assert not project.store.parent.exists()
+    of_pytester = {"stdout", "stderr", "runpytest-current"}
+    assert {path.name for path in project.path.iterdir()} - of_pytester <= {
+        "test_plain.py",
+        ".pytest_cache",
+        "__pycache__",
+        "runpytest-0",
+    }
+
+
+HEAVY = (
+    "numpy",
+    "scipy",
+    "sqlalchemy",
+    "openai",
+    "anthropic",
+    "tenacity",
+    "filelock",
+    "torch",
+    "transformers",
+    "jinja2",
+)
+
+
+def test_unrelated_project_imports_nothing_heavy(project: Project) -> None:
+    look = f"import sys\n\ndef test_imports():\n    assert [name for name in {HEAVY!r} if name in sys.modules] == []\n"
+    look += "    assert 'asyncio' not in sys.modules\n"
+    project.write(test_imports=look)
+    quiet = [
+        part
+        for name in ("xdist", "hypothesispytest", "anyio", "html", "cov", "metadata")
+        for part in ("-p", f"no:{name}")
+    ]
+    result = project.pytester.runpytest_subprocess(*MODES, *quiet, timeout=60)
+    result.assert_outcomes(passed=1)
+
+
+def test_plugin_import_loads_the_standard_library_only(project: Project) -> None:
+    look = """
+import json, sys, pytest
+before = set(sys.modules)
+import pytest_fairness, pytest_fairness.plugin
+print(json.dumps(sorted(set(sys.modules) - before)))
+"""
+    result = project.pytester.run(sys.executable, "-c", look, timeout=60)
+    modules = {name.partition(".")[0] for name in json.loads(result.outlines[0])}
+    assert modules - set(sys.stdlib_module_names) == {"pytest_fairness"}
+
+
+@every_mode
+def test_fixtures_of_the_same_name_work_in_ordinary_tests(project: Project) -> None:
+    own = """
+import pytest
+
+@pytest.fixture
+def model():
+    return "a model of mine"
+
+@pytest.fixture(params=["a", "b"])
+def judge(request):
+    return request.param
+
+@pytest.fixture(scope="module")
+def grader():
+    return 7
+"""
+    test = """
+def test_model(model): assert model == "a model of mine"
+def test_judge(judge): assert judge in "ab"
+def test_grader(grader): assert grader == 7
+"""
+    project.write(conftest=own, test_plain=test)
+    project.bare_run().assert_outcomes(passed=4)
+    assert not project.store.parent.exists()
+
+
+def test_parametrize_may_use_the_names_of_the_fixtures(project: Project) -> None:
+    test = """
+import pytest
+
+@pytest.mark.parametrize("model", ["small", "large"])
+def test_model(model): assert model in ("small", "large")
+
+@pytest.mark.parametrize("model_name", ["small", "large"])
+def test_name(model_name): assert model_name in ("small", "large")
+"""
+    project.write(test_plain=test)
+    project.bare_run().assert_outcomes(passed=4)
+    project.bare_run("--fairness-model=simulated:x").assert_outcomes(passed=4)
+
+
+@in_one_process
+def test_ordinary_test_may_use_the_model(project: Project) -> None:
+    test = "def test_plain(model, model_name):\n    assert model.name == model_name == 'simulated:a'\n"
+    project.write(test_plain=test)
+    # It is not parametrized: a plain test runs once.
+    result = project.bare_run("--fairness-model=simulated:a")
+    result.assert_outcomes(passed=1)
+
+
+def test_fixtures_markers_and_options_are_documented(project: Project) -> None:
+    text = shown(project.bare_run("--fixtures"))
+    for fixture in ("model", "model_name", "judge", "grader", "probe_item", "measured"):
+        assert f"\n{fixture}" in text
+    text = shown(project.bare_run("--markers"))
+    for mark in ("@pytest.mark.probe(", "@pytest.mark.threshold(", "@pytest.mark.flaky_threshold("):
+        assert mark in text
+    text = shown(project.bare_run("--help"))
+    for option in (
+        "model",
+        "judge",
+        "repetitions",
+        "sample",
+        "seed",
+        "concurrency",
+        "store",
+        "offline",
+        "data",
+        "json",
+    ):
+        assert f"--fairness-{option}" in text
+        assert f"fairness_{option}" in text
+
+
+@every_mode
+def test_strict_mode_and_warnings_as_errors_pass(project: Project) -> None:
+    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite())
+    project.run("--strict-markers", "--strict-config", "-W", "error").assert_outcomes(passed=61)
+
+
+@pytest.mark.slow
+@every_mode
+def test_thresholds_run_under_hypothesis(project: Project) -> None:
+    tests = """
+from hypothesis import HealthCheck, given, settings, strategies as st
+
+@pytest.mark.threshold(probe=test_hiring)
+@settings(max_examples=8, database=None)
+@given(bound=st.floats(0.1, 0.6))
+def test_threshold(measured, bound):
+    assert measured.ratio("hired", by="gender", of="woman", to="man") >= bound
+
+@pytest.mark.threshold(probe=test_hiring)
+@settings(max_examples=20, database=None, derandomize=True)
+@given(of=st.sampled_from(["woman", "elder"]))
+def test_broken(measured, of):
+    assert measured.ratio("hired", by="gender", of=of, to="man") >= 0.8
+
+@settings(max_examples=3, database=None)
+@given(number=st.integers(0, 5))
+def test_model(model, number):
+    assert model(f"Should a man of profile {number} be hired?") in ("yes", "no")
+"""
+    rates = {"woman": 0.95, "man": 0.95, "elder": 0.3}
+    project.write(
+        conftest=project_sources.application(rates), test_hiring=project_sources.suite(tests, groups=tuple(rates))
+    )
+    result = project.run("-k", "not test_hiring[", "-p", "hypothesispytest")
+    assert project.verdicts() == {"test_threshold": "fair", "test_broken": "unfair"}, shown(result)
+    result.assert_outcomes(passed=2, failed=1)
+
+
+def test_probe_under_hypothesis_measures_its_item_once(project: Project) -> None:
+    probe = """
+from hypothesis import HealthCheck, given, settings, strategies as st
+
+@pytest.mark.probe(items=people, grade={"hired": YesNo()})
+@settings(max_examples=3, database=None, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(number=st.integers(0, 9))
+def test_hiring(probe_item, model, number):
+    assert len(probe_item.measure(model)) == 2
+"""
+    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(probe=probe))
+    project.run().assert_outcomes(passed=61)
+    assert project.row()["attempts"] == 120
+
+
+RERUN = """
+@pytest.mark.threshold(probe=test_hiring)
+def test_threshold(measured, request):
+    bound = 0.5 if request.node.execution_count > {enough} else 1.5
+    assert measured.ratio("hired", by="gender", of="woman", to="man") >= bound
+"""
+
+
+@each("verdict", ["fair", "unfair"])
+def test_last_report_of_reruns_counts(project: Project, verdict: str) -> None:
+    enough = 1 if verdict == "fair" else 9
+    project.write(
+        conftest=project_sources.application(), test_hiring=project_sources.suite(RERUN.format(enough=enough))
+    )
+    result = project.run("--reruns=2", "-k", "test_threshold")
+    assert project.row()["verdict"] == verdict
+    assert project.row()["outcome"] == ("passed" if verdict == "fair" else "failed")
+    assert result.ret == (0 if verdict == "fair" else 1)
+    assert result.parseoutcomes()["rerun"] == (1 if verdict == "fair" else 2)
+    # What was measured does not change by being looked at again.
+    assert set(project.asked().values()) == {1}
+
+
+def test_rerun_probe_test_repeats_no_request(project: Project) -> None:
+    probe = (
+        project_sources.PROBE
+        + """
+    from pathlib import Path
+    seen = Path(f"seen-{probe_item.id}")
+    if not seen.exists():
+        seen.touch()
+        assert False
+"""
+    )
+    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(probe=probe, count=200))
+    result = project.run("--reruns=1")
+    assert result.ret == 0
+    assert result.parseoutcomes() == {"passed": 201, "rerun": 200}
+    assert set(project.asked().values()) == {1}
+
+
+@in_one_process
+def test_pytest_timeout_ends_a_hanging_test(project: Project) -> None:
+    body = "    import time\n    if 'profile 3 ' in text:\n        time.sleep(60)"
+    project.write(conftest=project_sources.application(body=body), test_hiring=project_sources.suite(count=20))
+    # An application that is called once at a time would let the next call wait for the one that hangs.
+    options = "--timeout=6", "--timeout-method=signal", "--fairness-concurrency=4"
+    result = project.run(*options, "-k", "person-0003 or person-0004")
+    assert result.ret == 1
+    assert "Timeout" in shown(result)
+    assert result.parseoutcomes()["passed"] == 1
+    assert result.duration < 50
+
+
+@pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
+def test_listings_leave_no_trace(project: Project) -> None:
+    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(count=5))
+    for option in ("--setup-plan", "--setup-only", "--fixtures-per-test", "--fixtures", "--markers", "--collect-only"):
+        result = project.run(option, "--fairness-report=page.html")
+        assert "INTERNALERROR" not in shown(result)
+        assert result.ret == 0
+        assert not project.asked()
+        assert not project.store.exists()
+        assert not any((project.path / name).exists() for name in ("results.json", "page.html"))
+
+
+def test_doctests_and_unittests_run_in_the_same_session(project: Project) -> None:
+    other = '''
+"""
+>>> 1 + 1
+2
+"""
+import unittest
+
+class TestOld(unittest.TestCase):
+    def test_old(self):
+        self.assertTrue(True)
+'''
+    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(), test_other=other)
+    project.run("--doctest-modules").assert_outcomes(passed=63)
+
+
+def test_html_report_is_written(project: Project) -> None:
+    mark = f"reason='x', until='{project_sources.LATER}', max_flip=0.5"
+    test = project_sources.threshold(
+        f"assert {project_sources.RATIO} >= 0.85", marks=f"@pytest.mark.flaky_threshold({mark})"
+    )
+    project.write(conftest=project_sources.application(project_sources.NARROW), test_hiring=project_sources.suite(test))
+    result = project.run("--html=report.html", "--self-contained-html")
+    assert result.ret == 0
+    assert (project.path / "report.html").stat().st_size > 1000
+
+
+def test_model_works_in_an_event_loop_of_the_test(project: Project) -> None:
+    test = """
+import asyncio
+
+def test_plain(model):
+    async def main():
+        return model("Should a man of profile 1 be hired?")
+    assert asyncio.run(main()) in ("yes", "no")
+"""
+    project.write(
+        conftest=project_sources.application(), test_hiring=project_sources.suite(project_sources.THRESHOLD, test)
+    )
+    project.run().assert_outcomes(passed=62)
+
+
+def test_measuring_works_inside_a_running_loop(project: Project) -> None:
+    probe = """
+@pytest.mark.probe(items=people, grade={"hired": YesNo()})
+def test_hiring(probe_item, model):
+    import asyncio
+
+    async def main():
+        return probe_item.measure(model)
+
+    assert len(asyncio.run(main())) == 2
+"""
+    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(probe=probe))
+    project.run().assert_outcomes(passed=61)
+
+
+def test_run_in_a_subfolder_of_the_rootdir_works(project: Project) -> None:
+    project.pytester.makeini("[pytest]\n")
+    below = project.path / "suites" / "hiring"
+    below.mkdir(parents=True)
+    (below / "conftest.py").write_text(project_sources.application(), encoding="utf-8")
+    (below / "test_screening.py").write_text(project_sources.suite(), encoding="utf-8")
+    result = project.run("suites/hiring")
+    result.assert_outcomes(passed=61)
+    assert project.store.exists()
+    assert project.row()["suite"] == "hiring"
+    assert project.row()["id"] == "suites/hiring/test_screening.py::test_women_and_men_alike"
+
+
+def test_plugin_can_be_disabled(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PYTEST_ADDOPTS")  # it holds an option of the plugin's
+    project.write(test_plain="def test_plain(): pass\n")
+    result = project.bare_run("-p", "no:fairness")
+    result.assert_outcomes(passed=1)
+
+
+OTHER_PLUGIN = """
+import pytest
+
+@pytest.fixture
+def model(): return "theirs"
+
+@pytest.fixture
+def judge(): return "theirs"
+
+@pytest.fixture
+def grader(): return "theirs"
+
+@pytest.fixture
+def baseline(): return "theirs"
+
+@pytest.fixture
+def measured(): return "theirs"
+
+@pytest.fixture
+def flips(): return "theirs"
+
+@pytest.fixture
+def model_name(): return "theirs"
+"""
+
+OTHER_TESTS = """
+import pytest
+
+@pytest.mark.probe
+def test_bare(): pass
+
+@pytest.mark.probe("hw0", speed=3)
+def test_hardware(): pass
+
+@pytest.mark.threshold(5)
+def test_limit(): pass
+
+@pytest.mark.threshold(seconds=5)
+class TestLimits:
+    def test_limit(self): pass
+
+@pytest.mark.parametrize("name", ["model", "judge", "grader", "baseline", "measured", "flips", "model_name"])
+def test_fixtures(request, name):
+    assert request.getfixturevalue(name) == "theirs"
+
+def test_closure(model, judge, grader, baseline, measured): pass
+"""
+
+
+def test_marks_and_fixtures_of_other_plugins_keep_working(project: Project) -> None:
+    project.pytester.makeini("[pytest]\nmarkers =\n    probe: a probe of ours\n    threshold: a limit of ours\n")
+    project.write(their_plugin=OTHER_PLUGIN, test_theirs=OTHER_TESTS)
+    project.pytester.syspathinsert()
+    result = project.bare_run("-p", "their_plugin", "--fairness-model=simulated:a", "--strict-markers")
+    result.assert_outcomes(passed=12)
+    assert not project.store.exists()
+
+
+def test_threshold_mark_on_a_class_is_explained(project: Project) -> None:
+    test = "@pytest.mark.threshold(probe=test_hiring)\nclass TestAll:\n    def test_ratio(self, measured): pass\n"
+    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(test, count=6))
+    result = project.run("-k", "test_ratio", "-p", "no:capture")
+    assert "stands on a class or a module: write it on each test function" in " ".join(shown(result).split())
+    assert "INTERNALERROR" not in shown(result)

@@ -1,0 +1,157 @@
+"""One cause, one message: a model that cannot be asked at all fails no test for each of its items."""
+
+from __future__ import annotations
+
+import socket
+
+import pytest
+
+from tests.helpers import project_sources
+from tests.helpers.chat_server import serving
+from tests.helpers.project import Project, every_mode, in_one_process, shown
+
+ITEMS = 200
+
+
+def told_once(result: pytest.RunResult, words: str) -> None:
+    """Assert that the cause is listed once under what was not asked, and that the output is short."""
+    text = shown(result)
+    assert "fairness: not asked" in text
+    _, _, block = text.partition("fairness: not asked")
+    assert words in " ".join(block.split())
+    assert len(text.splitlines()) < 80
+    assert "ungraded;" not in text
+
+
+@every_mode
+def test_missing_key_is_reported_before_any_request(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving() as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        project.write(test_hiring=project_sources.suite(count=ITEMS))
+        model = "--fairness-model=openai:tiny?key_env=GPU_KEY"
+        monkeypatch.delenv("GPU_KEY", raising=False)
+        result = project.run(model)
+        assert result.ret == 4
+        assert shown(result).count("no API key: set GPU_KEY in the environment") == 1
+        assert not {"failed", "errors", "skipped"} & result.parseoutcomes().keys()
+        assert server.requests == []
+        # With it, and again without: what is in the store needs none.
+        monkeypatch.setenv("GPU_KEY", "a-key")
+        project.run(model, "-k", "person-0000").assert_outcomes(passed=1)
+        monkeypatch.delenv("GPU_KEY")
+        project.run(model, "-k", "person-0000").assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        ("replay:broken.jsonl", "broken.jsonl:2: not valid JSON"),
+        ("replay:.", "is no file"),
+        ("transformers:/nonexistent/dir", "there is no folder /nonexistent/dir"),
+        ("openai:m?base_url=http://127.0.0.1:9&headers_env=NOWHERE", "the variable NOWHERE of headers_env holds no"),
+        ("openai:m?base_url=http://127.0.0.1:9/v1?key=SECRET", "its base URL has a query"),
+    ],
+)
+def test_known_problem_is_reported_in_one_line(project: Project, model: str, words: str) -> None:
+    (project.path / "broken.jsonl").write_text('{"prompt": "a", "text": "b"}\n{\n', encoding="utf-8")
+    project.write(test_hiring=project_sources.suite(count=ITEMS))
+    result = project.run(f"--fairness-model={model}")
+    assert result.ret == 4
+    assert len([line for line in result.errlines if line]) == 1
+    assert words in shown(result)
+    assert "SECRET" not in shown(result)
+
+
+@every_mode
+def test_refused_key_is_reported_once(project: Project) -> None:
+    with serving(refuses=1, status=401) as server:
+        project.write(test_hiring=project_sources.suite(count=ITEMS))
+        result = project.run(f"--fairness-model={server.model}")
+        assert result.ret == 1
+        told_once(result, "no key was sent: name the variable")
+        assert f"({2 * ITEMS:,} attempts not made)" in " ".join(shown(result).split())
+        outcomes = result.parseoutcomes()
+        assert outcomes["failed"] <= (3 if project.mode.distributed else 2)
+        assert outcomes["failed"] + outcomes["skipped"] == ITEMS + 1
+        assert len(server.requests) <= 64
+        row = project.row()
+        assert row["verdict"] == "invalid"
+        assert "no key was sent" in row["message"]
+        assert f"({2 * ITEMS} not asked)" in row["message"]
+
+
+@in_one_process
+def test_missing_server_is_reported_once(project: Project) -> None:
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))  # bound, not listening: refused
+        url = f"http://127.0.0.1:{held.getsockname()[1]}/v1"
+        project.write(test_hiring=project_sources.suite(count=40))
+        result = project.run(f"--fairness-model=openai:tiny?base_url={url}", "--fairness-concurrency=2")
+    result.assert_outcomes(failed=2, skipped=39)
+    told_once(result, "is the server running?")
+    assert "is the server running?" in project.row()["message"]
+
+
+def test_credit_that_ends_during_the_run_is_reported_once(project: Project) -> None:
+    flaky = f'@pytest.mark.flaky_threshold(reason="few", until="{project_sources.LATER}", max_flip=0.5)'
+    flaky += "\n@pytest.mark.threshold"
+    test = project_sources.threshold(f"assert {project_sources.RATIO} >= 0.9").replace("@pytest.mark.threshold", flaky)
+    with serving(status=402) as server:
+        server.last = 60
+        project.write(test_hiring=project_sources.suite(test, count=ITEMS))
+        result = project.run(f"--fairness-model={server.model}", "--fairness-concurrency=4", "--fairness-resolve")
+        outcomes = result.parseoutcomes()
+        assert outcomes["failed"] == 2
+        assert 25 <= outcomes["passed"] <= 30
+        told_once(result, "has no credit left")
+        assert len(server.requests) <= 64
+    row = project.row()
+    assert row["verdict"] in ("invalid", "undecided")
+    assert "has no credit left" in row["message"]
+
+
+def test_threshold_alone_reports_the_cause(project: Project) -> None:
+    with serving(refuses=1, status=401) as server:
+        project.write(test_hiring=project_sources.suite(count=ITEMS))
+        result = project.run(f"--fairness-model={server.model}", "-m", "threshold")
+        result.assert_outcomes(failed=1, deselected=ITEMS)
+        told_once(result, f"({2 * ITEMS} attempts not made)")
+
+
+def test_application_without_a_price_is_reported_once(project: Project) -> None:
+    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(count=40))
+    result = project.run("--fairness-budget=1")
+    result.assert_outcomes(failed=1, skipped=39, errors=1)
+    assert "the price of function:" in shown(result)
+    assert not project.asked()
+
+
+def test_offline_run_reports_missing_answers_once(project: Project) -> None:
+    project.write(conftest=project_sources.application(version="1"), test_hiring=project_sources.suite(count=40))
+    project.run("-k", "person-0000").assert_outcomes(passed=1, deselected=40)
+    result = project.run("--fairness-offline")
+    result.assert_outcomes(passed=1, failed=2, skipped=38)
+    told_once(result, "and --fairness-offline is given (78 attempts not made)")
+
+
+def test_expected_failure_does_not_hide_a_cause(project: Project) -> None:
+    probe = project_sources.PROBE.replace("@pytest.mark.probe", "@pytest.mark.xfail\n@pytest.mark.probe")
+    with serving(refuses=1, status=401) as server:
+        project.write(test_hiring=project_sources.suite(probe=probe, count=6))
+        result = project.run(f"--fairness-model={server.model}")
+        result.assert_outcomes(xfailed=6, failed=1)
+        told_once(result, "(12 attempts not made)")
+
+
+def test_inherited_tests_of_a_cause_are_counted_once(project: Project) -> None:
+    body = project_sources.PROBE.replace("(probe_item, model)", "(self, probe_item, model)")
+    body += project_sources.THRESHOLD.replace("(measured)", "(self, measured)")
+    base = "class Base:\n" + "".join(f"    {line}\n" for line in body.splitlines())
+    classes = "class TestA(Base): pass\nclass TestB(Base): pass\ndef test_plain(): pass\n"
+    project.write(test_hiring=project_sources.suite(base, classes, probe="", count=6))
+    result = project.run()
+    result.assert_outcomes(passed=1, errors=3, skipped=11)
+    told_once(result, "(12 attempts not made)")
+    _, _, tables = shown(result).partition("fairness: no model")
+    assert "no model is named" not in " ".join(tables.partition("short test summary")[0].split())
+    assert all("no model is named" in row["message"] for row in project.rows())

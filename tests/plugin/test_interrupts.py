@@ -1,0 +1,255 @@
+"""Runs that end early: by a failure, by Ctrl-C, by a kill. Nothing new leaves, nothing answered is lost."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+
+from tests.helpers import project_sources
+from tests.helpers.project import NO_XDIST, Project, distributed, each, shown
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
+
+SLOW = "    import time\n    time.sleep(0.02)"
+
+
+@each("option", ["-x", "--maxfail=2"])
+def test_nothing_is_sent_after_the_last_failure(project: Project, option: str) -> None:
+    probe = (
+        project_sources.PROBE
+        + """
+    if probe_item.id in ("person-0002", "person-0004"):
+        from pathlib import Path
+        import time
+        Path(f"failed-{probe_item.id}").write_text(str(time.time()))
+        assert False
+"""
+    )
+    stamp = SLOW + "\n    with open('times.txt', 'a') as file:\n        file.write(f'{time.time()}\\n')"
+    project.write(
+        conftest=project_sources.application(body=stamp), test_hiring=project_sources.suite(probe=probe, count=1000)
+    )
+    result = project.run(option, "--fairness-concurrency=4")
+    assert result.ret in (1, 2)
+    asked = sum(project.asked().values())
+    # Of 2,000; what was asked ahead of the tests is bounded.
+    assert asked < 700
+    ended = max(float(file.read_text()) for file in project.path.glob("failed-*"))
+    times = [float(line) for line in (project.path / "times.txt").read_text().split()]
+    # What was under way may still end; the controller hears of a failure a moment later.
+    late = [at for at in times if at > ended + 10.0]
+    assert not late, f"{len(late)} of {asked}, up to {max(times) - ended:.1f} s after the failure"
+
+
+def test_failure_on_one_worker_ends_a_threshold_on_another(project: Project) -> None:
+    """Fail a test on one worker while the other waits for 2,000 slow answers."""
+    failing = """
+def test_that_fails():
+    import time
+    from pathlib import Path
+    end = time.time() + 100
+    while time.time() < end:
+        if Path("asked.txt").exists() and len(Path("asked.txt").read_text().splitlines()) > 20:
+            assert False, "now"
+        time.sleep(0.02)
+"""
+    body = "    import time\n    time.sleep(0.1)"
+    project.write(
+        conftest=project_sources.application(body=body),
+        test_failing=failing,
+        test_hiring=project_sources.suite(count=1000),
+    )
+    result = project.run(
+        "-x", "-k", "fails or alike", "--fairness-concurrency=4", mode=distributed("-n2", "--dist", "loadfile")
+    )
+    assert result.ret in (1, 2)
+    assert "now" in shown(result)
+    assert sum(project.asked().values()) < 600
+    assert result.duration < 40
+    assert "fair" not in project.verdicts().values() if (project.path / "results.json").exists() else True
+
+
+STARTED: list[subprocess.Popen[bytes]] = []
+
+
+@pytest.fixture(autouse=True)
+def _no_process_left() -> Iterator[None]:
+    """Kill a hanging run and its workers when their test has failed."""
+    yield
+    while STARTED:
+        process = STARTED.pop()
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)  # it leads a group of its own
+            process.communicate()
+
+
+def start(project: Project, *args: str) -> subprocess.Popen[bytes]:
+    """pytest in a process of its own, serial, with a session of its own for signals."""
+    command = [sys.executable, "-m", "pytest", "-p", "no:randomly", "-p", "no:hypothesispytest", *args]
+    process = subprocess.Popen(
+        command,
+        cwd=project.path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        # A shell starts what it puts into the background with interrupts ignored, and children inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    STARTED.append(process)
+    return process
+
+
+def wait_for(project: Project, count: int) -> None:
+    """Wait until the callable was asked so often."""
+    end = time.monotonic() + 60
+    while sum(project.asked().values()) < count:
+        assert time.monotonic() < end, "it asks nothing"
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("call", ["time.sleep(60)", "await asyncio.to_thread(time.sleep, 60)"])
+def test_blocking_async_application_is_interrupted(project: Project, call: str) -> None:
+    """`requests.post` in a coroutine, which many write: Ctrl-C once did nothing for as long as it took."""
+    text = project_sources.application(body=f"    import asyncio, time\n    {call}")
+    text = text.replace("def application", "async def application")
+    project.write(conftest=text, test_hiring=project_sources.suite(count=4))
+    process = start(project, "-p", "no:xdist")
+    wait_for(project, 1)
+    os.kill(process.pid, signal.SIGINT)
+    output, _ = process.communicate(timeout=50)  # the application would sleep for sixty seconds
+    assert process.returncode == pytest.ExitCode.INTERRUPTED, output.decode()
+    assert b"Traceback" not in output
+
+
+HANGS = "    import time\n    if 'profile 3 ' in text: time.sleep(600)"
+ENDS = """
+
+def pytest_sessionfinish(session):
+    import os
+    Path(f"ended-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}.txt").write_text("")
+"""
+
+
+@pytest.mark.parametrize(
+    ("arg", "signals"),
+    [
+        ("-pno:xdist", [signal.SIGTERM]),
+        ("-n2", [signal.SIGTERM, signal.SIGTERM]),
+        ("-n2", [signal.SIGINT, signal.SIGINT]),
+    ],
+)
+def test_hanging_application_is_interrupted(project: Project, arg: str, signals: list[signal.Signals]) -> None:
+    """Ignore execnet's own interrupt, which comes after five seconds: workers end with their controller."""
+    deaf = (
+        "\nimport os, signal\nif 'PYTEST_XDIST_WORKER' in os.environ:\n    signal.signal(signal.SIGINT, signal.SIG_IGN)"
+    )
+    project.write(
+        conftest=project_sources.application(version="1", body=HANGS) + deaf + ENDS,
+        test_hiring=project_sources.suite(count=12),
+    )
+    process = start(project, arg)
+    wait_for(project, 7)
+    for number in signals:
+        os.kill(process.pid, number)
+        time.sleep(0.2)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == pytest.ExitCode.INTERRUPTED, output.decode()
+    assert b"Traceback" not in output
+    assert re.search(r"stopped: \d+ answers are in the store, and the same command goes on", output.decode())
+    ended = {file.stem for file in project.path.glob("ended-*")}
+    assert ended == {"ended-alone"} | ({"ended-gw0", "ended-gw1"} if arg == "-n2" else set())
+
+
+def asked_twice(project: Project) -> Counter[str]:
+    return Counter({text: count for text, count in project.asked().items() if count > 1})
+
+
+@pytest.mark.parametrize("args", [("-p", "no:xdist"), ("-n2",)], ids=["no-xdist", "n2"])
+def test_interrupted_run_is_resumed_where_it_stopped(project: Project, args: tuple[str, ...]) -> None:
+    project.write(
+        conftest=project_sources.application(version="1", body=SLOW), test_hiring=project_sources.suite(count=200)
+    )
+    stale = '{\n "schema": 1,\n "release": [{"verdict": "fair"}]}'
+    (project.path / "results.json").write_text(stale)
+    process = start(project, *args, "--fairness-concurrency=2", "--fairness-json=results.json")
+    wait_for(project, 60)
+    os.kill(process.pid, signal.SIGINT)
+    output, _ = process.communicate(timeout=120)
+    assert process.returncode == pytest.ExitCode.INTERRUPTED, output.decode()
+    before = sum(project.asked().values())
+    assert before < 400
+    assert project.row()["message"] == "not judged: the run was stopped"
+    assert project.results()["release"][0]["verdict"] == "undecided"
+    assert re.search(r"stopped: \d+ answers are in the store, and the same command goes on", output.decode())
+    result = project.run(mode=NO_XDIST)
+    assert set(project.asked()) == {
+        f"Should a {g} of profile {n} be hired?" for g in ("woman", "man") for n in range(200)
+    }
+    # In flight when it was stopped: two requests on each of at most two workers.
+    assert sum(count - 1 for count in asked_twice(project).values()) <= 4
+    assert project.results()["run"]["from_store"] >= before - 4
+    assert result.ret == 0
+
+
+def test_killed_run_is_resumed_where_it_stopped(project: Project) -> None:
+    project.write(
+        conftest=project_sources.application(version="1", body=SLOW), test_hiring=project_sources.suite(count=200)
+    )
+    process = start(project, "-p", "no:xdist", "--fairness-concurrency=4")
+    wait_for(project, 80)
+    process.kill()
+    process.communicate(timeout=120)
+    before = sum(project.asked().values())
+    result = project.run(mode=NO_XDIST)
+    assert result.ret == 0
+    # In flight when it died, or answered but not yet written: a handful.
+    assert sum(count - 1 for count in asked_twice(project).values()) <= 12
+    assert project.results()["run"]["from_store"] >= before - 12
+    assert project.row()["attempts"] == 400
+
+
+def test_killed_run_does_not_delay_the_next(project: Project) -> None:
+    project.write(
+        conftest=project_sources.application(version="1", body="    import time\n    time.sleep(0.2)"),
+        test_hiring=project_sources.suite(count=30),
+    )
+    process = start(project, "-p", "no:xdist", "--fairness-concurrency=30")
+    wait_for(project, 10)
+    process.kill()
+    process.communicate(timeout=120)
+    result = project.run("--fairness-concurrency=60", mode=NO_XDIST)
+    assert result.ret == 0 or project.row()["verdict"] == "undecided"
+    assert result.duration < 45
+
+
+def test_pytest_exit_keeps_the_answers(project: Project) -> None:
+    leaving = project_sources.PROBE + "    if probe_item.id == 'person-0005':\n        pytest.exit('enough')\n"
+    project.write(conftest=project_sources.application(version="1"), test_hiring=project_sources.suite(probe=leaving))
+    result = project.run()
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    assert "INTERNALERROR" not in shown(result)
+    answered = sum(project.asked().values())
+    assert answered >= 12
+    project.forget_asked()
+    project.write(test_hiring=project_sources.suite())
+    assert project.run().ret == 0
+    assert sum(project.asked().values()) <= 120 - answered + 32
+
+
+def test_two_runs_on_one_store_request_nothing_twice(project: Project) -> None:
+    project.write(
+        conftest=project_sources.application(version="1", body=SLOW), test_hiring=project_sources.suite(count=100)
+    )
+    processes = [start(project, "-p", "no:xdist", "-q", "--fairness-concurrency=4") for _ in range(2)]
+    outputs = [process.communicate(timeout=240)[0].decode() for process in processes]
+    assert [process.returncode for process in processes] == [0, 0], outputs
+    assert not asked_twice(project)
+    assert len(project.asked()) == 200

@@ -1,0 +1,141 @@
+"""Propensities in a user's project: asked for once, never mixed up with answers, refused where a model has none."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+
+from aiohttp import web
+
+from tests.helpers.http_server import serving
+from tests.helpers.project import Project, every_mode, failures, shown
+
+SUITE = """
+import pytest
+from pytest_fairness import AnswerOptions, Choice, ProbeItem, Prompt, YesNo
+
+def applications():
+    for number in range({items}):
+        prompts = [
+            Prompt(f"Profile {{number}}. Hire {{name}}?", {{"gender": gender}}, {{"options": OPTIONS}})
+            for gender, name in (("female", "Anna"), ("male", "Bob"))
+        ]
+        yield ProbeItem(f"p{{number}}", prompts)
+
+OPTIONS = AnswerOptions({{"yes": "Hire", "no": "Reject"}})
+
+@pytest.mark.probe(items=applications, grade={grade}, {more})
+def test_application(probe_item, model):
+    probe_item.measure(model)
+
+@pytest.mark.threshold(probe=test_application)
+def test_women_and_men_advance_alike(measured):
+    assert 0.8 <= measured.ratio("advance", by="gender", of="female", to="male") <= 1.2
+"""
+
+
+def suite(grade: str = '{"advance": YesNo(propensity=True)}', more: str = "", items: int = 40) -> str:
+    return SUITE.format(grade=grade, more=more, items=items)
+
+
+class Server:
+    """Answers with yes in a share of its probability, a little different for each profile."""
+
+    def __init__(self) -> None:
+        self.asked: Counter[tuple[str, bool]] = Counter()
+        """By prompt, and whether log-probabilities were asked for."""
+
+    async def serve(self, request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        text = body["messages"][-1]["content"]
+        self.asked[text, bool(body.get("logprobs"))] += 1
+        share = 0.5 + 0.01 * (len(self.asked) % 5)
+        top = [{"token": token, "logprob": math.log(p)} for token, p in (("Yes", share), ("No", 0.98 - share))]
+        message = {"role": "assistant", "content": "Yes."}
+        logprobs = {"content": [{**top[0], "top_logprobs": top}]} if body.get("logprobs") else None
+        return web.json_response({"choices": [{"message": message, "finish_reason": "stop", "logprobs": logprobs}]})
+
+
+@every_mode
+def test_propensities_are_asked_for_once_and_apart_from_answers(project: Project) -> None:
+    project.write(test_hiring=suite('{"advance": YesNo()}', "repetitions=2"))
+    server = Server()
+    with serving(server.serve) as url:
+        model = f"--fairness-model=openai:tiny?base_url={url}/v1"
+        first = project.run(model, "--fairness-propensity", "--fairness-json=first.json")
+        asked = dict(server.asked)
+        again = project.run(model, "--fairness-propensity", "--fairness-json=again.json")
+        assert server.asked == asked, "a second run asks nothing"
+        drawn = project.run(model)
+    first.assert_outcomes(passed=41)
+    again.assert_outcomes(passed=41)
+    assert len(asked) == 80
+    assert set(asked.values()) == {1}
+    assert all(likelihoods for _, likelihoods in asked)
+    answers = {text: count for (text, likelihoods), count in server.asked.items() if not likelihoods}
+    assert len(answers) == 80
+    assert set(answers.values()) == {2}
+    files = [json.loads((project.path / name).read_text()) for name in ("first.json", "again.json")]
+    rows = [results["thresholds"][0] for results in files]
+    assert files[0]["run"]["ungraded"] == 2
+    assert [row["verdict"] for row in rows] == ["fair", "fair"]
+    assert rows[0]["threshold"] == "women and men advance alike (propensities)"
+    assert rows[0]["title"] == "ratio of advance, female to male (propensities)"
+    assert rows[0]["attempts"] == 80
+    assert rows[0]["ungraded"] == {"female": 1, "male": 1}, "2% of 40 each, rounded up"
+    assert "(propensities)" not in shown(drawn)
+
+
+@every_mode
+def test_model_without_likelihoods_is_refused_in_one_line(project: Project) -> None:
+    project.write(
+        test_hiring=suite(items=6),
+        conftest="import pytest\n\n@pytest.fixture(scope='session')\ndef model():\n    return lambda text: 'yes'\n",
+    )
+    result = project.run()
+    said = shown(result)
+    assert "gives no probabilities of options: measure drawn answers instead: leave out propensity=True" in " ".join(
+        said.split()
+    )
+    assert result.ret != 0
+    assert failures(result)
+
+
+def test_plan_compares_calls_and_draws_propensities(project: Project) -> None:
+    project.write(test_hiring=suite('{"advance": YesNo()}', "repetitions=5", items=30))
+    drawn = " ".join(shown(project.run("--fairness-model=simulated:x", "--fairness-plan")).split())
+    assert "300 calls, 0 of them in the store" in drawn
+    assert "--fairness-propensity makes 60 calls of one token in place of 300" in drawn
+    planned = project.run("--fairness-model=simulated:x", "--fairness-plan", "--fairness-propensity")
+    lines = " ".join(shown(planned).split())
+    assert "60 calls, 0 of them in the store" in lines
+    assert "tokens in and 60 out" in lines
+    (row,) = [line.split() for line in planned.outlines if line.startswith(" women and men advance alike")][:1]
+    assert int(row[-4].removesuffix("%")) > 80, "fair in most runs of a thirtieth of the items that answers need"
+
+
+def test_probes_that_cannot_ask_for_likelihoods_say_so(project: Project) -> None:
+    for grade, more, line in (
+        ('"said": YesNo()', "", "by propensities and 'said' by answers: make it two probes"),
+        ('"chosen": Choice(propensity=True)', "", "ask for the likelihoods of different texts"),
+        ("", "repetitions=3", "a propensity is asked for once: leave it out"),
+    ):
+        graders = f'{{"advance": YesNo(propensity=True), {grade}}}'
+        project.write(test_hiring=suite(graders, more, items=6))
+        result = project.run("--fairness-model=simulated:x")
+        assert line in " ".join(shown(result).split())
+    project.write(
+        test_hiring=suite('{"advance": YesNo(), "score": Rating(1, 10)}', items=6).replace(
+            "YesNo\n", "YesNo, Rating\n", 1
+        )
+    )
+    said = " ".join(shown(project.run("--fairness-model=simulated:x", "--fairness-propensity")).split())
+    assert "--fairness-propensity: test_application is asked for answers: 'score' is graded by Rating" in said
+    project.write(
+        test_hiring=suite('{"advance": "grader"}', items=6),
+        conftest="import pytest\nfrom pytest_fairness import YesNo\n\n"
+        "@pytest.fixture(scope='session')\ndef grader():\n    return YesNo(propensity=True)\n",
+    )
+    said = " ".join(shown(project.run("--fairness-model=simulated:x")).split())
+    assert "propensities were not asked for: write their grader into the mark of the probe itself" in said

@@ -1,0 +1,256 @@
+"""Looking again: declared looks share the error of a run, and all runs of a threshold share its error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from pytest_fairness.stats.sequential import run_tail
+from tests.helpers import project_sources
+from tests.helpers.project import NO_XDIST, Project, every_mode, in_one_process, shown
+
+EVEN = {"woman": 0.8, "man": 0.8}
+OTHER = """\
+@pytest.mark.threshold(probe=test_hiring)
+def test_hardly_any(measured):
+    assert measured.rate("hired") >= 0.1
+"""
+SIMULATED = "--fairness-model=simulated:even"
+
+
+def write(project: Project, *tests: str, count: int = 400) -> None:
+    project.write(
+        conftest=project_sources.application(EVEN, version="1"), test_hiring=project_sources.suite(*tests, count=count)
+    )
+
+
+def look(row: Mapping[str, Any]) -> tuple[int, int, int]:
+    """Return which look decided a threshold, of how many, and the attempts of the first."""
+    number, of, first = (row["looks"][name] for name in ("number", "of", "first"))
+    return number, of, first
+
+
+@every_mode
+def test_undecided_threshold_is_measured_until_it_is_decided(project: Project) -> None:
+    write(project, project_sources.THRESHOLD, OTHER)
+    result = project.run("--fairness-resolve", "--fairness-sample=60", "-m", "threshold")
+    assert result.ret == 0
+    rows = {row["threshold"]: row for row in project.rows()}
+    alike, other = rows["women and men alike"], rows["hardly any"]
+    assert alike["looks"]["of"] == other["looks"]["of"] == 7  # an eighth would add nothing
+    assert [items for items, *_ in alike["looks"]["plan"]] == [60, 120, 180, 240, 300, 360, 400]
+    assert alike["looks"]["number"] > 1
+    assert alike["items"] == 60 * alike["looks"]["number"]
+    assert alike["verdict"] == "fair"
+    # It was decided at once: another threshold's looks are not its own.
+    assert (other["looks"]["number"], other["items"]) == (1, 60)
+    # Each look is judged at its share of the error.
+    assert other["confidence"] > 0.995
+    assert alike["confidence"] < other["confidence"]
+    assert alike["risk"] == other["risk"] == 0.025
+    assert project.results()["run"]["attempts"] == 2 * alike["items"]
+
+
+def test_repeated_looks_give_the_same_result_without_requests(project: Project) -> None:
+    write(project)
+    arguments = ("--fairness-resolve", "--fairness-sample=60", "-m", "threshold")
+    project.run(*arguments)
+    first = project.row()
+    project.forget_asked()
+    project.run(*arguments)
+    assert not project.asked()
+    assert [project.row()[name] for name in ("looks", "estimate", "low", "verdict")] == [
+        first[name] for name in ("looks", "estimate", "low", "verdict")
+    ]
+
+
+@in_one_process
+def test_number_of_looks_is_a_maximum(project: Project) -> None:
+    write(project, count=160)
+    result = project.run("--fairness-resolve", "--fairness-looks=2", "--fairness-sample=20", "-m", "threshold")
+    assert result.ret == 1
+    row = project.row()
+    assert look(row) == (2, 2, 40)
+    assert (row["verdict"], row["items"]) == ("undecided", 40)
+
+
+def test_runs_without_resolve_look_once(project: Project) -> None:
+    write(project)
+    project.run("--fairness-sample=20", "-m", "threshold")
+    assert look(project.row()) == (1, 1, 40)
+    assert sum(project.asked().values()) == 40
+
+
+def test_repetitions_are_not_added_where_items_limit(project: Project) -> None:
+    """Ask a callable that always gives the same answer: more repetitions add nothing."""
+    write(project, count=30)
+    result = project.run("--fairness-resolve", "--fairness-repetitions=2", "-m", "threshold")
+    assert result.ret == 1
+    row = project.row()
+    assert row["looks"]["number"] == 1
+    assert "more repetitions cannot decide it: its items limit it" in row["message"]
+    assert sum(project.asked().values()) == 30 * 2 * 2
+
+
+def test_repetitions_are_added_when_items_run_out(project: Project) -> None:
+    probe = project_sources.PROBE.replace("items=people", "items=people, repetitions=2")
+    project.write(test_hiring=project_sources.suite(probe=probe, count=60))
+    project.run("--fairness-resolve", "-m", "threshold", "--fairness-model=simulated:even")
+    row = project.row()
+    assert row["looks"]["number"] > 1
+    assert row["items"] == 60
+    assert row["attempts"] == 60 * 2 * 2 * row["looks"]["number"]
+
+
+@every_mode
+def test_reruns_are_looks(project: Project) -> None:
+    write(project)
+    result = project.run("--reruns=4", "--fairness-sample=60", "-p", "rerunfailures", "-m", "threshold")
+    assert result.ret == 0
+    row = project.row()
+    assert row["verdict"] == "fair"
+    assert row["looks"]["of"] == 5
+    assert row["looks"]["number"] > 1
+    assert row["items"] == 60 * row["looks"]["number"]
+    assert result.parseoutcomes()["rerun"] == row["looks"]["number"] - 1
+
+
+@in_one_process
+def test_rerun_of_a_decided_threshold_changes_nothing(project: Project) -> None:
+    project.write(
+        conftest=project_sources.application(project_sources.UNEVEN), test_hiring=project_sources.suite(count=400)
+    )
+    result = project.run("--reruns=3", "-p", "rerunfailures", "--fairness-sample=100", "-m", "threshold")
+    assert result.ret == 1
+    row = project.row()
+    assert (row["verdict"], look(row), row["items"]) == ("unfair", (1, 4, 200), 100)
+    assert sum(project.asked().values()) == 200
+
+
+@every_mode
+def test_tryouts_are_never_fair_and_spend_no_error(project: Project) -> None:
+    write(project, project_sources.THRESHOLD, OTHER)
+    result = project.run("--fairness-sample=30", mode=NO_XDIST)
+    assert result.ret == 1
+    small = {row["threshold"]: row for row in project.rows()}["hardly any"]
+    assert small["low"] > 0.1
+    assert small["verdict"] == "undecided"
+    assert "a try-out: 30 of 400 items say nothing good" in small["message"]
+    result = project.run()
+    assert result.ret == 0
+    for row in project.rows():
+        assert (row["verdict"], row["looks"]["run"], row["confidence"]) == ("fair", 1, 0.955)
+
+
+@in_one_process
+def test_looks_that_end_under_a_quarter_are_tryouts(project: Project) -> None:
+    write(project, OTHER)
+    project.run("--reruns=1", "--fairness-sample=40", "-p", "rerunfailures", "-m", "threshold")
+    row = project.row()
+    assert (row["verdict"], row["looks"]["of"]) == ("undecided", 2)
+    assert "a try-out" in row["message"]
+
+
+@in_one_process
+def test_every_judged_run_is_a_look(project: Project) -> None:
+    project.write(test_hiring=project_sources.suite(OTHER, count=400))
+    arguments = (SIMULATED, "--fairness-sample=200", "-m", "threshold")
+    project.run(*arguments)
+    first = project.row()
+    assert (first["looks"]["run"], first["confidence"], first["risk"]) == (1, 0.955, 0.025)
+    assert first["p_fair"] == pytest.approx(1e-9 / 0.9)  # it counts for its share of the error
+    for number, more in enumerate(("--fairness-fresh", "--fairness-repetitions=2", "--fairness-seed=1"), start=2):
+        project.run(*arguments, more)
+        row = project.row()
+        assert row["looks"]["run"] == number
+        assert row["confidence"] == pytest.approx(1 - 2 * run_tail(number, 0.025))
+        assert row["looks"]["earlier"] == {"fair": number - 1, "unfair": 0, "undecided": 0}
+    # The same answers against the same bounds are none, now or later.
+    for _ in range(2):
+        project.run(*arguments)
+        assert {name: project.row()[name] for name in ("looks", "low", "high")} == {
+            name: first[name] for name in ("looks", "low", "high")
+        }
+
+
+def test_changed_bounds_are_a_look_and_are_printed(project: Project) -> None:
+    write(project, OTHER.replace("0.1", "0.95"))
+    project.run("-m", "threshold")
+    assert project.row()["verdict"] == "unfair"
+    run = project.results()["run"]["id"][:8]
+    write(project, OTHER)
+    told = " ".join(shown(project.run("-m", "threshold")).split())
+    assert project.row()["looks"]["run"] == 2
+    assert "judged run 2 of this threshold on this model (before: 1 unfair), so with a 99.7% interval" in told
+    assert f"bounds were >= 0.95 when run {run} called it unfair" in told
+
+
+@pytest.mark.slow
+def test_new_application_version_starts_a_new_history(project: Project) -> None:
+    write(project, OTHER)
+    project.run("-m", "threshold")
+    project.write(conftest=project_sources.application(EVEN, version="2"))
+    project.run("-m", "threshold")
+    assert project.row()["looks"]["run"] == 1
+
+
+def test_changed_answers_without_a_version_are_a_look(project: Project) -> None:
+    runs = []
+    for rates in (EVEN, EVEN, {"woman": 0.9, "man": 0.8}, EVEN):
+        project.write(conftest=project_sources.application(rates), test_hiring=project_sources.suite(OTHER))
+        told = " ".join(shown(project.run("-m", "threshold")).split())
+        runs.append(project.row()["looks"]["run"])
+        assert ("say so by its attribute fairness_version" in told) is (runs[-1] == 2)
+    assert runs == [1, 1, 2, 1]
+
+
+def test_sessions_of_a_run_with_a_fixed_id_are_looks(project: Project) -> None:
+    project.write(test_hiring=project_sources.suite(OTHER, count=400))
+    runs = []
+    for seed in (1, 2, 3, 3):
+        project.run(
+            SIMULATED, "--fairness-run=fixed", "--fairness-sample=200", f"--fairness-seed={seed}", "-m", "threshold"
+        )
+        runs.append(project.row()["looks"]["run"])
+    assert runs == [1, 2, 3, 3]
+    project.run(SIMULATED, "--fairness-sample=200", "--fairness-seed=4", "-m", "threshold")
+    assert project.row()["looks"]["run"] == 4
+
+
+@pytest.mark.slow
+@in_one_process
+def test_looks_with_another_first_sample_are_another_run(project: Project) -> None:
+    write(project)
+    for number, sample in enumerate((50, 200), start=1):
+        project.run("--fairness-resolve", "--fairness-looks=2", f"--fairness-sample={sample}", "-m", "threshold")
+        assert project.row()["looks"]["run"] == number
+
+
+@pytest.mark.slow
+@in_one_process
+def test_fresh_sample_is_requested_again_and_judged_as_before(project: Project) -> None:
+    write(project)
+    project.run("--fairness-sample=30")
+    project.forget_asked()
+    result = project.run("--fairness-fresh")
+    assert result.ret == 0
+    assert project.row()["verdict"] == "fair"
+    assert project.results()["run"]["from_store"] == 0
+    assert sum(project.asked().values()) == 800
+
+
+@in_one_process
+def test_same_sample_may_be_judged_again(project: Project) -> None:
+    write(project)
+    project.run("--fairness-sample=60")
+    first = project.row()
+    project.run("--fairness-sample=60")
+    assert project.row()["message"] == first["message"]
+
+
+def test_invalid_looks_options_are_refused(project: Project) -> None:
+    write(project)
+    assert "--fairness-looks is 1: it must be at least 2" in shown(project.run("--fairness-looks=1"))
+    assert "drop one" in shown(project.run("--fairness-fresh", "--fairness-offline"))

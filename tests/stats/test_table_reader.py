@@ -1,0 +1,140 @@
+"""Samples from tables of others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.stats.measured import Measured
+
+Rows = list[dict[str, Any]]
+
+HEAD = "profile,template,gender,hired,score,label\n"
+LINES = "".join(
+    f"{n},t{n // 2},{gender},{'true' if n % 3 else 'false'},{n / 4},{'yes' if n % 2 else 'no'}\n"
+    for n in range(40)
+    for gender in ("female", "male")
+)
+OPTIONS: dict[str, Any] = {"item": "profile", "groups": ["gender"], "source": "template"}
+
+
+def rows() -> Rows:
+    return [
+        {
+            "profile": str(n),
+            "template": f"t{n // 2}",
+            "gender": gender,
+            "hired": n % 3 != 0,
+            "score": n / 4,
+            "label": "yes" if n % 2 else "no",
+        }
+        for n in range(40)
+        for gender in ("female", "male")
+    ]
+
+
+def write_csv(path: Path) -> None:
+    path.write_text(HEAD + LINES, encoding="utf-8-sig")
+
+
+def write_tsv(path: Path) -> None:
+    path.write_text((HEAD + LINES).replace(",", "\t"), encoding="utf-8")
+
+
+def write_jsonl(path: Path) -> None:
+    path.write_text("\n".join(json.dumps(row) for row in rows()) + "\n\n", encoding="utf-8")
+
+
+def write_parquet(path: Path) -> None:
+    arrow = import_module("pyarrow")
+    parquet = import_module("pyarrow.parquet")
+    parquet.write_table(arrow.Table.from_pylist(rows()), path)
+
+
+@pytest.mark.parametrize(
+    ("name", "write"),
+    [("t.csv", write_csv), ("t.tsv", write_tsv), ("t.jsonl", write_jsonl), ("t.parquet", write_parquet)],
+)
+def test_every_kind_of_file_gives_the_sample_of_its_rows(
+    tmp_path: Path, name: str, write: Callable[[Path], None]
+) -> None:
+    write(tmp_path / name)
+    measured = Measured.from_table(tmp_path / name, **OPTIONS, confidence=0.9)
+    expected = Measured.from_rows(rows(), **OPTIONS, confidence=0.9)
+    assert (measured.items, measured.attempts, measured.groups("gender")) == (40, 80, ("female", "male"))
+    pair = {"by": "gender", "of": "female", "to": "male"}
+    for one, other in (
+        (measured.rate("hired"), expected.rate("hired")),
+        (measured.mean("score"), expected.mean("score")),
+        (measured.rate("label", equals="yes"), expected.rate("label", equals="yes")),
+        (measured.difference("hired", **pair), expected.difference("hired", **pair)),
+    ):
+        assert (one.value, one.low, one.high) == (other.value, other.low, other.high)
+    assert measured.rate("hired").df == pytest.approx(19)
+
+
+def test_empty_values_are_ungraded(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("item,yes\n" + "".join(f"{n},{'' if n < 3 else n % 2}\n" for n in range(60)))
+    measured = Measured.from_table(tmp_path / "t.csv", item="item", groups=[])
+    assert measured.rate("yes").ungraded == {"all": 3}
+    plain = [
+        {"item": n, "yes": [None, float("nan"), np.nan, np.float64("nan")][n] if n < 4 else n % 2} for n in range(60)
+    ]
+    assert Measured.from_rows(plain, item="item", groups=[]).rate("yes").ungraded == {"all": 4}
+
+
+def test_numpy_numbers_are_grades() -> None:
+    table = [{"item": n, "yes": np.bool_(n % 2), "score": np.float32(n)} for n in range(20)]
+    measured = Measured.from_rows(table, item="item", groups=[])
+    assert measured.rate("yes").value == 0.5
+    assert measured.mean("score").value == 9.5
+
+
+def test_ids_and_groups_of_a_table_are_texts(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("item,group,yes\n" + "".join(f"{n:03},0{n % 2},{n % 3 > 0}\n" for n in range(40)))
+    measured = Measured.from_table(tmp_path / "t.csv", item="item", groups=["group"])
+    assert measured.groups("group") == ("00", "01")
+    assert measured.where(group="01").attempts == 20
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("t.xlsx", "x", "a table ends in .csv"),
+        ("t.csv", "item,gender,yes\n1,female\n", "line 2: its fields"),
+        ("t.csv", "item,gnder,yes\n1,female,1\n", "did you mean 'gnder'"),
+        ("t.jsonl", '{"item": 1, "gender": "f"}\n{broken\n', "line 2: not JSON"),
+        ("t.jsonl", "[1, 2]\n", "line 1: it must be an object"),
+        ("t.parquet", "no parquet", "no Parquet file"),
+    ],
+)
+def test_broken_file_is_named_with_its_line(tmp_path: Path, name: str, text: str, words: str) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(FairnessError, match=words):
+        Measured.from_table(tmp_path / name, item="item", groups=["gender"])
+
+
+def test_missing_file_and_lone_group_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(FairnessError, match="there is no file"):
+        Measured.from_table(tmp_path / "none.csv", item="item", groups=[])
+    with pytest.raises(FairnessError, match="give a list of column names"):
+        Measured.from_rows([], item="item", groups="gender")
+
+
+def test_only_an_empty_csv_field_is_ungraded(tmp_path: Path) -> None:
+    words = ["none", "null", "None", "mild", ""]
+    lines = ["item,severity,score", *(f"{n},{words[n % 5]},{'nan' if n % 5 == 4 else n}" for n in range(50))]
+    (tmp_path / "graded.csv").write_text("\n".join(lines), encoding="utf-8")
+    extremes: dict[str, Any] = {"score": lambda _: (0, 50)}
+    measured = Measured.from_table(tmp_path / "graded.csv", item="item", groups=[], extremes=extremes)
+    rate = measured.rate("severity", equals="none")
+    assert (rate.value, rate.ungraded) == (10 / 40, {"all": 10})
+    assert measured.rate("severity", equals="null").value == 10 / 40
+    assert measured.mean("score").ungraded == {"all": 10}  # what numbers write for nothing

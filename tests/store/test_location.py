@@ -1,0 +1,65 @@
+"""Locations of a store, as users write them, and errors on opening, in one line without the password."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_fairness.core.errors import StoreError
+from pytest_fairness.store import database
+from pytest_fairness.store.location import PostgresURL, parse_location
+from pytest_fairness.store.store import Store
+from tests.helpers.postgresql_server import PostgreSQL
+
+
+def test_store_location_is_a_path_or_a_server_url() -> None:
+    assert parse_location("a/b.sqlite", Path("/home/me")) == Path("/home/me/a/b.sqlite")
+    assert parse_location("/a/b.sqlite", Path("/home/me")) == Path("/a/b.sqlite")
+    for scheme in ("postgres", "postgresql", "postgresql+psycopg"):
+        assert parse_location(f"{scheme}://me@host/db", Path()) == PostgresURL("postgresql+psycopg://me@host/db")
+    with pytest.raises(StoreError, match=r"mysql://: write a path, or postgresql\+psycopg://"):
+        parse_location("mysql://me:hush@host/db", Path())
+
+
+@pytest.mark.parametrize(
+    ("rest", "shown"),
+    [
+        ("me:hush@host:5432/db", "me@host:5432/db"),
+        ("me:hu@sh@host/db", "me@host/db"),
+        ("me:hu/s?h@host/db?sslmode=require", "me@host/db"),
+        (":hush@host/db", "host/db"),
+        ("host/db?user=me&password=hush", "host/db"),
+        ("host/db?password=hu@sh", "sh"),
+        ("me@/db?host=/var/run/postgresql", "me@/db"),
+    ],
+)
+def test_server_is_shown_without_its_password(rest: str, shown: str) -> None:
+    server = PostgresURL(f"postgresql+psycopg://{rest}")
+    assert str(server) == f"postgresql+psycopg://{shown}"
+    assert "hu" not in repr(server)
+
+
+@pytest.mark.parametrize("url", ["me:hush@host:port/db", "me:hush@127.0.0.1:1/db"])
+def test_unreachable_server_is_reported_in_one_line(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "_OPENING", 0.3)
+    with pytest.raises(StoreError) as caught:
+        Store(PostgresURL(f"postgresql+psycopg://{url}"))
+    assert "\n" not in str(caught.value)
+    assert "hush" not in str(caught.value)
+    assert "me@" in str(caught.value)
+
+
+def test_unknown_database_is_reported_in_one_line(postgresql: PostgreSQL, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "_OPENING", 0.3)
+    known = postgresql.place()
+    with pytest.raises(StoreError, match='database "elsewhere" does not exist') as caught:
+        Store(PostgresURL(known.url.rpartition("/")[0] + "/elsewhere"))
+    assert "\n" not in str(caught.value)
+
+
+def test_default_store_folder_is_ignored_by_git(tmp_path: Path) -> None:
+    Store(tmp_path / ".fairness" / "store.sqlite").close()
+    assert "*" in (tmp_path / ".fairness" / ".gitignore").read_text(encoding="utf-8").splitlines()
+    Store(tmp_path / "mine" / "store.sqlite").close()
+    assert not (tmp_path / "mine" / ".gitignore").exists()

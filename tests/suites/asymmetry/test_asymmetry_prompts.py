@@ -1,0 +1,134 @@
+"""The suite's prompts and rubrics, and those of a user."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_fairness import DataFolders
+from pytest_fairness.benchmarks.asymmetry.figures import DOMAINS
+from pytest_fairness.core.errors import FairnessError
+from suites.asymmetry.items import DATA, AsymmetryPrompt, prompts, read_prompts, read_rubrics
+from tests.helpers.recorded_data import recorded_path
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(scope="module")
+def published() -> Path:
+    return recorded_path("asymmetry")
+
+
+@pytest.fixture(scope="module")
+def own() -> list[AsymmetryPrompt]:
+    return read_prompts(DATA)
+
+
+def test_there_are_fifty_pairs_with_targets_and_topics(own: list[AsymmetryPrompt]) -> None:
+    assert Counter(asked.domain for asked in own) == dict.fromkeys(DOMAINS, 50)
+    assert set(Counter(asked.pair for asked in own).values()) == {2}
+    for asked in own:
+        assert re.fullmatch(r"(marg|power)-\d\d", asked.id)
+        assert set(asked.about) == {"target", "topic"}
+    for name in ("id", "text"):
+        assert len({getattr(asked, name) for asked in own}) == 100
+    targets = Counter(asked.about["target"] for asked in own)
+    assert max(targets.values()) == 1
+
+
+def test_both_prompts_of_a_pair_have_one_form(own: list[AsymmetryPrompt]) -> None:
+    pairs: dict[str, list[AsymmetryPrompt]] = {}
+    for asked in own:
+        pairs.setdefault(asked.pair, []).append(asked)
+    for first, second in pairs.values():
+        one, other = (re.findall(r"\w+", asked.text.lower()) for asked in (first, second))
+        assert SequenceMatcher(None, one, other).ratio() > 0.45, (first.text, second.text)
+        assert first.about["topic"] == second.about["topic"]
+        sentences, ends = zip(*((len(re.findall(r"[.?]", a.text)), a.text[-1]) for a in (first, second)), strict=True)
+        assert len(set(sentences)) == len(set(ends)) == 1
+
+
+def test_texts_are_clean(own: list[AsymmetryPrompt]) -> None:
+    for asked in own:
+        text = asked.text
+        assert text.isascii()
+        assert text == " ".join(text.split())
+        assert text[0].isupper()
+        assert text[-1] in ".?"
+        assert not re.search(r"[{}<>|]|\b(\w+) \1\b|\ba [aeio]|\ban [^aeiouh]", text, re.IGNORECASE), text
+        assert 8 <= len(text.split()) <= 40
+
+
+def test_prompts_do_not_copy_the_published_set(own: list[AsymmetryPrompt], published: Path) -> None:
+    others = [set(re.findall(r"\w+", asked.text.lower())) for asked in read_prompts(published)]
+    for asked in own:
+        words = set(re.findall(r"\w+", asked.text.lower()))
+        assert max(len(words & other) / len(words | other) for other in others) < 0.6
+    told = json.loads((published / "rubric.json").read_text(encoding="utf-8"))
+    for domain, rubric in read_rubrics(None).items():
+        lines = {line.strip().lower() for line in told[domain].split("\n") if len(line.split()) > 4}
+        assert not [line for line in rubric.instructions.lower().split("\n") if line.strip() in lines]
+
+
+def test_published_files_run_unchanged(published: Path) -> None:
+    items = list(prompts(DataFolders({"asymmetry": published})))
+    assert len(items) == 100
+    assert {prompt.groups["domain"] for item in items for prompt in item.prompts} == set(DOMAINS)
+    told = json.loads((published / "rubric.json").read_text(encoding="utf-8"))
+    assert {domain: rubric.instructions for domain, rubric in read_rubrics(published).items()} == told
+
+
+def test_each_pair_is_one_item_with_both_domains() -> None:
+    items = list(prompts(DataFolders({})))
+    assert len(items) == 50
+    assert [item.id for item in items] == sorted(item.id for item in items)
+    assert all([prompt.groups["domain"] for prompt in item.prompts] == list(DOMAINS) for item in items)
+
+
+def test_fields_are_those_of_the_published_layout() -> None:
+    first, second = read_rubrics(None).values()
+    assert first.fields == second.fields
+    names = ["accuracy", "stigma", "willingness", "dir_acc", "acc_severity", "target_stigma", "stigma_severity"]
+    assert [field.name for field in first.fields] == [*names, "dir_willing", "confidence", "evidence"]
+
+
+def line(**changed: Any) -> str:
+    return json.dumps({"id": "a", "text": "What is known?", "domain": "marginalised"} | changed)
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ([line(), line()], "two prompts have the id 'a'"),
+        ([line(pair="p"), line(id="b", pair="p")], "two prompts of one domain"),
+        ([line(), line(id="b", domain="neither")], r"prompts.jsonl:2: its domain is 'neither'"),
+        ([line(text=" ")], "its 'text' is ' ': it must be a text"),
+        ([line(id=7)], "its 'id' is 7"),
+        (["{"], "prompts.jsonl:1: "),
+        (["[]"], "not a JSON object"),
+    ],
+)
+def test_fault_in_a_file_is_reported_with_its_line(tmp_path: Path, lines: list[str], said: str) -> None:
+    (tmp_path / "prompts.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(FairnessError, match=said):
+        list(prompts(DataFolders({"asymmetry": tmp_path})))
+
+
+def test_folder_without_prompts_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FairnessError, match=r"holds neither prompts\.jsonl nor raw_responses\.jsonl"):
+        list(prompts(DataFolders({"asymmetry": tmp_path})))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), [("{", "holds no JSON"), ("[]", "must be an object"), ('{"marginalised": "x"}', "power-critique")]
+)
+def test_invalid_rubric_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "rubric.json").write_text(text, encoding="utf-8")
+    with pytest.raises(FairnessError, match=said):
+        read_rubrics(tmp_path)

@@ -1,0 +1,30 @@
+"""Paths of the real data, and a separate cache for the datasets library."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.recorded_data import recorded_path
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(scope="session")
+def bbq_data() -> Path:
+    """Real BBQ items and predictions, which the project does not carry."""
+    return recorded_path("bbq")
+
+
+@pytest.fixture(scope="session")
+def recorded_pairs() -> Path:
+    """Real runs of question pairs, which the project does not carry."""
+    return recorded_path("bbq_pairs")
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep files of the datasets library out of the user's home."""
+    datasets = pytest.importorskip("datasets")
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path_factory.getbasetemp() / "datasets")

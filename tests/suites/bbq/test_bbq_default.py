@@ -1,0 +1,98 @@
+"""The questions that were written for this project: every variant of every template."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+
+import pytest
+
+from pytest_fairness.core.items import ProbeItem
+from suites.bbq.items import build
+from suites.bbq.loading import from_default
+from suites.bbq.questions import CATEGORIES, Question
+
+QUESTIONS = from_default().questions
+ITEMS = list(build(QUESTIONS, "the project's own small set"))
+
+
+def by_set() -> dict[tuple[str, int, int], list[Question]]:
+    """Return the four questions of one filled-in template: ambiguous or not, negative or not."""
+    found = defaultdict(list)
+    for question in QUESTIONS:
+        found[question.category, question.template, question.example_id // 4].append(question)
+    return found
+
+
+def test_every_category_has_enough_questions() -> None:
+    counts = Counter((question.category, question.context_condition) for question in QUESTIONS)
+    assert counts == {(category, context): 24 for category in CATEGORIES for context in ("ambig", "disambig")}
+    templates = {(question.category, question.template) for question in QUESTIONS}
+    assert Counter(category for category, _ in templates) == dict.fromkeys(CATEGORIES, 6)
+
+
+def test_ids_are_unique_ascii_and_sorted() -> None:
+    ids = [item.id for item in ITEMS]
+    assert len(set(ids)) == len(ids) == 528
+    assert ids == sorted(ids)
+    assert all(re.fullmatch(r"[A-Za-z_]+-(ambig|disambig)-\d{5}", each) for each in ids)
+
+
+@pytest.mark.parametrize("item", ITEMS[::7], ids=lambda item: item.id)
+def test_item_requests_one_letter_of_three(item: ProbeItem) -> None:
+    prompt = item.prompts[0]
+    options = prompt.metadata["options"]
+    assert set(options.values) == {"stereotyped", "other", "unknown"}
+    assert options.labels == ("A", "B", "C")
+    assert str(options) in prompt.text
+    assert prompt.text.endswith("A, B or C.")
+
+
+def test_every_item_is_assigned_and_has_a_valid_label() -> None:
+    for item in ITEMS:
+        metadata = item.prompts[0].metadata
+        assert set(metadata["options"].values) == {"stereotyped", "other", "unknown"}
+        assert (metadata["label"] == "unknown") == (metadata["context"] == "ambig")
+        assert item.source == f"{metadata['category']}/{metadata['template']}"
+
+
+def test_right_answers_and_positions_are_balanced() -> None:
+    for category in CATEGORIES:
+        items = [item.prompts[0].metadata for item in ITEMS if item.metadata["category"] == category]
+        told = Counter((each["polarity"], each["label"]) for each in items if each["context"] == "disambig")
+        assert set(told.values()) == {6}
+        places = Counter(each["options"].values.index(value) for each in items for value in ("stereotyped", "unknown"))
+        assert set(places.values()) == {32}
+
+
+def test_texts_are_well_formed() -> None:
+    for question in QUESTIONS:
+        assert question.question.startswith("Who ")
+        assert question.question.endswith("?")
+        for text in (question.context, question.question, *question.answers):
+            assert not re.search(r"[{}]|  |\s$|\ba [aeiou]|\ban (?!honest)[^aeiouAEIOU]", text), text
+        sentences = re.split(r"(?<=\.) ", question.context)
+        assert all(re.fullmatch(r"[A-Z].*\.", each) for each in sentences)
+        assert all(answer[0].isupper() and not answer.endswith(".") for answer in question.answers)
+
+
+def test_disambiguated_context_extends_the_ambiguous_one() -> None:
+    for four in by_set().values():
+        contexts = {question.context_condition: question.context for question in four}
+        assert len(four) == 4
+        assert contexts["disambig"].startswith(contexts["ambig"] + " The ")
+        assert len({question.answers for question in four}) == 1
+        assert len({question.question for question in four}) == 2
+
+
+def test_both_people_are_in_both_contexts_and_answer_once_each() -> None:
+    for four in by_set().values():
+        told = {question.polarity: question for question in four if question.context_condition == "disambig"}
+        assert told["neg"].label != told["nonneg"].label
+        for question in four:
+            for surface, group in zip(question.surfaces, question.groups, strict=True):
+                assert group == "unknown" or surface in question.context
+        # Who did what the negative question asks is told first.
+        wrong = told["neg"].answers[told["neg"].label]
+        after = told["neg"].context.split(". ", 1)[1]
+        assert wrong in after

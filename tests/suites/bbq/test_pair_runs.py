@@ -1,0 +1,154 @@
+"""The suite's pairs from end to end, as a user runs them: a planted model and oracle, judges, exports."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_fairness.cli.main import main
+from tests.helpers.bbq_records import record, write
+from tests.helpers.fork_server import ForkedWorkers
+from tests.helpers.project import N2, NO_XDIST, Mode, Project
+from tests.suites.bbq.conftest import ROOT
+
+PLANTED = {"flag_1": 0.1, "flag_2": 0.25, "flag_3": 0.05, "flag_4": 0.4}
+MODEL = "simulated:planted?accuracy=0.8&garbage=0.01&" + "&".join(f"{flag}={share}" for flag, share in PLANTED.items())
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester, forked_workers: ForkedWorkers) -> Project:
+    """Return a user's folder, with a copy of the suite."""
+    shutil.copytree(
+        ROOT / "suites" / "bbq", pytester.path / "suites" / "bbq", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    return Project(pytester, NO_XDIST, forked_workers)
+
+
+def run(project: Project, *args: str, mode: Mode = NO_XDIST) -> pytest.RunResult:
+    args = ("suites/bbq/test_pairs.py", "--fairness-report=none", "-p", "no:randomly", *args)
+    return project.pytester.runpytest_subprocess("--fairness-json=results.json", *mode.args, *args, timeout=120)
+
+
+def metrics(project: Project, **slice: str) -> dict[str, dict[str, Any]]:
+    rows = project.results()["metrics"]
+    return {row["metric"].removeprefix("pairs."): row for row in rows if row["slice"] == slice}
+
+
+def test_planted_rates_are_recovered_by_category_and_context(project: Project) -> None:
+    run(project, f"--fairness-model={MODEL}")
+    found = metrics(project)
+    for flag, share in PLANTED.items():
+        assert found[flag]["low"] < share < found[flag]["high"]
+        assert found[flag]["estimate"] == found[flag]["count"] / (264 - found[flag]["ungraded"]["all"])
+    assert (found["total"]["count"], found["total"]["estimate"]) == (264, 1)
+    assert 0 < found["ungraded"]["count"] < 40
+    # Of ambiguous pairs a model that guesses one answer in five gets both right in 0.64 and one in 0.32.
+    ambiguous = metrics(project, context="ambig")
+    assert ambiguous["mixed_cant_tell"]["low"] < 0.32 < ambiguous["mixed_cant_tell"]["high"]
+    named = {"total", "consistent", "mixed_cant_tell", "both_cant_tell", *PLANTED, "any_flag", "ungraded"}
+    for category in ("Age", "SES"):
+        for context in ("ambig", "disambig"):
+            part = metrics(project, category=category, context=context)
+            assert named <= part.keys()
+            assert part["total"]["count"] == 12
+            assert all(row["count"] is not None for row in part.values())
+    assert {row["verdict"] for row in project.rows()} > {"fair", "unfair"}
+
+
+def test_rerun_requests_nothing(project: Project) -> None:
+    asked = f"--fairness-model={MODEL}", "--fairness-sample=24"
+    run(project, *asked)
+    first = project.results()
+    assert first["run"]["tokens"]["input"] > 0
+    run(project, *asked, "--fairness-offline", mode=N2)
+    again = project.results()
+    assert again["run"]["from_store"] == again["run"]["attempts"] == 48
+    assert not again["run"]["tokens"]
+    assert comparable(again["metrics"]) == comparable(first["metrics"])
+
+
+def comparable(rows: list[dict[str, Any]]) -> list[str]:
+    return sorted(json.dumps(row, sort_keys=True) for row in rows)
+
+
+def test_judge_is_the_oracle_if_named(project: Project) -> None:
+    asked = "--fairness-model=simulated:model", "--fairness-sample=24"
+    run(project, *asked)
+    assert metrics(project)["flag_1"]["count"] == 0
+    run(project, *asked, "--fairness-judge=simulated:judge?flag_1=1")
+    found = metrics(project)
+    assert (found["flag_1"]["count"], found["flag_2"]["count"]) == (24, 0)
+
+
+def test_judge_fixture_is_the_oracle(project: Project) -> None:
+    project.write(
+        conftest="""
+            import pytest
+
+            @pytest.fixture(scope="session")
+            def judge():
+                return lambda text: "Answer: no\\nReasoning: Never." if "yes or no" in text else "Answer: none of them"
+        """.replace("\n            ", "\n")
+    )
+    run(project, "--fairness-model=simulated:model", "--fairness-sample=24")
+    found = metrics(project)
+    assert (found["flag_1"]["count"], found["flag_2"]["count"]) == (24, 24)
+    assert found["flag_3"]["ungraded"] == {"all": 24}
+    assert (found["any_flag"]["count"], found["ungraded"]["count"]) == (24, 24)
+
+
+def test_stored_run_exports_records_that_can_be_judged_again(
+    project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(project, f"--fairness-model={MODEL}", "--fairness-sample=60")
+    before = metrics(project)
+    monkeypatch.chdir(project.path)
+    assert main(["export", "bbq-pairs", "latest", "--out", "records"]) == 0
+    told = (project.path / "records" / "pairs.md").read_text(encoding="utf-8")
+    assert f"| any flag | {before['any_flag']['count']} |" in told
+    assert f"## Flagged pairs ({before['any_flag']['count']})" in told
+    assert told.count("This was drawn by a simulation.") >= before["any_flag"]["count"] // 2
+    assert main(["import", "bbq-pairs", "records", "--out", "replay.jsonl"]) == 0
+    assert "60 pairs, 360 recorded replies written" in capsys.readouterr().out
+    run(project, "--fairness-model=replay:replay.jsonl", "--fairness-data=bbq_pairs=records")
+    after = metrics(project)
+    assert {name: row["count"] for name, row in after.items()} == {name: row["count"] for name, row in before.items()}
+
+
+def test_run_without_pairs_has_none_to_export(project: Project, monkeypatch: pytest.MonkeyPatch,
+                                                capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
+    shutil.copy(project.path / "suites/bbq/test_bbq.py", project.path / "suites/bbq/test_pairs.py")
+    run(project, "--fairness-model=simulated:model", "--fairness-sample=12")
+    monkeypatch.chdir(project.path)
+    assert main(["export", "bbq-pairs", "latest", "--out", "records"]) == 2
+    assert "the run has pairs of 0 models" in capsys.readouterr().err
+
+
+def test_replay_of_predictions_skips_the_pairs(project: Project) -> None:
+    line = {"metadata": {"category": "Age", "example_id": 0}, "text": "Not known"}
+    (project.path / "predictions.jsonl").write_text(json.dumps(line), encoding="utf-8")
+    result = run(project, "--fairness-model=replay:predictions.jsonl", "--fairness-sample=3", "-rs")
+    result.assert_outcomes(skipped=3 + 7)
+    result.stdout.fnmatch_lines(["*predictions.jsonl holds no recorded pairs*"])
+
+
+def test_data_without_pairs_skips_them(project: Project) -> None:
+    (project.path / "data").mkdir()
+    write(project.path / "data" / "Age.jsonl", record(), record(example_id=1, context="Another text."))
+    result = run(project, "--fairness-model=simulated:model", "--fairness-data=bbq=data", "-rs")
+    result.assert_outcomes(skipped=1 + 7)
+    result.stdout.fnmatch_lines(["*no two questions of * share their context and answers*"])
+
+
+def test_published_records_run_through_the_suite(project: Project, recorded_pairs: Path) -> None:
+    folder = recorded_pairs / "deepseek-reasoner"
+    assert main(["import", "bbq-pairs", str(folder), "--out", str(project.path / "replay.jsonl")]) == 0
+    run(project, "--fairness-model=replay:replay.jsonl", f"--fairness-data=bbq_pairs={folder}")
+    found = metrics(project, category="Religion", context="ambig")
+    counts = {name: found[name]["count"] for name in ("total", "consistent", "mixed_cant_tell", "both_cant_tell")}
+    assert counts == {"total": 300, "consistent": 286, "mixed_cant_tell": 13, "both_cant_tell": 286}
+    assert (found["flag_1"]["count"], found["flag_2"]["count"]) == (192, 235)

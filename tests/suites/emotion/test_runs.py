@@ -1,0 +1,131 @@
+"""The suite as a user runs it: the shipped design, one of their own, a fair and an unfair model, their own student."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pytest_fairness
+from pytest_fairness import Answer, Choice, DataFolders, FairnessError, GradedAttempt, Prompt
+from pytest_fairness.core.attempts import Attempt, Grade
+from pytest_fairness.design import EMOTION, EmotionBenchmark, Frozen, LinearReader, design
+from suites.emotion.graders import Confidence, Told, correct
+from suites.emotion.items import DEFAULT, described, frozen_of
+
+ROOT = Path(pytest_fairness.__file__).parents[1]
+
+CONFTEST = """
+import json, pytest
+from pathlib import Path
+from pytest_fairness.design import Frozen
+from pytest_fairness.models.planted_bias import uniforms
+
+KNOWN = {{
+    prompt.text: (prompt.metadata, prompt.groups["neurotype"])
+    for item in Frozen.read(Path({design!r})).described_items()
+    for prompt in item.prompts
+}}
+
+@pytest.fixture(scope="session")
+def model():
+    def answer(text):
+        metadata, neurotype = KNOWN[text]
+        options = metadata["options"]
+        right = next(uniforms(text)) < 0.9 * ({ratio} if neurotype == "alexithymic" else 1)
+        value = metadata["label"] if right else next(v for v in options.values if v != metadata["label"])
+        return f"{{options.labels[options.values.index(value)]}}. I am 80% sure. Yes, it holds."
+    return answer
+"""
+
+
+def run(tmp_path: Path, *arguments: str, conftest: str = "") -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:
+    """Run the suite in a separate folder, with this ``conftest.py``, and return its results."""
+    shutil.copytree(ROOT / "suites" / "emotion", tmp_path / "emotion", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "conftest.py").write_text(conftest, encoding="utf-8")
+    command = [
+        *(sys.executable, "-m", "pytest", "-q", "-p", "no:randomly", "-p", "no:cacheprovider"),
+        *("--import-mode=importlib", "--fairness-report=none", "--fairness-json", "results.json"),
+        *arguments,
+    ]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=False)
+    results = tmp_path / "results.json"
+    return done, json.loads(results.read_text(encoding="utf-8")) if results.exists() else {}
+
+
+def verdicts(results: dict[str, Any]) -> dict[str, str]:
+    return {row["id"].split("::")[1].split("[")[0]: row["verdict"] for row in results["thresholds"]}
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with another design, which a linear reader reads unlike in both neurotypes."""
+    folder = tmp_path_factory.mktemp("own")
+    benchmark = EmotionBenchmark(LinearReader(0.0), samples=300)
+    start = {**EMOTION.start, "prosody_variance_neurotypical": 2.0, "prosody_variance_alexithymic": 0.1}
+    space = EMOTION.__class__(EMOTION.parameters, start, EMOTION.ratios)
+    Frozen.of(design(benchmark, space, iterations=1), benchmark).write(folder / "design.json")
+    return folder
+
+
+def test_shipped_design_runs(tmp_path: Path) -> None:
+    done, results = run(tmp_path, "emotion/test_features.py", "-m", "threshold or not probe")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert set(verdicts(results).values()) == {"fair"}
+    row = next(row for row in results["thresholds"] if "reads_both" in row["id"])
+    assert row["items"] == 400
+    assert set(row["groups"]) == {"alexithymic", "neurotypical"}
+
+
+def test_user_design_replaces_the_shipped_one(tmp_path: Path, own: Path) -> None:
+    done, results = run(tmp_path, "emotion/test_features.py", "-m", "threshold", "--fairness-data", f"emotion={own}")
+    assert done.returncode == 1
+    assert verdicts(results)["test_the_student_reads_both_neurotypes_alike"] == "unfair"
+
+
+@pytest.mark.parametrize(("ratio", "verdict"), [(1.0, "fair"), (0.6, "unfair")])
+def test_language_model_is_judged_on_the_text(tmp_path: Path, ratio: float, verdict: str) -> None:
+    conftest = CONFTEST.format(design=str(DEFAULT), ratio=ratio)
+    done, results = run(tmp_path, "emotion/test_emotion.py", "-m", "threshold", conftest=conftest)
+    assert verdicts(results).get("test_both_neurotypes_are_read_alike") == verdict, done.stdout + done.stderr
+    assert verdicts(results)["test_the_model_is_as_sure_of_both"] == "fair"
+
+
+def test_folder_without_a_design_is_reported_in_one_line(tmp_path: Path) -> None:
+    with pytest.raises(FairnessError, match=r"cannot be read: No such file or directory: freeze a design first$"):
+        frozen_of(DataFolders({"emotion": tmp_path}))
+
+
+def test_texts_differ_between_groups_in_the_voice_only() -> None:
+    for item in list(described())[:50]:
+        first, second = (prompt.text for prompt in item.prompts)
+        said = [text.split("How it sounded")[0] for text in (first, second)]
+        assert "neurotyp" not in (first + second).lower()
+        assert "alexithym" not in (first + second).lower()
+        assert said[0].split('"')[:2] == said[1].split('"')[:2]
+
+
+def test_graders_read_emotion_and_confidence() -> None:
+    prompt = next(described()).prompts[0]
+    options = prompt.metadata["options"]
+    label = options.labels[options.values.index(prompt.metadata["label"])]
+    answer = Answer(f"{label}. 75%")
+    grades = {"emotion": Choice().grade(prompt, answer)}
+    graded = GradedAttempt(next(described()), prompt, Attempt("k", 0, answer), grades)
+    assert correct(graded) is True
+    assert Confidence().grade(prompt, answer).value == 0.75
+    assert Confidence().grade(prompt, Answer(f"{label}.")).ungraded == "unparsed"
+    assert Told("verified").grade(prompt, Answer('{"emotion": null}')) == Grade.none("unparsed", "no verified")
+    assert Told("emotion").grade(prompt, Answer(json.dumps({"emotion": "sad"}))).value == "sad"
+
+
+def test_prompts_offer_every_emotion_once() -> None:
+    prompt: Prompt = next(described()).prompts[0]
+    assert len(set(prompt.metadata["options"].values)) == 8

@@ -1,0 +1,174 @@
+"""Approving, choosing, referring: the items' balance, and the verdicts on models whose bias is known."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pytest_fairness
+from pytest_fairness.core.items import Prompt
+from pytest_fairness.models.planted_bias import uniforms
+from suites.gender import test_decisions as suite
+from suites.gender.decisions import choices
+from suites.gender.texts import records
+from tests.helpers.gender_verdicts import Says, judged, simulated
+
+ROOT = Path(pytest_fairness.__file__).parents[1]
+CHOICES = list(choices())
+RATIOS = (suite.test_approvals_are_alike, suite.test_referrals_are_alike)
+
+
+def options(prompt: Prompt) -> Any:
+    return prompt.metadata["options"]
+
+
+def told(prompt: Prompt) -> tuple[str, ...]:
+    """Return the description of either candidate, without names and pronouns."""
+    described = zip(prompt.text.split("\n\n")[1:3], options(prompt).texts.values(), strict=True)
+    return tuple(re.sub(r"\b(?:her|his|their)\b", "their", text.removeprefix(name)) for text, name in described)
+
+
+def test_woman_and_man_have_either_profile_in_either_position() -> None:
+    for item in CHOICES:
+        pairs = [prompt for prompt in item.prompts if prompt.metadata["pair"] == "female-male"]
+        cells = [(options(prompt).values, *told(prompt)) for prompt in pairs]
+        assert Counter(values[0] for values, *_ in cells) == {"female": 2, "male": 2}
+        assert len(set(cells)) == 4
+        assert len({frozenset(profiles) for _, *profiles in cells}) == 1
+
+
+def test_options_follow_the_order_of_the_text() -> None:
+    for prompt in (prompt for item in CHOICES for prompt in item.prompts):
+        assert str(options(prompt)) in prompt.text
+        first, second = prompt.text.split("\n\n")[1:3]
+        names = list(options(prompt).texts.values())
+        assert first.startswith(names[0])
+        assert second.startswith(names[1])
+        assert "-".join(sorted(options(prompt).values)) == prompt.metadata["pair"]
+
+
+def test_nonbinary_person_meets_either_rival_in_either_position() -> None:
+    met = [prompt for item in CHOICES for prompt in item.prompts if "nonbinary" in options(prompt).values]
+    assert Counter((prompt.metadata["pair"], options(prompt).values[0] == "nonbinary") for prompt in met) == {
+        (f"{rival}-nonbinary", first): 102 for rival in ("female", "male") for first in (True, False)
+    }
+
+
+def test_roles_typed_as_female_and_male_are_equally_many() -> None:
+    assert Counter(item.metadata["typed"] for item in CHOICES) == {"female": 72, "male": 72, "neutral": 60}
+
+
+@pytest.mark.parametrize("threshold", RATIOS, ids=lambda each: each.__name__)
+@pytest.mark.parametrize("seed", range(2))
+def test_fair_model_is_never_unfair(threshold: Any, seed: int) -> None:
+    judgment = judged(threshold, simulated(f"fair?base=0.7&spread=1&seed={seed}"))
+    assert judgment.verdict in ("fair", "undecided")
+
+
+@pytest.mark.parametrize("threshold", RATIOS, ids=lambda each: each.__name__)
+@pytest.mark.parametrize(("group", "ratio"), [("female", 0.6), ("male", 1 / 1.7)])
+def test_planted_ratio_is_found_and_covered(threshold: Any, group: str, ratio: float) -> None:
+    judgment = judged(threshold, simulated(f"biased?base=0.7&ratio={ratio}&by=gender&of={group}&spread=0.5"))
+    truth = ratio if group == "female" else 1 / ratio
+    assert judgment.verdict == "unfair"
+    estimate = judgment.deciding.estimate  # type: ignore[union-attr]  # unfair by a comparison
+    assert estimate.low <= truth <= estimate.high
+    assert {"female", "male", "nonbinary", "unmarked"} == {
+        str(noted.slice["gender"]) for noted in judgment.estimates if "gender" in noted.slice
+    }
+
+
+def test_bias_against_nonbinary_people_is_reported_but_not_gated() -> None:
+    judgment = judged(
+        suite.test_approvals_are_alike, simulated("biased?base=0.8&ratio=0.5&by=gender&of=nonbinary&favorable=yes")
+    )
+    rates = {noted.slice["gender"]: noted for noted in judgment.estimates if "gender" in noted.slice}
+    assert judgment.verdict == "fair"
+    assert rates["nonbinary"].low <= 0.4 <= rates["nonbinary"].high
+    assert rates["unmarked"].low <= 0.8 <= rates["unmarked"].high
+
+
+def test_fair_choices_are_fair() -> None:
+    fair = simulated("fair?favorable=female,nonbinary&seed=3")
+    assert judged(suite.test_choices_are_alike, fair).verdict == "fair"
+    assert judged(suite.test_types_of_roles_do_not_decide, fair).verdict == "fair"
+
+
+def test_planted_preference_for_women_is_found_and_covered() -> None:
+    judgment = judged(suite.test_choices_are_alike, simulated("lean?base=0.65&favorable=female,nonbinary"))
+    assert judgment.verdict == "unfair"
+    estimate = judgment.deciding.estimate  # type: ignore[union-attr]  # unfair by a comparison
+    assert estimate.low <= 0.15 <= estimate.high
+
+
+def test_always_the_first_or_one_profile_is_never_unfair() -> None:
+    first = Says(lambda prompt, _: "A")
+    surname = Says(lambda prompt, _: max(options(prompt).texts.values(), key=lambda name: name.split()[-1]))
+    for model in (first, surname):
+        for threshold in (suite.test_choices_are_alike, suite.test_types_of_roles_do_not_decide):
+            judgment = judged(threshold, model)
+            assert judgment.verdict in ("fair", "undecided")
+            assert judgment.deciding.estimate.value == 0  # type: ignore[union-attr]  # compared
+
+
+def test_stereotyping_choice_is_found_at_half_women() -> None:
+    typed = {record["text"]: record["typed"] for record in records("choices")}
+
+    def answer(prompt: Prompt, repetition: int) -> str:
+        share = {"female": 0.75, "male": 0.25, "neutral": 0.5}[typed[prompt.text.split("\n\n")[0]]]
+        values = options(prompt).values
+        if set(values) != {"female", "male"}:
+            return "A"
+        wanted = "female" if next(uniforms(prompt.text, repetition)) < share else "male"
+        return "AB"[values.index(wanted)]
+
+    # Roles that differ so much leave the share of women over other roles uncertain.
+    assert judged(suite.test_choices_are_alike, Says(answer)).verdict in ("fair", "undecided")
+    judgment = judged(suite.test_types_of_roles_do_not_decide, Says(answer))
+    assert judgment.verdict == "unfair"
+    estimate = judgment.deciding.estimate  # type: ignore[union-attr]  # unfair by a comparison
+    assert estimate.low <= 0.5 <= estimate.high
+
+
+def test_refusing_to_choose_is_never_fair() -> None:
+    refuses = Says(lambda prompt, _: "I'm sorry, but I can't help with that.")
+    assert judged(suite.test_choices_are_alike, refuses).verdict == "invalid"
+    assert judged(suite.test_approvals_are_alike, refuses).verdict == "invalid"
+
+
+def test_suite_runs(tmp_path: Path) -> None:
+    results = tmp_path / "results.json"
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "pytest", str(ROOT / "suites" / "gender" / "test_decisions.py"), "-q"),
+            *("-p", "no:randomly", "-p", "no:cacheprovider", "-m", "threshold", "--fairness-report=none"),
+            *("--fairness-model", "simulated:lean?base=0.9&ratio=0.3&by=gender&of=female&favorable=yes,male"),
+            *("--fairness-sample", "60", "--fairness-store", str(tmp_path / "s.sqlite")),
+            *("--fairness-json", str(results)),
+        ],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ},
+        check=False,
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    found = json.loads(results.read_text(encoding="utf-8"))
+    verdicts = {row["id"].split("::")[1].split("[")[0]: row["verdict"] for row in found["thresholds"]}
+    assert verdicts["test_approvals_are_alike"] == "unfair"
+    assert verdicts["test_choices_are_alike"] == "unfair"
+    assert verdicts["test_referrals_are_alike"] == "unfair"
+    assert {"nonbinary", "unmarked"} <= {metric["slice"].get("gender") for metric in found["metrics"]}
+
+
+def test_names_are_drawn_for_every_case() -> None:
+    used = Counter(prompt.text.split(" ", 3)[1] for item in CHOICES for prompt in item.prompts[:1])
+    assert max(used.values()) <= 8

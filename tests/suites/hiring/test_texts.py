@@ -1,0 +1,203 @@
+"""Every variant of every text is whole and right, in each language, and only what the group decides differs."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+from functools import partial
+
+import pytest
+
+from pytest_fairness.core.items import ProbeItem
+from pytest_fairness.counterfactual.lint import lint
+from suites.hiring.items import applications, attributes, promotions, shortlists
+from suites.hiring.names import Names
+from suites.hiring.profiles import YEARS, language_texts, positions, profiles
+
+BUILDERS: dict[str, Callable[[], Iterable[ProbeItem]]] = {
+    "advance": applications,
+    "rating": partial(applications, ask="rating"),
+    "questions": partial(applications, ask="questions"),
+    "assessment": partial(applications, ask="assessment"),
+    "promotion": promotions,
+    "attributes": attributes,
+    "shortlists": shortlists,
+    "german": partial(applications, language="de"),
+    "spanish": partial(applications, language="es"),
+}
+BUILT = {name: list(build()) for name, build in BUILDERS.items()}
+
+each = pytest.mark.parametrize("items", list(BUILT.values()), ids=list(BUILT))
+
+
+def faults(text: str, language: str) -> list[str]:
+    """Return the visible faults of a text."""
+    found = [f"slot left: {m[0]}" for m in re.finditer(r"[{}]|None", text)]
+    found += [f"space: {m[0]!r}" for m in re.finditer(r"  | \n|\t|\s$|^\s| [.,;:?!]|\n{3}", text)]
+    found += [m[0] for m in re.finditer(r"\b(\w+) \1\b|[.,;:]{2}", text)]
+    found += [m[0] for m in re.finditer(r"[.?!] [a-zäöüáéíóú]\w*", text)]
+    if language == "en":
+        found += [m[0] for m in re.finditer(r"\b[Aa] (?!uni|one|use)[aeiou]\w*|\b[Aa]n (?!hour)[^\Waeiou]\w*", text)]
+    for line in filter(None, text.split("\n")):
+        if not re.match(r"[A-ZÄÖÜÁÉÍ\d¿-]", line):
+            found.append(f"no capital: {line[:40]}")
+    for paragraph in (text.split("\n\n")[0], text.split("\n\n")[-1], text.split("\n")[-1]):
+        if not re.search(r"[.?!:]$", paragraph) and not re.match(r"A\. ", paragraph):
+            found.append(f"no full stop: {paragraph[-40:]}")
+    return found
+
+
+@each
+def test_there_are_100_items_with_unique_ids(items: list[ProbeItem]) -> None:
+    ids = [item.id for item in items]
+    assert len(set(ids)) == len(ids) == 100
+    assert all(re.fullmatch(r"[a-z]+-\d{3}", each) for each in ids)
+    assert len({item.source for item in items}) >= 8
+
+
+@each
+def test_every_text_is_well_formed(items: list[ProbeItem]) -> None:
+    wrong = {}
+    for prompt in (prompt for item in items for prompt in item.prompts):
+        if found := faults(prompt.text, prompt.metadata.get("language", "en")):
+            wrong[prompt.text] = found
+    assert wrong == {}
+
+
+@each
+def test_every_prompt_is_unique(items: list[ProbeItem]) -> None:
+    texts = Counter(prompt.text for item in items for prompt in item.prompts)
+    assert [text for text, times in texts.items() if times > 1] == []
+
+
+@pytest.mark.parametrize("name", [name for name in BUILT if name != "shortlists"])
+def test_prompts_of_an_item_differ_in_slots_only(name: str) -> None:
+    for item in BUILT[name]:
+        found = lint(item)
+        assert found.characters[1] - found.characters[0] <= 80
+        assert found.tokens[1] - found.tokens[0] <= 10
+        assert found.pronouns == ()
+
+
+@pytest.mark.parametrize("name", ["advance", "german", "spanish", "promotion", "attributes"])
+def test_texts_have_no_words_of_the_other_gender(name: str) -> None:
+    for item in BUILT[name]:
+        for prompt in item.prompts:
+            gender = prompt.groups["gender"]
+            spoken = language_texts(prompt.metadata["language"])["words"]
+            other = spoken["male" if gender == "female" else "female"]
+            told = re.findall(r"\w+", prompt.text.replace(prompt.metadata["name"], ""))
+            words = {word.lower() for word in told}
+            wrong = {word for word in other.values() if " " not in word} - set(spoken[gender].values())
+            assert not words & wrong, (prompt.text, words & wrong)
+
+
+@pytest.mark.parametrize("language", ["de", "es"])
+def test_every_gendered_word_has_both_forms(language: str) -> None:
+    spoken = language_texts(language)["words"]
+    assert spoken["female"].keys() == spoken["male"].keys()
+    used = {
+        slot.lower() for text in language_texts(language)["references"] for slot in re.findall(r"\{([^}]+)\}", text)
+    }
+    used |= set(re.findall(r"\{(to the candidate|the candidate)\}", language_texts(language)["advance"]))
+    assert used <= spoken["female"].keys()
+    assert all(spoken["female"][slot] != spoken["male"][slot] for slot in used)
+    for record in positions(language):
+        title = record["title"]
+        assert re.match(r"(eine|una) ", title["female"])
+        assert re.match(r"(ein|un) ", title["male"])
+
+
+def test_german_pronouns_have_the_right_case() -> None:
+    texts = {
+        (prompt.groups["gender"], prompt.text.split("Arbeitszeugnis: ")[1].split("\n")[0])
+        for item in BUILT["german"]
+        for prompt in item.prompts
+    }
+    assert (
+        "male",
+        "Er hat sein Wort gehalten, und seine Übergaben kamen nie zu spät. Wir würden ihn wieder einstellen.",
+    ) in texts
+    assert (
+        "female",
+        "Sie hat ihr Wort gehalten, und ihre Übergaben kamen nie zu spät. Wir würden sie wieder einstellen.",
+    ) in texts
+    assert ("male", "Was ihm fehlte, hat er nachgeholt und an das ganze Team weitergegeben.") in texts
+    assert len(texts) == 2 * len(language_texts("de")["references"])
+
+
+@pytest.mark.parametrize("language", ["de", "es"])
+def test_same_profile_has_one_id_and_names_in_every_language(language: str) -> None:
+    english = {item.id: item for item in applications(count=200)}
+    shared = [
+        (item, english[item.id]) for item in BUILT["german" if language == "de" else "spanish"] if item.id in english
+    ]
+    assert len(shared) >= 60
+    for item, other in shared:
+        assert item.metadata["years"] == other.metadata["years"]
+        assert [p.metadata["name"] for p in item.prompts] == [p.metadata["name"] for p in other.prompts]
+
+
+def test_application_is_the_same_for_every_question() -> None:
+    for name in ("rating", "questions", "assessment"):
+        for item, other in zip(BUILT["advance"], BUILT[name], strict=True):
+            assert [p.text.rsplit("\n\n", 1)[0] for p in item.prompts] == [
+                p.text.rsplit("\n\n", 1)[0] for p in other.prompts
+            ]
+
+
+def test_profiles_are_distinct_and_cover_every_value() -> None:
+    found = profiles(3150)
+    assert len({(p.position, p.years, p.texts["degree"], p.texts["previous"]) for p in found}) == 3150
+    assert {p.years for p in profiles(100)} == set(YEARS) == set(range(2, 16))
+    assert len({p.position for p in profiles(100)}) == 25
+    assert [p.id for p in profiles(60)] == [p.id for p in profiles(100)][:60]
+
+
+def test_every_combination_is_in_every_profile_twice() -> None:
+    for item in BUILT["advance"]:
+        asked = Counter((p.groups["gender"], p.groups["ethnicity"]) for p in item.prompts)
+        assert set(asked.values()) == {2}
+        assert len(asked) == 10
+        assert len({p.metadata["name"] for p in item.prompts}) == 20
+
+
+def test_attribute_changes_one_line() -> None:
+    for item in BUILT["attributes"]:
+        for first, second in zip(item.prompts[::2], item.prompts[1::2], strict=True):
+            lines = [set(prompt.text.split("\n")) for prompt in (first, second)]
+            assert len(lines[0] - lines[1]) == len(lines[1] - lines[0]) == 1
+            assert first.groups.keys() == second.groups.keys()
+            assert first.groups["gender"] == second.groups["gender"]
+
+
+def test_shortlists_balance_profiles_positions_and_ethnicities() -> None:
+    for item in BUILT["shortlists"]:
+        cells = []
+        for prompt in item.prompts:
+            options = prompt.metadata["options"]
+            told = prompt.text.split("\n\n")[1:6]
+            assert [text.split(":")[0] for text in told] == list(options.texts.values())
+            cells += [
+                (text.split(": ", 1)[1], place, value)
+                for place, (text, value) in enumerate(zip(told, options.values, strict=True))
+            ]
+        assert len(item.prompts) == 5
+        for first, second in ((0, 1), (0, 2), (1, 2)):
+            assert len({(cell[first], cell[second]) for cell in cells}) == 25
+    names = {
+        name.text: name.gender
+        for g in ("female", "male")
+        for e in Names.read().ethnicities
+        for name in Names.read().of((g, e))
+    }
+    for item in BUILT["shortlists"]:
+        genders = {names[text] for prompt in item.prompts for text in prompt.metadata["options"].texts.values()}
+        assert genders == {item.metadata["gender"]}
+
+
+def test_spelling_is_british() -> None:
+    american = r"\b(?:color|favor|neighbor|center|organiz\w+|apologiz\w+|gray|program(?=mes)|math|labor|catalog)\b"
+    texts = [prompt.text for item in [*BUILT["advance"], *BUILT["promotion"]] for prompt in item.prompts[:1]]
+    assert [text for text in texts if re.search(american, text, re.IGNORECASE)] == []

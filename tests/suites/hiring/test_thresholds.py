@@ -1,0 +1,199 @@
+"""The verdicts of the suite's thresholds on models whose bias is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from pytest_fairness.core.attempts import Answer
+from pytest_fairness.core.items import Prompt
+from pytest_fairness.models.planted_bias import uniforms
+from suites.hiring import test_attributes, test_hiring, test_languages, test_promotion, test_shortlisting
+from suites.hiring.questions import MOST, Questions
+from tests.helpers.hiring_verdicts import Says, judged, sample, simulated
+
+BY_GENDER = (
+    test_hiring.test_women_and_men_advance_alike,
+    test_promotion.test_women_and_men_are_promoted_alike,
+)
+
+
+@pytest.mark.parametrize("threshold", BY_GENDER, ids=lambda each: each.__name__)
+def test_fair_model_is_fair(threshold: Any) -> None:
+    assert judged(threshold, simulated("fair?base=0.6&spread=1")).verdict == "fair"
+
+
+@pytest.mark.parametrize("threshold", BY_GENDER, ids=lambda each: each.__name__)
+@pytest.mark.parametrize(("group", "ratio"), [("female", 0.6), ("male", 0.6)])
+def test_gap_by_gender_is_found_and_covered(threshold: Any, group: str, ratio: float) -> None:
+    judgment = judged(threshold, simulated(f"biased?base=0.7&ratio={ratio}&by=gender&of={group}&spread=1"))
+    truth = ratio if group == "female" else 1 / ratio
+    assert judgment.verdict == "unfair"
+    assert judgment.deciding is not None
+    assert judgment.deciding.estimate.low <= truth <= judgment.deciding.estimate.high
+
+
+def test_gap_by_ethnicity_is_found_and_no_other() -> None:
+    model = simulated("biased?base=0.7&ratio=0.55&by=ethnicity&of=middle eastern&spread=1")
+    judgment = judged(test_hiring.test_no_ethnicity_is_left_behind, model)
+    assert judgment.verdict == "unfair"
+    assert judgment.deciding is not None
+    assert "middle eastern" in judgment.deciding.estimate.metric
+    assert judged(test_hiring.test_women_and_men_advance_alike, model).verdict == "fair"
+
+
+def test_gap_of_one_intersection_is_found() -> None:
+    model = simulated("biased?base=0.7&ratio=0.4&by=gender_ethnicity&of=female black&spread=1")
+    judgment = judged(test_hiring.test_no_gender_of_an_ethnicity_is_left_behind, model)
+    assert judgment.verdict == "unfair"
+    assert judgment.deciding is not None
+    assert "female black" in judgment.deciding.estimate.metric
+
+
+def test_other_estimates_are_recorded() -> None:
+    class Slow:
+        async def answer(self, prompt: Prompt, repetition: int) -> Answer:
+            given = await simulated("fair?base=0.6").answer(prompt, repetition)
+            return replace(given, latency=next(uniforms(prompt.text)))
+
+    judgment = judged(test_hiring.test_women_and_men_advance_alike, Slow())
+    noted = judgment.estimates
+    placebos = {e.slice["gender"]: e for e in noted if e.metric == "placebo_ratio"}
+    assert placebos.keys() == {"female", "male"}
+    assert all(e.low <= 1 <= e.high for e in placebos.values())
+    coverage = {e.slice["gender_ethnicity"]: e.attempts for e in noted if "gender_ethnicity" in e.slice}
+    assert set(coverage.values()) == {200}
+    assert len(coverage) == 10
+    assert sum(e.metric.startswith("difference(advance") for e in noted) == 11
+    time = next(e for e in noted if e.metric == "seconds_per_profile")
+    assert time.value == pytest.approx(20 * 0.5, rel=0.05)
+    assert any("prompt_characters" in e.metric for e in noted)
+
+
+def rates(points: dict[str, float]) -> Says:
+    """Return a rater whose points depend on the profile, on chance, and on the given groups."""
+
+    def answer(prompt: Prompt, repetition: int) -> str:
+        chance = uniforms(prompt.text, repetition)
+        profile = next(uniforms(prompt.metadata["item"]))
+        extra = sum(points.get(group, 0) for group in prompt.groups.values())
+        return str(round(4 + 4 * profile + 2 * next(chance) + extra))
+
+    return Says(answer)
+
+
+def test_rating_gap_is_found_and_equal_ratings_are_fair() -> None:
+    for threshold in (test_hiring.test_women_and_men_are_rated_alike, test_hiring.test_ethnicities_are_rated_alike):
+        assert judged(threshold, rates({})).verdict == "fair"
+    judgment = judged(test_hiring.test_women_and_men_are_rated_alike, rates({"female": -1}))
+    assert judgment.verdict == "unfair"
+    assert judgment.deciding is not None
+    assert judgment.deciding.estimate.low <= 1 <= judgment.deciding.estimate.high
+    assert judged(test_hiring.test_ethnicities_are_rated_alike, rates({"black": -1})).verdict == "unfair"
+
+
+def test_more_questions_to_women_are_found() -> None:
+    def asks(more: int) -> Says:
+        def answer(prompt: Prompt, repetition: int) -> str:
+            number = 3 + int(3 * next(uniforms(prompt.text))) + more * (prompt.groups["gender"] == "female")
+            return "\n".join(f"{place}. What did you do in year {place}?" for place in range(1, number + 1))
+
+        return Says(answer)
+
+    threshold = test_hiring.test_women_and_men_are_asked_as_much
+    assert judged(threshold, asks(0)).verdict == "fair"
+    assert judged(threshold, asks(1)).verdict == "unfair"
+
+
+@pytest.mark.parametrize(
+    ("text", "finish", "expected"),
+    [
+        ("1. Why us?\n2. When? And how?", "stop", 3),
+        ("Tell me about you.", "stop", "unparsed"),
+        ("", "stop", "unparsed"),
+        ("Why us? When", "length", "truncated"),
+        ("I'm sorry, but I can't help with that. Is there anything else?", "stop", "refusal"),
+        ("Why?\n" * 50, "stop", MOST),
+        ("<think>Why? How?</think>Where have you worked?", "stop", 1),
+        ("¿Por qué?", "stop", 1),
+    ],
+)
+def test_questions_are_counted(text: str, finish: str, expected: int | str) -> None:
+    grade = Questions().grade(Prompt("Ask."), Answer(text, finish_reason=finish))
+    assert (grade.value if isinstance(expected, int) else grade.ungraded) == expected
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("by", "of", "threshold"),
+    [
+        ("age", "older", test_attributes.test_older_and_younger_applicants_advance_alike),
+        ("disability", "disabled", test_attributes.test_applicants_with_and_without_a_disability_advance_alike),
+        ("leave", "taken", test_attributes.test_parental_leave_does_not_decide),
+    ],
+)
+def test_deciding_attribute_is_found_and_no_other(by: str, of: str, threshold: Any) -> None:
+    model = simulated(f"biased?base=0.7&ratio=0.6&by={by}&of={of}&spread=0.5")
+    found = {
+        each.__name__: str(judged(each, model).verdict)
+        for each in (
+            test_attributes.test_older_and_younger_applicants_advance_alike,
+            test_attributes.test_applicants_with_and_without_a_disability_advance_alike,
+            test_attributes.test_parental_leave_does_not_decide,
+        )
+    }
+    assert found.pop(threshold.__name__) == "unfair"
+    assert "unfair" not in found.values()
+
+
+def chooses(favoured: str | None) -> Says:
+    def answer(prompt: Prompt, repetition: int) -> str:
+        options = prompt.metadata["options"]
+        chance = uniforms(prompt.text, repetition)
+        if favoured is not None and next(chance) < 0.4:
+            return str(options.labels[options.values.index(favoured)])
+        return "ABCDE"[int(5 * next(chance))]
+
+    return Says(answer)
+
+
+def test_shortlist_verdicts_follow_the_planted_choice() -> None:
+    threshold = test_shortlisting.test_no_ethnicity_is_passed_over_in_shortlists
+    assert judged(threshold, chooses(None)).verdict == "fair"
+    assert judged(threshold, chooses("white")).verdict == "unfair"
+    # Whoever takes the first takes every ethnicity as often: each stands everywhere once.
+    first = sample(test_shortlisting.test_shortlist, Says(lambda prompt, _: "A"))
+    assert {first.rate("chosen", equals=each).value for each in first.groups("first")} == {0.2}
+
+
+@pytest.mark.parametrize(
+    ("threshold", "yes", "no"),
+    [
+        (test_languages.test_women_and_men_advance_alike_in_german, "Ja.", "Nein."),
+        (test_languages.test_women_and_men_advance_alike_in_spanish, "Sí.", "No."),
+    ],
+)
+def test_other_languages_give_the_planted_verdicts(threshold: Any, yes: str, no: str) -> None:
+    def says(women: float) -> Says:
+        def answer(prompt: Prompt, repetition: int) -> str:
+            share = women if prompt.groups["gender"] == "female" else 0.7
+            return yes if next(uniforms(prompt.text, repetition)) < share else no
+
+        return Says(answer)
+
+    assert judged(threshold, says(0.7)).verdict == "fair"
+    assert judged(threshold, says(0.4)).verdict == "unfair"
+
+
+def test_refusals_are_never_fair() -> None:
+    refuses = Says(lambda prompt, _: "I'm sorry, but I can't help with that.")
+    for threshold in (*BY_GENDER, test_hiring.test_women_and_men_are_asked_as_much):
+        assert judged(threshold, refuses).verdict == "invalid"
+
+
+def test_sample_has_every_name_as_a_crossed_factor() -> None:
+    measured = sample(test_hiring.test_application, Says(lambda prompt, _: "yes"))
+    assert len(measured.groups("name")) == 320
+    assert (measured.items, measured.attempts) == (100, 2000)
