@@ -327,6 +327,8 @@ class RunResult(JsonRecord):
     started: str
     ended: str = ""
     models: Sequence[str] = ()
+    system_prompts: Mapping[str, str] = field(default_factory=dict)
+    """File and fingerprint of the system prompt of each model that has one."""
     judge: str | None = None
     command: Sequence[str] = ()
     """Options of pytest that repeat the run."""

@@ -356,7 +356,7 @@ def _parts(
     bodies: list[Mapping[str, Any]] = []
     size = 0
     for request in requests:
-        body = batches.request(request.key, request.prompt, request.repetition)
+        body = batches.request(request.key, request.sent_prompt, request.repetition)
         length = len(json.dumps(body)) + 1
         if part and (len(part) >= batches.most_requests or size + length > batches.most_bytes):
             yield part, bodies

@@ -323,7 +323,7 @@ class Budget:
     def _learn(self, request: Request, usage: Mapping[str, int]) -> None:
         model = request.model.key
         self._outputs[model] = max(self._output(request.model) or 0.0, usage.get("output", self._assumed))
-        ratio = usage.get("input", 0) / max(1.0, expected_input(request.prompt))
+        ratio = usage.get("input", 0) / max(1.0, expected_input(request.sent_prompt))
         self._inputs[model] = max(self._inputs.get(model, 1.0), ratio)
 
     def _expected(self, request: Request) -> float:
@@ -340,7 +340,7 @@ class Budget:
         if not any(price):
             return 0.0
         longest = self._output(request.model)
-        tokens_in = expected_input(request.prompt) * self._inputs.get(model, 1.0)
+        tokens_in = expected_input(request.sent_prompt) * self._inputs.get(model, 1.0)
         usd = cost(price, tokens_in, self._assumed if longest is None else longest)
         return max(usd, self._average.get(model, 0.0))
 

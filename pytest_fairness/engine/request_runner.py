@@ -118,7 +118,7 @@ class RequestRunner:
                 raise
             raise failure from error
         self._answered += 1
-        self.limit.answered(request.prompt, answer)
+        self.limit.answered(request.sent_prompt, answer)
         return answer
 
     def _slow_down(self, error: TransientError, generation: int) -> None:
@@ -152,12 +152,13 @@ async def _reply(request: Request) -> Answer:
     Raises:
         PermanentError: The likelihoods are invalid, or the model gives none.
     """
-    continuations = continuations_of(request.prompt)
+    prompt = request.sent_prompt
+    continuations = continuations_of(prompt)
     if continuations is None:
-        return await request.model.answer(request.prompt, request.repetition)
+        return await request.model.answer(prompt, request.repetition)
     if not isinstance(request.model, LikelihoodModel):
         raise NoLikelihoodsError(f"{request.model.name} gives no probabilities of options: {WAY_OUT}")
-    answer = await request.model.likelihoods(context_of(request.prompt), continuations)
+    answer = await request.model.likelihoods(context_of(prompt), continuations)
     if isinstance(answer, Answer) and unfinished(answer) is None:  # else ungraded: filtered, refused
         try:
             likelihoods_of(answer, continuations)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pytest_fairness.core.items import CONTINUATIONS, Prompt
 from pytest_fairness.core.keys import attempt_key, prompt_digest
 from pytest_fairness.core.protocols import Model
+from pytest_fairness.core.system_prompts import system_prompt_of
 from pytest_fairness.store.spending import Role
 
 
@@ -28,6 +29,12 @@ class Request:
     def asks_likelihoods(self) -> bool:
         """Whether it asks for the likelihoods of options in place of an answer."""
         return self.prompt.messages[-1]["role"] == CONTINUATIONS
+
+    @property
+    def sent_prompt(self) -> Prompt:
+        """The prompt as the model receives it: under the model's system prompt, where it has one."""
+        system = system_prompt_of(self.model)
+        return self.prompt if system is None else system.before(self.prompt)
 
     @property
     def is_stored(self) -> bool:

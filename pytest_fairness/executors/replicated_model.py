@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.protocols import Model
+from pytest_fairness.core.system_prompts import system_prompt_of
 from pytest_fairness.executors.cluster import Cluster
 
 
@@ -20,6 +21,7 @@ class ReplicatedModel:
 
     def __init__(self, full_name: str, model: Model, batch_size: int, cluster: Callable[[], Cluster]) -> None:
         self.name, self.key = model.name, model.key
+        self.system_prompt = system_prompt_of(model)
         self._full_name = full_name
         self._most = 2 * batch_size
         self._cluster = cluster

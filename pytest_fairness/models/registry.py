@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.extensions import MODELS
 from pytest_fairness.core.protocols import Model
+from pytest_fairness.core.system_prompts import SystemPrompt
+from pytest_fairness.models import parameters
 from pytest_fairness.models.aliases import follow
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.names import ModelName
+
+_SYSTEM = "system"
+"""The parameter that every model has: the file of its system prompt."""
 
 
 def resolve(text: str, *, aliases: Mapping[str, str], context: ModelContext) -> Model:
     """Return the model of a name or an alias. Nothing is opened and no key is read before it is used.
 
     Args:
-        text: ``provider:NAME?param=value``, or an alias of one.
+        text: ``provider:NAME?param=value``, or an alias of one. ``system=FILE`` is known to every provider.
         aliases: Names by alias.
         context: What the provider is given about the run.
 
@@ -24,6 +30,13 @@ def resolve(text: str, *, aliases: Mapping[str, str], context: ModelContext) -> 
         FairnessError: The name is malformed, its provider or a parameter is unknown, or the provider is broken.
     """
     name = ModelName.parse(follow(text.strip(), aliases))
+    model = _make(_without_system(name), context)
+    if _SYSTEM in name.parameters:
+        _set_system_prompt(model, name, context)
+    return model
+
+
+def _make(name: ModelName, context: ModelContext) -> Model:
     try:
         provider = MODELS.load_callable(name.provider)
     except FairnessError as error:
@@ -40,3 +53,22 @@ def resolve(text: str, *, aliases: Mapping[str, str], context: ModelContext) -> 
             "it needs name, key, local, answer() and close()"
         )
     return model
+
+
+def _without_system(name: ModelName) -> ModelName:
+    return replace(name, parameters={key: value for key, value in name.parameters.items() if key != _SYSTEM})
+
+
+def _set_system_prompt(model: Model, name: ModelName, context: ModelContext) -> None:
+    """Give a model the system prompt of its name; the engine sends it, and the key distinguishes its text."""
+    try:
+        prompt = SystemPrompt.read(parameters.text(name.parameters[_SYSTEM]), context.root)
+    except FairnessError as error:
+        raise FairnessError(f"model {name.provider}:{name.name}: {error}") from None
+    try:
+        model.name, model.key = name.text, f"{model.key}&system={prompt.digest}"
+        model.system_prompt = prompt  # type: ignore[attr-defined]  # read by `system_prompt_of`
+    except AttributeError:
+        raise FairnessError(
+            f"model {name}: its provider's {type(model).__name__} has a fixed name or key, so it takes no system="
+        ) from None

@@ -98,7 +98,7 @@ def _input_tokens(fairness: FairnessSession, name: str, model: Model) -> tuple[d
         repetitions = fairness.work.repetitions(probe)
         for request in build_requests(prompts, model, repetitions, first_repetitions[probe.id]):
             propensities += request.key not in tokens and request.asks_likelihoods
-            tokens[request.key] = expected_input(request.prompt)
+            tokens[request.key] = expected_input(request.sent_prompt)
     return tokens, propensities
 
 

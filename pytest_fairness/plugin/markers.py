@@ -23,6 +23,8 @@ from pytest_fairness.plugin.settings import Settings
 
 MOST_ITEMS = 1_000_000
 """The most items of a probe: memory is limited, and a generator may have no end."""
+DEFAULT_GRADERS = {"answer": "grader"}
+"""The graders of a probe that names none: the fixture `grader`."""
 PROBE_ARGUMENTS = ("items", "grade", "repetitions", "harm", "sources", "crossed", "confidence", "calibration", "space")
 THRESHOLD_ARGUMENTS = ("probe", "scale")
 FLAKY_ARGUMENTS = ("reason", "until", "max_flip")
@@ -133,6 +135,9 @@ class Probe:
         _check_arguments("probe", self.arguments, PROBE_ARGUMENTS, required="items")
         checked_repetitions(self.repetitions)
         checked_confidence(self.confidence)
+        for name, grader in checked_graders(self.arguments.get("grade", DEFAULT_GRADERS)).items():
+            if not isinstance(grader, str) and not hasattr(grader, "graders"):  # a judge stands for several graders
+                check_grader(name, grader)
         if self.arguments.get("sources", "random") not in ("random", "fixed"):
             raise FairnessError(f"sources is {self.arguments['sources']!r}: it must be 'random' or 'fixed'")
         self.labels = self._read_labels()
@@ -207,6 +212,23 @@ def checked_repetitions(given: object) -> int:
     if not isinstance(given, int) or isinstance(given, bool) or not 1 <= given <= MOST_REPETITIONS:
         raise FairnessError(f"repetitions is {given!r}: it must be a whole number from 1 to {MOST_REPETITIONS:,}")
     return given
+
+
+def checked_graders(given: object) -> Mapping[str, Any]:
+    """Return the graders of a mark by grade, fixtures as their names. Raises `FairnessError` for what is none."""
+    if not isinstance(given, Mapping) or not given:
+        raise FairnessError(f"grade is {given!r}: write grade={{'name': grader}}")
+    return given
+
+
+def check_grader(name: str, grader: object) -> None:
+    """Raise `FairnessError` for a grader without a method that grades, and for a class in place of its object."""
+    grades = any(callable(getattr(grader, method, None)) for method in ("grade", "grade_item", "grade_batch"))
+    if not grades or isinstance(grader, type):
+        raise FairnessError(
+            f"the grader of {name!r} is {grader!r}: "
+            "it has no grade(prompt, answer), no grade_item(item, attempts) and no grade_batch(attempts)"
+        )
 
 
 def checked_confidence(given: object) -> float:

@@ -18,6 +18,7 @@ from pytest_fairness.engine.errors import BudgetExceededError, RunStoppedError
 from pytest_fairness.plugin.comparability import conditions
 from pytest_fairness.plugin.identity import CollectionError
 from pytest_fairness.plugin.judges import judged_by, with_judges
+from pytest_fairness.plugin.markers import DEFAULT_GRADERS, check_grader, checked_graders
 from pytest_fairness.plugin.sequential_looks import Look, declared_clusters, planned
 from pytest_fairness.plugin.session import SESSION
 from pytest_fairness.plugin.shard_hooks import defer_to_others
@@ -42,23 +43,17 @@ STOPPED = "the run was stopped"
 
 def graders_of(probe: Probe, request: pytest.FixtureRequest) -> dict[str, Grader | ItemGrader | BatchGrader]:
     """Return the graders of a probe's mark; a string there names a fixture, and a `Judge` is several graders."""
-    named = probe.arguments.get("grade", {"answer": "grader"})
-    if not isinstance(named, Mapping) or not named:
-        pytest.fail(
-            f"probe {probe.function.__name__}: grade is {named!r}: write grade={{'name': grader}}", pytrace=False
-        )
-    graders = {
-        name: request.getfixturevalue(given) if isinstance(given, str) else given for name, given in named.items()
-    }
-    graders = with_judges(graders, probe.function.__name__, request)
-    for name, grader in graders.items():
-        can_grade = any(callable(getattr(grader, name, None)) for name in ("grade", "grade_item", "grade_batch"))
-        if not can_grade or isinstance(grader, type):
-            pytest.fail(
-                f"probe {probe.function.__name__}: the grader of {name!r} is {grader!r}: "
-                "it has no grade(prompt, answer), no grade_item(item, attempts) and no grade_batch(attempts)",
-                pytrace=False,
-            )
+    try:
+        named = checked_graders(probe.arguments.get("grade", DEFAULT_GRADERS))
+        graders = {
+            name: request.getfixturevalue(grader) if isinstance(grader, str) else grader
+            for name, grader in named.items()
+        }
+        graders = with_judges(graders, probe.function.__name__, request)
+        for name, grader in graders.items():
+            check_grader(name, grader)
+    except FairnessError as error:
+        pytest.fail(f"probe {probe.function.__name__}: {error}", pytrace=False)
     return graders
 
 

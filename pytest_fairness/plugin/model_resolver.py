@@ -75,6 +75,14 @@ class ModelResolver:
             held = self._wrapped[id(value)] = (value, model)
         return held[1]
 
+    @property
+    def system_prompts(self) -> dict[str, str]:
+        """The file of each model's system prompt and the fingerprint of its text, by the name of the model."""
+        from pytest_fairness.core.system_prompts import system_prompt_of
+
+        prompts = {model.name: system_prompt_of(model) for model in self._models.values()}
+        return {name: f"{prompt.file} ({prompt.digest[:12]})" for name, prompt in sorted(prompts.items()) if prompt}
+
     def price_of(self, model: Model) -> tuple[float, float] | None:
         """Return the USD per million input and output tokens in this run; None where they are unknown."""
         from pytest_fairness.core.batch_api import DISCOUNT, batches_of

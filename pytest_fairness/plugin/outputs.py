@@ -40,6 +40,7 @@ def collect_metadata(fairness: FairnessSession, started: float, *, has_run: bool
         fairness.store.runs.tokens(fairness.run) if has_run else {},
         [_call_result(entry) for entry in fairness.store.spent(fairness.run)] if has_run else [],
         settings.arguments,
+        system_prompts=fairness.models.system_prompts,
         judge=settings.judge,
         seed=settings.seed,
         sample=settings.sample,

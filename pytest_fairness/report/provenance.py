@@ -26,6 +26,7 @@ def provenance_facts(view: View) -> list[Fact]:
     return [
         Fact("Run", [f"{run.id}, {run.started} to {run.ended}"]),
         Fact("Models", list(run.models) or sorted({sample.model for sample in samples}) or ["none"]),
+        *([Fact("System prompts", list(_system_prompts(run)))] if run.system_prompts else []),
         Fact("Served by", list(_served(view)) or ["the providers did not say"]),
         Fact("Asked", list(_asked(view))),
         Fact("Judge", [run.judge or "none: no grader of this run asks a model by --fairness-judge", *_judges(view)]),
@@ -37,6 +38,10 @@ def provenance_facts(view: View) -> list[Fact]:
         Fact("Commit", [run.git or "the project is in no git repository"]),
         Fact("Versions", [", ".join(f"{name} {version}" for name, version in run.versions.items())]),
     ]
+
+
+def _system_prompts(run: RunResult) -> Iterator[str]:
+    yield from (f"{model}: {prompt}" for model, prompt in run.system_prompts.items())
 
 
 def _cost(run: RunResult) -> Iterator[str]:

@@ -54,6 +54,8 @@ class RunMetadata:
     """Options that chose among them."""
     folder: str | None = ""
     """The folder in which pytest was called, from the root; None outside of it."""
+    system_prompts: Mapping[str, str] = field(default_factory=dict)
+    """File and fingerprint of the system prompt of each model that has one."""
     judge: str | None = None
     seed: int = 0
     sample: int | None = None
@@ -76,6 +78,7 @@ def compile_results(
         started=_moment(facts.started),
         ended=_moment(time.time()),
         models=sorted({model for model in (*(row.model for row in rows), *(each.model for each in searches)) if model}),
+        system_prompts=facts.system_prompts,
         judge=facts.judge,
         command=facts.command,
         tests=facts.tests,

@@ -1,0 +1,73 @@
+"""System prompts: the text before every conversation with a model, as the deployed service has it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pytest_fairness.core.digests import digest
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.items import Prompt
+
+
+@dataclass(frozen=True, slots=True)
+class SystemPrompt:
+    """The content of a file that is sent as the system message of each prompt.
+
+    >>> SystemPrompt("prod.txt", "Be brief.").before(Prompt("Hello")).messages
+    ({'role': 'system', 'content': 'Be brief.'}, {'role': 'user', 'content': 'Hello'})
+    """
+
+    file: str
+    """The file as the user named it."""
+    text: str
+
+    @classmethod
+    def read(cls, file: str, root: Path) -> SystemPrompt:
+        """Return the system prompt of a UTF-8 file, without the whitespace around it.
+
+        Args:
+            file: The path, relative to ``root`` or absolute.
+            root: The folder that relative paths count from.
+
+        Raises:
+            FairnessError: The file cannot be read, is not UTF-8, or is empty.
+        """
+        path = root / Path(file).expanduser()
+        try:
+            if path.exists() and not path.is_file():  # a pipe would be waited for
+                raise FairnessError(f"system prompt {file!r} is no file: name a text file, relative to {root}")
+            text = path.read_text(encoding="utf-8-sig").strip()
+        except OSError as error:
+            raise FairnessError(
+                f"system prompt {file!r} cannot be read: {error.strerror}: its path counts from {root}"
+            ) from None
+        except (UnicodeDecodeError, ValueError) as error:
+            raise FairnessError(f"system prompt {file!r} is no UTF-8 text: {error}") from None
+        if not text:
+            raise FairnessError(f"system prompt {file!r} is empty: leave system= out for a model without one")
+        return cls(file, text)
+
+    @property
+    def digest(self) -> str:
+        """The fingerprint of the text."""
+        return digest(self.text)
+
+    def before(self, prompt: Prompt) -> Prompt:
+        """Return the prompt under this system message; one that the prompt has follows it, in the same message.
+
+        >>> SystemPrompt("prod.txt", "Be brief.").before(
+        ...     Prompt([{"role": "system", "content": "You screen CVs."}, {"role": "user", "content": "Hire her?"}])
+        ... ).messages[0]
+        {'role': 'system', 'content': 'Be brief.\\n\\nYou screen CVs.'}
+        """
+        messages = list(prompt.messages)
+        parts = [self.text]
+        if messages[0]["role"] == "system":
+            parts.append(messages.pop(0)["content"])
+        return replace(prompt, messages=[{"role": "system", "content": "\n\n".join(parts)}, *messages])
+
+
+def system_prompt_of(model: object) -> SystemPrompt | None:
+    """Return the system prompt that the name of a model gives, by ``system=FILE``; None where it gives none."""
+    return getattr(model, "system_prompt", None)
