@@ -28,6 +28,9 @@ class ModelContext:
     concurrency: int = 16
     """Requests in flight at most, at least 1."""
 
+    run: str = ""
+    """The run, or session, that answers belong to whose model does not show when it changes."""
+
     calls: int = 1
     """Calls at a time in this process, of an application that names no number."""
 

@@ -67,6 +67,8 @@ def _set_system_prompt(model: Model, name: ModelName, context: ModelContext) -> 
         raise FairnessError(f"model {name.provider}:{name.name}: {error}") from None
     try:
         model.name, model.key = name.text, f"{model.key}&system={prompt.digest}"
+        if getattr(model, "unversioned", ""):
+            model.unversioned += f"&system={prompt.digest}"  # type: ignore[attr-defined]
         model.system_prompt = prompt  # type: ignore[attr-defined]  # read by `system_prompt_of`
     except AttributeError:
         raise FairnessError(

@@ -61,11 +61,9 @@ class ModelResolver:
         held = self._wrapped.get(id(value))
         if held is None:
             _, fixture, label = self._made_by.get(id(value), (value, "", ""))
-            # An application may change between two sessions of one run, but not between jobs of a pipeline.
-            is_shared = self._context.settings.is_one_pipeline
             model = as_model(
                 value,
-                self._context.run_id if is_shared else self._context.session_id,
+                self.model_context.run,
                 self.model_context,
                 made_by=f"{fixture}{model_name or ''}",
                 title=model_name,
@@ -139,6 +137,8 @@ class ModelResolver:
             read_environment(settings.env_file),
             settings.offline,
             settings.model_concurrency,
+            # An application may change between two sessions of one run, but not between jobs of a pipeline.
+            run=self._context.run_id if settings.is_one_pipeline else self._context.session_id,
             calls=settings.application_concurrency,
             timeout=settings.timeout,
         )

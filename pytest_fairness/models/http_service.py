@@ -1,0 +1,216 @@
+"""``http:FILE.toml``: a deployed service in any language, asked over HTTP as its callers ask it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from time import perf_counter
+
+from pytest_fairness.core.attempts import Answer
+from pytest_fairness.core.errors import FairnessError, FatalError, TransientError, install
+from pytest_fairness.core.finish_reasons import REFUSAL
+from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.secrets import secrets_in
+from pytest_fairness.models import parameters
+from pytest_fairness.models.context import ModelContext
+from pytest_fairness.models.http_client import LARGEST, Connection, Reply, TooLargeError
+from pytest_fairness.models.http_errors import Service, is_filtered, retry_after, status_error, translate
+from pytest_fairness.models.names import ModelName
+from pytest_fairness.models.service_definition import ServiceDefinition, at_path, filled
+
+_SHOWN = 160
+"""Characters of a reply that are shown."""
+
+
+class HttpService:
+    """A service behind a URL. Construction opens nothing.
+
+    Its answers belong to the run that made them, since nothing shows whether a service has changed; a ``version`` in
+    its definition keeps them until that changes.
+    """
+
+    local = False
+
+    def __init__(self, name: ModelName, context: ModelContext) -> None:
+        parameters.read(name, {})
+        self.name = name.text
+        self._context = context
+        try:
+            self._definition = ServiceDefinition.read(name.name, context.root)
+        except FairnessError as error:
+            raise FairnessError(f"model {name}: {error}") from None
+        identity = f"{self.name}?definition={self._definition.fingerprint(context.environment)}"
+        is_versioned = bool(filled(self._definition.version, context.environment))
+        self.key = identity if is_versioned else f"{identity}&run={context.run}"
+        self.unversioned = "" if is_versioned else identity
+        """The name of a service without a version, the same in every run; empty for one with a version."""
+        self.endpoint = f"http:{self._definition.shown_url}"
+        self.in_flight = self._definition.concurrency
+        self.rates = (self._definition.rpm, None)
+        self._connection: Connection | None = None
+        self._has_answered = False
+
+    def __repr__(self) -> str:
+        return f"HttpService({self.name!r})"
+
+    def preflight(self) -> None:
+        """Raise `FatalError` for a missing variable or library."""
+        if self._context.offline:
+            return
+        if missing := [name for name in self._definition.variables if not self._context.environment.get(name)]:
+            raise FatalError(
+                f"{self.name}: set {' and '.join(missing)} in the environment, or in a file named by "
+                "--fairness-env-file: the definition of the service takes it from there"
+            )
+        try:
+            import aiohttp
+            import certifi
+        except ImportError as error:
+            raise FatalError(f"{self.name}: {error.name} is not installed: {install('http')}") from None
+        _ = aiohttp, certifi
+
+    async def answer(self, prompt: Prompt, repetition: int) -> Answer:
+        """Answer one prompt. Raises `TransientError`, `PermanentError` or `FatalError`."""
+        if self._connection is None:
+            self._connection = self._connect()
+        started = perf_counter()
+        try:
+            reply = await self._connection.post(self._definition.request(tuple(prompt.messages), repetition))
+        except TooLargeError:
+            raise self._unreadable(f"with more than {LARGEST >> 20} MiB") from None
+        except Exception as error:  # noqa: BLE001  # of any library below; each is translated
+            raise translate(error, self._service()) from None
+        answer = self._read(reply, perf_counter() - started)
+        self._has_answered = True
+        return answer
+
+    async def close(self) -> None:
+        """Close the connection. A service asked again afterwards opens a new one."""
+        if self._connection is not None:
+            await self._connection.close()
+            self._connection = None
+
+    def _connect(self) -> Connection:
+        if self._context.offline:
+            raise FatalError(f"{self.name}: it needs a connection, and this run is offline")
+        self.preflight()
+        headers = {
+            "Accept": "text/event-stream" if self._definition.stream else "application/json, text/plain",
+            "Content-Type": "application/json",
+            "User-Agent": "pytest-fairness",
+        }
+        own = {name: filled(text, self._context.environment) for name, text in self._definition.headers.items()}
+        replaced = {name.casefold() for name in own}
+        return Connection(
+            filled(self._definition.url, self._context.environment),
+            {name: text for name, text in headers.items() if name.casefold() not in replaced} | own,
+            most=self._definition.concurrency,
+            timeout=self._definition.timeout,
+            timeout_total=self._definition.timeout,
+        )
+
+    def _read(self, reply: Reply, latency: float) -> Answer:
+        status, headers, body = reply
+        if status in self._definition.refusal_status:
+            return Answer("", REFUSAL, latency=latency)
+        if status in self._definition.retry_status:
+            raise TransientError(
+                f"{self.name}: {self._definition.shown_url} failed for now ({status})",
+                retry_after=retry_after(headers, body),
+                kind=str(status),
+            )
+        if not 200 <= status < 300:
+            if is_filtered(status, body):
+                return Answer("", "content_filter", latency=latency)
+            message = body.decode(errors="replace") if isinstance(body, bytes) else body
+            raise status_error(status, message, self._service(), headers)
+        return Answer(self._text(body), latency=latency)
+
+    def _text(self, body: object) -> str:
+        if self._definition.stream:
+            return "".join(self._pieces(body))
+        path = self._definition.answer
+        if isinstance(body, bytes):
+            text = body.decode(errors="replace").strip()
+            if path or not text or text.startswith("<"):
+                raise self._unreadable(f"with {_form(text)}, not JSON")
+            return text
+        try:
+            value = at_path(body, path)
+        except LookupError:
+            raise self._unreadable(f"without {path!r}: {json.dumps(body, ensure_ascii=False):.{_SHOWN}}") from None
+        if isinstance(value, str):
+            return value
+        if value is None or isinstance(value, dict | list):
+            raise self._unreadable(
+                f"with {json.dumps(value, ensure_ascii=False):.{_SHOWN}} in place of a text at {path!r}"
+            )
+        return json.dumps(value)
+
+    def _pieces(self, body: object) -> Iterator[str]:
+        """Yield the pieces of a stream of events, or of lines of JSON. Raises `TransientError` for one cut off."""
+        text = body.decode(errors="replace") if isinstance(body, bytes) else json.dumps(body)
+        if text.lstrip().startswith("<"):
+            raise self._unreadable(f"with {_form(text.lstrip())}, not a stream of events")
+        has_ended, has_piece = not self._definition.end, False
+        for data in _events(text):
+            if data == self._definition.end or data == "[DONE]":
+                has_ended = True
+                break
+            try:
+                piece = at_path(json.loads(data), self._definition.answer) if self._definition.answer else data
+            except ValueError:
+                raise self._unreadable(f"with an event that is no JSON: {data[:_SHOWN]!r}") from None
+            except LookupError:  # events of other kinds: roles, usage
+                continue
+            if isinstance(piece, str):
+                has_piece = True
+                yield piece
+        if not has_ended:
+            raise TransientError(
+                f"{self.name}: {self._definition.shown_url} cut its stream off before {self._definition.end!r}: where "
+                'its streams end otherwise, write that as end, or end = "" for no such event',
+                sent=True,
+                kind="broken answer",
+            )
+        if not has_piece:
+            raise self._unreadable(f"with a stream without {self._definition.answer!r}: {text[:_SHOWN]!r}")
+
+    def _unreadable(self, how: str) -> TransientError:
+        # Of a proxy now and then; a wrong path or URL shows at once.
+        return TransientError(
+            f"{self.name}: {self._definition.shown_url} answered {how}: check url and answer",
+            unreachable=True,
+            sent=True,
+            kind="broken answer",
+        )
+
+    def _service(self) -> Service:
+        environment = self._context.environment
+        own = tuple(filter(None, (environment.get(name) for name in self._definition.variables)))
+        return Service(
+            self.name,
+            self._definition.shown_url,
+            "check the headers of its definition",
+            (*own, *secrets_in(environment)),
+            has_answered=self._has_answered,
+        )
+
+
+def _events(text: str) -> Iterator[str]:
+    """Yield the data of server-sent events; of a stream of JSON lines, its lines."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    if not any(line.startswith("data:") for line in lines):
+        yield from (line for line in lines if line.strip() and not line.startswith(":"))
+        return
+    data: list[str] = []
+    for line in [*lines, ""]:
+        if line.startswith("data:"):
+            data.append(line.removeprefix("data:").removeprefix(" "))
+        elif not line and data:
+            yield "\n".join(data)
+            data = []
+
+
+def _form(text: str) -> str:
+    return "HTML" if text.startswith("<") else f"{text[:_SHOWN]!r}" if text else "an empty body"

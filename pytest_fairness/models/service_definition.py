@@ -1,0 +1,223 @@
+"""Definitions of HTTP services: what to send to a service, and where its answer stands in the reply."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from pytest_fairness.core.digests import digest
+from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.items import Message
+from pytest_fairness.core.pyproject import Pyproject
+from pytest_fairness.core.secrets import without_credentials
+
+_TABLE = "[tool.pytest-fairness.services.{}]"
+_SLOT = re.compile(r"\{(prompt|last|system|messages|repetition|id)\}")
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_EXAMPLE = 'write url = "https://host/path", [body] with "{prompt}" or "{messages}" in it, and answer = "path.to.text"'
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceDefinition:
+    """The definition of one service, as its TOML file or table has it."""
+
+    url: str
+    body: Any
+    """The JSON to send; ``{prompt}`` and its like in it stand for parts of the prompt."""
+    answer: str = ""
+    """Path to the text in the reply: keys and indices, with dots between them. Empty: the reply is the text."""
+    stream: bool = False
+    """Whether the reply is a stream of events, each with a piece of the text under ``answer``."""
+    end: str = "[DONE]"
+    """Data of the event that ends a stream; a stream without it was cut off. Empty: streams have no such event."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    version: str = ""
+    """The version of the service; without one, answers belong to the run that made them."""
+    refusal_status: tuple[int, ...] = ()
+    """HTTP statuses by which the service refuses a prompt."""
+    retry_status: tuple[int, ...] = ()
+    """Further HTTP statuses after which the request is sent again."""
+    concurrency: int = 4
+    """Requests in flight at most, of one process."""
+    rpm: float | None = None
+    """Requests a minute."""
+    timeout: float = 300.0
+    """Seconds of a request."""
+
+    @classmethod
+    def read(cls, name: str, root: Path) -> ServiceDefinition:
+        """Return the definition of ``FILE.toml``, or of the table of that name in ``pyproject.toml``.
+
+        Raises:
+            FairnessError: The file or table is missing or malformed.
+        """
+        if not name.endswith(".toml"):
+            table = Pyproject.read(root).table("services", name, way_out=f"write {_TABLE.format(name)}")
+            if not table:
+                services = Pyproject.read(root).table("services", way_out=f"write {_TABLE.format('NAME')}")
+                listed = f"; {did_you_mean(name, services)}" if services else ""
+                raise FairnessError(
+                    f"pyproject.toml has no table {_TABLE.format(name)}, and {name!r} is no FILE.toml{listed}"
+                )
+            return cls._of(table)
+        path = root / Path(name).expanduser()
+        try:
+            return cls._of(tomllib.loads(path.read_text(encoding="utf-8-sig")))
+        except OSError as error:
+            raise FairnessError(f"{path} cannot be read: {error.strerror}") from None
+        except UnicodeDecodeError:
+            raise FairnessError(f"{path} is no UTF-8 text") from None
+        except tomllib.TOMLDecodeError as error:
+            raise FairnessError(f"{path} is not valid TOML: {error}") from None
+
+    @classmethod
+    def _of(cls, table: Mapping[str, Any]) -> ServiceDefinition:
+        entries = {entry.name: entry for entry in fields(cls)}
+        for name, value in table.items():
+            if name not in entries:
+                raise FairnessError(f"unknown key {name!r}; {did_you_mean(name, entries)}")
+            check, rule = _RULES[name]
+            if not check(value):
+                raise FairnessError(f"{name} is {value!r:.80}: it must be {rule}")
+        if missing := [name for name, entry in entries.items() if _is_required(entry) and name not in table]:
+            raise FairnessError(f"{' and '.join(missing)} missing: {_EXAMPLE}")
+        slots = set(_SLOT.findall(json.dumps(table["body"])))
+        if not slots & {"prompt", "last", "messages"}:
+            raise FairnessError('body holds no prompt: put "{prompt}" or "{messages}" where the service reads it')
+        if "end" in table and not table.get("stream"):
+            raise FairnessError("end is for streams: write stream = true, or leave it out")
+        values: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in table.items()
+        }
+        return cls(**values)
+
+    @property
+    def shown_url(self) -> str:
+        """The URL without credentials and without a query, which may hold a key."""
+        return without_credentials(self.url).partition("?")[0]
+
+    @property
+    def variables(self) -> list[str]:
+        """Names of the environment variables that it takes values from."""
+        texts = (self.url, self.version, *self.headers.values())
+        return sorted({name for text in texts for name in _VARIABLE.findall(text)})
+
+    def fingerprint(self, environment: Mapping[str, str]) -> str:
+        """Return the fingerprint of what decides the answers: neither headers, whose values are secrets, nor pace."""
+        decisive = [self.shown_url, self.body, self.answer, self.stream, filled(self.version, environment)]
+        return digest(json.dumps(decisive, sort_keys=True, default=str))[:16]
+
+    def request(self, messages: tuple[Message, ...], repetition: int) -> Any:
+        """Return the JSON that asks one prompt."""
+        contents = [message["content"] for message in messages]
+        system = [message["content"] for message in messages if message["role"] == "system"]
+        slots = {
+            "prompt": "\n\n".join(contents),
+            "last": contents[-1],
+            "system": "\n\n".join(system),
+            "messages": [dict(message) for message in messages],
+            "repetition": repetition,
+            "id": digest(json.dumps([contents, repetition])),
+        }
+        return _filled(self.body, slots)
+
+
+def filled(text: str, environment: Mapping[str, str]) -> str:
+    """Return a text with ``${NAME}`` replaced by environment variables; one that is not set becomes empty.
+
+    >>> filled("Bearer ${TOKEN}", {"TOKEN": "abc"})
+    'Bearer abc'
+    """
+    return _VARIABLE.sub(lambda match: environment.get(match[1], ""), text)
+
+
+def at_path(reply: Any, path: str) -> Any:
+    """Return what stands at a path of keys and indices. Raises LookupError where there is nothing.
+
+    >>> at_path({"choices": [{"message": {"content": "Yes."}}]}, "choices.0.message.content")
+    'Yes.'
+    """
+    for part in path.split(".") if path else []:
+        if isinstance(reply, Mapping) and part in reply:
+            reply = reply[part]
+        elif isinstance(reply, list) and re.fullmatch(r"-?\d+", part):
+            reply = reply[int(part)]
+        else:
+            raise LookupError(path)
+    return reply
+
+
+def _filled(value: Any, slots: Mapping[str, Any]) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _filled(entry, slots) for name, entry in value.items()}
+    if isinstance(value, list):
+        return [_filled(entry, slots) for entry in value]
+    if not isinstance(value, str):
+        return value
+    if whole := _SLOT.fullmatch(value):
+        return slots[whole[1]]
+    return _SLOT.sub(lambda match: _as_text(slots[match[1]]), value)
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _is_required(entry: Any) -> bool:
+    return entry.default is MISSING and entry.default_factory is MISSING
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_url(value: object) -> bool:
+    if not isinstance(value, str):
+        return False
+    parts = urlsplit(_VARIABLE.sub("x", value))
+    return parts.scheme in ("http", "https") and bool(parts.hostname)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < float("inf")
+
+
+def _are_statuses(value: object) -> bool:
+    return isinstance(value, list) and all(type(status) is int and 100 <= status < 600 for status in value)
+
+
+def _are_headers(value: object) -> bool:
+    return isinstance(value, Mapping) and all(
+        isinstance(text, str) and text.isprintable() and re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name)
+        for name, text in value.items()
+    )
+
+
+def _is_body(value: object) -> bool:
+    try:
+        json.dumps(value)
+    except TypeError:  # TOML has dates
+        return False
+    return isinstance(value, Mapping)
+
+
+_RULES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "url": (_is_url, "a URL such as https://host/path"),
+    "body": (_is_body, "a table of what JSON can hold"),
+    "answer": (_is_text, 'a text such as "choices.0.message.content"'),
+    "stream": (lambda value: isinstance(value, bool), "true or false"),
+    "end": (_is_text, 'a text such as "[DONE]"'),
+    "headers": (_are_headers, 'a table of texts such as Authorization = "Bearer ${TOKEN}"'),
+    "version": (_is_text, 'a text such as "${GIT_SHA}"'),
+    "refusal_status": (_are_statuses, "a list of HTTP statuses"),
+    "retry_status": (_are_statuses, "a list of HTTP statuses"),
+    "concurrency": (lambda value: type(value) is int and 0 < value <= 1000, "a whole number from 1 to 1,000"),
+    "rpm": (_is_number, "a number above 0"),
+    "timeout": (_is_number, "a number of seconds above 0"),
+}

@@ -1,0 +1,293 @@
+"""Deployed services as models: `http:FILE.toml`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from pytest_fairness.core.attempts import Answer
+from pytest_fairness.core.errors import FairnessError, FatalError, PermanentError, TransientError
+from pytest_fairness.core.items import Prompt
+from pytest_fairness.models.service_definition import ServiceDefinition
+from tests.models.conftest import Server
+
+Define = Callable[..., str]
+
+BODY = '[body]\ninput = "{last}"\n'
+
+
+@pytest.fixture
+def define(tmp_path: Path, server: Server) -> Define:
+    """Return a function that writes a definition of the local server's service, and returns its model's name."""
+
+    def write(lines: str = 'answer = "reply"', body: str = BODY) -> str:
+        text = f'url = "{server.url}/chat?token=hush"\n{lines}\n{body}'
+        (tmp_path / "service.toml").write_text(text, encoding="utf-8")
+        return "http:service.toml"
+
+    return write
+
+
+@pytest.fixture
+def asked(ask: Callable[..., Answer], tmp_path: Path) -> Callable[..., Answer]:
+    """Return `ask` in the folder of the definition."""
+    return lambda name, *prompt, **context: ask(name, *prompt, root=tmp_path, **context)
+
+
+CHAT = Prompt([{"role": "system", "content": "You screen CVs."}, {"role": "user", "content": 'Hire "her"?'}])
+
+
+def test_body_is_filled_with_the_prompt(define: Define, asked: Callable[..., Answer], server: Server) -> None:
+    server.says({"reply": "Yes."})
+    body = """
+[body]
+question = "{last}"
+all = "{prompt}"
+chat = "{messages}"
+history = ["{system}", 3]
+[body.trace]
+id = "run-{id}"
+try = "{repetition}"
+kept = "{other}"
+"""
+    asked(define(body=body), CHAT, 2)
+    (sent,) = server.bodies
+    assert sent["question"] == 'Hire "her"?'
+    assert sent["all"] == 'You screen CVs.\n\nHire "her"?'
+    assert sent["chat"] == [dict(message) for message in CHAT.messages]
+    assert sent["history"] == ["You screen CVs.", 3]
+    assert sent["trace"]["try"] == 2
+    assert sent["trace"]["kept"] == "{other}"
+    asked(define(body=body), CHAT, 3)
+    assert server.bodies[1]["trace"]["id"] != sent["trace"]["id"]
+
+
+def test_variables_fill_headers_and_stay_out_of_names(
+    define: Define, asked: Callable[..., Answer], make: Callable[..., Any], server: Server, tmp_path: Path
+) -> None:
+    server.says({"error": "no access with s3cret-value"}, status=401)
+    name = define('answer = "reply"\n[headers]\nAuthorization = "Bearer ${SERVICE_TOKEN}"\nX-Tenant = "a"')
+    with pytest.raises(FatalError, match="set SERVICE_TOKEN in the environment"):
+        asked(name, environment={})
+    with pytest.raises(FatalError, match=r"refused the key.*check the headers of its definition") as caught:
+        asked(name, environment={"SERVICE_TOKEN": "s3cret-value"})
+    assert server.headers[0]["authorization"] == "Bearer s3cret-value"
+    assert server.headers[0]["x-tenant"] == "a"
+    model = make(name, root=tmp_path, environment={"SERVICE_TOKEN": "s3cret-value"})
+    for text in (str(caught.value), model.name, model.key, model.endpoint, repr(model)):
+        assert "s3cret" not in text
+        assert "hush" not in text
+
+
+@pytest.mark.parametrize(
+    ("body", "path", "text"),
+    [
+        ({"choices": [{"text": "No."}, {"text": "Yes."}]}, "choices.-1.text", "Yes."),
+        ({"a.b": 1, "score": 7}, "score", "7"),
+        ({"ok": True}, "ok", "true"),
+        ("plain JSON text", "", "plain JSON text"),
+        ([["x"]], "0.0", "x"),
+        ({"reply": ""}, "reply", ""),
+    ],
+)
+def test_answer_is_read_at_its_path(
+    define: Define, asked: Callable[..., Answer], server: Server, body: object, path: str, text: str
+) -> None:
+    server.says(body)
+    assert asked(define(f"answer = {json.dumps(path)}")).text == text
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ({"other": 1}, "answered without 'reply': {\"other\": 1}"),
+        ({"reply": None}, "with null in place of a text at 'reply'"),
+        ({"reply": {"text": "Yes"}}, 'with {"text": "Yes"} in place of a text'),
+        (["Yes"], "answered without 'reply'"),
+        (b"<html>Sign in</html>", "with HTML, not JSON"),
+        (b"", "with an empty body, not JSON"),
+        (b'{"reply": "Ye', 'with \'{"reply": "Ye\', not JSON'),
+    ],
+)
+def test_unreadable_reply_is_no_answer(
+    define: Define, asked: Callable[..., Answer], server: Server, body: Any, words: str
+) -> None:
+    if isinstance(body, bytes):
+        raw: bytes = body
+
+        async def handler(_: web.Request) -> web.StreamResponse:
+            return web.Response(body=raw)
+
+        server.handler = handler
+    else:
+        server.says(body)
+    with pytest.raises(TransientError) as caught:
+        asked(define())
+    assert words in str(caught.value)
+    assert str(caught.value).endswith("check url and answer")
+
+
+def test_plain_text_is_the_answer_where_no_path_is_named(
+    define: Define, asked: Callable[..., Answer], server: Server
+) -> None:
+    async def handler(_: web.Request) -> web.StreamResponse:
+        return web.Response(text="Yes, I would.\n")
+
+    server.handler = handler
+    assert asked(define("")).text == "Yes, I would."
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [(409, TransientError), (500, TransientError), (429, TransientError), (404, FatalError), (302, FatalError)],
+)
+def test_statuses_mean_what_they_do_elsewhere(
+    define: Define, asked: Callable[..., Answer], server: Server, status: int, expected: type[Exception]
+) -> None:
+    server.says({"error": "no"}, status=status, location="http://elsewhere.example/")
+    with pytest.raises(expected, match=str(status)):
+        asked(define('answer = "reply"\nretry_status = [409]'))
+    assert len(server.bodies) == 1
+
+
+def test_refusal_status_is_an_ungraded_answer(define: Define, asked: Callable[..., Answer], server: Server) -> None:
+    server.says({"blocked": True}, status=422)
+    assert asked(define('answer = "reply"\nrefusal_status = [422, 451]')).finish_reason == "refusal"
+    with pytest.raises(PermanentError, match="refused the request"):
+        asked(define())
+
+
+def stream(server: Server, *lines: str) -> None:
+    async def handler(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(request)
+        for line in lines:
+            await response.write(f"{line}\n".encode())
+        return response
+
+    server.handler = handler
+
+
+STREAM = 'answer = "delta.text"\nstream = true'
+EVENTS = ('data: {"delta": {"role": "a"}}', "", ": ping", 'data: {"delta": {"text": "Ye"}}', "")
+
+
+def test_stream_is_read_to_its_end(define: Define, asked: Callable[..., Answer], server: Server) -> None:
+    stream(server, *EVENTS, "event: x\r", 'data: {"delta": {"text": "s."}}\r', "\r", "data: [DONE]", "")
+    assert asked(define(STREAM)).text == "Yes."
+    assert server.headers[0]["accept"] == "text/event-stream"
+    stream(server, '{"delta": {"text": "Ye"}}', '{"delta": {"text": "s."}}')
+    assert asked(define(f'{STREAM}\nend = ""')).text == "Yes."
+
+
+def test_stream_that_is_cut_off_is_no_answer(define: Define, asked: Callable[..., Answer], server: Server) -> None:
+    stream(server, *EVENTS)
+    with pytest.raises(TransientError, match=r"cut its stream off before '\[DONE\]': where its streams end otherwise"):
+        asked(define(STREAM))
+    stream(server, *EVENTS, 'data: {"delta": {"text"', "")
+    with pytest.raises(TransientError, match="with an event that is no JSON"):
+        asked(define(STREAM))
+    stream(server, "data: {}", "", "data: [DONE]", "")
+    with pytest.raises(TransientError, match=r"with a stream without .delta\.text."):
+        asked(define(STREAM))
+
+
+def test_stream_of_a_dropped_connection_is_no_answer(
+    define: Define, asked: Callable[..., Answer], server: Server
+) -> None:
+    async def handler(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse()
+        await response.prepare(request)
+        await response.write(b'data: {"delta": {"text": "Yes"}}\n\n')
+        assert request.transport is not None
+        request.transport.abort()
+        return response
+
+    server.handler = handler
+    with pytest.raises(TransientError, match="dropped the connection"):
+        asked(define(f'{STREAM}\nend = ""'))
+
+
+def test_silent_service_is_given_up_after_its_timeout(
+    define: Define, asked: Callable[..., Answer], server: Server
+) -> None:
+    async def handler(_: web.Request) -> web.StreamResponse:
+        await asyncio.sleep(30)
+        return web.Response()
+
+    server.handler = handler
+    with pytest.raises(TransientError, match="did not answer in time"):
+        asked(define('answer = "reply"\ntimeout = 0.2'))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "url and body missing: write url = "),
+        ('url = "host/path"\n[body]\na = "{prompt}"', "url is 'host/path': it must be a URL"),
+        ('url = "http://h"\nbody = {}', "body holds no prompt"),
+        ('url = "http://h"\nbody = "{prompt}"', "body is '{prompt}': it must be a table"),
+        ('url = "http://h"\nanswr = "x"\nbody = {a = "{last}"}', "unknown key 'answr'; did you mean 'answer'?"),
+        ('url = "http://h"\nend = "x"\nbody = {a = "{last}"}', "end is for streams"),
+        ('url = "http://h"\nretry_status = [9]\nbody = {a = "{last}"}', "retry_status is [9]: it must be a list"),
+        (
+            'url = "http://h"\nconcurrency = true\nbody = {a = "{last}"}',
+            "concurrency is True: it must be a whole number",
+        ),
+        ('url = "http://h"\nheaders = {"a b" = "c"}\nbody = {a = "{last}"}', "headers is"),
+        ('url = "http://h"\nbody = {a = 1979-05-27, b = "{last}"}', "it must be a table of what JSON can hold"),
+        ("url = ", "is not valid TOML: "),
+    ],
+)
+def test_mistakes_in_a_definition_are_reported_in_one_line(
+    make: Callable[..., Any], tmp_path: Path, text: str, words: str
+) -> None:
+    (tmp_path / "service.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(FairnessError) as caught:
+        make("http:service.toml", root=tmp_path)
+    assert str(caught.value).startswith("model http:service.toml: ")
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_definition_may_stand_in_pyproject(make: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.pytest-fairness.services.assistant]\nurl = "http://h/x"\nanswer = "a"\nbody = {q = "{prompt}"}\n',
+        encoding="utf-8",
+    )
+    assert make("http:assistant", root=tmp_path).endpoint == "http:http://h/x"
+    with pytest.raises(FairnessError, match=r"no table \[tool.pytest-fairness.services.asistant\].*mean 'assistant'"):
+        make("http:asistant", root=tmp_path)
+    with pytest.raises(FairnessError, match=r"missing.toml cannot be read: No such file"):
+        make("http:missing.toml", root=tmp_path)
+
+
+def test_answers_belong_to_the_run_unless_a_version_is_stated(
+    define: Define, make: Callable[..., Any], tmp_path: Path
+) -> None:
+    def key(name: str, run: str, **environment: str) -> str:
+        return str(make(name, root=tmp_path, run=run, environment=environment).key)
+
+    name = define()
+    assert key(name, "a") != key(name, "b")
+    assert make(name, root=tmp_path, run="a").unversioned == make(name, root=tmp_path, run="b").unversioned != ""
+    name = define('answer = "reply"\nversion = "${SHA}"')
+    assert key(name, "a", SHA="1") == key(name, "b", SHA="1") != key(name, "a", SHA="2")
+    assert key(name, "a") != key(name, "b"), "a version that is not set is none"
+    assert make(name, root=tmp_path, environment={"SHA": "1"}).unversioned == ""
+
+
+def test_pace_is_not_part_of_the_key(define: Define, make: Callable[..., Any], tmp_path: Path) -> None:
+    keys = {
+        make(define(f'answer = "reply"\nversion = "1"\n{line}'), root=tmp_path).key
+        for line in ("", "concurrency = 9", "rpm = 60", "timeout = 5", "retry_status = [409]")
+    }
+    assert len(keys) == 1
+    assert make(define('answer = "other"\nversion = "1"'), root=tmp_path).key not in keys
+    assert ServiceDefinition.read("service.toml", tmp_path).concurrency == 4

@@ -1,0 +1,108 @@
+"""Deployed services in a whole run: the page's example, kept answers, and broken services."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+
+from tests.helpers import project_sources
+from tests.helpers.http_server import serving
+from tests.helpers.project import NO_XDIST, Project, every_mode, shown
+
+PAGE = Path(__file__).parents[2] / "docs" / "services.md"
+
+
+@dataclass
+class Service:
+    """An assistant behind HTTP that answers yes, in the form of the page's example."""
+
+    url: str = ""
+    broken: str = ""
+    asked: list[str] = field(default_factory=list)
+
+    async def serve(self, request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        assert request.headers["Authorization"] == "Bearer t0ken"
+        self.asked.append(body["messages"][-1]["content"])
+        if self.broken == "html":
+            return web.Response(text="<html><body>Maintenance</body></html>", content_type="text/html")
+        if self.broken == "sometimes" and len(self.asked) % 5 == 0:
+            return web.json_response({"error": "busy"}, status=500, headers={"Retry-After": "0.01"})
+        return web.json_response({"choices": [{"message": {"content": "Yes."}}]})
+
+
+@pytest.fixture
+def service() -> Iterator[Service]:
+    """Yield the service, on loopback."""
+    local = Service()
+    with serving(local.serve) as local.url:
+        yield local
+
+
+@pytest.fixture
+def project_of_page(project: Project, service: Service, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """Return a project with the page's definition of the local service."""
+    ((name, text),) = re.findall(r"```\w+ file=(\S+)\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    (project.path / name).write_text(text.replace("https://assistant.example.org", service.url), encoding="utf-8")
+    monkeypatch.setenv("ASSISTANT_TOKEN", "t0ken")
+    monkeypatch.setenv("ASSISTANT_VERSION", "1")
+    project.write(test_hiring=project_sources.suite())
+    return project
+
+
+MODEL = ("--fairness-model", "http:assistant.toml")
+
+
+@every_mode
+def test_page_example_is_measured_once_for_each_version(
+    project_of_page: Project, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project_of_page.run(*MODEL)
+    assert project_of_page.row()["verdict"] == "fair"
+    assert len(service.asked) == len(set(service.asked)) == 120
+    project_of_page.run(*MODEL)
+    assert len(service.asked) == 120
+    monkeypatch.setenv("ASSISTANT_VERSION", "2")
+    project_of_page.run(*MODEL)
+    assert len(service.asked) == 240
+    text = project_of_page.store.read_bytes()
+    assert b"t0ken" not in text
+
+
+def test_service_without_a_version_is_asked_in_every_run(
+    project_of_page: Project, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASSISTANT_VERSION", "")
+    file = project_of_page.path / "assistant.toml"
+    lines = [line for line in file.read_text(encoding="utf-8").splitlines() if not line.startswith("version")]
+    file.write_text("\n".join(lines), encoding="utf-8")
+    project_of_page.run(*MODEL)
+    project_of_page.run(*MODEL)
+    assert len(service.asked) == 240
+    assert project_of_page.row()["looks"]["unversioned"] is True
+
+
+def test_failures_that_pass_lose_nothing(project_of_page: Project, service: Service) -> None:
+    service.broken = "sometimes"
+    project_of_page.run(*MODEL)
+    row = project_of_page.row()
+    assert row["verdict"] == "fair"
+    assert row["attempts"] == 120
+    assert not any(row["ungraded"].values())
+
+
+@pytest.mark.parametrize("mode", [NO_XDIST], ids=["no-xdist"], indirect=True)
+def test_html_page_in_place_of_answers_is_one_line_and_no_verdict(project_of_page: Project, service: Service) -> None:
+    service.broken = "html"
+    result = project_of_page.run(*MODEL)
+    assert project_of_page.row()["verdict"] == "invalid"
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    text = " ".join(shown(result).split())
+    assert "answered with HTML, not JSON: check url and answer" in text
+    assert result.parseoutcomes().get("skipped", 0) >= 50, "one test fails with the reason, the others refer to it"
+    assert len(service.asked) < 60
