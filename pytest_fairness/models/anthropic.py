@@ -39,6 +39,7 @@ class AnthropicModel(HostedModel):
     # The version of 2026-10-21 has no temperature, top_p and top_k.
     version_headers = {"anthropic-version": "2023-06-01"}  # noqa: RUF012
     path = "/v1/messages"
+    models_path = "/v1/models"
     default_url = "https://api.anthropic.com"
     url_variable = "ANTHROPIC_BASE_URL"
     key_variable = "ANTHROPIC_API_KEY"

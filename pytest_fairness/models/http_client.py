@@ -68,10 +68,18 @@ class Connection:
 
         Raises aiohttp's errors, `TooLargeError`, and ValueError for a body that is no JSON.
         """
+        data = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+        return await self._request("POST", data)
+
+    async def get(self) -> Reply:
+        """Return the reply to a request without a body. Raises as `post` does."""
+        return await self._request("GET", None)
+
+    async def _request(self, method: str, data: bytes | None) -> Reply:
         if self._session is None:
             self._session = self._open()
-        data = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
-        async with self._session.post(self._url, data=data, allow_redirects=False, **self._by_proxy) as response:
+        sent = self._session.request(method, self._url, data=data, allow_redirects=False, **self._by_proxy)
+        async with sent as response:
             content = await _read(response)
         return Reply(response.status, response.headers, _json(content))
 

@@ -56,6 +56,10 @@ class HostedModel(ABC):
     version_headers: ClassVar[Mapping[str, str]] = {}
     """The version of the protocol that is spoken here, whatever the SDK's is."""
     path: ClassVar[str]
+    models_path: ClassVar[str] = "/models"
+    """The path of the list of models, below the base URL."""
+    requires: ClassVar[tuple[str, ...]] = ("aiohttp", "certifi")
+    """Modules that prompts need."""
     default_url: ClassVar[str]
     url_variable: ClassVar[str]
     key_variable: ClassVar[str]
@@ -85,6 +89,39 @@ class HostedModel(ABC):
     def endpoint(self) -> str:
         """The name of all that shares its rate limits: the model at its address, whatever the decoding."""
         return f"{self.sdk}:{self._asked_name} at {self._shown_url}"
+
+    @property
+    def base_url(self) -> str:
+        """The address of the server, without credentials."""
+        return self._shown_url
+
+    async def list_models(self, seconds: float) -> list[str]:
+        """Return the names of the models that the server lists.
+
+        Args:
+            seconds: How long to wait for it.
+
+        Raises:
+            ModelError: It cannot be reached, refuses the key, or has no list.
+        """
+        await self._check()
+        self._import("aiohttp", "certifi")
+        connection = Connection(
+            self._shown_url + self.models_path, self._headers(), most=1, timeout=seconds, timeout_total=seconds
+        )
+        try:
+            reply = await connection.get()
+        except Exception as error:  # noqa: BLE001  # of any library below; each is translated
+            raise translate(error, self._service()) from None
+        finally:
+            await connection.close()
+        if not 200 <= reply.status < 300:
+            message = reply.body.decode(errors="replace") if isinstance(reply.body, bytes) else reply.body
+            raise status_error(reply.status, message, self._service(), reply.headers)
+        listed = reply.body.get("data") if isinstance(reply.body, Mapping) else reply.body
+        if not isinstance(listed, list):
+            raise self._unreadable("without a list of models")
+        return sorted(str(entry.get("id", "")) for entry in listed if isinstance(entry, Mapping))
 
     @property
     def rates(self) -> tuple[float | None, float | None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from time import perf_counter
+from typing import ClassVar
 
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.errors import FairnessError, FatalError, TransientError, install
@@ -30,6 +31,7 @@ class HttpService:
     """
 
     local = False
+    requires: ClassVar[tuple[str, ...]] = ("aiohttp", "certifi")
 
     def __init__(self, name: ModelName, context: ModelContext) -> None:
         parameters.read(name, {})

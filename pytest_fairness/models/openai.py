@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import quote
 
 from pytest_fairness.core.attempts import Answer
@@ -68,6 +68,9 @@ class OpenAIModel(HostedModel):
     }
     transport = {**HostedModel.transport, "api_version": parameters.text}  # noqa: RUF012
 
+    limit_parameter: ClassVar[str] = ""
+    """The name of the limit of an answer's tokens, where the server has one only."""
+
     def _body(self, prompt: Prompt, repetition: int) -> dict[str, Any]:
         decoding = {key: value for key, value in self._given.items() if key in self.decoding and key != _TOP}
         extra = decoding.pop("extra", {})
@@ -88,7 +91,7 @@ class OpenAIModel(HostedModel):
         shared = {"model": self._asked_name, "temperature": 1, "top_p": 1, **kept, **self._given.get("extra", {})}
         if question.exclusive:
             # OpenAI's newer models refuse the old name, older servers do not know the new one.
-            limit = "max_completion_tokens" if self._server == "provider" else "max_tokens"
+            limit = self.limit_parameter or ("max_completion_tokens" if self._server == "provider" else "max_tokens")
             top = self._given.get(_TOP, MOST_PROBABLE)
             body = {**shared, "messages": prompt.messages, "logprobs": True, _TOP: top, limit: 1}
             reply, latency = await self._reply_to(body)

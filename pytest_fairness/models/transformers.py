@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.errors import FatalError, ModelError, PermanentError, install
@@ -56,6 +56,7 @@ class TransformersModel:
     """
 
     local = True
+    requires: ClassVar[tuple[str, ...]] = ("torch", "transformers")
 
     def __init__(self, name: ModelName, context: ModelContext) -> None:
         given = parameters.read(name, {**_DECODING, **_WEIGHTS, **_MACHINE})

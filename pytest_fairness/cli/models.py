@@ -1,0 +1,94 @@
+"""``pytest-fairness models``: the providers of models, and whether each can be used here."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import Iterable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_fairness.cli.arguments import Commands, add_command
+from pytest_fairness.core.errors import FairnessError, ModelError
+from pytest_fairness.core.extensions import MODELS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_fairness.models.http_model import HostedModel
+
+_SECONDS = 5.0
+"""Seconds for which `--check` waits for a server."""
+_SHOWN = 3
+"""Names of models that are shown."""
+
+
+def add(commands: Commands) -> None:
+    """Declare the command."""
+    models = add_command(
+        commands,
+        "models",
+        "list the providers of models, and which can be used here",
+        "List every provider that a model's name can begin with: whether what it needs is installed, whether its key "
+        "is set, and the aliases of pyproject.toml in this folder. Shows no key.",
+    )
+    models.add_argument("--check", action="store_true", help="ask each configured server for its list of models")
+    models.add_argument("--env-file", type=Path, metavar="PATH", help="file with further environment variables")
+    models.set_defaults(run=_models)
+
+
+def _models(chosen: argparse.Namespace) -> None:
+    from pytest_fairness.models.aliases import read_aliases
+    from pytest_fairness.models.env_file import read_environment
+
+    environment = read_environment(chosen.env_file)
+    rows = [_row(name, environment, is_checked=chosen.check) for name in MODELS.names()]
+    print(*_table([("provider", "installed", "key", "server"), *rows]), sep="\n")
+    aliases = read_aliases(Path.cwd())
+    if aliases:
+        print("\naliases of pyproject.toml:")
+        print(*_table((f"  {alias}", name) for alias, name in aliases.items()), sep="\n")
+
+
+def _row(name: str, environment: Mapping[str, str], *, is_checked: bool) -> tuple[str, ...]:
+    from pytest_fairness.models.context import ModelContext
+    from pytest_fairness.models.names import ModelName
+
+    try:
+        provider = MODELS.load_callable(name)
+    except FairnessError as error:
+        return name, "broken", "", str(error)
+    missing = [module for module in getattr(provider, "requires", ()) if find_spec(module) is None]
+    installed = f"no: {', '.join(missing)}" if missing else "yes"
+    variable = getattr(provider, "key_variable", "")
+    if not variable:
+        return name, installed, "-", "-"
+    key = environment.get(variable, "").strip()
+    needs_key = getattr(provider, "needs_key", True)
+    state = variable if key else f"{variable} is not set" if needs_key else "not needed"
+    try:
+        model = provider(ModelName(name, "NAME"), ModelContext(environment=environment))
+    except FairnessError as error:  # no address
+        return name, installed, state, str(error).partition(": ")[2]
+    if is_checked and not missing and (key or not needs_key):
+        return name, installed, state, f"{model.base_url}: {_reached(model)}"
+    return name, installed, state, str(getattr(model, "base_url", "-"))
+
+
+def _reached(model: HostedModel) -> str:
+    """Return what a server answers when it is asked for its models."""
+    try:
+        names = asyncio.run(model.list_models(_SECONDS))
+    except ModelError as error:
+        return str(error).removeprefix(f"{model.name}: {model.base_url} ")
+    shown = ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
+    return f"reachable, {len(names)} model{'s' * (len(names) != 1)}" + (f" ({shown})" if names else "")
+
+
+def _table(rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    """Yield rows as lines with aligned columns."""
+    rows = list(rows)
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        yield "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()

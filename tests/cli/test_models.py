@@ -1,0 +1,78 @@
+"""`pytest-fairness models`: what is installed, configured and reachable."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+
+from pytest_fairness.cli.main import main
+from pytest_fairness.core.extensions import MODELS
+from tests.helpers.http_server import serving
+
+
+def rows(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, str]:
+    """Return the line of each provider."""
+    assert main(["models", *arguments]) == 0
+    return {line.split()[0]: line for line in capsys.readouterr().out.splitlines() if line.strip()}
+
+
+@pytest.fixture(autouse=True)
+def without_keys(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Remove the keys and addresses of this machine."""
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "GROQ_API_KEY", "OLLAMA_BASE_URL", "AZURE_OPENAI_ENDPOINT"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+
+
+def test_every_provider_is_listed_with_its_key(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.pytest-fairness.models]\nprod = "openai:gpt-5-mini"\n', encoding="utf-8"
+    )
+    monkeypatch.setenv("GROQ_API_KEY", "s3cret")
+    listed = rows(capsys)
+    assert {*MODELS.names()} <= listed.keys()
+    assert listed["openai"].split(maxsplit=2)[2].startswith("OPENAI_API_KEY is not set")
+    assert listed["groq"].split()[1:3] == ["yes", "GROQ_API_KEY"]
+    assert "not needed" in listed["ollama"]
+    assert "set AZURE_OPENAI_ENDPOINT" in listed["azure"]
+    assert listed["prod"].split()[1] == "openai:gpt-5-mini"
+    assert "s3cret" not in str(listed)
+
+
+def test_missing_library_is_named(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pytest_fairness.cli.models.find_spec", lambda name: None if name == "torch" else object())
+    assert "no: torch" in rows(capsys)["transformers"]
+
+
+def test_check_asks_each_configured_server(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    async def serve(request: web.Request) -> web.StreamResponse:
+        asked.append(f"{request.method} {request.path} {request.headers.get('Authorization')}")
+        if request.path.startswith("/groq"):
+            return web.json_response({"error": {"message": "Invalid API Key"}}, status=401)
+        if request.path.startswith("/openai"):
+            return web.Response(text="<html>login</html>", content_type="text/html")
+        return web.json_response({"object": "list", "data": [{"id": name} for name in "dcba"]})
+
+    with serving(serve) as url:
+        monkeypatch.setenv("OLLAMA_BASE_URL", f"{url}/v1")
+        monkeypatch.setenv("GROQ_API_KEY", "s3cret")
+        monkeypatch.setenv("GROQ_BASE_URL", f"{url}/groq")
+        monkeypatch.setenv("OPENAI_API_KEY", "s3cret")
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{url}/openai")
+        listed = rows(capsys, "--check")
+    assert sorted(asked) == [
+        "GET /groq/models Bearer s3cret",
+        "GET /openai/models Bearer s3cret",
+        "GET /v1/models None",
+    ]
+    assert listed["ollama"].endswith(f"{url}/v1: reachable, 4 models (a, b, c, ...)")
+    assert "refused the key (401: Invalid API Key): check GROQ_API_KEY" in listed["groq"]
+    assert "answered without a list of models" in listed["openai"]
+    assert "cannot be reached" in listed["vllm"]
+    assert "s3cret" not in str(listed)
