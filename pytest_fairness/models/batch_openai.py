@@ -14,7 +14,6 @@ from pytest_fairness.core.items import Prompt
 if TYPE_CHECKING:
     from pytest_fairness.models.http_model import HostedModel
 
-_ENDPOINT = "/v1/chat/completions"
 _MARK = "pytest-fairness"
 """Names our id in the metadata of a batch."""
 _ENDED = ("completed", "failed", "expired", "cancelled")
@@ -30,16 +29,18 @@ class OpenAIBatches:
 
     def __init__(self, model: HostedModel) -> None:
         self._model = model
+        self._endpoint = f"/v1{model.path}"
 
     def request(self, key: str, prompt: Prompt, repetition: int) -> Mapping[str, Any]:
-        return {"custom_id": key, "method": "POST", "url": _ENDPOINT, "body": self._model.request(prompt, repetition)}
+        body = self._model.request(prompt, repetition)
+        return {"custom_id": key, "method": "POST", "url": self._endpoint, "body": body}
 
     async def submit(self, id: str, requests: Sequence[Mapping[str, Any]]) -> str:
         content = "".join(f"{json.dumps(request)}\n" for request in requests).encode()
         async with self._model.client_of_batches() as client:
             file = await client.files.create(file=(f"{id}.jsonl", content), purpose="batch")
             batch = await client.batches.create(
-                input_file_id=file.id, endpoint=_ENDPOINT, completion_window="24h", metadata={_MARK: id}
+                input_file_id=file.id, endpoint=self._endpoint, completion_window="24h", metadata={_MARK: id}
             )
             name: str = batch.id
             return name

@@ -151,7 +151,7 @@ def status_error(status: int, body: object, service: Service, headers: Mapping[s
             f"{at} sends requests elsewhere ({status}): name the final address as the base URL", kind=kind
         )
     if status == 404 or "model_not_found" in codes:
-        way = "name a model with chat completions" if "v1/responses" in message else "check the name and the base URL"
+        way = "write api=responses into its name" if "v1/responses" in message else "check the name and the base URL"
         return FatalError(f"{at} knows no such model or path ({status}: {reason}): {way}", kind=kind)
     if _may_pass(status):
         limited = status in _LIMITED

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self, cast
 from urllib.parse import quote
 
 from pytest_fairness.core.attempts import Answer
@@ -17,8 +17,10 @@ from pytest_fairness.core.secrets import redacted
 from pytest_fairness.core.thinking import split_thinking
 from pytest_fairness.models import parameters
 from pytest_fairness.models.batch_openai import OpenAIBatches
+from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.http_model import HostedModel
 from pytest_fairness.models.logprobs import options_in, text_in
+from pytest_fairness.models.names import ModelName
 
 MOST_PROBABLE = 20
 """First tokens that are asked for, with their log-probabilities: the most that OpenAI and vLLM give."""
@@ -27,6 +29,8 @@ _AT_ONE: Mapping[str, float] = {"temperature": 1, "top_p": 1, "presence_penalty"
 """Decoding parameters under which probabilities are those of the model."""
 _REFUSED = (400, 403, 422, 500, 501)
 """Statuses of servers that give no log-probabilities; the text says so."""
+_ONLY_RESPONSES = re.compile(r"(?:o\d+-pro|gpt-[\d.]+-pro|codex|gpt-[\d.]+-codex|o\d+(?:-mini)?-deep-research)\b")
+"""Names of OpenAI's models that have no chat completions."""
 _LOGPROBS_REFUSED = re.compile(r"top_logprobs|log.?prob\w*|echo", re.IGNORECASE)
 
 
@@ -39,6 +43,7 @@ class OpenAIModel(HostedModel):
     ``max_tokens``, ``max_completion_tokens``, ``seed``, ``stop`` (a text or a JSON list of
     texts), ``presence_penalty`` and ``frequency_penalty`` (-2 to 2), ``reasoning_effort``,
     ``response_format`` (a JSON object) and ``extra``, a JSON object that joins the request.
+    ``api`` is ``responses`` for the Responses API, which models without chat completions are asked by anyway.
     A seed is sent as seed plus repetition, so that repetitions differ. The schema of a prompt
     is sent as ``response_format``, unless the name gives one.
 
@@ -66,10 +71,20 @@ class OpenAIModel(HostedModel):
         "top_logprobs": parameters.whole(1),
         "extra": parameters.extra,
     }
-    transport = {**HostedModel.transport, "api_version": parameters.text}  # noqa: RUF012
+    transport = {  # noqa: RUF012
+        **HostedModel.transport,
+        "api_version": parameters.text,
+        "api": parameters.choice("chat", "responses"),
+    }
 
     limit_parameter: ClassVar[str] = ""
     """The name of the limit of an answer's tokens, where the server has one only."""
+
+    def __new__(cls, name: ModelName, context: ModelContext) -> Self:  # noqa: ARG004
+        """Return a model of the Responses API where the name asks for it, or the model has no other."""
+        api = name.parameters.get("api", "responses" if _ONLY_RESPONSES.match(name.name) else "chat")
+        made = ResponsesModel if cls is OpenAIModel and api == "responses" else cls
+        return cast("Self", object.__new__(made))
 
     def _body(self, prompt: Prompt, repetition: int) -> dict[str, Any]:
         decoding = {key: value for key, value in self._given.items() if key in self.decoding and key != _TOP}
@@ -203,6 +218,63 @@ class OpenAIModel(HostedModel):
         }
 
 
+class ResponsesModel(OpenAIModel):
+    """A model of OpenAI's Responses API: ``openai:NAME?api=responses``, or one that has no chat completions.
+
+    Nothing is kept at the provider (``store`` is false). Parameters without a counterpart there are refused.
+    """
+
+    path = "/responses"
+    decoding = {  # noqa: RUF012
+        name: kind
+        for name, kind in OpenAIModel.decoding.items()
+        if name in ("temperature", "top_p", "max_tokens", "max_completion_tokens", "reasoning_effort", "extra")
+    }
+
+    async def likelihoods(self, prompt: Prompt, question: Continuations) -> Answer:  # noqa: ARG002
+        """Raise `NoLikelihoodsError`: the models of this API give none."""
+        raise NoLikelihoodsError(f"{self.name}: the Responses API gives no probabilities of options: {WAY_OUT}")
+
+    def _body(self, prompt: Prompt, repetition: int) -> dict[str, Any]:  # noqa: ARG002
+        given = self._given
+        body: dict[str, Any] = {"model": self._asked_name, "input": list(prompt.messages), "store": False}
+        body |= {name: given[name] for name in ("temperature", "top_p") if name in given}
+        if limits := [given[name] for name in ("max_tokens", "max_completion_tokens") if name in given]:
+            body["max_output_tokens"] = limits[0]
+        if "reasoning_effort" in given:
+            body["reasoning"] = {"effort": given["reasoning_effort"]}
+        body |= given.get("extra", {})
+        return body
+
+    def _structured(self, schema: Mapping[str, Any], body: dict[str, Any]) -> dict[str, Any]:
+        form = {"type": "json_schema", "name": "answer", "strict": True, "schema": schema}
+        return {**body, "text": {"format": form, **_mapping(body.get("text"))}}
+
+    def _read(self, reply: Mapping[str, Any], latency: float) -> Answer:
+        status = reply["status"]
+        if status in ("failed", "cancelled"):
+            raise self._broken_off({"error": reply.get("error"), "finish_reason": status})
+        messages = [entry for entry in reply["output"] if entry.get("type") == "message"]
+        parts = [part for message in messages for part in message["content"]]
+        refusal = "".join(_optional(part.get("refusal")) or "" for part in parts if part.get("type") == "refusal")
+        thoughts = [
+            part.get("text") or ""
+            for entry in reply["output"]
+            if entry.get("type") == "reasoning"
+            for part in entry.get("summary") or ()
+        ]
+        reason = _mapping(reply.get("incomplete_details")).get("reason") or status
+        finish = REFUSAL if refusal else normalized(str(reason))
+        return Answer(
+            refusal or _text(parts),
+            "no_content" if finish == STOP and not messages else finish,
+            "\n\n".join(filter(None, thoughts)) or None,
+            _usage_of_response(_mapping(reply.get("usage"))),
+            latency,
+            _optional(reply.get("model")),
+        )
+
+
 def _first_token(reply: Mapping[str, Any], question: Continuations) -> Likelihoods:
     """Return the likelihoods of options, of a chat completion."""
     return options_in(reply["choices"][0], question)
@@ -255,3 +327,13 @@ def _usage(counted: Mapping[str, Any]) -> dict[str, int]:
             found["output"] += hidden
             found["reasoning"] = max(found.get("reasoning", 0), hidden)
     return found
+
+
+def _usage_of_response(counted: Mapping[str, Any]) -> dict[str, int]:
+    """Return the tokens under the names of chat completions; here the output includes the reasoning."""
+    tokens = {
+        "input": counted.get("input_tokens"),
+        "output": counted.get("output_tokens"),
+        "reasoning": _mapping(counted.get("output_tokens_details")).get("reasoning_tokens"),
+    }
+    return {name: count for name, count in tokens.items() if isinstance(count, int)}

@@ -26,6 +26,7 @@ class Preset(OpenAIModel):
     needs_key: ClassVar[bool] = True
     """Whether nothing is asked without a key; servers on this machine are asked without."""
     limit_parameter = "max_tokens"
+    transport = {name: kind for name, kind in OpenAIModel.transport.items() if name != "api"}  # noqa: RUF012
 
     @property
     def batches(self) -> BatchInterface:

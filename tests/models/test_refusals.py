@@ -179,7 +179,7 @@ def test_refused_parameter_outside_the_name_is_permanent(server: Any, ask: Ask, 
 def test_model_of_another_interface_is_reported(server: Any, ask: Ask, name: Name) -> None:
     message = "This model is only supported in v1/responses and not in v1/chat/completions."
     server.says(unsupported("model", None, message), 404)
-    with pytest.raises(FatalError, match="name a model with chat completions"):
+    with pytest.raises(FatalError, match="write api=responses into its name"):
         ask(name("openai"))
 
 
