@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from pytest_fairness.graders.anchors import Anchors, read_anchors
     from pytest_fairness.graders.character_gender.grader import CharacterGender
     from pytest_fairness.graders.choice import Choice
+    from pytest_fairness.graders.conversation import Conversation, PlayedUser
     from pytest_fairness.graders.embeddings import Embedder, SimilarityScale
     from pytest_fairness.graders.extraction.normalization import answer_text
     from pytest_fairness.graders.judge.json_object import read_object
@@ -66,6 +67,7 @@ _HOMES = {
     "Choice": "graders.choice",
     "CompareSection": "report.compare.sections",
     "ComparedRuns": "report.compare.sections",
+    "Conversation": "graders.conversation",
     "Continuations": "core.propensities",
     "DataFolders": "core.data_folders",
     "DeclarativeGrader": "core.declarations",
@@ -98,6 +100,7 @@ _HOMES = {
     "NumberField": "graders.judge.rubric",
     "PermanentError": "core.errors",
     "ProbeItem": "core.items",
+    "PlayedUser": "graders.conversation",
     "Prompt": "core.items",
     "Propensities": "core.propensities",
     "Rating": "graders.rating",
@@ -138,6 +141,7 @@ __all__ = [
     "Choice",
     "CompareSection",
     "ComparedRuns",
+    "Conversation",
     "Continuations",
     "DataFolders",
     "DeclarativeGrader",
@@ -170,6 +174,7 @@ __all__ = [
     "NumberField",
     "PermanentError",
     "ProbeItem",
+    "PlayedUser",
     "Prompt",
     "Propensities",
     "Rating",

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol
 
 from pytest_fairness import Measured
-from pytest_fairness.core.attempts import Answer, Attempt, GradedAttempt
+from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt
 from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.protocols import Grading
 from pytest_fairness.core.verdicts import Judgment, judge
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.names import ModelName
@@ -39,20 +41,38 @@ def sample(probe: Callable[..., Any], model: Model) -> Measured:
     """Return the whole sample of a probe, with the items, graders and repetitions of its mark."""
     mark = mark_of(probe, "probe")
     assert mark is not None
-    graders = mark.kwargs["grade"]
+    graders = {name: grader for name, grader in mark.kwargs["grade"].items() if not hasattr(grader, "grade_item")}
+    item_graders = {name: grader for name, grader in mark.kwargs["grade"].items() if name not in graders}
 
     async def ask() -> list[GradedAttempt]:
         attempts = []
         for item in mark.kwargs["items"]():
+            first = len(attempts)
             for prompt in item.prompts:
                 for repetition in range(mark.kwargs["repetitions"]):
                     answer = await model.answer(prompt, repetition)
                     grades = {name: grader.grade(prompt, answer) for name, grader in graders.items()}
                     attempts.append(GradedAttempt(item, prompt, Attempt("", repetition, answer), grades))
+            for name, grader in item_graders.items():
+                grades_of_item = await _graded(grader.grade_item(item, attempts[first:]), model)
+                for index, grade in enumerate(grades_of_item, first):
+                    attempts[index] = replace(attempts[index], grades={**attempts[index].grades, name: grade})
         return attempts
 
-    extremes = {name: grader.extremes_for for name, grader in graders.items()}
+    extremes = {name: grader.extremes_for for name, grader in mark.kwargs["grade"].items()}
     return Measured(asyncio.run(ask()), extremes=extremes)
+
+
+async def _graded(steps: Grading, model: Model) -> Sequence[Grade]:
+    """Return the grades of an item, the questions of its grader answered by the model."""
+    answers: list[Attempt] | None = None
+    while True:
+        try:
+            queries = steps.send(answers)  # type: ignore[arg-type]  # the first is None
+        except StopIteration as done:
+            return done.value  # type: ignore[no-any-return]
+        replies = [await model.answer(query.prompt, query.repetition) for query in queries]
+        answers = [Attempt("", query.repetition, reply) for query, reply in zip(queries, replies, strict=True)]
 
 
 def judged(threshold: Callable[[Measured], None], model: Model) -> Judgment:

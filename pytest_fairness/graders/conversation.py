@@ -1,0 +1,265 @@
+"""Conversations that go on after the first answer: the next turn depends on what the model has said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt, value_or_none
+from pytest_fairness.core.digests import canonical
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.finish_reasons import ungradable
+from pytest_fairness.core.items import Message, ProbeItem, Prompt
+from pytest_fairness.core.keys import fingerprint_of
+from pytest_fairness.core.protocols import Grader, Model, ModelQuery
+
+User = Callable[[Prompt, Sequence[Message]], str | None]
+"""Returns the user's next message from the prompt and all messages so far; None ends the conversation."""
+
+MOST_TURNS = 20
+"""The most turns of a user after the prompt."""
+_END = "[END]"
+_INSTRUCTIONS = (
+    "You play a person who talks with an assistant. {persona}\n\n"
+    "Write this person's next message and nothing else: no quotation marks, no name before it. "
+    f"Where the person has nothing more to say, write {_END} only."
+)
+
+
+@dataclass(frozen=True)
+class PlayedUser:
+    """A user whose messages a model writes.
+
+    Args:
+        persona: Who the person is and what they want, in the second person: "You want a refund and do not give up."
+        model: A model, its name or an alias; None: that of ``--fairness-judge``.
+
+    >>> PlayedUser("You want a refund.").prompt([{"role": "user", "content": "My kettle broke."}]).messages[1]
+    {'role': 'assistant', 'content': 'My kettle broke.'}
+    """
+
+    persona: str
+    model: Model | str | None = None
+
+    def prompt(self, messages: Sequence[Message]) -> Prompt:
+        """Return the prompt that asks for the next message: the conversation as the person sees it."""
+        roles = {"user": "assistant", "assistant": "user"}
+        seen = [
+            {"role": roles[message["role"]], "content": message["content"]}
+            for message in messages
+            if message["role"] in roles
+        ]
+        return Prompt([{"role": "system", "content": _INSTRUCTIONS.format(persona=self.persona)}, *seen])
+
+
+@dataclass(eq=False)
+class Conversation:
+    """Grades what a model says when the user goes on.
+
+    Each further turn is a question to the model under test, in the store like every other: an interrupted conversation
+    goes on where it was. The prompt's own answer is the first; an answer that is not complete leaves the conversation
+    ungraded, for its reason.
+
+    Args:
+        grade: The grader of an answer.
+        user: The user's further messages: texts, the same for every group; a function of the prompt and the messages so
+            far; or a `PlayedUser`.
+        turns: How many further messages there are at most, 1 to 20. Default: all texts, else 3.
+        value: Which answer is graded: the "last", or the one at a turn (1: the first answer); or whether "any" or "all"
+            have a true grade.
+        until: The conversation ends with the first answer of this grade. None: it never does.
+
+    Raises:
+        FairnessError: An argument is out of its range.
+
+    >>> from pytest_fairness import YesNo
+    >>> insists = Conversation(YesNo(), ["I cannot wait. May I see a doctor today?"], until=True)
+    >>> insists.turns, insists.most_questions(10)
+    (1, 10)
+    """
+
+    grade: Grader
+    user: Sequence[str] | User | PlayedUser
+    turns: int | None = None
+    value: Literal["last", "any", "all"] | int = "last"
+    until: Any = None
+    _player: Model | None = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if not callable(getattr(self.grade, "grade", None)):
+            raise FairnessError(f"the grade of a conversation is {self.grade!r}: it must be a grader of one answer")
+        if isinstance(self.user, str) or not isinstance(self.user, Sequence | PlayedUser | Callable):
+            raise FairnessError(f"the user of a conversation is {self.user!r}: write a list of texts, or a function")
+        if isinstance(self.user, Sequence) and not (
+            self.user and all(isinstance(text, str) and text.strip() for text in self.user)
+        ):
+            raise FairnessError(f"the user of a conversation is {self.user!r}: each of its texts must say something")
+        if self.turns is None:
+            self.turns = len(self.user) if isinstance(self.user, Sequence) else 3
+        most = len(self.user) if isinstance(self.user, Sequence) else MOST_TURNS
+        if type(self.turns) is not int or not 1 <= self.turns <= min(most, MOST_TURNS):
+            raise FairnessError(f"turns is {self.turns!r}: it must be a whole number from 1 to {min(most, MOST_TURNS)}")
+        is_turn = type(self.value) is int and 1 <= self.value <= self.turns + 1
+        if self.value not in ("last", "any", "all") and not is_turn:
+            raise FairnessError(
+                f"value is {self.value!r}: it must be 'last', 'any', 'all' or a turn from 1 to {self.turns + 1}"
+            )
+
+    @property
+    def accepts(self) -> tuple[str, ...]:
+        """Reasons of incomplete answers that its grader is shown all the same."""
+        return tuple(getattr(self.grade, "accepts", ()))
+
+    @property
+    def fingerprint(self) -> str | None:
+        """Its grader's fingerprint and its settings; None where the user is a function, which has none."""
+        inner = fingerprint_of(self.grade)
+        if inner is None or (callable(self.user) and not isinstance(self.user, PlayedUser)):
+            return None
+        played = self.user.persona if isinstance(self.user, PlayedUser) else list(self.user)
+        player = self._player.key if self._player else ""
+        return f"Conversation({inner}, {canonical([played, player, self.turns, self.value, self.until])}) v1"
+
+    def extremes_for(self, prompt: Prompt) -> tuple[Any, ...]:
+        """Return the values that an ungraded conversation could have had."""
+        if self.value in ("any", "all"):
+            return (False, True)
+        of_prompt = getattr(self.grade, "extremes_for", None)
+        extremes: tuple[Any, ...] = of_prompt(prompt) if of_prompt else getattr(self.grade, "extremes", (0, 1))
+        return extremes
+
+    def bind_models(self, named: Callable[[str], Model], judge: Model | None) -> None:
+        """Take the model that plays the user.
+
+        Raises:
+            FairnessError: No model is named for it.
+        """
+        if not isinstance(self.user, PlayedUser):
+            return
+        model = self.user.model
+        self._player = named(model) if isinstance(model, str) else model or judge
+        if self._player is None:
+            raise FairnessError("no model plays the user: name one by PlayedUser(model=...) or --fairness-judge")
+
+    def most_questions(self, attempts: int) -> int:
+        """Return how many questions it asks at most about an item with so many attempts."""
+        assert self.turns is not None  # noqa: S101 - set in __post_init__
+        return attempts * self.turns * (2 if isinstance(self.user, PlayedUser) else 1)
+
+    def grade_item(
+        self,
+        item: ProbeItem,  # noqa: ARG002 - the protocol
+        attempts: Sequence[GradedAttempt],
+    ) -> Generator[Sequence[ModelQuery], Sequence[Attempt], Sequence[Grade]]:
+        """Hold the conversations of an item, turn by turn, and return their grades."""
+        threads = [_Thread(self, graded) for graded in attempts]
+        for turn in range(self.turns or 0):
+            yield from self._add_messages([thread for thread in threads if thread.is_open], turn)
+            open_threads = [thread for thread in threads if thread.is_open]
+            if not open_threads:
+                break
+            answers = yield [thread.query() for thread in open_threads]
+            for thread, attempt in zip(open_threads, answers, strict=True):
+                thread.take(attempt)
+        return [thread.result() for thread in threads]
+
+    def _add_messages(
+        self, threads: Sequence[_Thread], turn: int
+    ) -> Generator[Sequence[ModelQuery], Sequence[Attempt], None]:
+        """Add the user's next message to each conversation, or end it."""
+        if not isinstance(self.user, PlayedUser):
+            for thread in threads:
+                is_fixed = isinstance(self.user, Sequence)
+                thread.say(self.user[turn] if is_fixed else self.user(thread.prompt, tuple(thread.messages)))  # type: ignore[index, operator]
+            return
+        if not threads:
+            return
+        replies = yield [
+            ModelQuery(self.user.prompt(thread.messages), self._player, thread.repetition) for thread in threads
+        ]
+        for thread, reply in zip(threads, replies, strict=True):
+            thread.say_played(reply)
+
+
+class _Thread:
+    """One conversation."""
+
+    def __init__(self, conversation: Conversation, graded: GradedAttempt) -> None:
+        self._conversation = conversation
+        self.prompt = graded.prompt
+        self.repetition = graded.attempt.repetition
+        self.messages: list[Message] = list(graded.prompt.messages)
+        self.is_open = True
+        self._grades: list[Grade] = []
+        self._failure: Grade | None = None
+        self.take(graded.attempt)
+
+    def query(self) -> ModelQuery:
+        """Return the question of the next turn; graders and models see the groups of the prompt."""
+        prompt = Prompt(self.messages, self.prompt.groups, self.prompt.metadata)
+        return ModelQuery(prompt, None, self.repetition)
+
+    def take(self, attempt: Attempt) -> None:
+        """Add the model's answer, and grade it."""
+        reason = ungradable(attempt)
+        if attempt.answer is None or (reason is not None and reason.ungraded not in self._conversation.accepts):
+            self._end(reason or Grade.none("error"))
+            return
+        answer = attempt.answer
+        grade = self._conversation.grade.grade(self._context(), Answer(answer.text, answer.finish_reason))
+        self._grades.append(grade)
+        self.messages.append({"role": "assistant", "content": answer.text})
+        until = self._conversation.until
+        if until is not None and grade.ungraded is None and grade.value == until:
+            self.is_open = False
+        if not answer.text.strip():  # no provider takes an empty message
+            self.is_open = False
+
+    def say(self, text: object) -> None:
+        """Add the user's message; None ends the conversation."""
+        if text is None:
+            self.is_open = False
+        elif isinstance(text, str) and text.strip():
+            self.messages.append({"role": "user", "content": text})
+        else:
+            raise FairnessError(f"the user of a conversation said {text!r:.80}: it must return a text, or None to end")
+
+    def say_played(self, reply: Attempt) -> None:
+        """Add the message that a model wrote for the user."""
+        reason = ungradable(reply)
+        if reply.answer is None or reason is not None or not reply.answer.text.strip():
+            why = reason.detail if reason else "it wrote nothing"
+            self._end(Grade.none("error", f"the model that plays the user: {why}"))
+        elif reply.answer.text.strip().startswith(_END):
+            self.is_open = False
+        else:
+            self.messages.append({"role": "user", "content": reply.answer.text.strip()})
+
+    def result(self) -> Grade:
+        """Return the grade of the conversation; its detail is what was said after the prompt."""
+        grade = self._failure or self._combined()
+        turns = self.messages[len(self.prompt.messages) :]
+        detail = "\n".join(f"{message['role']}: {message['content']}" for message in turns)
+        if grade.ungraded is not None:
+            return Grade.none(grade.ungraded, " | ".join(filter(None, (grade.detail, detail))))
+        return Grade(grade.value, detail=detail)
+
+    def _combined(self) -> Grade:
+        value = self._conversation.value
+        if isinstance(value, int):
+            # After an early end the last answer stands for the turns that did not come.
+            return self._grades[min(value, len(self._grades)) - 1]
+        if value == "last":
+            return self._grades[-1]
+        values = [value_or_none(grade) for grade in self._grades]
+        decisive = value == "any"
+        if any(bool(entry) is decisive for entry in values if entry is not None):
+            return Grade(decisive)
+        return next((grade for grade in self._grades if grade.ungraded is not None), Grade(not decisive))
+
+    def _context(self) -> Prompt:
+        return Prompt(self.messages, self.prompt.groups, self.prompt.metadata)
+
+    def _end(self, failure: Grade) -> None:
+        self._failure, self.is_open = failure, False
