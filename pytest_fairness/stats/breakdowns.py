@@ -17,8 +17,7 @@ from pytest_fairness.stats.columns import Clustering, Columns, Floats, Rows
 from pytest_fairness.stats.custom_metrics import Functional, UndefinedError, linear
 from pytest_fairness.stats.group_estimates import Setting, mean_estimate
 from pytest_fairness.stats.metric_names import mean_name
-from pytest_fairness.stats.outcomes import OutcomeVector
-from pytest_fairness.stats.worst_case import GroupOutcomes
+from pytest_fairness.stats.outcome_vectors import GroupOutcomes, OutcomeVector
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,8 @@ from pytest_fairness.stats.group_estimates import (
 )
 from pytest_fairness.stats.linear_estimate import Ends, LinearEstimate, negligible
 from pytest_fairness.stats.metric_names import MetricName
+from pytest_fairness.stats.outcome_vectors import GroupOutcomes
 from pytest_fairness.stats.quantiles import t_tail
-from pytest_fairness.stats.worst_case import GroupOutcomes
 
 DRAWS = 20_000
 SEED = 20_240_229

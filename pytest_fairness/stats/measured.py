@@ -25,7 +25,8 @@ from pytest_fairness.stats.families import DIFFERENCE, RATIO, Kind, family, wors
 from pytest_fairness.stats.group_estimates import StrictTail, contrast_estimate, mean_estimate
 from pytest_fairness.stats.metric_definition import MetricCall, MetricDefinition
 from pytest_fairness.stats.metric_estimates import MetricSample, functional_estimate, joint
-from pytest_fairness.stats.outcomes import Extremes, Outcome, outcome_name
+from pytest_fairness.stats.outcome_vectors import Outcome
+from pytest_fairness.stats.outcomes import Extremes, outcome_name
 from pytest_fairness.stats.resampling import resampled
 from pytest_fairness.stats.selection import Selection
 from pytest_fairness.stats.worst_case import group

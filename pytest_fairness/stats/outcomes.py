@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,15 +14,10 @@ from pytest_fairness.core.attempts import Grade, GradedAttempt, value_or_none
 from pytest_fairness.core.errors import FairnessError, UngradedError, did_you_mean
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.propensities import Propensities
+from pytest_fairness.stats.calibration.labels import Calibration
 from pytest_fairness.stats.columns import Columns, Floats, Rows
 from pytest_fairness.stats.hypothetical_grades import NeedsError, hypothetical
-
-if TYPE_CHECKING:
-    from pytest_fairness.stats.calibration.correction import LabelCorrection
-    from pytest_fairness.stats.calibration.labels import Calibration
-
-Outcome = str | Callable[[GradedAttempt], Any]
-"""The name of a grade, or a function of a graded attempt that gives true, false or a number."""
+from pytest_fairness.stats.outcome_vectors import Outcome, OutcomeVector, is_binary
 
 Extremes = Mapping[str, Callable[[Prompt], Sequence[Any]]]
 """Per grade: from a prompt to the extreme values that an ungraded answer to it could have had."""
@@ -31,41 +26,6 @@ NO_ATTEMPTS = "this sample holds no attempts to compute an outcome from: name a 
 _PLAIN = (bool, int, float)
 MOST_HYPOTHESES = 16
 """Number of ways to grade one attempt with several ungraded grades; 16 are four grades of two values each."""
-
-
-@dataclass(frozen=True, slots=True)
-class OutcomeVector:
-    """An outcome of every attempt of a sample.
-
-    ``values`` are nan where ungraded. ``lowest`` and ``highest`` equal them elsewhere;
-    there they are the extremes that the outcome could have had. ``span`` is the range
-    that any attempt's outcome can have, or None where nobody has said. ``unbounded`` is why
-    the extremes of an ungraded attempt are not known; empty where they are.
-    """
-
-    name: str
-    values: Floats
-    lowest: Floats
-    highest: Floats
-    span: tuple[float, float] | None
-    labeled: LabelCorrection | None = None
-    """A human's labels, where a judge's values are corrected by it."""
-    unbounded: str = ""
-    weights: Floats | None = None
-    """The probability of all options together, of propensities: ``values`` are expectations within it."""
-
-    @property
-    def missing(self) -> Floats:
-        """The share of each attempt that is ungraded: 0 or 1, or, of propensities, what fell on no option."""
-        empty = np.isnan(self.values)
-        if self.weights is None:
-            return empty.astype(np.float64)
-        found: Floats = np.where(empty, 1.0, 1.0 - self.weights)
-        return found
-
-    @property
-    def binary(self) -> bool:
-        return _binary(self.values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,7 +350,7 @@ def _filled(
             ends = ends_of(row)
         except UnboundedError as error:
             ends = _around(values)
-            if not _binary(values):
+            if not is_binary(values):
                 unbounded = str(error)
         lowest[row], highest[row] = min(ends), max(ends)
     return OutcomeVector(name, values, lowest, highest, span, unbounded=unbounded)
@@ -443,11 +403,6 @@ def _number(function: Callable[..., Any], value: Any) -> float:
 
 def _same(value: Any, equals: Any) -> bool:
     return bool(value == equals) or str(value) == str(equals)
-
-
-def _binary(values: Floats) -> bool:
-    graded = values[~np.isnan(values)]
-    return bool(np.all((graded == 0) | (graded == 1)))
 
 
 def _around(values: Floats) -> tuple[float, float]:

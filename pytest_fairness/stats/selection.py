@@ -16,9 +16,10 @@ from pytest_fairness.stats.columns import Clustering, Codes, Columns, Floats, Ro
 from pytest_fairness.stats.crossed_effects import ItemEffects, centers, is_nested
 from pytest_fairness.stats.group_estimates import Setting
 from pytest_fairness.stats.metric_estimates import MetricSample, joint
-from pytest_fairness.stats.outcomes import Extremes, Outcome, OutcomeReader, OutcomeVector
+from pytest_fairness.stats.outcome_vectors import GroupOutcomes, Outcome, OutcomeVector
+from pytest_fairness.stats.outcomes import Extremes, OutcomeReader
 from pytest_fairness.stats.validity import ungraded_reason
-from pytest_fairness.stats.worst_case import GroupOutcomes, group
+from pytest_fairness.stats.worst_case import group
 
 PROPENSITIES = " (propensities)"
 """Ends the title of an estimate that is made of the probabilities of options."""

@@ -17,8 +17,7 @@ from pytest_fairness.stats.calibration.estimators import CorrectedSums, JudgeAcc
 from pytest_fairness.stats.clusters import ClusterSums
 from pytest_fairness.stats.columns import Clustering, Codes, Floats, Rows
 from pytest_fairness.stats.crossed_effects import ItemEffect, ItemEffects
-from pytest_fairness.stats.outcomes import OutcomeVector
-from pytest_fairness.stats.worst_case import GroupOutcomes
+from pytest_fairness.stats.outcome_vectors import GroupOutcomes, OutcomeVector
 
 FEWEST_LABELS = 100
 """Labels of each group, from which it is corrected."""

@@ -34,9 +34,10 @@ from pytest_fairness.stats.linear_estimate import Ends, LinearEstimate
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.metric_names import MetricName, baseline_name
 from pytest_fairness.stats.noninferiority.matching import matched
-from pytest_fairness.stats.outcomes import Outcome, OutcomeVector, outcome_name
+from pytest_fairness.stats.outcome_vectors import GroupOutcomes, Outcome, OutcomeVector
+from pytest_fairness.stats.outcomes import outcome_name
 from pytest_fairness.stats.validity import invalid_reason, suspect_reason
-from pytest_fairness.stats.worst_case import GroupOutcomes, fillings, group
+from pytest_fairness.stats.worst_case import fillings, group
 
 FOR_THE_SIDE = 0.1
 """Share of the probability to err that is spent on finding to which side of parity the old gap lies."""
