@@ -121,6 +121,12 @@ class Columns:
         columns._grades = set(grades)
         return columns
 
+    def relabeled(self, attributes: Mapping[str, Attribute], attempts: Sequence[GradedAttempt]) -> Columns:
+        """Return the same answers under other values of some attributes."""
+        columns = copy(self)
+        columns._attributes, columns.attempts = {**self._attributes, **attributes}, attempts
+        return columns
+
     @property
     def known_attributes(self) -> set[str]:
         """The names that `attribute` can be asked for."""

@@ -22,6 +22,8 @@ DIRECTIONS = 32
 """Number of directions in which a kink is searched for."""
 FAR_STEP = 1.5
 """Standard errors of the sums from which a kink disturbs an interval."""
+NEAR_STEP = 0.25
+"""Standard errors of the value from which its second-order term is taken."""
 ROUGH = 0.15
 """Deviation of second differences from those of a smooth function, in standard errors, that shows a kink."""
 
@@ -112,16 +114,44 @@ def linear(
         unseen = partial(unseen_ends, functional, values, sources, functional.extremes(values))
     elif span is not None and all(map(math.isfinite, span)):
         unseen = partial(mixed_ends, value, sources, span)
+    deviations = [influences(values_without, value, scale) for values_without in without]
+    bends = (0.0, 0.0)
+    if not functional.symmetric:
+        bends = curvature(functional, sums[0][0], without[0], deviations[0], scale)
     return LinearEstimate(
         value,
-        [influences(values_without, value, scale) for values_without in without],
+        deviations,
         [degrees(np.square(counts / len(values))) for _, counts in sums],
         sources,
         scale,
         span,
+        curvature=bends,
         symmetric=functional.symmetric,
         unseen=unseen,
     )
+
+
+def curvature(functional: Functional, sums: Floats, without: Floats, deviations: Floats, scale: Scale) -> Ends:
+    """Return by how much both ends of a functional move because it bends: constant, and times the squared quantile.
+
+    With c its second-order term one error along its own influences, and b its bias by the jackknife, c - b
+    and c (DiCiccio and Efron 1992, Biometrika 79, 231-245). None where it has no value so near.
+
+    Args:
+        functional: A function of sums.
+        sums: Sums of each cluster, shape (clusters, names).
+        without: Values without each cluster.
+        deviations: Influence of each cluster on the scale.
+        scale: Scale of the interval.
+    """
+    error = math.sqrt(float(np.square(deviations).sum()))
+    if not error:
+        return 0.0, 0.0
+    whole, step = sums.sum(axis=0), NEAR_STEP * deviations @ sums / error
+    middle, above, below = scale.every(functional.at(np.vstack([whole, whole + step, whole - step])))
+    second = (above + below - 2 * middle) / 2 / NEAR_STEP**2
+    bias = (len(sums) - 1) * (float(scale.every(without).mean()) - middle)
+    return (second - bias, second) if math.isfinite(second) and math.isfinite(bias) else (0.0, 0.0)
 
 
 def influences(without: Floats, value: float, scale: Scale) -> Floats:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from itertools import islice
 from numbers import Real
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from pytest_fairness.core.attempts import Grade, GradedAttempt, value_or_none
 from pytest_fairness.core.errors import FairnessError, UngradedError, did_you_mean
@@ -63,6 +65,22 @@ class OutcomeReader:
         """Whether labels correct some grade."""
         return bool(self._calibration)
 
+    def relabeled(self, columns: Columns) -> OutcomeReader:
+        """Return a reader of the same answers under other labels."""
+        reader = copy(self)
+        reader._columns = columns
+        return reader
+
+    def thinned(self, columns: Columns, grade: str, lost: npt.NDArray[np.bool_]) -> OutcomeReader:
+        """Return a reader of the same answers under other labels, these positives of a grade taken for negatives."""
+        reading, reader = self.named(grade), self.relabeled(columns)
+        values, lowest, highest = (np.where(lost, 0.0, of) for of in (reading.values, reading.lowest, reading.highest))
+        pairs = zip(self.values(grade), lost.tolist(), strict=True)
+        reader._grades = {**self._grades, grade: [type(value)(0) if gone else value for value, gone in pairs]}
+        reader._named = {key: vector for key, vector in self._named.items() if key[0] != grade}
+        reader._named[grade, None] = replace(reading, values=values, lowest=lowest, highest=highest)
+        return reader
+
     def named(self, grade: str, equals: Any = None) -> OutcomeVector:
         """Return a grade of every attempt of the whole sample; with ``equals``, whether it has that value.
 
@@ -102,7 +120,7 @@ class OutcomeReader:
         declared = {
             str(value) for attempt in self._columns.attempts for value in self._of(grade, attempt.prompt, guess=True)
         }
-        return declared | {str(value) for value in _options(self._values(grade))}
+        return declared | {str(value) for value in _options(self.values(grade))}
 
     def computed(self, functions: Sequence[Callable[[GradedAttempt], Any]], rows: Rows) -> Floats:
         """Return functions of these attempts, shape (rows, functions); nan in a whole row that is ungraded in one.
@@ -247,7 +265,7 @@ class OutcomeReader:
             return _filled(name, values, np.flatnonzero(np.isnan(values)), lambda _: (low, high), _span(values))
         if equals is not None:
             self._check_value(grade, equals)
-        raw = self._values(grade)
+        raw = self.values(grade)
         held = [value if isinstance(value, Propensities) else None for value in raw]
         weights = np.array([1.0 if each is None else each.graded for each in held]) if any(held) else None
         values = np.array([_grade_number(grade, value, equals) for value in raw], dtype=np.float64)
@@ -280,7 +298,7 @@ class OutcomeReader:
         """Raise `FairnessError` for a value that a grade never has: its rate of zero must not pass for a result."""
         if grade not in self._extremes:
             return
-        seen = {str(value) for value in _options(self._values(grade))}
+        seen = {str(value) for value in _options(self.values(grade))}
         for attempt in self._columns.attempts:
             if str(equals) in seen:
                 return
@@ -288,7 +306,7 @@ class OutcomeReader:
         if self._columns.count and str(equals) not in seen:
             raise FairnessError(f"{grade} is never {equals!r}: {did_you_mean(str(equals), seen)}")
 
-    def _values(self, grade: str) -> list[Any]:
+    def values(self, grade: str) -> list[Any]:
         """Return the values of a grade, None where ungraded."""
         if grade not in self._grades:
             self._grades[grade] = self._columns.values(grade)
@@ -305,7 +323,7 @@ class OutcomeReader:
             if given:
                 return given
         if grade not in self._defaults:
-            self._defaults[grade] = _default_extremes(self._values(grade))
+            self._defaults[grade] = _default_extremes(self.values(grade))
         extremes, is_known = self._defaults[grade]
         if not (guess or is_known):
             raise UnboundedError(
