@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from pytest_fairness.stats.clusters import FEWEST_EVENTS, ClusterSums
+from pytest_fairness.stats.clusters import ClusterSums
 from pytest_fairness.stats.columns import Floats
 from pytest_fairness.stats.linear_estimate import (
     FARTHER,
@@ -29,6 +29,11 @@ from pytest_fairness.stats.quantiles import exact_ends, jeffreys_ends, unseen_sh
 FARTHER_OF_RATES = 1.5
 """Distance of an unseen cluster, over that of the farthest seen, in a comparison of rates, which cannot leave 0
 to 1.
+"""
+
+MANY_EVENTS = 8
+"""Effective events of a group from which a comparison needs no interval of each rate: by simulation with 25 clusters
+of 20 attempts a difference of rates of 4 and 5% errs in 4.2%, with such intervals below 8 events in 2.9%.
 """
 
 
@@ -180,7 +185,7 @@ def _needs_rates(parts: Sequence[ClusterSums]) -> bool:
     if not all(part.binary for part in parts):
         return False
     apart = len(parts) == 2 and not np.any((parts[0].counts[0] > 0) & (parts[1].counts[0] > 0))
-    return apart or min(part.events for part in parts) < FEWEST_EVENTS
+    return apart or min(part.events for part in parts) < MANY_EVENTS
 
 
 def _from_rates(parts: Sequence[ClusterSums], signs: Sequence[int], scale: Scale, tail: float) -> Ends:

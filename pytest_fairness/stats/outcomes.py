@@ -216,7 +216,7 @@ class OutcomeReader:
             is ungraded.
         """
         try:
-            return [_number(each, each(hypothetical(attempt, {}))) for each in functions], 1.0, []
+            return [_number(function, function(hypothetical(attempt, {}))) for function in functions], 1.0, []
         except NeedsError as needs:
             grade = needs.grade
         except UngradedError:
@@ -227,7 +227,8 @@ class OutcomeReader:
 
         def supposed(value: Any) -> Floats:
             try:
-                return np.array([_number(each, each(hypothetical(attempt, {grade: value}))) for each in functions])
+                assumed = hypothetical(attempt, {grade: value})
+                return np.array([_number(function, function(assumed)) for function in functions])
             except NeedsError as other:
                 raise FairnessError(
                     f"{', '.join(map(outcome_name, functions))} takes two propensities of one attempt, {grade!r} and "
@@ -267,7 +268,7 @@ class OutcomeReader:
             self._check_value(grade, equals)
         raw = self.values(grade)
         held = [value if isinstance(value, Propensities) else None for value in raw]
-        weights = np.array([1.0 if each is None else each.graded for each in held]) if any(held) else None
+        weights = np.array([1.0 if shares is None else shares.graded for shares in held]) if any(held) else None
         values = np.array([_grade_number(grade, value, equals) for value in raw], dtype=np.float64)
 
         def ends(row: int) -> list[float]:
@@ -278,7 +279,7 @@ class OutcomeReader:
             possible = self._ends(grade, prompt, propensities)
             return [sure + propensities.outside * _grade_number(grade, value, equals) for value in possible]
 
-        outside = np.array([0.0 if each is None else each.outside for each in held])
+        outside = np.array([0.0 if shares is None else shares.outside for shares in held])
         span = (0.0, 1.0) if equals is not None else self._declared_span(grade) or _span(values)
         filled = _filled(name, values, np.flatnonzero(np.isnan(values) | (outside > 0)), ends, span)
         return replace(filled, weights=weights)

@@ -2,7 +2,7 @@
 
     python tests/benchmarks/estimators.py --runs 500
     python tests/benchmarks/estimators.py --estimators mean,ratio --shapes rare --clusters 8,25 --runs 2000
-    python tests/benchmarks/estimators.py --cells "ratio zero-inflated 100 x 5, metric dense 25 x 20" --runs 2000 --seed 1
+    python tests/benchmarks/estimators.py --cells "metric dense 25 x 20, rate rare 5 x 1" --seed 1
     python tests/benchmarks/estimators.py --json before.json
     python tests/benchmarks/estimators.py --against before.json
 
@@ -514,7 +514,7 @@ def main() -> None:
     )
     parser.add_argument("--clusters", type=_numbers, default=CLUSTERS, help="default: 5,8,12,25,100")
     parser.add_argument("--attempts", type=_numbers, default=ATTEMPTS, help="of a cluster and group; default: 1,5,20")
-    parser.add_argument("--cells", type=_cells, help='instead of these four: cells by their labels, "rate rare 5 x 1, ..."')
+    parser.add_argument("--cells", type=_cells, help='in place of these four: by label, "rate rare 5 x 1, ..."')
     parser.add_argument("--runs", type=int, default=500, help="samples a cell (default: 500)")
     parser.add_argument("--seed", type=int, default=0, help="default: 0")
     parser.add_argument("--json", type=Path, help="a file to write the results to")
