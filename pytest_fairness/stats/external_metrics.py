@@ -273,10 +273,8 @@ def _groups(selection: Selection, grade: str) -> list[GroupOutcomes]:
     reading = OutcomeVector("", graded, graded, graded, None)
     groups = [group("all", reading, selection.rows, selection.clusterings)]
     if all("gender" in attempts[row].prompt.groups for row in selection.rows.tolist()):
-        attribute = selection.columns.attribute("gender")
-        for name in selection.groups("gender") if len(selection.rows) else ():
-            rows = selection.rows[attribute.codes[selection.rows] == attribute.labels.index(name)]
-            groups.append(group(name, reading, rows, selection.clusterings))
+        names = selection.groups("gender") if len(selection.rows) else ()
+        groups += [group(name, reading, selection.rows_of("gender", name), selection.clusterings) for name in names]
     return groups
 
 

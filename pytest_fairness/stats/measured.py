@@ -380,7 +380,7 @@ class Measured:
             raise FairnessError(f"{name} holds numbers other than 0 and 1: take its mean, or say equals=...")
         everyone = group("all", reading, selection.rows, selection.clusterings, selection.columns.prompts)
         everyone = selection.everyone(everyone, reading.missing[selection.rows])
-        breakdown = partial(of_mean, selection.origin(), reading, everyone)
+        breakdown = partial(of_mean, selection, reading, everyone)
         called = (
             metric_names.mean_name(kind, outcome, equals)
             if named is None
@@ -393,7 +393,8 @@ class Measured:
         pair = selection.pair(outcome, equals, by, of, to)
         naming = metric_names.ratio_name if kind.log else metric_names.difference_name
         name = naming(outcome, equals, by, of, to)
-        breakdown = selection.compared(outcome, equals, by, pair, to).broken_down(*pair, log=kind.log)
+        compared = GroupComparison(selection, selection.reading(outcome, equals), by, pair, to)
+        breakdown = compared.broken_down(*pair, log=kind.log)
         estimate = contrast_estimate(
             selection.setting, name, pair, selection.items_of(pair, by), breakdown, log=kind.log
         )
@@ -415,7 +416,7 @@ class Measured:
         span: tuple[float, float] | None,
     ) -> Estimate:
         selection = self.selection
-        breakdown = partial(of_functional, selection.origin(), functional, sample.values, span)
+        breakdown = partial(of_functional, selection, functional, sample.values, span)
         more: dict[str, Any] = {"span": span, "annotate": selection.everyone}
         return functional_estimate(
             selection.setting,
@@ -436,7 +437,7 @@ class Measured:
         groups = list(selection.group_outcomes(selection.reading(outcome, equals), by, names).values())
         naming = metric_names.ratio_name if kind is RATIO else metric_names.difference_name
         named = partial(naming, outcome, equals, by)
-        compared = selection.compared(outcome, equals, by, groups, to)
+        compared = GroupComparison(selection, selection.reading(outcome, equals), by, groups, to)
         members = family(kind, compared, named, partial(selection.items_of, by=by))
         if not members:
             number, of = len(names), MetricKind.RATIO if kind is RATIO else MetricKind.DIFFERENCE

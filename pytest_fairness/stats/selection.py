@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from pytest_fairness.core.errors import FairnessError, did_you_mean
-from pytest_fairness.stats.breakdowns import GroupComparison, SampleSource
 from pytest_fairness.stats.calibration.labels import Calibration, Row
 from pytest_fairness.stats.columns import Clustering, Codes, Columns, Floats, Rows
 from pytest_fairness.stats.crossed_effects import ItemEffects, centers, is_nested
@@ -137,15 +136,11 @@ class Selection:
         groups = self.group_outcomes(self.reading(outcome, equals), by, (of, to))
         return groups[of], groups[to]
 
-    def compared(
-        self, outcome: Outcome, equals: Any, by: str, groups: Sequence[GroupOutcomes], to: str | None
-    ) -> GroupComparison:
-        """Return groups of an attribute as an estimate or a family compares them."""
-        return GroupComparison(self.origin(), self.reading(outcome, equals), by, groups, to)
-
-    def origin(self) -> SampleSource:
-        """Return where its estimates come from, for their breakdowns."""
-        return SampleSource(self.columns, self.rows, self.clusterings[0], self.setting)
+    def rows_of(self, by: str, name: str) -> Rows:
+        """Return the attempts of one group."""
+        attribute = self.columns.attribute(by)
+        rows: Rows = self.rows[attribute.codes[self.rows] == attribute.code(name)]
+        return rows
 
     def check_group(self, by: str, name: str) -> None:
         """Raise `FairnessError` for a name that is no group of an attribute."""
@@ -174,10 +169,9 @@ class Selection:
         _, effects, groups = self._grouped[id(reading), by]
         for name in names:
             if name not in groups:
-                code = attribute.labels.index(name) if name in attribute.labels else len(attribute.labels)
-                rows = self.rows[attribute.codes[self.rows] == code]
-                kinds = self.left_out[attribute.left_out[self.left_out] == code]
+                rows = self.rows_of(by, name)
                 made = group(name, reading, rows, self.clusterings, self.columns.prompts, effects)
+                kinds = self.left_out[attribute.left_out[self.left_out] == attribute.code(name)]
                 groups[name] = made if len(rows) else replace(made, invalid=self._why_none(kinds))
         return {name: groups[name] for name in names}
 

@@ -18,7 +18,7 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.stats import metric_names
-from pytest_fairness.stats.breakdowns import contrast_influences, mean_example
+from pytest_fairness.stats.breakdowns import GroupComparison, contrast_influences, mean_example
 from pytest_fairness.stats.clusters import ClusterSums
 from pytest_fairness.stats.columns import Clustering
 from pytest_fairness.stats.contrasts import contrast
@@ -121,10 +121,9 @@ class BaselineComparison:
         named = baseline_name(name, f"{name.title}, less the baseline's", MetricKind.DIFFERENCE)
 
         def breakdown() -> Breakdown:
-            origin, items = self._new.origin(), self._new.items
-            groups = {one.name: mean_estimate(self._new.setting, name, one, items) for one in both}
-            example = mean_example(origin, self._new.reading(outcome, equals))
-            influences = contrast_influences(origin, both[0].graded, both[1].graded, log=False)
+            groups = {one.name: mean_estimate(self._new.setting, name, one, self._new.items) for one in both}
+            example = mean_example(self._new, self._new.reading(outcome, equals))
+            influences = contrast_influences(self._new, both[0].graded, both[1].graded, log=False)
             return Breakdown(groups=groups, example_towards=example, influences=influences)
 
         return for_threshold(contrast_estimate(self._new.setting, named, both, self._new.items, breakdown))
@@ -142,9 +141,9 @@ class BaselineComparison:
         """
 
         def breakdown() -> Breakdown:
+            pairs = [(sample, sample.pair(outcome, equals, by, of, to)) for sample in (self._new, self._old)]
             new, old = (
-                sample.compared(outcome, equals, by, sample.pair(outcome, equals, by, of, to), None)
-                for sample in (self._new, self._old)
+                GroupComparison(sample, sample.reading(outcome, equals), by, pair, None) for sample, pair in pairs
             )
             earlier = {_in_the_baseline(name): estimate for name, estimate in old.estimates().items()}
             example, (first, second) = new.example(of, to), new.groups
