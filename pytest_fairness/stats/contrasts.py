@@ -211,9 +211,12 @@ def _from_rates(parts: Sequence[ClusterSums], signs: Sequence[int], scale: Scale
         down, up = scale.to(value) - scale.to(low), scale.to(high) - scale.to(value)
         reaches.append((down, up) if sign > 0 else (up, down))
     shared = _correlation(parts)
-    below, above = (
-        math.sqrt(sum(r * r for r in side) - 2 * shared * side[0] * side[1]) for side in zip(*reaches, strict=True)
-    )
+    below, above = (math.hypot(*side) for side in zip(*reaches, strict=True))
+    if shared > 0 and math.isfinite(below + above):
+        below, above = (
+            math.sqrt(first**2 + second**2 - 2 * shared * first * second)
+            for first, second in zip(*reaches, strict=True)
+        )
     middle = scale.to(_value(values, signs, scale))
     return scale.back(middle - below), scale.back(middle + above)
 

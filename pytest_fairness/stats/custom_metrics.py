@@ -74,7 +74,7 @@ class Functional:
     def _alone(self, sums: Floats) -> float:
         try:
             return float(self.function(self._named(sums)))
-        except ArithmeticError:
+        except (ArithmeticError, ValueError):  # math.log of a negative number is a ValueError
             return math.nan
 
     def _named(self, columns: Floats) -> SimpleNamespace:
@@ -99,7 +99,7 @@ def linear(
     whole = values.sum(axis=0)
     value = float(functional.at(whole[np.newaxis])[0])
     if not math.isfinite(value):
-        raise UndefinedError(f"its value is {value:g}: a division by zero?")
+        raise UndefinedError(f"its value is {value:g}: a division by zero, or a root of a negative number?")
     check_span(value, span)
     scale = Scale.by_span(span)
     if not math.isfinite(scale.to(value)):  # at an end of its span, where a logarithm is infinite
