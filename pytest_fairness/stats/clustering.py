@@ -9,14 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pytest_fairness.stats.columns import ABSENT, Clustering, Codes, Columns
-
-if TYPE_CHECKING:
-    from pytest_fairness.stats.measured import Measured
+from pytest_fairness.stats.measured import Measured
 
 FEWEST_LEVELS = 5
 """Levels of an attribute: with fewer its values are not what an interval could count."""
@@ -56,12 +53,12 @@ def find_alike(measured: Measured, error: Callable[[Measured], float]) -> list[A
     Returns:
         The attributes whose clusters' variance exceeds that of smaller ones by an F test, the largest first.
     """
-    columns: Columns = measured._columns
+    columns = measured.selection.columns
     names = sorted(columns.known_attributes - columns.group_attributes - {columns.crossed})
     attributes = [(name, levels) for name in names if (levels := _levels(columns, columns.attribute(name).codes))]
     if not attributes:
         return []
-    own = error(measured.clustered(columns.sources)) ** 2
+    own = error(_clustered(measured, columns.sources)) ** 2
     alike = list(_exceeding(measured, error, own, attributes))
     return sorted(
         (attribute for attribute in alike if attribute.variance >= SMALLEST), key=lambda attribute: -attribute.variance
@@ -76,21 +73,25 @@ def _exceeding(
 ) -> Iterator[Alike]:
     from scipy.special import fdtrc  # type: ignore[import-untyped]
 
-    columns: Columns = measured._columns
+    columns = measured.selection.columns
     alone = None
     for name, (levels, crossed) in attributes:
         base = own
         if crossed:
             if columns.prompts is None:
                 continue
-            alone = error(measured.clustered(columns.prompts)) ** 2 if alone is None else alone
+            alone = error(_clustered(measured, columns.prompts)) ** 2 if alone is None else alone
             base = alone
-        variance = error(measured.clustered(levels)) ** 2
+        variance = error(_clustered(measured, levels)) ** 2
         if not (own > 0 and base > 0 and math.isfinite(variance)):
             continue
         smaller = columns.prompts.size if crossed and columns.prompts is not None else columns.sources.size
         if fdtrc(levels.size - 1, smaller - levels.size, variance / base) < SURE / len(attributes):
             yield Alike(name, (own + variance - base) / own, crossed)
+
+
+def _clustered(measured: Measured, clustering: Clustering) -> Measured:
+    return Measured.from_selection(measured.selection.clustered(clustering))
 
 
 def _levels(columns: Columns, codes: Codes) -> tuple[Clustering, bool] | None:

@@ -36,6 +36,10 @@ class Attribute:
     left_out: Codes
     """The same of the prompts that an option of the run left out."""
 
+    def code(self, label: str) -> int:
+        """Return the code of a label; one that no attempt has where it is none."""
+        return self.labels.index(label) if label in self.labels else len(self.labels)
+
 
 @dataclass(frozen=True, slots=True)
 class Clustering:
@@ -119,6 +123,12 @@ class Columns:
         columns = copy(self)
         columns.arrays = dict(grades)
         columns._grades = set(grades)
+        return columns
+
+    def relabeled(self, attributes: Mapping[str, Attribute], attempts: Sequence[GradedAttempt]) -> Columns:
+        """Return the same answers under other values of some attributes."""
+        columns = copy(self)
+        columns._attributes, columns.attempts = {**self._attributes, **attributes}, attempts
         return columns
 
     @property

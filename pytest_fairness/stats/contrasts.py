@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from pytest_fairness.stats.clusters import FEWEST_EVENTS, ClusterSums
+from pytest_fairness.stats.clusters import ClusterSums
 from pytest_fairness.stats.columns import Floats
 from pytest_fairness.stats.linear_estimate import (
     FARTHER,
@@ -29,6 +29,11 @@ from pytest_fairness.stats.quantiles import exact_ends, jeffreys_ends, unseen_sh
 FARTHER_OF_RATES = 1.5
 """Distance of an unseen cluster, over that of the farthest seen, in a comparison of rates, which cannot leave 0
 to 1.
+"""
+
+MANY_EVENTS = 8
+"""Effective events of a group from which a comparison needs no interval of each rate: by simulation with 25 clusters
+of 20 attempts a difference of rates of 4 and 5% errs in 4.2%, with such intervals below 8 events in 2.9%.
 """
 
 
@@ -180,7 +185,7 @@ def _needs_rates(parts: Sequence[ClusterSums]) -> bool:
     if not all(part.binary for part in parts):
         return False
     apart = len(parts) == 2 and not np.any((parts[0].counts[0] > 0) & (parts[1].counts[0] > 0))
-    return apart or min(part.events for part in parts) < FEWEST_EVENTS
+    return apart or min(part.events for part in parts) < MANY_EVENTS
 
 
 def _from_rates(parts: Sequence[ClusterSums], signs: Sequence[int], scale: Scale, tail: float) -> Ends:
@@ -201,10 +206,32 @@ def _from_rates(parts: Sequence[ClusterSums], signs: Sequence[int], scale: Scale
         if values[0] <= 0:
             return 0.0, high1 / math.sqrt(low2 * (2 * values[1] - low2))
         return math.sqrt(low1 * (2 * values[0] - low1)) / high2, math.inf
-    below = above = 0.0
+    reaches = []
     for value, (low, high), sign in zip(values, rates, signs, strict=True):
         down, up = scale.to(value) - scale.to(low), scale.to(high) - scale.to(value)
-        down, up = (down, up) if sign > 0 else (up, down)
-        below, above = math.hypot(below, down), math.hypot(above, up)
+        reaches.append((down, up) if sign > 0 else (up, down))
+    shared = _correlation(parts)
+    below, above = (math.hypot(*side) for side in zip(*reaches, strict=True))
+    if shared > 0 and math.isfinite(below + above):
+        below, above = (
+            math.sqrt(first**2 + second**2 - 2 * shared * first * second)
+            for first, second in zip(*reaches, strict=True)
+        )
     middle = scale.to(_value(values, signs, scale))
     return scale.back(middle - below), scale.back(middle + above)
+
+
+def _correlation(parts: Sequence[ClusterSums]) -> float:
+    """Return the correlation of two rates by the clusters that hold both, less its error; 0 of more than two.
+
+    One standard error of Fisher's z, and never below 0 (Newcombe 1998 takes half a pair off for the same reason). By
+    simulation the whole correlation errs in up to 3.4%, and none at all makes the interval up to a quarter wider.
+    """
+    first, *others = parts
+    both = np.count_nonzero((first.counts[0] > 0) & (others[0].counts[0] > 0)) if len(others) == 1 else 0
+    own = [part.deviations[0] for part in parts]
+    spread = math.prod(float(np.square(deviations).sum()) for deviations in own)
+    if both <= 4 or not spread > 0:
+        return 0.0
+    seen = min(float(own[0] @ own[1]) / math.sqrt(spread), 1 - 1e-9)
+    return max(0.0, math.tanh(math.atanh(seen) - 1 / math.sqrt(both - 3))) if seen > 0 else 0.0

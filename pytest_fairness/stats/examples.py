@@ -13,7 +13,7 @@ from pytest_fairness.core.breakdown import ExampleItem, ExampleSide
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.stats.columns import ABSENT, Codes, Columns, Floats, Rows
 from pytest_fairness.stats.custom_metrics import Functional
-from pytest_fairness.stats.outcomes import OutcomeVector
+from pytest_fairness.stats.outcome_vectors import OutcomeVector
 from pytest_fairness.stats.quantiles import jeffreys_ends, t_quantile
 
 TAIL = 0.025

@@ -26,10 +26,12 @@ from pytest_fairness.stats.group_estimates import counted
 from pytest_fairness.stats.linear_estimate import IDENTITY, Ends, LinearEstimate
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.metric_names import metric_name
-from pytest_fairness.stats.outcomes import NO_ATTEMPTS, OutcomeVector
+from pytest_fairness.stats.outcome_vectors import GroupOutcomes, OutcomeVector
+from pytest_fairness.stats.outcomes import NO_ATTEMPTS
 from pytest_fairness.stats.quantiles import unseen_share
+from pytest_fairness.stats.selection import Selection
 from pytest_fairness.stats.validity import invalid_reason, suspect_reason
-from pytest_fairness.stats.worst_case import GroupOutcomes, group
+from pytest_fairness.stats.worst_case import group
 
 MOST_GROUPS = 100
 """Number of groups of items that are left out in turn: an error by 100 groups is itself uncertain by 7%."""
@@ -93,12 +95,12 @@ class ExternalMetrics(Mapping[str, Estimate]):
         self._calculator = calculator
         self._scales = scales or {}
         self._spans = spans or {}
-        self._setting = replace(measured._setting, slice={**(slice or {}), **measured._setting.slice})
-        self._items = _by_item(measured)
+        self._setting = replace(measured.selection.setting, slice={**(slice or {}), **measured.selection.setting.slice})
+        self._items = _by_item(measured.selection)
         self._count = measured.items
-        self._clusters = _clusters_of(measured)
+        self._clusters = _clusters_of(measured.selection)
         self.prepared: Sequence[Any] = [calculator.prepared(attempts) for attempts in self._items]
-        self._groups = _groups(measured, calculator.grade)
+        self._groups = _groups(measured.selection, calculator.grade)
         self._whole: Mapping[str, float] = {}
         self._invalid = invalid_reason(self._groups[:1])
         if not self._invalid:
@@ -246,35 +248,33 @@ class ExternalMetrics(Mapping[str, Estimate]):
         return np.array([metrics.get(name, math.nan) for name in self._names], dtype=np.float64)
 
 
-def _by_item(measured: Measured) -> list[list[GradedAttempt]]:
-    attempts = measured._columns.attempts
-    if not attempts and measured._columns.count:
+def _by_item(selection: Selection) -> list[list[GradedAttempt]]:
+    attempts = selection.columns.attempts
+    if not attempts and selection.columns.count:
         raise FairnessError(NO_ATTEMPTS)
     by_item: dict[str, list[GradedAttempt]] = {}
-    for row in measured._rows.tolist():
+    for row in selection.rows.tolist():
         by_item.setdefault(attempts[row].item.id, []).append(attempts[row])
     return list(by_item.values())
 
 
-def _clusters_of(measured: Measured) -> Codes:
+def _clusters_of(selection: Selection) -> Codes:
     """Return the cluster of each item, numbered from 0; in the order of `_by_item`."""
     codes: dict[str, int] = {}
-    for row in measured._rows.tolist():
-        codes.setdefault(measured._columns.attempts[row].item.id, int(measured._clusterings[0].codes[row]))
+    for row in selection.rows.tolist():
+        codes.setdefault(selection.columns.attempts[row].item.id, int(selection.clusterings[0].codes[row]))
     return np.unique(list(codes.values()), return_inverse=True)[1].astype(np.int64)
 
 
-def _groups(measured: Measured, grade: str) -> list[GroupOutcomes]:
+def _groups(selection: Selection, grade: str) -> list[GroupOutcomes]:
     """Return all attempts, then those about each gender where the prompts say whom they are about."""
-    attempts = measured._columns.attempts
+    attempts = selection.columns.attempts
     graded = np.array([math.nan if attempt.grades[grade].ungraded else 1.0 for attempt in attempts])
     reading = OutcomeVector("", graded, graded, graded, None)
-    groups = [group("all", reading, measured._rows, measured._clusterings)]
-    if all("gender" in attempts[row].prompt.groups for row in measured._rows.tolist()):
-        attribute = measured._columns.attribute("gender")
-        for name in measured.groups("gender") if measured.attempts else ():
-            rows = measured._rows[attribute.codes[measured._rows] == attribute.labels.index(name)]
-            groups.append(group(name, reading, rows, measured._clusterings))
+    groups = [group("all", reading, selection.rows, selection.clusterings)]
+    if all("gender" in attempts[row].prompt.groups for row in selection.rows.tolist()):
+        names = selection.groups("gender") if len(selection.rows) else ()
+        groups += [group(name, reading, selection.rows_of("gender", name), selection.clusterings) for name in names]
     return groups
 
 

@@ -22,8 +22,8 @@ from pytest_fairness.stats.group_estimates import (
 )
 from pytest_fairness.stats.linear_estimate import Ends, LinearEstimate, negligible
 from pytest_fairness.stats.metric_names import MetricName
+from pytest_fairness.stats.outcome_vectors import GroupOutcomes
 from pytest_fairness.stats.quantiles import t_tail
-from pytest_fairness.stats.worst_case import GroupOutcomes
 
 DRAWS = 20_000
 SEED = 20_240_229
@@ -70,7 +70,7 @@ def family(
     ]
     tail = simultaneous(sound, folded=to is None)
     members = {}
-    setting = compared.origin.setting
+    setting = compared.sample.setting
     for first, second in pairs:
         name, number = naming(first.name, second.name), items((first, second))
         breakdown = compared.broken_down(first, second, log=kind.log)
@@ -93,7 +93,7 @@ def worst_estimate(
     sound = [member for member in members.values() if not member.invalid]
     broken = next((member.invalid for member in members.values() if member.invalid), "")
     if not sound:
-        return compared.origin.setting.invalid(name, broken, breakdown=compared.broken_down(), **counts)
+        return compared.sample.setting.invalid(name, broken, breakdown=compared.broken_down(), **counts)
     worst = min(sound, key=lambda member: member.value)
     low = 0.0 if broken else min(member.low for member in sound)
     high = min(member.high if member.strict_high is None else member.strict_high for member in sound)

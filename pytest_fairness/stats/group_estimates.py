@@ -16,9 +16,10 @@ from pytest_fairness.stats.clusters import FEWEST_EVENTS, ClusterSums
 from pytest_fairness.stats.contrasts import contrast
 from pytest_fairness.stats.linear_estimate import NO_ERROR, UNBOUNDED, Ends, LinearEstimate
 from pytest_fairness.stats.metric_names import MetricName
+from pytest_fairness.stats.outcome_vectors import GroupOutcomes
 from pytest_fairness.stats.quantiles import t_quantile
 from pytest_fairness.stats.validity import invalid_reason, suspect_reason
-from pytest_fairness.stats.worst_case import GroupOutcomes, fillings
+from pytest_fairness.stats.worst_case import fillings
 
 StrictTail = Callable[[float], float]
 """A function from a tail to the smaller one at which all of a family hold together."""

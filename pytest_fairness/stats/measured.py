@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, Protocol
 
 from pytest_fairness.core.attempts import GradedAttempt
 from pytest_fairness.core.comparisons import for_threshold, record_estimates
@@ -25,18 +25,23 @@ from pytest_fairness.stats.families import DIFFERENCE, RATIO, Kind, family, wors
 from pytest_fairness.stats.group_estimates import StrictTail, contrast_estimate, mean_estimate
 from pytest_fairness.stats.metric_definition import MetricCall, MetricDefinition
 from pytest_fairness.stats.metric_estimates import MetricSample, functional_estimate, joint
-from pytest_fairness.stats.outcomes import Extremes, Outcome, outcome_name
+from pytest_fairness.stats.noninferiority.baseline import BaselineComparison
+from pytest_fairness.stats.outcome_vectors import Outcome
+from pytest_fairness.stats.outcomes import Extremes, outcome_name
 from pytest_fairness.stats.resampling import resampled
 from pytest_fairness.stats.selection import Selection
 from pytest_fairness.stats.worst_case import group
 
-if TYPE_CHECKING:
-    from pytest_fairness.stats.noninferiority.baseline import BaselineComparison, DeferredMeasured
-
 Sources = Literal["random", "fixed"]
 
 
-class Measured(Selection):
+class DeferredMeasured(Protocol):
+    """A sample that is read when it is needed, as the fixtures give it."""
+
+    def load(self) -> Measured: ...
+
+
+class Measured:
     """The graded attempts of a probe, and the estimates that can be made of them.
 
     ``confidence`` is the share of samples whose interval holds the truth (0.95).
@@ -81,21 +86,20 @@ class Measured(Selection):
         left_out: LeftOut = MappingProxyType({}),
     ) -> None:
         columns = Columns(attempts, sources=sources, crossed=crossed, left_out=left_out)
-        self._set(columns, confidence, extremes, conditions, calibration)
+        more: dict[str, Any] = {"extremes": extremes, "conditions": conditions, "calibration": calibration}
+        self.selection = Selection(columns, confidence=confidence, **more)
 
     @classmethod
-    def from_columns(
-        cls,
-        columns: Columns,
-        *,
-        confidence: float = 0.95,
-        extremes: Extremes | None = None,
-        calibration: Sequence[Row] = (),
-    ) -> Measured:
-        """Return a sample of columns made by another: `Columns.from_arrays`."""
+    def from_selection(cls, selection: Selection) -> Measured:
+        """Return a sample of these attempts."""
         measured = cls.__new__(cls)
-        measured._set(columns, confidence, extremes, None, calibration)
+        measured.selection = selection
         return measured
+
+    @classmethod
+    def from_columns(cls, columns: Columns, **options: Any) -> Measured:
+        """Return a sample of columns made by another, as `Columns.from_arrays`; options as for `Selection`."""
+        return cls.from_selection(Selection(columns, **options))
 
     @classmethod
     def from_rows(
@@ -133,6 +137,49 @@ class Measured(Selection):
         texts = [item, *groups, *(options[name] for name in ("source", "crossed") if options.get(name))]
         return cls.from_rows(table_reader.read(path, texts), item=item, groups=groups, **options)
 
+    @property
+    def items(self) -> int:
+        """The number of items that were measured."""
+        return self.selection.items
+
+    @property
+    def attempts(self) -> int:
+        """The number of attempts that were made, ungraded ones included."""
+        return len(self.selection.rows)
+
+    def groups(self, by: str) -> tuple[str, ...]:
+        """Return the groups of an attribute, sorted: those that prompts of this sample or slice name.
+
+        Among them those of prompts that ``--fairness-where`` or ``--fairness-sample`` left out: groups without
+        attempts, whose estimates are invalid.
+        """
+        return self.selection.groups(by)
+
+    def where(self, **attributes: Any) -> Measured:
+        """Return the attempts whose item or prompt has these attributes; a tuple allows several values.
+
+        Values are compared as texts. A value that no attempt has gives estimates that are invalid.
+
+        Raises `FairnessError` for an attribute that no attempt has.
+        """
+        return self.from_selection(self.selection.where(**attributes))
+
+    def whole_items(self) -> Measured:
+        """Return one attempt for each item and repetition, that of the item's first prompt.
+
+        For grades of a whole item (a pair's kind, say), which stand on all of its attempts alike: so each
+        item counts once. Raises `FairnessError` for a sample of numbers without attempts.
+        """
+        return self.from_selection(self.selection.whole_items())
+
+    def at(self, confidence: float) -> Measured:
+        """Return the whole sample with intervals at another confidence."""
+        return self.from_selection(self.selection.whole(confidence=confidence))
+
+    def first(self, sources: int, repetitions: int, confidence: float) -> Measured:
+        """Return the sample of an earlier look: its first sources and repetitions, at a confidence of its own."""
+        return self.from_selection(self.selection.first(sources, repetitions, confidence))
+
     def rate(self, outcome: Outcome, *, equals: Any = None, named: str | None = None) -> Estimate:
         """Return how often an outcome that is true or false is true: from 0 to 1.
 
@@ -161,7 +208,7 @@ class Measured(Selection):
         All must hold. For fair, each has its own interval; for unfair, all have one together.
         """
         if to is not None:
-            self._check_group(by, to)
+            self.selection.check_group(by, to)
         members, _ = self._family(RATIO, outcome, equals, by, to)
         return EstimateFamily({name: for_threshold(member.marked(RATIOS)) for name, member in members.items()})
 
@@ -205,7 +252,7 @@ class Measured(Selection):
         """Return the smallest ratio of any two groups, smaller over larger; its value is biased low."""
         members, compared = self._family(RATIO, outcome, equals, by, None)
         name = metric_names.worst_name(outcome, equals, by)
-        estimate = worst_estimate(compared, name, members, self._items_of(compared.groups, by))
+        estimate = worst_estimate(compared, name, members, self.selection.items_of(compared.groups, by))
         return for_threshold(estimate.marked(RATIOS))
 
     def record(self, *estimates: Estimate | EstimateFamily) -> None:
@@ -234,15 +281,14 @@ class Measured(Selection):
         ``measured.against(baseline).ratio(...) <= 1.1``: at most 1.1 times further from parity.
         Raises `FairnessError` where the two cannot be compared.
         """
-        from pytest_fairness.stats.noninferiority.baseline import BaselineComparison
-
-        return BaselineComparison(self, baseline)
+        old = baseline if isinstance(baseline, Measured) else baseline.load()
+        return BaselineComparison(self.selection, old.selection)
 
     def correlation(self, first: Outcome, second: Outcome) -> Estimate:
         """Return Pearson's correlation of two outcomes over attempts: from -1 to 1, by Fisher's z."""
         name = metric_names.correlation_name(first, second)
-        functions = [self._reader.function(first), self._reader.function(second)]
-        sample = joint(self._columns, self._reader, (first, second), functions, self._rows)
+        functions = [self.selection.reader.function(first), self.selection.reader.function(second)]
+        sample = joint(self.selection.columns, self.selection.reader, (first, second), functions, self.selection.rows)
         sample = sample.mapped(custom_metrics.correlation_columns)
         estimate = self._functional(name, custom_metrics.CORRELATION, sample, (-1.0, 1.0))
         return for_threshold(estimate.marked(CORRELATIONS))
@@ -283,7 +329,7 @@ class Measured(Selection):
             return self._defined(replace(name, title=function.title or name.title), function)
         functional = function if isinstance(function, Functional) else Functional(function, tuple(sums))
         name = metric_names.metric_name(outcome_name(functional.function))
-        return for_threshold(self._functional(name, functional, self._sample(sums), span))
+        return for_threshold(self._functional(name, functional, self.selection.sample(sums), span))
 
     def resamples(
         self, function: custom_metrics.Function, *, draws: int = 10_000, seed: int = 0, **sums: Outcome
@@ -311,7 +357,13 @@ class Measured(Selection):
         Raises `FairnessError` for draws below 1, for a sample with a crossed factor, and for
         one that no interval could be made of either.
         """
-        return resampled(Functional(function, tuple(sums)), self._sample(sums).values, self._here(), draws, seed)
+        return resampled(
+            Functional(function, tuple(sums)),
+            self.selection.sample(sums).values,
+            self.selection.selected_clusterings(),
+            draws,
+            seed,
+        )
 
     def _mean(
         self,
@@ -322,25 +374,30 @@ class Measured(Selection):
         strict_tail: StrictTail | None = None,
     ) -> Estimate:
         name = outcome_name(outcome, equals)
-        reading = self._reading(outcome, equals)
+        selection = self.selection
+        reading = selection.reading(outcome, equals)
         if kind is MetricKind.RATE and not reading.binary and reading.weights is None:
             raise FairnessError(f"{name} holds numbers other than 0 and 1: take its mean, or say equals=...")
-        everyone = group("all", reading, self._rows, self._clusterings, self._columns.prompts)
-        everyone = self._everyone(everyone, reading.missing[self._rows])
-        breakdown = partial(of_mean, self._origin(), reading, everyone)
+        everyone = group("all", reading, selection.rows, selection.clusterings, selection.columns.prompts)
+        everyone = selection.everyone(everyone, reading.missing[selection.rows])
+        breakdown = partial(of_mean, selection, reading, everyone)
         called = (
             metric_names.mean_name(kind, outcome, equals)
             if named is None
             else metric_names.own_name(named, outcome, equals)
         )
-        return mean_estimate(self._setting, called, everyone, self.items, breakdown, strict_tail)
+        return mean_estimate(selection.setting, called, everyone, self.items, breakdown, strict_tail)
 
     def _of_two(self, kind: Kind, outcome: Outcome, equals: Any, by: str, of: str, to: str) -> Estimate:
-        pair = self._pair(outcome, equals, by, of, to)
+        selection = self.selection
+        pair = selection.pair(outcome, equals, by, of, to)
         naming = metric_names.ratio_name if kind.log else metric_names.difference_name
         name = naming(outcome, equals, by, of, to)
-        breakdown = self._compared(outcome, equals, by, pair, to).broken_down(*pair, log=kind.log)
-        estimate = contrast_estimate(self._setting, name, pair, self._items_of(pair, by), breakdown, log=kind.log)
+        compared = GroupComparison(selection, selection.reading(outcome, equals), by, pair, to)
+        breakdown = compared.broken_down(*pair, log=kind.log)
+        estimate = contrast_estimate(
+            selection.setting, name, pair, selection.items_of(pair, by), breakdown, log=kind.log
+        )
         # A number has units that no scale can know; a ratio has none.
         if kind.log or all(group.graded.rate or group.graded.is_propensity for group in pair):
             estimate = estimate.marked(RATIOS if kind.log else DIFFERENCES)
@@ -348,7 +405,7 @@ class Measured(Selection):
 
     def _defined(self, name: metric_names.MetricName, definition: MetricDefinition) -> Estimate:
         functional = Functional(definition.function, tuple(definition.sums))
-        estimate = self._functional(name, functional, self._sample(definition.sums), definition.span)
+        estimate = self._functional(name, functional, self.selection.sample(definition.sums), definition.span)
         return for_threshold(estimate if definition.scale is None else estimate.marked(definition.scale))
 
     def _functional(
@@ -358,22 +415,33 @@ class Measured(Selection):
         sample: MetricSample,
         span: tuple[float, float] | None,
     ) -> Estimate:
-        breakdown = partial(of_functional, self._origin(), functional, sample.values, span)
-        more: dict[str, Any] = {"span": span, "annotate": self._everyone}
-        return functional_estimate(self._setting, name, functional, sample, self._here(), self.items, breakdown, **more)
+        selection = self.selection
+        breakdown = partial(of_functional, selection, functional, sample.values, span)
+        more: dict[str, Any] = {"span": span, "annotate": selection.everyone}
+        return functional_estimate(
+            selection.setting,
+            name,
+            functional,
+            sample,
+            selection.selected_clusterings(),
+            self.items,
+            breakdown,
+            **more,
+        )
 
     def _family(
         self, kind: Kind, outcome: Outcome, equals: Any, by: str, to: str | None
     ) -> tuple[Mapping[str, Estimate], GroupComparison]:
-        names = self.groups(by) if to is None else tuple(sorted({*self.groups(by), to}))
-        groups = list(self._groups(self._reading(outcome, equals), by, names).values())
+        selection = self.selection
+        names = selection.groups(by) if to is None else tuple(sorted({*selection.groups(by), to}))
+        groups = list(selection.group_outcomes(selection.reading(outcome, equals), by, names).values())
         naming = metric_names.ratio_name if kind is RATIO else metric_names.difference_name
         named = partial(naming, outcome, equals, by)
-        compared = self._compared(outcome, equals, by, groups, to)
-        members = family(kind, compared, named, partial(self._items_of, by=by))
+        compared = GroupComparison(selection, selection.reading(outcome, equals), by, groups, to)
+        members = family(kind, compared, named, partial(selection.items_of, by=by))
         if not members:
             number, of = len(names), MetricKind.RATIO if kind is RATIO else MetricKind.DIFFERENCE
             reason = f"{by} has {number} group{'' if number == 1 else 's'}: a {of.value} needs two"
             none = metric_names.family_name(of, outcome, equals, by)
-            members = {by: self._setting.invalid(none, reason, breakdown=compared.broken_down())}
+            members = {by: selection.setting.invalid(none, reason, breakdown=compared.broken_down())}
         return members, compared

@@ -12,7 +12,7 @@ from pytest_fairness.core.extensions import METRICS
 from pytest_fairness.core.marks import MarkScale
 from pytest_fairness.stats.custom_metrics import Function
 from pytest_fairness.stats.metric_names import MetricName
-from pytest_fairness.stats.outcomes import Outcome
+from pytest_fairness.stats.outcome_vectors import Outcome
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,16 +18,15 @@ from pytest_fairness.stats.custom_metrics import Functional, UndefinedError, kin
 from pytest_fairness.stats.group_estimates import Setting, counted
 from pytest_fairness.stats.linear_estimate import Ends, LinearEstimate
 from pytest_fairness.stats.metric_names import MetricName
+from pytest_fairness.stats.outcome_vectors import GroupOutcomes, Outcome, OutcomeVector
 from pytest_fairness.stats.outcomes import (
     NO_ATTEMPTS,
     IndependentSum,
-    Outcome,
     OutcomeReader,
-    OutcomeVector,
     UnboundedError,
 )
 from pytest_fairness.stats.validity import invalid_reason, suspect_reason
-from pytest_fairness.stats.worst_case import GroupOutcomes, group
+from pytest_fairness.stats.worst_case import group
 
 KINKED = (
     "it bends within its error, as a maximum, a minimum or a size does, and no interval holds there: "
@@ -57,8 +56,8 @@ class MetricSample:
     @property
     def missing(self) -> Floats:
         """Shape (attempts,): which share of each is ungraded."""
-        found: Floats = self.empty.astype(np.float64)
-        return found if self.shares is None else np.where(self.empty, 1.0, 1.0 - self.shares)
+        shares: Floats = self.empty.astype(np.float64)
+        return shares if self.shares is None else np.where(self.empty, 1.0, 1.0 - self.shares)
 
     def mapped(self, change: Callable[[Floats, Floats], Floats]) -> MetricSample:
         """Other columns, computed from the first two of this sample."""
@@ -147,7 +146,7 @@ def functional_estimate(
     except UndefinedError as undefined:
         return setting.invalid(name, f"{name.title} cannot be computed: {undefined}", **counts)
     kept = ~sample.empty
-    if not functional.smooth and kinked(functional, sample.values[kept], clusterings[0][kept], made[0].natural_error):
+    if not functional.smooth and kinked(functional, sample.values[kept], clusterings[0][kept], made[0]):
         return setting.estimate(name, made, **counts, invalid=KINKED)
     return setting.estimate(name, made, **counts, suspect=suspect_reason([everyone], setting.tail))
 

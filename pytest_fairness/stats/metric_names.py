@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pytest_fairness.core.metric_kind import MetricKind
-from pytest_fairness.stats.outcomes import Outcome, outcome_name
+from pytest_fairness.stats.outcome_vectors import Outcome
+from pytest_fairness.stats.outcomes import outcome_name
 
 
 @dataclass(frozen=True, slots=True)

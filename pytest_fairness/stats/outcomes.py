@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from itertools import islice
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from pytest_fairness.core.attempts import Grade, GradedAttempt, value_or_none
 from pytest_fairness.core.errors import FairnessError, UngradedError, did_you_mean
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.propensities import Propensities
+from pytest_fairness.stats.calibration.labels import Calibration
 from pytest_fairness.stats.columns import Columns, Floats, Rows
 from pytest_fairness.stats.hypothetical_grades import NeedsError, hypothetical
-
-if TYPE_CHECKING:
-    from pytest_fairness.stats.calibration.correction import LabelCorrection
-    from pytest_fairness.stats.calibration.labels import Calibration
-
-Outcome = str | Callable[[GradedAttempt], Any]
-"""The name of a grade, or a function of a graded attempt that gives true, false or a number."""
+from pytest_fairness.stats.outcome_vectors import Outcome, OutcomeVector, is_binary
 
 Extremes = Mapping[str, Callable[[Prompt], Sequence[Any]]]
 """Per grade: from a prompt to the extreme values that an ungraded answer to it could have had."""
@@ -31,41 +28,6 @@ NO_ATTEMPTS = "this sample holds no attempts to compute an outcome from: name a 
 _PLAIN = (bool, int, float)
 MOST_HYPOTHESES = 16
 """Number of ways to grade one attempt with several ungraded grades; 16 are four grades of two values each."""
-
-
-@dataclass(frozen=True, slots=True)
-class OutcomeVector:
-    """An outcome of every attempt of a sample.
-
-    ``values`` are nan where ungraded. ``lowest`` and ``highest`` equal them elsewhere;
-    there they are the extremes that the outcome could have had. ``span`` is the range
-    that any attempt's outcome can have, or None where nobody has said. ``unbounded`` is why
-    the extremes of an ungraded attempt are not known; empty where they are.
-    """
-
-    name: str
-    values: Floats
-    lowest: Floats
-    highest: Floats
-    span: tuple[float, float] | None
-    labeled: LabelCorrection | None = None
-    """A human's labels, where a judge's values are corrected by it."""
-    unbounded: str = ""
-    weights: Floats | None = None
-    """The probability of all options together, of propensities: ``values`` are expectations within it."""
-
-    @property
-    def missing(self) -> Floats:
-        """The share of each attempt that is ungraded: 0 or 1, or, of propensities, what fell on no option."""
-        empty = np.isnan(self.values)
-        if self.weights is None:
-            return empty.astype(np.float64)
-        found: Floats = np.where(empty, 1.0, 1.0 - self.weights)
-        return found
-
-    @property
-    def binary(self) -> bool:
-        return _binary(self.values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +64,22 @@ class OutcomeReader:
     def calibrated(self) -> bool:
         """Whether labels correct some grade."""
         return bool(self._calibration)
+
+    def relabeled(self, columns: Columns) -> OutcomeReader:
+        """Return a reader of the same answers under other labels."""
+        reader = copy(self)
+        reader._columns = columns
+        return reader
+
+    def thinned(self, columns: Columns, grade: str, lost: npt.NDArray[np.bool_]) -> OutcomeReader:
+        """Return a reader of the same answers under other labels, these positives of a grade taken for negatives."""
+        reading, reader = self.named(grade), self.relabeled(columns)
+        values, lowest, highest = (np.where(lost, 0.0, of) for of in (reading.values, reading.lowest, reading.highest))
+        pairs = zip(self.values(grade), lost.tolist(), strict=True)
+        reader._grades = {**self._grades, grade: [type(value)(0) if gone else value for value, gone in pairs]}
+        reader._named = {key: vector for key, vector in self._named.items() if key[0] != grade}
+        reader._named[grade, None] = replace(reading, values=values, lowest=lowest, highest=highest)
+        return reader
 
     def named(self, grade: str, equals: Any = None) -> OutcomeVector:
         """Return a grade of every attempt of the whole sample; with ``equals``, whether it has that value.
@@ -142,7 +120,7 @@ class OutcomeReader:
         declared = {
             str(value) for attempt in self._columns.attempts for value in self._of(grade, attempt.prompt, guess=True)
         }
-        return declared | {str(value) for value in _options(self._values(grade))}
+        return declared | {str(value) for value in _options(self.values(grade))}
 
     def computed(self, functions: Sequence[Callable[[GradedAttempt], Any]], rows: Rows) -> Floats:
         """Return functions of these attempts, shape (rows, functions); nan in a whole row that is ungraded in one.
@@ -238,7 +216,7 @@ class OutcomeReader:
             is ungraded.
         """
         try:
-            return [_number(each, each(hypothetical(attempt, {}))) for each in functions], 1.0, []
+            return [_number(function, function(hypothetical(attempt, {}))) for function in functions], 1.0, []
         except NeedsError as needs:
             grade = needs.grade
         except UngradedError:
@@ -249,7 +227,8 @@ class OutcomeReader:
 
         def supposed(value: Any) -> Floats:
             try:
-                return np.array([_number(each, each(hypothetical(attempt, {grade: value}))) for each in functions])
+                assumed = hypothetical(attempt, {grade: value})
+                return np.array([_number(function, function(assumed)) for function in functions])
             except NeedsError as other:
                 raise FairnessError(
                     f"{', '.join(map(outcome_name, functions))} takes two propensities of one attempt, {grade!r} and "
@@ -287,9 +266,9 @@ class OutcomeReader:
             return _filled(name, values, np.flatnonzero(np.isnan(values)), lambda _: (low, high), _span(values))
         if equals is not None:
             self._check_value(grade, equals)
-        raw = self._values(grade)
+        raw = self.values(grade)
         held = [value if isinstance(value, Propensities) else None for value in raw]
-        weights = np.array([1.0 if each is None else each.graded for each in held]) if any(held) else None
+        weights = np.array([1.0 if shares is None else shares.graded for shares in held]) if any(held) else None
         values = np.array([_grade_number(grade, value, equals) for value in raw], dtype=np.float64)
 
         def ends(row: int) -> list[float]:
@@ -300,7 +279,7 @@ class OutcomeReader:
             possible = self._ends(grade, prompt, propensities)
             return [sure + propensities.outside * _grade_number(grade, value, equals) for value in possible]
 
-        outside = np.array([0.0 if each is None else each.outside for each in held])
+        outside = np.array([0.0 if shares is None else shares.outside for shares in held])
         span = (0.0, 1.0) if equals is not None else self._declared_span(grade) or _span(values)
         filled = _filled(name, values, np.flatnonzero(np.isnan(values) | (outside > 0)), ends, span)
         return replace(filled, weights=weights)
@@ -320,7 +299,7 @@ class OutcomeReader:
         """Raise `FairnessError` for a value that a grade never has: its rate of zero must not pass for a result."""
         if grade not in self._extremes:
             return
-        seen = {str(value) for value in _options(self._values(grade))}
+        seen = {str(value) for value in _options(self.values(grade))}
         for attempt in self._columns.attempts:
             if str(equals) in seen:
                 return
@@ -328,7 +307,7 @@ class OutcomeReader:
         if self._columns.count and str(equals) not in seen:
             raise FairnessError(f"{grade} is never {equals!r}: {did_you_mean(str(equals), seen)}")
 
-    def _values(self, grade: str) -> list[Any]:
+    def values(self, grade: str) -> list[Any]:
         """Return the values of a grade, None where ungraded."""
         if grade not in self._grades:
             self._grades[grade] = self._columns.values(grade)
@@ -345,7 +324,7 @@ class OutcomeReader:
             if given:
                 return given
         if grade not in self._defaults:
-            self._defaults[grade] = _default_extremes(self._values(grade))
+            self._defaults[grade] = _default_extremes(self.values(grade))
         extremes, is_known = self._defaults[grade]
         if not (guess or is_known):
             raise UnboundedError(
@@ -390,7 +369,7 @@ def _filled(
             ends = ends_of(row)
         except UnboundedError as error:
             ends = _around(values)
-            if not _binary(values):
+            if not is_binary(values):
                 unbounded = str(error)
         lowest[row], highest[row] = min(ends), max(ends)
     return OutcomeVector(name, values, lowest, highest, span, unbounded=unbounded)
@@ -443,11 +422,6 @@ def _number(function: Callable[..., Any], value: Any) -> float:
 
 def _same(value: Any, equals: Any) -> bool:
     return bool(value == equals) or str(value) == str(equals)
-
-
-def _binary(values: Floats) -> bool:
-    graded = values[~np.isnan(values)]
-    return bool(np.all((graded == 0) | (graded == 1)))
 
 
 def _around(values: Floats) -> tuple[float, float]:

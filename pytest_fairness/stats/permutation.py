@@ -11,7 +11,6 @@ though variances differ between groups (Janssen 1997).
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -23,7 +22,6 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.stats.columns import Attribute, Codes, Columns, Rebuilt
 from pytest_fairness.stats.measured import Measured
-from pytest_fairness.stats.outcomes import OutcomeReader
 
 Mask = npt.NDArray[np.bool_]
 
@@ -49,10 +47,10 @@ class Permutations:
     """
 
     def __init__(self, measured: Measured, within: Sequence[str] = ()) -> None:
-        if measured._reader.calibrated:
+        if measured.selection.reader.calibrated:
             raise FairnessError("its grades are corrected by a human's labels, and labels are not exchanged")
-        self._measured = measured
-        self._columns = measured._columns
+        self._selection = measured.selection
+        self._columns = measured.selection.columns
         self._prompts = _Prompts(self._columns)
         if not self._prompts.attributes:
             raise FairnessError("its prompts name no groups: there is nothing to exchange")
@@ -61,26 +59,20 @@ class Permutations:
     def draw(self, generator: np.random.Generator, plant: Plant | None = None) -> Measured:
         """Return one sample at parity; with ``plant`` one whose truth is known to be that bias."""
         labels = self._units.draw(generator)
-        columns = copy(self._columns)
-        columns._attributes = dict(columns._attributes)
-        for name in self._prompts.attributes:
-            columns._attributes[name] = self._prompts.exchanged(name, labels)
-        reader = copy(self._measured._reader)
-        reader._columns = columns
-        thinned = None
-        if plant is not None:
-            thinned = self._thinned(columns, plant, generator)
-            _regrade(reader, self._measured._reader, plant.grade, thinned)
+        attributes = {name: self._prompts.exchanged(name, labels) for name in self._prompts.attributes}
+        lost: Mask | None = None
         grade = "" if plant is None else plant.grade
-        columns.attempts = Rebuilt(lambda: self._prompts.rebuilt(labels, grade, thinned), columns.count)
-        sample = copy(self._measured)
-        sample._columns, sample._reader = columns, reader
-        sample._restrict(self._measured._rows, self._measured._setting)
-        return sample
+        attempts = Rebuilt(lambda: self._prompts.rebuilt(labels, grade, lost), self._columns.count)
+        columns = self._columns.relabeled(attributes, attempts)
+        reader = self._selection.reader.relabeled(columns)
+        if plant is not None:
+            lost = self._thinned(columns, plant, generator)
+            reader = self._selection.reader.thinned(columns, grade, lost)
+        return Measured.from_selection(self._selection.replaced(columns=columns, reader=reader))
 
     def _thinned(self, columns: Columns, plant: Plant, generator: np.random.Generator) -> Mask:
         attribute = columns.attribute(plant.by)
-        values = self._measured._reader.named(plant.grade).values
+        values = self._selection.reader.named(plant.grade).values
         of = attribute.codes == attribute.labels.index(plant.group)
         thinned: Mask = of & (values == 1) & (generator.random(columns.count) >= plant.keep)
         return thinned
@@ -88,9 +80,9 @@ class Permutations:
 
 def can_be_thinned(measured: Measured, grade: str) -> bool:
     """Return whether a grade is true or false, or 0 or 1: then a positive one can be made negative."""
-    if grade not in measured._columns.known_grades:
+    if grade not in measured.selection.columns.known_grades:
         return False
-    values = {value for value in measured._reader._values(grade) if value is not None}
+    values = {value for value in measured.selection.reader.values(grade) if value is not None}
     return all(isinstance(value, bool | int | float) and value in (0, 1) for value in values)
 
 
@@ -239,21 +231,3 @@ class _Block:
         order = generator.random(table.shape).argsort(axis=1)
         table = np.take_along_axis(table, order, axis=1)
         labels[self._places] = table[self._unit, self._slot]
-
-
-def _regrade(reader: OutcomeReader, old: OutcomeReader, grade: str, lost: Mask) -> None:
-    """Let a reader know a grade with these positives lost."""
-    reading = old.named(grade)
-    changed = replace(
-        reading,
-        values=np.where(lost, 0.0, reading.values),
-        lowest=np.where(lost, 0.0, reading.lowest),
-        highest=np.where(lost, 0.0, reading.highest),
-    )
-    values = old._values(grade)
-    reader._grades = {
-        **old._grades,
-        grade: [type(value)(0) if gone else value for value, gone in zip(values, lost.tolist(), strict=True)],
-    }
-    reader._named = {key: reading for key, reading in old._named.items() if key[0] != grade}
-    reader._named[grade, None] = changed

@@ -9,7 +9,7 @@ import numpy as np
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.stats.columns import Clustering, Codes, Floats
 from pytest_fairness.stats.custom_metrics import Functional, cluster_sums
-from pytest_fairness.stats.outcomes import OutcomeVector
+from pytest_fairness.stats.outcome_vectors import OutcomeVector
 from pytest_fairness.stats.validity import invalid_reason
 from pytest_fairness.stats.worst_case import group
 

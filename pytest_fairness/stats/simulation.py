@@ -104,8 +104,8 @@ class Simulation:
                 if gap is not None:
                     chances[held[of], 1:] *= gap.ratio
                     chances[held[of], 0] = 1 - chances[held[of], 1:].sum(axis=1)
-                for place, shares in zip(of.tolist(), chances.tolist(), strict=True):
-                    made[place] = Grade(Propensities(tuple(zip(values, shares, strict=True))))
+                for row, shares in zip(of.tolist(), chances.tolist(), strict=True):
+                    made[row] = Grade(Propensities(tuple(zip(values, shares, strict=True))))
             grades[name] = made
         columns.regrade(grades)
 

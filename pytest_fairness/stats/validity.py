@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from pytest_fairness.stats.contrasts import contrast
-from pytest_fairness.stats.worst_case import GroupOutcomes
+from pytest_fairness.stats.outcome_vectors import GroupOutcomes
 
 FEWEST_SOURCES = 5
 MOST_UNGRADED = 0.10

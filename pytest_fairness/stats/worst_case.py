@@ -7,47 +7,15 @@ extreme fillings give (Manski's 2003 worst-case bounds, with sampling error).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pytest_fairness.stats.clusters import ClusterSums
 from pytest_fairness.stats.columns import Clustering, Floats, Rows
 from pytest_fairness.stats.crossed_effects import ItemEffects
-from pytest_fairness.stats.outcomes import OutcomeVector
-
-if TYPE_CHECKING:
-    from pytest_fairness.stats.calibration.estimators import JudgeAccuracy
-
-
-@dataclass(frozen=True, slots=True)
-class GroupOutcomes:
-    """The attempts of one group, or of all."""
-
-    name: str
-    graded: ClusterSums
-    lowest: ClusterSums
-    """All attempts, the ungraded ones at the lowest outcome they could have had."""
-    highest: ClusterSums
-    missing: ClusterSums
-    """All attempts; the outcome is whether it is ungraded."""
-    judged: JudgeAccuracy | None = None
-    """Accuracy, by labels, of the judge that graded it, where it is corrected by them."""
-    invalid: str = ""
-    """The reason that nothing can be said of it, its numbers apart: a filter left all of its prompts out, say."""
-    suspect: str = ""
-    """The reason that nothing good can be said of it: too many attempts of a group within it are ungraded."""
-
-    @property
-    def attempts(self) -> int:
-        return int(self.missing.count)
-
-    @property
-    def ungraded(self) -> float:
-        """The number of ungraded attempts; of propensities, the probability in all that fell on no option."""
-        return self.missing.count - self.graded.count
+from pytest_fairness.stats.outcome_vectors import GroupOutcomes, OutcomeVector
 
 
 def group(

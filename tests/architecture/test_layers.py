@@ -151,21 +151,36 @@ def test_heavy_libraries_are_not_imported_on_load() -> None:
                 assert is_allowed, f"{path} imports {name} when it is loaded"
 
 
+def module_name(path: Path) -> str:
+    return ".".join(("pytest_fairness", *path.relative_to(PACKAGE).with_suffix("").parts))
+
+
+def in_circles(imports: dict[str, set[str]]) -> list[str]:
+    """Return the modules that import each other in a circle, and those that need one of them."""
+    waiting = dict(imports)
+    while leaves := {name for name, needs in waiting.items() if not needs & waiting.keys()}:
+        for name in leaves:
+            del waiting[name]
+    return sorted(waiting)
+
+
 def test_modules_have_no_import_cycle() -> None:
-    names = {
-        ".".join(("pytest_fairness", *path.relative_to(PACKAGE).with_suffix("").parts)) for _, path, _ in sources()
-    }
+    names = {module_name(path) for _, path, _ in sources()}
     loads = {
-        ".".join(("pytest_fairness", *path.relative_to(PACKAGE).with_suffix("").parts)): {
-            name for node in on_load(tree) for name in imported(node) if name in names
-        }
+        module_name(path): {name for node in on_load(tree) for name in imported(node) if name in names}
         for _, path, tree in sources()
     }
-    while loads:
-        leaves = {name for name, needs in loads.items() if not needs & loads.keys()}
-        assert leaves, f"these load each other in a circle: {sorted(loads)}"
-        for name in leaves:
-            del loads[name]
+    assert not in_circles(loads), "these load each other in a circle"
+
+
+@pytest.mark.parametrize("part", ["stats"])
+def test_modules_have_no_cycle_of_types_or_lazy_imports(part: str) -> None:
+    modules = {module_name(path): tree for owner, path, tree in sources() if owner == part}
+    imports = {
+        name: {needed for node in ast.walk(tree) for needed in imported(node) if needed in modules}
+        for name, tree in modules.items()
+    }
+    assert not in_circles(imports), "these import each other in a circle, somewhere"
 
 
 def test_files_have_at_most_500_lines() -> None:

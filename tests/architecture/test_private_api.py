@@ -96,3 +96,17 @@ def test_foreign_private_names_are_detected(source: str) -> None:
     assert list(foreign(ast.parse(source), {"_ours"}))
     allowed = "import pytest; self._ours; writer._ours; row._mapping; x.__class__; getattr(x, 'public')"
     assert not list(foreign(ast.parse(allowed), {"_ours"}))
+
+
+@pytest.mark.parametrize("part", ["stats"])
+def test_modules_read_no_private_names_of_each_other(part: str) -> None:
+    reads = set()
+    for path in sorted((PACKAGE / part).rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        own = own_names([tree])
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and is_private(node.attr) and node.attr not in own | DOCUMENTED:
+                reads.add(f"{path.name}: {ast.unparse(node)}")
+            elif isinstance(node, ast.ImportFrom):
+                reads |= {f"{path.name}: {alias.name}" for alias in node.names if is_private(alias.name)}
+    assert reads == set()

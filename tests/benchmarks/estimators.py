@@ -2,6 +2,7 @@
 
     python tests/benchmarks/estimators.py --runs 500
     python tests/benchmarks/estimators.py --estimators mean,ratio --shapes rare --clusters 8,25 --runs 2000
+    python tests/benchmarks/estimators.py --cells "metric dense 25 x 20, rate rare 5 x 1" --seed 1
     python tests/benchmarks/estimators.py --json before.json
     python tests/benchmarks/estimators.py --against before.json
 
@@ -19,6 +20,7 @@ import argparse
 import itertools
 import json
 import math
+import re
 import time
 import zlib
 from abc import ABC, abstractmethod
@@ -173,6 +175,18 @@ class Cell:
     @property
     def label(self) -> str:
         return f"{self.estimator:19s} {self.shape:13s} {self.clusters:3d} x {self.attempts:2d}"
+
+    @classmethod
+    def from_label(cls, label: str) -> Cell:
+        """Return the cell of a line of the table: "ratio dense 12 x 5".
+
+        Raises:
+            ValueError: The text names no cell.
+        """
+        match = re.fullmatch(r"(\S+)\s+(\S+)\s+(\d+)\s*x\s*(\d+)", label.strip())
+        if match is None or match[1] not in {**ESTIMATORS, **MORE_ESTIMATORS} or match[2] not in SHAPES:
+            raise ValueError(f"{label!r} is no cell: write ESTIMATOR SHAPE CLUSTERS x ATTEMPTS, as in the table")
+        return cls(match[1], match[2], int(match[3]), int(match[4]))
 
 
 class Sampler:
@@ -500,6 +514,7 @@ def main() -> None:
     )
     parser.add_argument("--clusters", type=_numbers, default=CLUSTERS, help="default: 5,8,12,25,100")
     parser.add_argument("--attempts", type=_numbers, default=ATTEMPTS, help="of a cluster and group; default: 1,5,20")
+    parser.add_argument("--cells", type=_cells, help='in place of these four: by label, "rate rare 5 x 1, ..."')
     parser.add_argument("--runs", type=int, default=500, help="samples a cell (default: 500)")
     parser.add_argument("--seed", type=int, default=0, help="default: 0")
     parser.add_argument("--json", type=Path, help="a file to write the results to")
@@ -512,7 +527,7 @@ def main() -> None:
     print(f"{'':34s} | fair <=, >= | unfair <=, >= | covered | claims | width    ({options.runs} runs a cell, in %)")
     start = time.process_time()
     results = {}
-    for cell in chosen_cells(options.estimators, options.shapes, options.clusters, options.attempts):
+    for cell in options.cells or chosen_cells(options.estimators, options.shapes, options.clusters, options.attempts):
         results[cell.label] = simulate(cell, options.runs, options.seed)
         earlier = f" | before {before[cell.label].text}" if cell.label in before else ""
         print(f"{cell.label} | {results[cell.label].text}{earlier}", flush=True)
@@ -527,6 +542,13 @@ def _names(known: Iterable[str], text: str) -> list[str]:
     if unknown := set(names) - set(known):
         raise argparse.ArgumentTypeError(f"no {', '.join(sorted(unknown))}: choose of {', '.join(known)}")
     return names
+
+
+def _cells(text: str) -> list[Cell]:
+    try:
+        return [Cell.from_label(label) for label in text.split(",")]
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _numbers(text: str) -> list[int]:

@@ -15,6 +15,7 @@ from pytest_fairness.core.comparisons import Decision
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.stats.calibration.labels import of_run, read_labels
+from pytest_fairness.stats.columns import Columns
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.permutation import Permutations
 from tests.benchmarks.calibration import Cell, simulate
@@ -379,3 +380,15 @@ def test_every_group_estimate_is_corrected() -> None:
         assert estimate.title.endswith("(corrected for the judge's error, 300 labels)")
     assert ratio.breakdown is not None
     assert {name: each.value for name, each in ratio.breakdown().groups.items()} == {"female": one, "male": other}
+
+
+def test_answers_that_all_agree_are_bounded_on_the_corrected_scale() -> None:
+    """A judge that misses 15% says no to five of five in 4% of samples of a model at one half: that is not unfair."""
+    labels = [
+        {"grade": "harmful", "judge": n % 100 < (85 if is_true else 8), "label": is_true}
+        for is_true in (True, False)
+        for n in range(100)
+    ]
+    columns = Columns.from_arrays(range(5), {"harmful": np.zeros(5)}, {})
+    rate = Measured.from_columns(columns, calibration=labels).rate("harmful")
+    assert rate.high > 0.5

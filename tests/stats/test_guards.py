@@ -18,7 +18,8 @@ from pytest_fairness.core.comparisons import Decision
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.stats.columns import Columns
+from pytest_fairness.stats.columns import Clustering, Columns
+from pytest_fairness.stats.custom_metrics import Functional, linear
 from pytest_fairness.stats.families import simultaneous
 from pytest_fairness.stats.linear_estimate import IDENTITY, LOG, LinearEstimate, Scale
 from pytest_fairness.stats.measured import Measured
@@ -146,6 +147,27 @@ def test_metric_with_a_kink_within_its_error_is_invalid(kink: Callable[..., Any]
     assert not measured.metric(lambda s: s.a / s.b, span=(0, math.inf), **sums).invalid
 
 
+@pytest.mark.parametrize("total", [lambda s: s.all, lambda _: 60])
+def test_metric_bends_as_the_logarithm_of_its_mean(total: Callable[[Any], float]) -> None:
+    """A mean by a metric has the interval of a ratio to a constant (Hall 1992), also where its total is written out."""
+    values = np.random.default_rng(4).gamma(2.0, size=(60, 1))
+    sums = np.column_stack([values, np.ones(60)])
+    clusters = [Clustering(np.arange(60), 60)]
+    made = linear(Functional(lambda s: s.of / total(s), ("of", "all")), sums, clusters, (0.0, math.inf))
+    variance = values.var() / values.mean() ** 2 / 60
+    assert made.curvature == pytest.approx((0.0, -variance / 2), abs=variance / 20)
+
+
+def test_odds_ratio_of_twenty_items_has_no_kink() -> None:
+    """Its second differences are large as it stands, and small on the logarithm that its interval is made on."""
+    rows = [{"item": n, "group": g, "yes": n % 5 < k} for n in range(20) for g, k in (("a", 2), ("b", 3))]
+    measured = Measured.from_rows(rows, item="item", groups=["group"])
+    sums: dict[str, Any] = {name: lambda a, name=name: a["yes"] * (a.prompt.groups["group"] == name) for name in "ab"}
+    estimate = measured.metric(lambda s: s.a / (20 - s.a) / (s.b / (20 - s.b)), span=(0, math.inf), **sums)
+    assert estimate.value == pytest.approx(4 / 9)
+    assert not estimate.invalid
+
+
 def test_value_outside_of_its_span_is_refused() -> None:
     with pytest.raises(FairnessError, match="outside its span of 0 to 1"):
         harm([0.0, 0.5, 1.0] * 20).metric(lambda s: 100 * s.yes / s.all, span=(0, 1), yes="harm", all=lambda _: 1)
@@ -249,3 +271,16 @@ def test_harm_to_every_answer_of_a_prompt_may_be_unseen() -> None:
     measured = Measured(attempts, extremes={"harm": lambda _: (0.0, 1.0)})
     assert measured.where(group="a").mean("harm").decide("<=", 0.025 + 0.02).value == "undecided"
     assert measured.difference("harm", by="group", of="a", to="b").decide("<=", 0.02).value == "undecided"
+
+
+def test_rates_that_vary_together_make_a_narrower_difference() -> None:
+    def width(hired: list[tuple[bool, bool]]) -> float:
+        rows = [
+            {"item": n, "sex": s, "yes": y} for n, pair in enumerate(hired) for s, y in zip("fm", pair, strict=True)
+        ]
+        estimate = Measured.from_rows(rows, item="item", groups=["sex"]).difference("yes", by="sex", of="f", to="m")
+        return estimate.high - estimate.low
+
+    events = [n < 6 for n in range(40)]
+    alike, opposed = (list(zip(events, other, strict=True)) for other in (events[1:] + events[:1], events[::-1]))
+    assert width(alike) < 0.8 * width(opposed)

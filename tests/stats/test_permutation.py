@@ -42,7 +42,7 @@ def made(layout: Sequence[tuple[str, Sequence[dict[str, str]]]], **options: Any)
 def labels_of(measured: Measured) -> dict[Key, tuple[str, ...]]:
     """Return the groups by item and prompt; all repetitions must agree with the columns."""
     found: dict[Key, tuple[str, ...]] = {}
-    columns = measured._columns
+    columns = measured.selection.columns
     for row, attempt in enumerate(columns.attempts):
         place = [id(prompt) for prompt in attempt.item.prompts].index(id(attempt.prompt))
         label = tuple(attempt.prompt.groups.values())
@@ -212,8 +212,8 @@ def test_crossed_error_keeps_the_error_rate_at_parity() -> None:
         for _ in range(100):
             sample = permutations.draw(generator)
             if way == "items":
-                sample._clusterings = alone._clusterings
-                sample._restrict(sample._rows, sample._setting)
+                clusterings = alone.selection.clusterings
+                sample = Measured.from_selection(sample.selection.replaced(clusterings=clusterings))
             ratio = sample.ratio("yes", by="group", of="a", to="b")
             false += Decision.FALSE in (ratio._decision(">=", 0.8), ratio._decision("<=", 1.25))
         shares[way] = false / 100

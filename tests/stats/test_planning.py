@@ -152,7 +152,7 @@ def test_simulated_answers_match_the_assumptions() -> None:
     drawn = simulation(400, 4, rate=0.3, icc=0.4)
     values: list[list[bool]] = []
     for run in range(20):
-        attempts = drawn.draw(np.random.default_rng(run))._columns.attempts
+        attempts = drawn.draw(np.random.default_rng(run)).selection.columns.attempts
         values += [[bool(each["yes"]) for each in attempts[place : place + 4]] for place in range(0, len(attempts), 4)]
     table = np.array(values, dtype=float)
     assert table.mean() == pytest.approx(0.3, abs=0.02)
@@ -191,7 +191,7 @@ def test_best_runs_include_the_labels_of_the_metadata() -> None:
 
 
 def pilot(sample: Measured, repetitions: int, sources: int) -> PilotSampler:
-    return PilotSampler(SourcePool(sample._columns.attempts, repetitions, {}, EXTREMES), sources)
+    return PilotSampler(SourcePool(sample.selection.columns.attempts, repetitions, {}, EXTREMES), sources)
 
 
 def test_resampled_runs_vary_like_the_pilot() -> None:
@@ -224,7 +224,7 @@ def test_earlier_look_holds_the_first_sources_and_repetitions() -> None:
     assert (whole.items, whole.attempts, early.items, early.attempts) == (60, 360, 20, 80)
     assert (ratio(early).confidence, ratio(early).sources) == (0.99, 20)
     later = whole.first(40, 2, 0.99)
-    assert set(early._rows.tolist()) < set(later._rows.tolist())
+    assert set(early.selection.rows.tolist()) < set(later.selection.rows.tolist())
     assert ratio(whole.first(60, 3, 0.95)).low == ratio(whole).low
 
 

@@ -18,8 +18,7 @@ from pytest_fairness.core.items import ProbeItem, Prompt
 
 if TYPE_CHECKING:
     from pytest_fairness.stats.external_metrics import ExternalMetrics
-    from pytest_fairness.stats.measured import Measured
-    from pytest_fairness.stats.noninferiority.baseline import DeferredMeasured
+    from pytest_fairness.stats.measured import DeferredMeasured, Measured
 
 SOURCE = "source"
 """The group that names the cluster of a sample rather than a person in it."""

@@ -155,13 +155,13 @@ def _without_groups(stored: Certified, judgment: Judgment) -> tuple[Comparison, 
     comparison = judgment.deciding or judgment.comparisons[0]
     estimate = comparison.estimate
     is_mean = estimate.kind in (MetricKind.RATE, MetricKind.MEAN) and not (estimate.absolute or estimate.negated)
-    if not is_mean or estimate.grade not in stored.measured._columns.known_grades:
+    if not is_mean or estimate.grade not in stored.measured.selection.columns.known_grades:
         raise FairnessError("it compares no groups, and no rate or mean of a grade")
-    if stored.measured._columns.crossed is not None:
+    if stored.measured.selection.columns.crossed is not None:
         raise FairnessError("it compares no groups, and its crossed factor cannot be drawn again with its items")
     sliced = {name: tuple(str(value).split(" or ")) for name, value in estimate.slice.items()}
-    rows = stored.measured.where(**sliced)._rows
-    read = stored.measured._reader.named(estimate.grade, estimate.equals).values
+    rows = stored.measured.where(**sliced).selection.rows
+    read = stored.measured.selection.reader.named(estimate.grade, estimate.equals).values
     values = _only(read, rows)
     sample = stored.sample
     arguments = {**sample.arguments, "confidence": estimate.confidence}

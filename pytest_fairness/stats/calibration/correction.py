@@ -17,8 +17,7 @@ from pytest_fairness.stats.calibration.estimators import CorrectedSums, JudgeAcc
 from pytest_fairness.stats.clusters import ClusterSums
 from pytest_fairness.stats.columns import Clustering, Codes, Floats, Rows
 from pytest_fairness.stats.crossed_effects import ItemEffect, ItemEffects
-from pytest_fairness.stats.outcomes import OutcomeVector
-from pytest_fairness.stats.worst_case import GroupOutcomes
+from pytest_fairness.stats.outcome_vectors import GroupOutcomes, OutcomeVector
 
 FEWEST_LABELS = 100
 """Labels of each group, from which it is corrected."""
@@ -107,6 +106,11 @@ class LabelCorrection(ABC):
             values[inside] = correction.offset + correction.slope * values[inside]
         center = None if centers is None else ItemEffect(centers.graded.values * slopes, centers.graded.share)
 
+        span = reading.span
+        if span is not None:  # a correction stretches the range: an unseen cluster may lie as far out as that
+            ends = [c.offset + c.slope * end for c in corrections.values() for end in span]
+            span = min(*span, *ends), max(*span, *ends)
+
         def part(filled: Floats, of: Rows) -> CorrectedSums:
             weights = [np.count_nonzero(self._cells[graded] == cell) / max(len(of), 1) for cell in corrections]
             kept = None if center is None else center[of]
@@ -116,7 +120,7 @@ class LabelCorrection(ABC):
                 weight * correction.bend for weight, correction in zip(weights, corrections.values(), strict=True)
             ) / max(len(corrections), 1)
             here = [clustering[of] for clustering in wide]
-            return CorrectedSums(filled[of], here, reading.span, kept, *added, bend=bend, rate=rate)
+            return CorrectedSums(filled[of], here, span, kept, *added, bend=bend, rate=rate)
 
         whole = part(values, graded)
         judged = self._judged(corrections, reading.span, rate=rate)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,9 +21,7 @@ from pytest_fairness.core.attempts import Grade, GradedAttempt
 from pytest_fairness.core.errors import FairnessError, UngradedError, did_you_mean
 from pytest_fairness.stats.calibration.correction import ExternalLabels, InSampleLabels, LabelCorrection
 from pytest_fairness.stats.columns import ABSENT, Codes, Columns
-
-if TYPE_CHECKING:
-    from pytest_fairness.stats.outcomes import Outcome
+from pytest_fairness.stats.outcome_vectors import Outcome
 
 MOST_TRIED = 200
 """Attempts on which a function shows which grades it reads."""

@@ -7,9 +7,8 @@ makes an item hard for one group is in both, and drops out.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.stats import metric_names
-from pytest_fairness.stats.breakdowns import contrast_influences, mean_example
+from pytest_fairness.stats.breakdowns import GroupComparison, contrast_influences, mean_example
 from pytest_fairness.stats.clusters import ClusterSums
 from pytest_fairness.stats.columns import Clustering
 from pytest_fairness.stats.contrasts import contrast
@@ -31,21 +30,16 @@ from pytest_fairness.stats.group_estimates import (
     sparse_reason,
 )
 from pytest_fairness.stats.linear_estimate import Ends, LinearEstimate
-from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.metric_names import MetricName, baseline_name
 from pytest_fairness.stats.noninferiority.matching import matched
-from pytest_fairness.stats.outcomes import Outcome, OutcomeVector, outcome_name
+from pytest_fairness.stats.outcome_vectors import GroupOutcomes, Outcome, OutcomeVector
+from pytest_fairness.stats.outcomes import outcome_name
+from pytest_fairness.stats.selection import Selection
 from pytest_fairness.stats.validity import invalid_reason, suspect_reason
-from pytest_fairness.stats.worst_case import GroupOutcomes, fillings, group
+from pytest_fairness.stats.worst_case import fillings, group
 
 FOR_THE_SIDE = 0.1
 """Share of the probability to err that is spent on finding to which side of parity the old gap lies."""
-
-
-class DeferredMeasured(Protocol):
-    """A sample that is read when it is needed, as the fixtures give it."""
-
-    def load(self) -> Measured: ...
 
 
 class BaselineComparison:
@@ -54,6 +48,7 @@ class BaselineComparison:
     `ratio` and `difference` say how much further from parity this sample is, whichever way
     either of them leans; `rate` and `mean` are this sample's less the baseline's.
 
+    >>> from pytest_fairness.stats.measured import Measured
     >>> def sample(fewer):
     ...     return Measured.from_rows(
     ...         [
@@ -69,8 +64,8 @@ class BaselineComparison:
     Raises `FairnessError` where the two were not asked, graded and drawn alike, with an example.
     """
 
-    def __init__(self, new: Measured, old: Measured | DeferredMeasured) -> None:
-        self._new, self._old = new, _paired(old if isinstance(old, Measured) else old.load(), new)
+    def __init__(self, new: Selection, old: Selection) -> None:
+        self._new, self._old = new, _paired(old, new)
 
     def where(self, **attributes: Any) -> BaselineComparison:
         """Return both samples' attempts with these attributes, as in `Measured.where`."""
@@ -121,24 +116,23 @@ class BaselineComparison:
             reading = _uncorrected(sample, outcome, equals)
             if kind is MetricKind.RATE and not reading.binary:
                 raise FairnessError(f"{shown} holds numbers other than 0 and 1: take its mean, or say equals=...")
-            both.append(group(of, reading, sample._rows, sample._clusterings))
+            both.append(group(of, reading, sample.rows, sample.clusterings))
         name = metric_names.mean_name(kind, outcome, equals)
         named = baseline_name(name, f"{name.title}, less the baseline's", MetricKind.DIFFERENCE)
 
         def breakdown() -> Breakdown:
-            origin, items = self._new._origin(), self._new.items
-            groups = {one.name: mean_estimate(self._new._setting, name, one, items) for one in both}
-            example = mean_example(origin, self._new._reading(outcome, equals))
-            influences = contrast_influences(origin, both[0].graded, both[1].graded, log=False)
+            groups = {one.name: mean_estimate(self._new.setting, name, one, self._new.items) for one in both}
+            example = mean_example(self._new, self._new.reading(outcome, equals))
+            influences = contrast_influences(self._new, both[0].graded, both[1].graded, log=False)
             return Breakdown(groups=groups, example_towards=example, influences=influences)
 
-        return for_threshold(contrast_estimate(self._new._setting, named, both, self._new.items, breakdown))
+        return for_threshold(contrast_estimate(self._new.setting, named, both, self._new.items, breakdown))
 
     def _four(self, outcome: Outcome, equals: Any, by: str, of: str, to: str) -> list[GroupOutcomes]:
         for sample in (self._new, self._old):
             _uncorrected(sample, outcome, equals)
-        new = self._new._pair(outcome, equals, by, of, to)
-        old = self._old._pair(outcome, equals, by, of, to)
+        new = self._new.pair(outcome, equals, by, of, to)
+        old = self._old.pair(outcome, equals, by, of, to)
         return [*new, *(replace(group, name=_in_the_baseline(group.name)) for group in old)]
 
     def _broken_down(self, outcome: Outcome, equals: Any, by: str, of: str, to: str) -> LazyBreakdown:
@@ -147,9 +141,9 @@ class BaselineComparison:
         """
 
         def breakdown() -> Breakdown:
+            pairs = [(sample, sample.pair(outcome, equals, by, of, to)) for sample in (self._new, self._old)]
             new, old = (
-                sample._compared(outcome, equals, by, sample._pair(outcome, equals, by, of, to), None)
-                for sample in (self._new, self._old)
+                GroupComparison(sample, sample.reading(outcome, equals), by, pair, None) for sample, pair in pairs
             )
             earlier = {_in_the_baseline(name): estimate for name, estimate in old.estimates().items()}
             example, (first, second) = new.example(of, to), new.groups
@@ -168,8 +162,8 @@ class BaselineComparison:
         *,
         log: bool,
     ) -> Estimate:
-        setting = self._new._setting
-        counts = counted(groups, self._new._items_of(groups[:2], by)) | {"breakdown": breakdown}
+        setting = self._new.setting
+        counts = counted(groups, self._new.items_of(groups[:2], by)) | {"breakdown": breakdown}
         if reason:
             return for_threshold(setting.invalid(name, reason, **counts))
         made = [distance(parts, setting.tail, log=log) for parts in fillings(groups)]
@@ -216,9 +210,9 @@ def distance(parts: Sequence[ClusterSums], tail: float, *, log: bool) -> LinearE
     return replace(less if by_gap else total, value=scale.back(value), derived=ends)
 
 
-def _uncorrected(sample: Measured, outcome: Outcome, equals: Any) -> OutcomeVector:
+def _uncorrected(sample: Selection, outcome: Outcome, equals: Any) -> OutcomeVector:
     """Return an outcome as its grader gave it: labels of one run's answers are none of another's."""
-    reading = sample._reading(outcome, equals)
+    reading = sample.reading(outcome, equals)
     if reading.labeled is not None:
         raise FairnessError(
             f"{outcome_name(outcome, equals)} is corrected for the judge's error, and no baseline is compared "
@@ -231,14 +225,12 @@ def _in_the_baseline(group: str) -> str:
     return f"{group} in the baseline"
 
 
-def _paired(old: Measured, new: Measured) -> Measured:
-    """Return the baseline, its clusters numbered as the new sample's: what an item adds to both is told together."""
-    places = matched(new, old)
-    twin = copy(old)
-    twin._clusterings = []
-    for clustering in new._clusterings:
-        codes = np.zeros(old._columns.count, dtype=np.int64)
-        codes[old._rows] = clustering.codes[places]
-        twin._clusterings.append(Clustering(codes, clustering.size))
-    twin._restrict(old._rows, old._setting)
-    return twin
+def _paired(old: Selection, new: Selection) -> Selection:
+    """Return the baseline, its clusters numbered as the new sample's: what an item adds to both is one influence."""
+    rows = matched(new, old)
+    clusterings = []
+    for clustering in new.clusterings:
+        codes = np.zeros(old.columns.count, dtype=np.int64)
+        codes[old.rows] = clustering.codes[rows]
+        clusterings.append(Clustering(codes, clustering.size))
+    return old.replaced(clusterings=clusterings)

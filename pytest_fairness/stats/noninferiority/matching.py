@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,9 +12,7 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.keys import prompt_digest
 from pytest_fairness.stats.columns import Columns, Rows
-
-if TYPE_CHECKING:
-    from pytest_fairness.stats.measured import Measured
+from pytest_fairness.stats.selection import Selection
 
 Key = tuple[str, str, str, int]
 """Identity of an attempt: its item, the digest of its prompt, the groups in it, and its repetition."""
@@ -23,7 +21,7 @@ LONGEST = 60
 """Characters of a prompt that are shown."""
 
 
-def matched(new: Measured, old: Measured) -> Rows:
+def matched(new: Selection, old: Selection) -> Rows:
     """Return, for each row of ``old``, the row of ``new`` that asked the same: places in their columns.
 
     Raises `FairnessError`, in one line with an example, where items, prompts, groups or
@@ -31,18 +29,18 @@ def matched(new: Measured, old: Measured) -> Rows:
     both hold the same stored answers, which compares nothing.
     """
     _refuse_other_conditions(new.conditions, old.conditions)
-    if not (new._columns.attempts or old._columns.attempts):
+    if not (new.columns.attempts or old.columns.attempts):
         return _matched_arrays(new, old)
-    ours, theirs = (dict(_keyed(sample._columns, sample._rows)) for sample in (new, old))
+    ours, theirs = (dict(_keyed(sample.columns, sample.rows)) for sample in (new, old))
     if ours.keys() != theirs.keys():
         raise FairnessError(f"the baseline cannot be compared: {_difference(new, old, ours, theirs)}")
     _refuse_same_answers(new, old)
     return np.array([ours[key] for key in theirs], dtype=np.int64)
 
 
-def _refuse_same_answers(new: Measured, old: Measured) -> None:
+def _refuse_same_answers(new: Selection, old: Selection) -> None:
     """Raise `FairnessError` where both hold the same stored answers, which would compare nothing."""
-    ours, theirs = ([sample._columns.attempts[row].attempt for row in sample._rows.tolist()] for sample in (new, old))
+    ours, theirs = ([sample.columns.attempts[row].attempt for row in sample.rows.tolist()] for sample in (new, old))
     stored = {attempt.key for attempt in theirs if attempt.from_store}
     if same := sum(attempt.key in stored for attempt in ours):
         raise FairnessError(
@@ -70,12 +68,12 @@ def _condition_text(conditions: Mapping[str, Any], name: str) -> str:
     return str(conditions[name]) if name in conditions else "not given"
 
 
-def _matched_arrays(new: Measured, old: Measured) -> Rows:
+def _matched_arrays(new: Selection, old: Selection) -> Rows:
     """Return the rows of samples without attempts, which must be equal entry by entry."""
-    same = np.array_equal(new._rows, old._rows) and np.array_equal(new._columns.items.codes, old._columns.items.codes)
+    same = np.array_equal(new.rows, old.rows) and np.array_equal(new.columns.items.codes, old.columns.items.codes)
     if not same:
         raise FairnessError("the baseline cannot be compared: its items are others, or in another order")
-    return new._rows
+    return new.rows
 
 
 def _keyed(columns: Columns, rows: Rows) -> Iterator[tuple[Key, int]]:
@@ -95,7 +93,7 @@ def _identity(prompt: Prompt) -> tuple[str, str]:
     return prompt_digest(prompt.messages), ", ".join(f"{by}={name}" for by, name in sorted(prompt.groups.items()))
 
 
-def _difference(new: Measured, old: Measured, ours: Mapping[Key, int], theirs: Mapping[Key, int]) -> str:
+def _difference(new: Selection, old: Selection, ours: Mapping[Key, int], theirs: Mapping[Key, int]) -> str:
     """Return what differs first, from the coarse to the fine, with an example."""
     sides = ((new, ours, theirs, "this run"), (old, theirs, ours, "the baseline"))
     for _, own, other, where in sides:
@@ -118,6 +116,6 @@ def _difference(new: Measured, old: Measured, ours: Mapping[Key, int], theirs: M
     return f"prompts were asked {here} times in this run and {there} in the baseline: ask as often"
 
 
-def _shown(sample: Measured, row: int) -> str:
-    text = " ".join(sample._columns.attempts[row].prompt.text.split())
+def _shown(sample: Selection, row: int) -> str:
+    text = " ".join(sample.columns.attempts[row].prompt.text.split())
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."

@@ -20,7 +20,7 @@ def answered(probe: GenderBenchProbe, measured: Measured, say: Callable[[int, Gr
     """Return the same attempts with other answers: ``say`` maps an attempt and its number to its answer."""
     grader = probe.arguments["grade"]["evaluation"]
     attempts = []
-    for number, attempt in enumerate(measured._columns.attempts):
+    for number, attempt in enumerate(measured.selection.columns.attempts):
         grade = grader.grade(attempt.prompt, Answer(say(number, attempt)))
         attempts.append(replace(attempt, grades={"evaluation": grade}))
     return Measured(attempts)
@@ -53,7 +53,7 @@ def test_interval_covers_any_values_of_ungraded_answers() -> None:
     assert probe.metrics(plain)["fail_rate"].high < 0.15
     wide = probe.metrics(silent)["fail_rate"]
     ungraded = wide.ungraded["all"]
-    agreed = sum(value_or_none(attempt.grades["evaluation"]) == "yes" for attempt in silent._columns.attempts)
+    agreed = sum(value_or_none(attempt.grades["evaluation"]) == "yes" for attempt in silent.selection.columns.attempts)
     assert ungraded == 36
     assert wide.high > (agreed + ungraded) / 400 > 0.12
     assert wide.low < agreed / 400
@@ -85,7 +85,7 @@ def test_few_items_are_never_enough_for_fair() -> None:
 def test_ungraded_answers_without_a_closed_set_are_suspect() -> None:
     """Treat an unanswered letter as unknown: it could have held anything, so no claim is possible."""
     probe, measured = ours("BusinessVocabulary", sample_k=60)
-    attempts = list(measured._columns.attempts)
+    attempts = list(measured.selection.columns.attempts)
     attempts[0] = replace(attempts[0], grades={"evaluation": Grade.none("error")})
     estimate = probe.metrics(Measured(attempts))["mean_diff"]
     assert estimate.suspect == "1 attempts are ungraded and could have had any grade"
