@@ -21,10 +21,6 @@ if TYPE_CHECKING:
     from pytest_fairness.stats.measured import Measured
     from pytest_fairness.stats.noninferiority.baseline import DeferredMeasured
 
-SOURCE = "source"
-"""The group that names the cluster of a sample rather than a person in it."""
-
-
 class InspectTask:
     """A task of inspect_ai, by its file or package.
 
