@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from pytest_fairness.benchmarks.lm_eval.package import described, undisturbed
+from pytest_fairness.benchmarks.lm_eval.package import RUNS_CODE, described, undisturbed
 from pytest_fairness.benchmarks.lm_eval.questions import (
     GENERATION,
     Conversations,
@@ -68,7 +68,7 @@ class LoadedTask:
         self.task = task
         self._form = form
         if getattr(task, "UNSAFE_CODE", False):
-            raise self._refusal("it runs code that the model writes, which is not supported: run it by lm_eval")
+            raise self._refusal(RUNS_CODE)
         if getattr(task, "MULTIMODAL", False):
             raise self._refusal("its documents hold images or sound: only text can be sent")
         self._set_fewshot()

@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
+from difflib import get_close_matches
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -25,6 +26,7 @@ from pytest_fairness.core.errors import FairnessError, did_you_mean
 
 OLDEST = (0, 4, 13)
 """The oldest version whose modules have what is used here."""
+RUNS_CODE = "it runs code that the model writes, which is not supported: run it by lm_eval"
 _EXTRA = "pip install 'pytest-fairness[lm-eval]'"
 _SEED, _NUMPY_SEED = 0, 1234
 """The seeds that `lm_eval.simple_evaluate` sets before it loads tasks."""
@@ -103,6 +105,7 @@ def load_tasks(spec: str, overrides: Mapping[str, Any], include: Sequence[Path],
         np.random.seed(_NUMPY_SEED)  # noqa: NPY002 - theirs
         try:
             manager, name = _manager_of(spec, include, root)
+            _refuse_unsafe_code(manager, name)
             tasks: dict[str, Any] = manager.load(_with_overrides(manager, name, overrides))["tasks"]
         except FairnessError:
             raise
@@ -116,6 +119,16 @@ def load_tasks(spec: str, overrides: Mapping[str, Any], include: Sequence[Path],
 def described(error: BaseException) -> str:
     """Return an error in one line: its type and its text."""
     return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+
+
+def _refuse_unsafe_code(manager: Any, name: str) -> None:
+    """Refuse a task that runs code of the model: the task's own module may do so while it is imported."""
+    path = manager.task_index[name].yaml_path
+    if path is None:
+        return
+    loader = lm_eval_module("tasks._yaml_loader")  # `TaskManager` reads YAML by it, and resolves functions at once
+    if loader.load_yaml(path, resolve_func=False, recursive=True).get("unsafe_code"):
+        raise FairnessError(f"lm-eval task {name}: {RUNS_CODE}")
 
 
 def _refuse_unknown_keys(spec: str, overrides: Mapping[str, Any]) -> None:
@@ -150,7 +163,9 @@ def _manager_of(spec: str, include: Sequence[Path], root: Path) -> tuple[Any, st
                 return manager, name
     manager = task_manager(include_path=list(include))
     if name not in manager.task_index:
-        raise FairnessError(f"lm-eval task {spec}: there is no such task; {did_you_mean(name, manager.all_tasks)}")
+        close = get_close_matches(name, manager.all_tasks, 3)
+        hint = f"did you mean {' or '.join(map(repr, close))}?" if close else "`lm-eval ls tasks` lists those there are"
+        raise FairnessError(f"lm-eval task {spec}: there is no such task; {hint}")
     return manager, name
 
 

@@ -16,6 +16,8 @@ from pytest_fairness.core.propensities import Continuations, likelihoods_of
 LIKELIHOOD, ROLLING, GENERATION = "loglikelihood", "loglikelihood_rolling", "generate_until"
 _MOST_TOKENS = ("max_gen_toks", "max_new_tokens", "max_tokens", "max_completion_tokens")
 """The keys of a task's largest number of tokens, in lm_eval's order of precedence."""
+_USUAL_MOST = 256
+"""The largest number of tokens where a task sets none."""
 
 
 class UnknownGreedy:
@@ -170,9 +172,9 @@ def generated_response(attempt: Attempt, settings: Mapping[str, Any]) -> str:
     for sequence in (until,) if isinstance(until, str) else until:
         text = text.split(sequence)[0] if sequence else text
     if text == answer.text and (reason := ungradable(attempt)) is not None:
-        most = next((int(settings[name]) for name in _MOST_TOKENS if settings.get(name) is not None), None)
+        most = next((int(settings[name]) for name in _MOST_TOKENS if settings.get(name) is not None), _USUAL_MOST)
         is_cut_by_task = normalized(answer.finish_reason) == LENGTH and answer.usage.get("output") == most
-        if not (is_cut_by_task and most is not None):
+        if not is_cut_by_task:
             _raise_for(reason)
     return text
 
