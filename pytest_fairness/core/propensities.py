@@ -141,7 +141,12 @@ class Likelihoods:
     ) -> Answer:
         """Return the reply as an answer: JSON text, with `LIKELIHOODS` as its finish reason."""
         logs = {
-            name: [_plain(entry.low), _plain(entry.high), entry.tokens, *([] if entry.greedy is None else [entry.greedy])]
+            name: [
+                _plain(entry.low),
+                _plain(entry.high),
+                entry.tokens,
+                *([] if entry.greedy is None else [entry.greedy]),
+            ]
             for name, entry in self.options.items()
         }
         content = {"log_likelihoods": logs} | ({"rest": self.rest} if self.rest else {})

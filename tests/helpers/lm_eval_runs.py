@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 from lm_eval import simple_evaluate
@@ -54,8 +55,7 @@ def main(chat: str, names: list[str]) -> None:
     manager = TaskManager(include_defaults=False, include_path="tasks")
     settings = {"apply_chat_template": chat == "chat", "bootstrap_iters": 0, "log_samples": False}
     results = simple_evaluate(HashedLM(), tasks=names, task_manager=manager, **settings)
-    with open(f"scores-{chat}.json", "w", encoding="utf-8") as file:
-        json.dump(results["results"], file, default=str)
+    Path(f"scores-{chat}.json").write_text(json.dumps(results["results"], default=str), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Tasks of lm-evaluation-harness over local data, one of each kind, and a model of hashed likelihoods for both sides."""
+"""Tasks of lm-evaluation-harness over local data, one of each kind, and a model of hashed likelihoods."""
 
 from __future__ import annotations
 
@@ -35,7 +35,46 @@ def template(history, **_):
     return "".join(f"<{message['role']}>{message['content']}" for message in history)
 '''
 
-AGGREGATION = '''\
+CONFTEST = """\
+import os
+from pathlib import Path
+
+import hashed
+import pytest
+
+from pytest_fairness.core.attempts import Answer
+from pytest_fairness.core.propensities import Likelihoods, OptionLikelihood
+
+class Hashed:
+    name = key = "hashed"
+    local = True
+
+    async def answer(self, prompt, repetition):
+        self.note([prompt.messages, repetition])
+        return Answer(hashed.answer(hashed.template(prompt.messages), repetition))
+
+    async def likelihoods(self, prompt, question):
+        self.note([prompt.messages, question.options])
+        context = hashed.template(prompt.messages) if question.has_context else ""
+        logs = {name: hashed.likelihood(context, text) for name, (text,) in question.options.items()}
+        exact = OptionLikelihood.exact
+        return Likelihoods({name: exact(log, greedy=best) for name, (log, best) in logs.items()}).answer()
+
+    async def close(self):
+        pass
+
+    def note(self, asked):
+        with open("asked.txt", "a") as file:
+            file.write(repr(asked) + chr(10))
+        if len(Path("asked.txt").read_text().splitlines()) == int(os.environ.get("KILL", "0")):
+            os._exit(9)
+
+@pytest.fixture(scope="session")
+def model():
+    return Hashed()
+"""
+
+AGGREGATION = """\
 from sklearn.metrics import f1_score
 
 def macro_f1(items):
@@ -54,7 +93,7 @@ def place(doc):
 
 def with_names(doc):
     return [f"{doc['question']} {name}" for name in ("Anna", "Bob")]
-'''
+"""
 _DATA = "dataset_path: json\ndataset_kwargs: {data_files: {test: data.jsonl, train: train.jsonl}}\ntest_split: test\n"
 _MEAN = "aggregation: mean, higher_is_better: true"
 
@@ -201,12 +240,13 @@ metric_list:
 
 
 def write_tasks(folder: Path, count: int = 24) -> None:
-    """Write data, tasks and the model of both sides into a folder."""
+    """Write data, tasks, the model of both sides and a conftest with it into a folder."""
     generator = random.Random(5)
     for name, size in (("data", count), ("train", 6)):
         rows = [_row(f"{name} {number}", generator) for number in range(size)]
         (folder / f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
     (folder / "hashed.py").write_text(MODEL, encoding="utf-8")
+    (folder / "conftest.py").write_text(CONFTEST, encoding="utf-8")
     (folder / "tasks").mkdir(exist_ok=True)
     (folder / "tasks" / "functions.py").write_text(AGGREGATION, encoding="utf-8")
     for name, text in YAML.items():

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pytest_fairness.stats.measured import Measured
     from pytest_fairness.stats.noninferiority.baseline import DeferredMeasured
 
+
 class InspectTask:
     """A task of inspect_ai, by its file or package.
 

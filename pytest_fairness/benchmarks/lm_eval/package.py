@@ -68,7 +68,7 @@ def lm_eval_module(name: str) -> Any:
 def undisturbed() -> Iterator[None]:
     """Give no warning, log line or progress bar within the block; put generators of numbers back at its end."""
     logger = logging.getLogger("lm_eval")
-    level, state, numpy_state = logger.level, random.getstate(), np.random.get_state()  # noqa: NPY002 - theirs
+    level, state, numpy_state = logger.level, random.getstate(), np.random.get_state()
     datasets: Any = sys.modules.get("datasets")
     has_bars = datasets is not None and datasets.is_progress_bar_enabled()
     try:
@@ -83,7 +83,7 @@ def undisturbed() -> Iterator[None]:
             datasets.enable_progress_bars()
         logger.setLevel(level)
         random.setstate(state)
-        np.random.set_state(numpy_state)  # noqa: NPY002 - theirs
+        np.random.set_state(numpy_state)
 
 
 def load_tasks(spec: str, overrides: Mapping[str, Any], include: Sequence[Path], root: Path) -> dict[str, Any]:
@@ -102,7 +102,7 @@ def load_tasks(spec: str, overrides: Mapping[str, Any], include: Sequence[Path],
     _refuse_unknown_keys(spec, overrides)
     with undisturbed():
         random.seed(_SEED)
-        np.random.seed(_NUMPY_SEED)  # noqa: NPY002 - theirs
+        np.random.seed(_NUMPY_SEED)
         try:
             manager, name = _manager_of(spec, include, root)
             _refuse_unsafe_code(manager, name)

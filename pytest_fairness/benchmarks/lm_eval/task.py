@@ -150,7 +150,9 @@ class LmEvalTask:
         source = None if self._source is None else str(self._at(document, self._source))
         question = document.questions[0]
         shown = {name: value for name, value in document.content.items() if isinstance(value, str | int | float)}
-        return ProbeItem(str(document.number), [Prompt(question.messages, groups, {DOCUMENT: document.number})], source, shown)
+        return ProbeItem(
+            str(document.number), [Prompt(question.messages, groups, {DOCUMENT: document.number})], source, shown
+        )
 
     def _at(self, document: Document, where: GroupOf) -> Any:
         if callable(where):
@@ -166,4 +168,3 @@ class LmEvalTask:
 
     def __repr__(self) -> str:
         return f"<lm-eval task {self.spec}>"
-
