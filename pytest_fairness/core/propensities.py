@@ -111,17 +111,19 @@ class OptionLikelihood:
     """The log-probability of one option.
 
     ``low`` and ``high`` differ where a model reports a bound only; -inf stands for 0. ``tokens`` counts those of a free
-    text, and is 0 where they are unknown.
+    text, and is 0 where they are unknown. ``greedy`` is whether each of these was the most probable one, and None where
+    that is unknown.
     """
 
     low: float
     high: float
     tokens: int = 0
+    greedy: bool | None = None
 
     @classmethod
-    def exact(cls, log: float, tokens: int = 0) -> OptionLikelihood:
+    def exact(cls, log: float, tokens: int = 0, *, greedy: bool | None = None) -> OptionLikelihood:
         """Return a likelihood that is known."""
-        return cls(log, log, tokens)
+        return cls(log, log, tokens, greedy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +140,15 @@ class Likelihoods:
         self, usage: Mapping[str, int] | None = None, latency: float = 0.0, served_by: str | None = None
     ) -> Answer:
         """Return the reply as an answer: JSON text, with `LIKELIHOODS` as its finish reason."""
-        logs = {name: [_plain(entry.low), _plain(entry.high), entry.tokens] for name, entry in self.options.items()}
+        logs = {
+            name: [
+                _plain(entry.low),
+                _plain(entry.high),
+                entry.tokens,
+                *([] if entry.greedy is None else [entry.greedy]),
+            ]
+            for name, entry in self.options.items()
+        }
         content = {"log_likelihoods": logs} | ({"rest": self.rest} if self.rest else {})
         return Answer(json.dumps(content, ensure_ascii=False), LIKELIHOODS, None, usage or {}, latency, served_by)
 
@@ -154,8 +164,8 @@ def likelihoods_of(answer: Answer, question: Continuations) -> Likelihoods:
             raise ValueError(f"its finish reason is {answer.finish_reason!r}")
         content = json.loads(answer.text)
         options = {
-            name: OptionLikelihood(_log(low), _log(high), int(n))
-            for name, (low, high, n) in content["log_likelihoods"].items()
+            name: OptionLikelihood(_log(low), _log(high), int(n), *map(bool, greedy[:1]))
+            for name, (low, high, n, *greedy) in content["log_likelihoods"].items()
         }
         rest = str(content.get("rest", ""))
     except (ValueError, TypeError, KeyError, AttributeError) as error:

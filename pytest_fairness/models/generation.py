@@ -197,6 +197,10 @@ class Generator:
 
     def _answer(self, row: _Row, new: list[int], latency: float) -> Answer:
         end = next((index for index, token in enumerate(new) if token in self._ends), None)
+        count = len(new) if end is None else end + 1
+        usage, finish = {"input": len(row.tokens), "output": count}, "length" if end is None else "stop"
+        if not self._chats:  # a text is continued: its blanks are part of it
+            return Answer(self._tokenizer.decode(new[:end], skip_special_tokens=True), finish, None, usage, latency)
         # First with the special tokens, among which some models have those around their thinking.
         text, reasoning = split_thinking(self._tokenizer.decode(new[:end], skip_special_tokens=False).strip())
         if reasoning is None:
@@ -204,14 +208,7 @@ class Generator:
         else:
             for token in self._tokenizer.all_special_tokens:
                 text, reasoning = text.replace(token, "").strip(), reasoning.replace(token, "").strip()
-        count = len(new) if end is None else end + 1
-        return Answer(
-            text,
-            "length" if end is None else "stop",
-            reasoning,
-            {"input": len(row.tokens), "output": count},
-            latency,
-        )
+        return Answer(text, finish, reasoning, usage, latency)
 
 
 def _processors(decoding: Decoding, jobs: Sequence[Job]) -> list[Any]:

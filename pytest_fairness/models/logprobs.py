@@ -112,8 +112,9 @@ def text_in(choice: Mapping[str, Any], context: str, continuation: str) -> Optio
         raise ValueError("tokens of another text than was sent")
     begin, end = start + len(context), start + len(context) + len(continuation)
     scored: list[float] = []
+    greedy: list[bool | None] = []
     position = 0
-    for token, log in zip(tokens, logs, strict=True):
+    for token, log, best in zip(tokens, logs, _most_probable(echoed, len(tokens)), strict=True):
         ends = position + len(token)
         if token and position < end and ends > begin:
             if position < begin or ends > end:
@@ -121,8 +122,21 @@ def text_in(choice: Mapping[str, Any], context: str, continuation: str) -> Optio
             if not _is_number(log) or not log <= ROUNDING:
                 raise ValueError(f"no log-probability of the token {token!r}")
             scored.append(min(float(log), 0.0))
+            greedy.append(None if best is None else log >= best)
         position = ends
-    return OptionLikelihood.exact(math.fsum(scored), len(scored))
+    is_greedy = None if None in greedy else all(greedy)
+    return OptionLikelihood.exact(math.fsum(scored), len(scored), greedy=is_greedy)
+
+
+def _most_probable(echoed: Mapping[str, Any], count: int) -> list[float | None]:
+    """Return the highest log-probability at each token; None where the server lists none."""
+    tops = echoed.get("top_logprobs")
+    if not isinstance(tops, list) or len(tops) != count:
+        return [None] * count
+    return [
+        max(top.values()) if isinstance(top, Mapping) and top and all(map(_is_number, top.values())) else None
+        for top in tops
+    ]
 
 
 def _is_number(value: object) -> bool:

@@ -35,10 +35,25 @@ class _Tokens:
 
     context: list[int]
     options: dict[str, list[tuple[int, ...]]]
+    window: int | None = None
+    """Most tokens of one pass, where a text that stands alone may take several; None: one pass holds all."""
 
     @property
     def longest(self) -> int:
         return len(self.context) + max(len(entry) for spelled in self.options.values() for entry in spelled)
+
+    def rows(self, index: int, spelling: tuple[int, ...]) -> Iterator[_Row]:
+        """Yield what scores a spelling, each token once: one row, or a row for each window of a long text.
+
+        A window is filled up with the tokens before it, as in lm-evaluation-harness.
+        """
+        if self.window is None or len(spelling) <= self.window:
+            yield _Row(index, self.context, spelling)
+            return
+        yield _Row(index, self.context, spelling[: self.window], spelling)
+        for start in range(self.window, len(spelling), self.window):
+            end = min(start + self.window, len(spelling))
+            yield _Row(index, list(spelling[end - self.window - 1 : start]), spelling[start:end], spelling)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +63,21 @@ class _Row:
     index: int
     context: list[int]
     scored: tuple[int, ...]
+    part_of: tuple[int, ...] | None = None
+    """The whole text, where these tokens are a part of it."""
+
+    @property
+    def spelling(self) -> tuple[int, ...]:
+        return self.scored if self.part_of is None else self.part_of
+
+
+@dataclass(frozen=True, slots=True)
+class _Scored:
+    """The log-likelihood of a row's tokens, whether each was the most probable one, and what may follow them."""
+
+    log: float
+    is_greedy: bool
+    following: Any
 
 
 def score(generator: Generator, jobs: Sequence[ScoringJob], batch_size: int) -> list[Answer | PermanentError]:
@@ -60,13 +90,19 @@ def score(generator: Generator, jobs: Sequence[ScoringJob], batch_size: int) -> 
     results = [_tokens(generator, job) for job in jobs]
     ready = {index: entry for index, entry in enumerate(results) if isinstance(entry, _Tokens)}
     first = [_Row(index, entry.context, ()) for index, entry in ready.items() if jobs[index].question.exclusive]
-    nexts = {row.index: logs for row, (_, logs) in _scored(generator, first, batch_size, with_next=True)}
-    rows = {
-        (index, spelling): _Row(index, entry.context, spelling)
+    nexts = {row.index: scored.following for row, scored in _scored(generator, first, batch_size, with_next=True)}
+    rows = [
+        row
         for index, entry in ready.items()
-        for spelling in _longer(entry, nexts.get(index))
-    }
-    logs = {(row.index, row.scored): log for row, (log, _) in _scored(generator, list(rows.values()), batch_size)}
+        for spelling in dict.fromkeys(_longer(entry, nexts.get(index)))
+        for row in entry.rows(index, spelling)
+    ]
+    logs: dict[tuple[int, tuple[int, ...]], float] = {}
+    greedy: dict[tuple[int, tuple[int, ...]], bool] = {}
+    for row, scored in _scored(generator, rows, batch_size):
+        key = row.index, row.spelling
+        logs[key] = logs.get(key, 0.0) + scored.log
+        greedy[key] = greedy.get(key, True) and scored.is_greedy
     latency = perf_counter() - started
     answers: list[Answer | PermanentError] = []
     for index, entry in enumerate(results):
@@ -79,7 +115,7 @@ def score(generator: Generator, jobs: Sequence[ScoringJob], batch_size: int) -> 
         else:
             reply = Likelihoods(
                 {
-                    name: OptionLikelihood.exact(own[spelling], len(spelling))
+                    name: OptionLikelihood.exact(own[spelling], len(spelling), greedy=greedy[index, spelling])
                     for name, (spelling,) in entry.options.items()
                 }
             )
@@ -110,10 +146,11 @@ def _tokens(generator: Generator, job: ScoringJob) -> _Tokens | PermanentError:
         if generator.start is None:
             return PermanentError("a text without context needs a token that begins it, and its tokenizer has none")
         context = [generator.start]
-    results = _Tokens(context, options)
+    window = None if question.exclusive or question.has_context else generator.room
+    results = _Tokens(context, options, window)
     if not all(spelling for spelled in options.values() for spelling in spelled):
         return PermanentError(f"a text has no tokens: {dict(question.options)!r:.100}")
-    if generator.room is not None and results.longest > generator.room:
+    if window is None and generator.room is not None and results.longest > generator.room:
         return PermanentError(
             f"a prompt has {results.longest} tokens, options included: the model has room for {generator.room}"
         )
@@ -191,7 +228,7 @@ def _rest(generator: Generator, following: Any, own_tokens: set[int]) -> str:
 
 def _scored(
     generator: Generator, rows: Sequence[_Row], batch_size: int, *, with_next: bool = False
-) -> Iterator[tuple[_Row, tuple[float, Any]]]:
+) -> Iterator[tuple[_Row, _Scored]]:
     """Yield the log-likelihood of each row's tokens; ``with_next`` also the log-probabilities of the token after them.
 
     Long rows first, so that rows of a batch are about as long and what does not fit shows at once.
@@ -222,8 +259,11 @@ def _scored(
                 for row, own, entry in zip(batch, logits, inputs, strict=True):
                     logs = own[len(row.context) - 1 - offset : len(entry) - offset].float().log_softmax(-1)
                     places = torch.arange(len(row.scored), device=logs.device)
-                    taken = logs[places, torch.tensor(row.scored, dtype=torch.long, device=logs.device)]
-                    yield row, (float(taken.double().sum()), logs[-1].double().cpu() if with_next else None)
+                    scored = torch.tensor(row.scored, dtype=torch.long, device=logs.device)
+                    taken = logs[places, scored]
+                    is_greedy = bool((logs[: len(row.scored)].argmax(-1) == scored).all())
+                    following = logs[-1].double().cpu() if with_next else None
+                    yield row, _Scored(float(taken.double().sum()), is_greedy, following)
         except torch.OutOfMemoryError:
             raise FatalError(
                 f"{len(batch)} prompts at a time do not fit into the memory of {generator.device}: "

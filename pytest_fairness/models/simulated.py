@@ -118,7 +118,7 @@ class SimulatedModel:
         """
         if self._latency:
             await asyncio.sleep(self._latency)
-        shares = self._shares(prompt)
+        shares = self._shares(prompt, ("yes", "no") if question.exclusive else tuple(question.options))
         if not question.options.keys() <= shares.keys():
             raise NoLikelihoodsError(
                 f"{self.name} chooses between {', '.join(shares) or 'nothing'}, not {', '.join(question.options)}: "
@@ -128,7 +128,10 @@ class SimulatedModel:
         answered = (1 - refusal) * (1 - self._garbage)
         logs = {name: answered * shares[name] for name in question.options}
         found = {
-            name: OptionLikelihood.exact(math.log(share) if share > 0 else -math.inf) for name, share in logs.items()
+            name: OptionLikelihood.exact(
+                math.log(share) if share > 0 else -math.inf, greedy=None if question.exclusive else share > 0.5
+            )
+            for name, share in logs.items()
         }
         words = sum(len(message["content"].split()) for message in prompt.messages)
         return Likelihoods(found).answer({"input": words, "output": 1}, self._latency)
@@ -160,12 +163,15 @@ class SimulatedModel:
             return simulated_phrases.reasoned(options, value, odd=odd)
         return simulated_phrases.choice(options, value, odd=odd, draw=wording)
 
-    def _shares(self, prompt: Prompt) -> dict[str, float]:
-        """Return the probability of each value among the answers that are neither refusals nor unreadable."""
+    def _shares(self, prompt: Prompt, names: tuple[str, ...]) -> dict[str, float]:
+        """Return the probability of each value among the answers that are neither refusals nor unreadable.
+
+        Values are those of the prompt's options, else ``names``.
+        """
         options = prompt.metadata.get("options")
         if prompt.metadata.get("asked") in _FLAGS:
             return {}
-        values = options.values if isinstance(options, AnswerOptions) else ("yes", "no")
+        values = options.values if isinstance(options, AnswerOptions) else names
         if set(values) == _STEREOTYPE:
             label, matching, against = self._stereotype(prompt)
             bias = self._of_item(prompt, self._bias)

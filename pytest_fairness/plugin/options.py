@@ -287,6 +287,24 @@ class Options:
         "Threshold of these tasks: `accuracy >= 0.8`, or an expression as in declarative suites (repeatable)",
         "EXPRESSION", many=True, parse=values.unique, repeat=True,
     )  # fmt: skip
+    lm_eval: tuple[str, ...] = declare(
+        "Collect tasks of lm-evaluation-harness (requires its package), by name or YAML file, as in "
+        "`hellaswag,tasks/jobs.yaml?num_fewshot=5` (repeatable)",
+        "TASK,...", many=True, parse=values.unique, repeat=True,
+    )  # fmt: skip
+    lm_eval_groups: tuple[str, ...] = declare(
+        "Field of a group in the documents of these tasks, as in gender=about.gender; `source` is the template of a "
+        "document (repeatable)",
+        "NAME=FIELD", many=True, parse=values.unique, repeat=True,
+    )  # fmt: skip
+    lm_eval_include: tuple[str, ...] = declare(
+        "Folder with YAML tasks of your own for lm-evaluation-harness (repeatable)",
+        "DIR", many=True, parse=values.unique, repeat=True,
+    )  # fmt: skip
+    lm_eval_threshold: tuple[str, ...] = declare(
+        "Threshold of these tasks: `acc >= 0.8`, or an expression as in declarative suites (repeatable)",
+        "EXPRESSION", many=True, parse=values.unique, repeat=True,
+    )  # fmt: skip
     json: Path | None = declare("Write the results to this JSON file", "PATH", parse=values.invocation_path)
     report: Path | None = declare(
         "Write the HTML report to this file; `none` writes none",

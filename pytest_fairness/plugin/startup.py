@@ -74,6 +74,17 @@ def _optional_hooks(state: RunState) -> list[object]:
             hooks.append(InspectTests(specs, groups, thresholds, folders))
         except FairnessError as error:
             raise pytest.UsageError(escape_controls(str(error))) from None
+    if specs := fairness.context.peek("lm-eval"):
+        from pytest_fairness.plugin.lm_eval import LmEvalTests
+
+        groups, thresholds, include = (
+            fairness.context.peek(f"lm-eval-{name}") or () for name in ("groups", "threshold", "include")
+        )
+        folders = [state.config.invocation_params.dir, state.config.rootpath]
+        try:
+            hooks.append(LmEvalTests(specs, groups, thresholds, include, folders))
+        except FairnessError as error:
+            raise pytest.UsageError(escape_controls(str(error))) from None
     if "data" in given_options(state.config):
         hooks.append(UnusedFolders(state.config, fairness))
     if fairness.context.peek("shard"):

@@ -31,6 +31,10 @@ REPEATED = {
     "inspect": ["tasks.py@bias?lang=de"],
     "inspect-groups": ["gender=metadata.gender", "source=metadata.template"],
     "inspect-threshold": ["accuracy >= 0.8"],
+    "lm-eval": ["hellaswag,winogrande?num_fewshot=5"],
+    "lm-eval-groups": ["gender=about.gender", "source=template"],
+    "lm-eval-include": ["tasks"],
+    "lm-eval-threshold": ["acc >= 0.8"],
 }
 
 

@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from pytest_fairness.stats.external_metrics import ExternalMetrics
     from pytest_fairness.stats.measured import DeferredMeasured, Measured
 
-SOURCE = "source"
-"""The group that names the cluster of a sample rather than a person in it."""
-
 
 class InspectTask:
     """A task of inspect_ai, by its file or package.

@@ -7,13 +7,11 @@ import operator
 import re
 from collections.abc import Callable, Mapping
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.items import ProbeItem
 from pytest_fairness.declarative.expressions import Expression, ExpressionError, ProbeVocabulary
-
-if TYPE_CHECKING:
-    from pytest_fairness.benchmarks.inspect_ai.task import InspectTask
 
 _OPERATORS: Mapping[type[ast.cmpop], tuple[Callable[[Any, Any], bool], str]] = {
     ast.GtE: (operator.ge, "at_least"),
@@ -21,6 +19,44 @@ _OPERATORS: Mapping[type[ast.cmpop], tuple[Callable[[Any, Any], bool], str]] = {
     ast.Gt: (operator.gt, "above"),
     ast.Lt: (operator.lt, "below"),
 }
+
+
+class LoadedHarnessTask(Protocol):
+    """A task as its harness has loaded it."""
+
+    @property
+    def unsent_settings(self) -> list[str]:
+        """The settings of decoding that the task has, and models are not sent."""
+        ...
+
+
+class HarnessTask(Protocol):
+    """A task of another harness, as a probe."""
+
+    spec: str
+
+    @property
+    def loaded(self) -> LoadedHarnessTask:
+        """The task itself."""
+        ...
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of a probe's mark."""
+        ...
+
+    @property
+    def grades(self) -> list[str]:
+        """The grades that can be measured."""
+        ...
+
+    def items(self) -> list[ProbeItem]:
+        """Return the samples as items."""
+        ...
+
+    def metrics(self, measured: Any) -> Mapping[str, Any]:
+        """Return the task's own metrics by name, as estimates."""
+        ...
 
 
 class TaskThreshold:
@@ -35,7 +71,7 @@ class TaskThreshold:
         FairnessError: The text is no comparison, or names a grade or group that is not there.
     """
 
-    def __init__(self, text: str, task: InspectTask) -> None:
+    def __init__(self, text: str, task: HarnessTask) -> None:
         self._text, self._task = text, task
         self._comparison = _metric_comparison(text)
         self._expression: Expression | None = None

@@ -1,0 +1,199 @@
+"""The installed lm_eval package: how its tasks are loaded, and every use of its private modules, with the reason.
+
+Checked with lm_eval 0.4.13. It is imported when a task is loaded, never before. What it changes in the process on the
+way is put back: the generators of `random` and numpy, the level of its log, and the progress bars of datasets.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import re
+import sys
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import fields
+from difflib import get_close_matches
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pytest_fairness.core.errors import FairnessError, did_you_mean
+
+OLDEST = (0, 4, 13)
+"""The oldest version whose modules have what is used here."""
+RUNS_CODE = "it runs code that the model writes, which is not supported: run it by lm_eval"
+_EXTRA = "pip install 'pytest-fairness[lm-eval]'"
+_SEED, _NUMPY_SEED = 0, 1234
+"""The seeds that `lm_eval.simple_evaluate` sets before it loads tasks."""
+
+
+def check_installed() -> None:
+    """Check that lm_eval is installed and new enough.
+
+    Raises:
+        FairnessError: It is missing or too old; the line names the command that installs it.
+    """
+    needed = ".".join(map(str, OLDEST))
+    try:
+        installed = version("lm_eval")
+    except PackageNotFoundError:
+        raise FairnessError(f"lm_eval is not installed: {_EXTRA}") from None
+    if tuple(map(int, re.findall(r"\d+", installed)[:3])) < OLDEST:
+        raise FairnessError(f"lm_eval {installed} is too old, {needed} is the oldest that can be read: {_EXTRA}")
+
+
+def lm_eval_module(name: str) -> Any:
+    """Return a module of lm_eval, such as ``tasks`` for ``lm_eval.tasks``.
+
+    Raises:
+        FairnessError: The package, or what it needs, is not installed.
+    """
+    full_name = f"lm_eval.{name}"
+    if full_name in sys.modules:
+        return sys.modules[full_name]
+    check_installed()
+    with undisturbed():
+        try:
+            return import_module(full_name)
+        except ImportError as error:
+            raise FairnessError(f"lm_eval cannot be imported: {error}: {_EXTRA}") from None
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Give no warning, log line or progress bar within the block; put generators of numbers back at its end."""
+    logger = logging.getLogger("lm_eval")
+    level, state, numpy_state = logger.level, random.getstate(), np.random.get_state()
+    datasets: Any = sys.modules.get("datasets")
+    has_bars = datasets is not None and datasets.is_progress_bar_enabled()
+    try:
+        logger.setLevel(logging.CRITICAL)
+        if has_bars:
+            datasets.disable_progress_bars()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        if has_bars:
+            datasets.enable_progress_bars()
+        logger.setLevel(level)
+        random.setstate(state)
+        np.random.set_state(numpy_state)
+
+
+def load_tasks(spec: str, overrides: Mapping[str, Any], include: Sequence[Path], root: Path) -> dict[str, Any]:
+    """Return the tasks that a spec names, by name: one, or those of a group or tag.
+
+    Args:
+        spec: The name of a task, group or tag, or a YAML file.
+        overrides: Keys of the tasks' YAML, in place of what stands there.
+        include: Folders with tasks of the user's own, which come before those of the package.
+        root: The folder from which a file's name counts.
+
+    Raises:
+        FairnessError: There is no such task, its data are missing, or its code fails.
+    """
+    lm_eval_module("tasks")
+    _refuse_unknown_keys(spec, overrides)
+    with undisturbed():
+        random.seed(_SEED)
+        np.random.seed(_NUMPY_SEED)
+        try:
+            manager, name = _manager_of(spec, include, root)
+            _refuse_unsafe_code(manager, name)
+            tasks: dict[str, Any] = manager.load(_with_overrides(manager, name, overrides))["tasks"]
+        except FairnessError:
+            raise
+        except (Exception, SystemExit) as error:
+            raise FairnessError(f"lm-eval task {spec}: it cannot be loaded: {described(error)}") from error
+    if not tasks:
+        raise FairnessError(f"lm-eval task {spec}: the group has no tasks")
+    return tasks
+
+
+def described(error: BaseException) -> str:
+    """Return an error in one line: its type and its text."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+
+
+def _refuse_unsafe_code(manager: Any, name: str) -> None:
+    """Refuse a task that runs code of the model: the task's own module may do so while it is imported."""
+    path = manager.task_index[name].yaml_path
+    if path is None:
+        return
+    loader = lm_eval_module("tasks._yaml_loader")  # `TaskManager` reads YAML by it, and resolves functions at once
+    if loader.load_yaml(path, resolve_func=False, recursive=True).get("unsafe_code"):
+        raise FairnessError(f"lm-eval task {name}: {RUNS_CODE}")
+
+
+def _refuse_unknown_keys(spec: str, overrides: Mapping[str, Any]) -> None:
+    known = [field.name for field in fields(lm_eval_module("config.task").TaskConfig)]
+    for name in overrides:
+        if name not in known:
+            raise FairnessError(f"lm-eval task {spec}: it has no argument {name!r}; {did_you_mean(name, known)}")
+
+
+def _manager_of(spec: str, include: Sequence[Path], root: Path) -> tuple[Any, str]:
+    """Return a manager that has the task, and the task's name.
+
+    To read all YAML files of the package takes seconds, which a task of the user's own need not wait for.
+    """
+    task_manager = lm_eval_module("tasks").TaskManager
+    name = spec
+    if Path(spec).suffix in (".yaml", ".yml"):
+        path = (root / spec).resolve()
+        if not path.is_file():
+            raise FairnessError(f"lm-eval task {spec}: there is no file {path}")
+        entry = lm_eval_module("tasks._index").TaskIndex.entry_from_path(path)  # `load` does, and takes no overrides
+        if entry is None:
+            raise FairnessError(f"lm-eval task {spec}: the file names no task: write task: NAME into it")
+        name, include = entry.name, [*include, path.parent]
+    for folder in include:
+        if not folder.is_dir():
+            raise FairnessError(f"--fairness-lm-eval-include is {folder}: there is no such folder")
+    for folders in (list(include), _folders_naming(name)):
+        if folders:
+            manager = task_manager(include_defaults=False, include_path=folders)
+            if name in manager.task_index and _is_task(manager, name):
+                return manager, name
+    manager = task_manager(include_path=list(include))
+    if name not in manager.task_index:
+        close = get_close_matches(name, manager.all_tasks, 3)
+        hint = f"did you mean {' or '.join(map(repr, close))}?" if close else "`lm-eval ls tasks` lists those there are"
+        raise FairnessError(f"lm-eval task {spec}: there is no such task; {hint}")
+    return manager, name
+
+
+def _folders_naming(name: str) -> list[Path]:
+    """Return the folders of the package with a YAML file that defines this task."""
+    folder = Path(lm_eval_module("tasks").__file__).parent
+    line = re.compile(rf"^task:\s*[\"']?{re.escape(name)}[\"']?\s*$".encode(), re.MULTILINE)
+    own_folder = folder / name.partition("_")[0]  # where most tasks are, by their first word
+    for searched in (own_folder, folder):
+        if folders := {path.parent for path in searched.glob("**/*.yaml") if line.search(path.read_bytes())}:
+            return sorted(folders)
+    return []
+
+
+def _is_task(manager: Any, name: str) -> bool:
+    """Return whether a name is that of one task; a group or tag may need tasks of other folders."""
+    return manager.task_index[name].kind.name in ("TASK", "PY_TASK")
+
+
+def _with_overrides(manager: Any, name: str, overrides: Mapping[str, Any]) -> Any:
+    """Return what a manager loads: the name, or a group made for the purpose, as its members may have overrides."""
+    if not overrides:
+        return name
+    entry = manager.task_index[name]
+    if entry.kind.name == "GROUP":
+        members = [{"group": name, **overrides}]
+    elif entry.kind.name == "TAG":
+        members = [{"task": member, **overrides} for member in sorted(entry.tags)]
+    else:
+        members = [{"task": name, **overrides}]
+    return {"group": "pytest_fairness", "task": members}

@@ -1,0 +1,170 @@
+"""A task of lm_eval as a probe: its documents as items, its scores as grades, its metrics as estimates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
+from weakref import WeakKeyDictionary
+
+from pytest_fairness.benchmarks.lm_eval.loaded_task import Document, LoadedTask, PromptForm, groups_at
+from pytest_fairness.benchmarks.lm_eval.package import load_tasks
+from pytest_fairness.benchmarks.lm_eval.scores import DOCUMENT, SCORES, DocumentScores, MetricValue
+from pytest_fairness.benchmarks.lm_eval.task_metrics import TaskEstimates
+from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.items import ProbeItem, Prompt
+
+if TYPE_CHECKING:
+    from pytest_fairness.stats.measured import Measured
+    from pytest_fairness.stats.noninferiority.baseline import DeferredMeasured
+
+GroupOf = str | Callable[[Mapping[str, Any]], object]
+"""A field of a document, a dotted path of fields, or a function of a document; None and "" are no group."""
+
+
+class LmEvalTask:
+    """A task of lm_eval, by its name or YAML file.
+
+    Args:
+        spec: ``hellaswag`` or ``tasks/screening.yaml``. Behind a question mark stand arguments of
+            `lm_eval.simple_evaluate` (``num_fewshot``, ``apply_chat_template``, ``fewshot_as_multiturn``,
+            ``system_instruction``, ``fewshot_random_seed``) and keys of the task's YAML, as in
+            ``hellaswag?num_fewshot=5&dataset_path=data/hellaswag``.
+        groups: For each protected attribute, where a document has its group: a field or a function of the document.
+        source: Where a document has the template that it was made from. Intervals cluster by it.
+        include: Folders with tasks of your own.
+        root: The folder from which a file's name counts; default: the current one.
+
+    The task is loaded at first use.
+
+    >>> screening = LmEvalTask("tasks/screening.yaml?num_fewshot=2", groups={"gender": "gender"})
+    >>> screening.task_arguments
+    {'num_fewshot': 2}
+    """
+
+    def __init__(
+        self,
+        spec: str,
+        groups: Mapping[str, GroupOf] | None = None,
+        source: GroupOf | None = None,
+        include: Sequence[str | Path] = (),
+        root: Path | None = None,
+    ) -> None:
+        self.spec = spec
+        self._root = root or Path()
+        self._groups = dict(groups or {})
+        self._source = source
+        self._include = [self._root / folder for folder in include]
+        self._estimates: WeakKeyDictionary[Measured, TaskEstimates] = WeakKeyDictionary()
+
+    @property
+    def task_arguments(self) -> dict[str, Any]:
+        """The arguments behind the question mark, each read as YAML."""
+        import yaml
+
+        pairs = parse_qsl(self.spec.partition("?")[2], keep_blank_values=True)
+        try:
+            return {name: yaml.safe_load(text) for name, text in pairs}
+        except yaml.YAMLError as error:
+            raise self._refusal(f"an argument is no YAML: {' '.join(str(error).split())}") from None
+
+    @cached_property
+    def loaded(self) -> LoadedTask:
+        """The task itself.
+
+        Raises:
+            FairnessError: It cannot be loaded, needs what is not supported, or is a group of several tasks.
+        """
+        tasks = self.load_all()
+        if len(tasks) > 1:
+            raise self._refusal(f"it is a group of {len(tasks)} tasks: name one of {', '.join(tasks)}")
+        return next(iter(tasks.values())).loaded
+
+    def load_all(self) -> dict[str, LmEvalTask]:
+        """Return the tasks that the spec names, by name: this one, or those of a group or tag.
+
+        Raises:
+            FairnessError: A task cannot be loaded, or needs what is not supported.
+        """
+        arguments = self.task_arguments
+        form_names = {field.name for field in fields(PromptForm)}
+        form = PromptForm(**{name: value for name, value in arguments.items() if name in form_names})
+        overrides = {name: value for name, value in arguments.items() if name not in form_names}
+        tasks = {}
+        for name, task in load_tasks(self.spec.partition("?")[0], overrides, self._include, self._root).items():
+            tasks[name] = LmEvalTask(self.spec, self._groups, self._source, self._include, self._root)
+            tasks[name].__dict__["loaded"] = LoadedTask(name, task, form)
+        return tasks
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of a probe's mark: ``@pytest.mark.probe(**SCREENING.arguments)``."""
+        grade: dict[str, Any] = {SCORES: DocumentScores(lambda: self.loaded)}
+        try:
+            grade |= {key: MetricValue(lambda: self.loaded, key) for key in self.grades}
+            repetitions = 1 if self.loaded.asks_likelihoods else self.loaded.repeats
+        except FairnessError:  # which the probe's only test will report
+            return {"items": self.items}
+        return {"items": self.items, "grade": grade, "repetitions": repetitions}
+
+    @property
+    def grades(self) -> list[str]:
+        """The grades that can be measured: one for each metric, and each pipeline of filters where there are several.
+
+        What they hold is what the task aggregates: a number mostly, a pair for F1 and perplexities.
+        """
+        return self.loaded.keys
+
+    def items(self) -> list[ProbeItem]:
+        """Return an item for each document; its prompt is the document's first request.
+
+        Raises:
+            FairnessError: The task cannot be loaded, or its code fails on a document.
+        """
+        return self._items
+
+    @cached_property
+    def _items(self) -> list[ProbeItem]:
+        return [self._item(document) for document in self.loaded.documents]
+
+    def metrics(self, measured: Measured | DeferredMeasured) -> TaskEstimates:
+        """Return the task's own metrics by name, as estimates: ``metrics(measured)["acc"] >= 0.8``.
+
+        Raises:
+            FairnessError: The task's aggregation fails.
+        """
+        sample: Measured = measured.load() if hasattr(measured, "load") else measured
+        if sample not in self._estimates:
+            self._estimates[sample] = TaskEstimates(sample, self.loaded)
+        return self._estimates[sample]
+
+    def _item(self, document: Document) -> ProbeItem:
+        groups = {
+            name: str(value)
+            for name, where in self._groups.items()
+            if (value := self._at(document, where)) not in (None, "")
+        }
+        source = None if self._source is None else str(self._at(document, self._source))
+        question = document.questions[0]
+        shown = {name: value for name, value in document.content.items() if isinstance(value, str | int | float)}
+        return ProbeItem(
+            str(document.number), [Prompt(question.messages, groups, {DOCUMENT: document.number})], source, shown
+        )
+
+    def _at(self, document: Document, where: GroupOf) -> Any:
+        if callable(where):
+            return where(document.content)
+        try:
+            return groups_at(document.content, where)
+        except KeyError as error:
+            hint = did_you_mean(str(error.args[0]), map(str, document.content))
+            raise self._refusal(f"document {document.number} has no {where!r}; {hint}") from None
+
+    def _refusal(self, reason: str) -> FairnessError:
+        return FairnessError(f"lm-eval task {self.spec}: {reason}")
+
+    def __repr__(self) -> str:
+        return f"<lm-eval task {self.spec}>"

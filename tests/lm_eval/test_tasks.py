@@ -1,0 +1,213 @@
+"""``--fairness-lm-eval``: tasks of lm-evaluation-harness as pytest runs them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tests.helpers.lm_eval_tasks
+from pytest_fairness.benchmarks.lm_eval import package
+from pytest_fairness.core.errors import FairnessError
+from tests.helpers.lm_eval_tasks import CHATS, TASKS
+from tests.helpers.project import Project, distributed
+
+HELPERS = Path(tests.helpers.lm_eval_tasks.__file__).parent
+MEASURES = {
+    "words": "perplexity >= 1",
+    "rolling": "word_perplexity >= 1",
+    "pairs": "pct_stereotype >= 0",
+    "proper": "mcc >= -1",
+    "matched": "exact_match_flexible >= 0",
+    "voted": "exact_match_majority >= 0",
+    "bleu": "bleu >= 0",
+    "answered": "exact_match >= 0",
+}
+INCLUDE = "--fairness-lm-eval-include=tasks"
+
+
+def options(names: Sequence[str], arguments: str = "") -> list[str]:
+    """Return the options that run these tasks, with a threshold of each."""
+    thresholds = [
+        f"--fairness-lm-eval-threshold=local_{name}: {MEASURES.get(name, '-1 <= acc <= 2')}" for name in names
+    ]
+    return [f"--fairness-lm-eval={','.join(f'local_{name}' for name in names)}{arguments}", INCLUDE, *thresholds]
+
+
+def estimates(project: Project) -> dict[str, dict[str, float]]:
+    """Return the values of all metrics by task."""
+    values: dict[str, dict[str, float]] = {}
+    for metric in project.results()["metrics"]:
+        if "task" in metric["slice"]:
+            values.setdefault(metric["slice"]["task"], {})[metric["metric"]] = metric["estimate"]
+    return values
+
+
+def verdicts(project: Project) -> dict[str, Any]:
+    return {row["id"]: (row["verdict"], row["estimate"], row["low"], row["high"]) for row in project.rows()}
+
+
+def their_scores(project: Project, chat: str, names: Sequence[str]) -> dict[tuple[str, str], float]:
+    """Return the scores of lm_eval's own run, by task and by our name of the metric."""
+    script = [sys.executable, str(HELPERS / "lm_eval_runs.py"), chat, *(f"local_{name}" for name in names)]
+    done = subprocess.run(script, cwd=project.path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    scores = {}
+    for task, results in json.loads((project.path / f"scores-{chat}.json").read_text(encoding="utf-8")).items():
+        filters = {key.partition(",")[2] for key in results} - {""}
+        for key, value in results.items():
+            metric, _, name = key.partition(",")
+            if name and not metric.endswith("_stderr"):
+                scores[task, metric if len(filters) == 1 else f"{metric}_{name.replace('-', '_')}"] = value
+    return scores
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("chat", "names", "count"), [("plain", TASKS, 26), ("chat", CHATS, 3)])
+def test_scores_equal_those_of_lm_eval(tasks: Project, chat: str, names: Sequence[str], count: int) -> None:
+    """Compare choices, inputs, targets, perplexities, filters, votes, F1, BLEU; a chat with examples and prefix."""
+    arguments = options(names, "?apply_chat_template=true" if chat == "chat" else "")
+    tasks.run(*arguments)
+    ours, rows = estimates(tasks), verdicts(tasks)
+    theirs = their_scores(tasks, chat, names)
+    assert len(theirs) == count
+    for (task, metric), value in theirs.items():
+        assert ours[task][metric] == pytest.approx(value, abs=1e-9), (task, metric)
+    # Two workers come to the same verdicts.
+    tasks.run(*arguments, mode=distributed("-n2"))
+    assert verdicts(tasks) == rows
+
+
+@pytest.mark.slow
+def test_killed_run_asks_nothing_twice(tasks: Project) -> None:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    command += options(["choices", "inputs", "voted"])
+    environment = {**os.environ, "KILL": "110"}
+    killed = subprocess.run(command, cwd=tasks.path, env=environment, capture_output=True, check=False)
+    assert killed.returncode == 9
+    tasks.run(*options(["choices", "inputs", "voted"]))
+    requests = tasks.asked()
+    # Choices, what they are without a context, two inputs of each document, three votes.
+    assert len(requests) == 24 + 1 + 2 * 24 + 3 * 24
+    # What was under way when the run was killed got no answer that could be kept.
+    assert sum(requests.values()) - len(requests) < 110
+    again = Counter({text: count for text, count in requests.items() if count > 2})
+    assert not again
+    tasks.forget_asked()
+    tasks.run(*options(["choices", "inputs", "voted"]))
+    assert not tasks.asked()
+
+
+def test_groups_thresholds_and_tags_of_an_ini_file(tasks: Project) -> None:
+    """Read groups of a field and of a dotted path; the tag names two tasks."""
+    (tasks.path / "pytest.ini").write_text(
+        "[pytest]\nfairness_lm_eval = local_tag\nfairness_lm_eval_include = tasks\n"
+        "fairness_lm_eval_groups =\n    gender=gender\n    age=about.age\n"
+        "fairness_lm_eval_threshold =\n    acc >= 0.01\n"
+        "    local_choices: -0.9 <= difference(acc, by=gender, of=female, to=male) <= 0.9\n"
+    )
+    result = tasks.run()
+    assert len(tasks.verdicts()) == 3
+    assert result.parseoutcomes()["passed"] >= 48
+    assert {"acc", "f1", "acc_mutual_info"} <= estimates(tasks)["local_choices"].keys()
+
+
+def test_suite_of_the_users_own_measures_a_task(tasks: Project) -> None:
+    tasks.write(
+        test_own="""
+import pytest
+from pytest_fairness.benchmarks.lm_eval import LmEvalTask
+
+PAIRS = LmEvalTask("tasks/pairs.yaml", groups={"gender": lambda doc: doc["gender"]}, source="text")
+
+@pytest.mark.probe(**PAIRS.arguments)
+def test_pair(probe_item, model):
+    probe_item.measure(model)
+
+@pytest.mark.threshold(probe=test_pair)
+def test_women_and_men_are_scored_alike(measured):
+    assert abs(measured.difference("pct_stereotype", by="gender", of="female", to="male")) <= 0.9
+    assert PAIRS.metrics(measured)["likelihood_diff"] >= 0.1
+"""
+    )
+    tasks.run()
+    assert set(tasks.verdicts()) == {"test_women_and_men_are_scored_alike"}
+    assert estimates(tasks)["local_pairs"].keys() == {"likelihood_diff"}
+
+
+@pytest.mark.parametrize(
+    ("spec", "line"),
+    [
+        ("tasks/missing.yaml", "there is no file"),
+        ("local_words?num_fewshots=2", "it has no argument 'num_fewshots'; did you mean 'num_fewshot'"),
+        ("local_words?dataset_kwargs={data_files: {test: no.jsonl}}", "cannot be loaded: FileNotFoundError"),
+        ("local_words?doc_to_text='{{nothing}}'", "cannot be loaded: UndefinedError: 'nothing' is undefined"),
+        ("local_words?unsafe_code=true", "it runs code that the model writes, which is not supported"),
+        ("local_words?doc_to_image=[text]", "its documents hold images or sound"),
+        ("local_words?doc_to_target=' '", "a request of the type loglikelihood has an empty text"),
+        ("local_answered?doc_to_text=' '", "a request of the type generate_until has an empty text"),
+        ("local_words?process_docs=3", "cannot be loaded: TypeError"),
+        ("local_words?doc_to_text=[", "an argument is no YAML"),
+    ],
+)
+def test_unusable_task_is_refused_in_one_line(tasks: Project, spec: str, line: str) -> None:
+    result = tasks.bare_run(f"--fairness-lm-eval={spec}", INCLUDE, "--fairness-model=simulated:x")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    (error,) = [text for text in result.errlines if text.strip()]
+    assert error.startswith("ERROR: lm-eval task ")
+    assert line in error
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["--fairness-lm-eval-groups=gender"], "--fairness-lm-eval-groups is 'gender'"),
+        (["--fairness-lm-eval-groups=gender=gendre"], "document 0 has no 'gendre'; did you mean 'gender'"),
+        (["--fairness-lm-eval-threshold=local_word: acc > 1"], "did you mean 'local_words'"),
+        (["--fairness-lm-eval-threshold=rate(ac) > 0.5"], "did you mean 'acc'"),
+        (["--fairness-lm-eval-include=nowhere"], "there is no such folder"),
+    ],
+)
+def test_invalid_option_is_refused(tasks: Project, arguments: list[str], line: str) -> None:
+    names = ["--fairness-lm-eval=local_words", INCLUDE, "--fairness-model=simulated:x"]
+    result = tasks.bare_run(*names, *arguments)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert line in " ".join(result.errlines)
+
+
+def test_model_without_likelihoods_is_refused(tasks: Project) -> None:
+    tasks.write(conftest="import pytest\n\n@pytest.fixture\ndef model():\n    return lambda text: 'yes'\n")
+    result = tasks.run(*options(["choices"]))
+    assert "gives no probabilities of options" in result.stdout.str()
+    assert set(tasks.verdicts().values()) == {"invalid"}
+
+
+def test_unknown_greedy_leaves_out_what_needs_it(tasks: Project) -> None:
+    """Leave out exact match, which counts whether a choice is the most probable text; accuracy does not."""
+    conftest = (tasks.path / "conftest.py").read_text(encoding="utf-8").replace("greedy=best", "greedy=None")
+    tasks.write(conftest=conftest)
+    threshold = "--fairness-lm-eval-threshold=local_choices: mean(exact_match) >= 0"
+    tasks.run(*options(["choices"]), threshold)
+    assert "exact_match" not in estimates(tasks)["local_choices"]
+    assert "acc" in estimates(tasks)["local_choices"]
+    assert sorted(tasks.verdicts().values())[-1] == "invalid"
+
+
+@pytest.mark.parametrize(("installed", "line"), [("0.4.9", "lm_eval 0.4.9 is too old"), (None, "is not installed")])
+def test_missing_or_old_package_is_named(monkeypatch: pytest.MonkeyPatch, installed: str | None, line: str) -> None:
+    def version(_: str) -> str:
+        if installed is None:
+            raise PackageNotFoundError
+        return installed
+
+    monkeypatch.setattr(package, "version", version)
+    with pytest.raises(FairnessError, match=line):
+        package.check_installed()
