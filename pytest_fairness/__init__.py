@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from pytest_fairness.graders.refusal import Refusal, nothing_read, refuses
     from pytest_fairness.graders.word_list import WordList
     from pytest_fairness.graders.yes_no import Regex, YesNo
+    from pytest_fairness.imports.recorded_table import RecordedTable
     from pytest_fairness.models.context import ModelContext
     from pytest_fairness.models.names import ModelName
     from pytest_fairness.plugin.stored_results import stored_results
@@ -101,6 +102,7 @@ _HOMES = {
     "Prompt": "core.items",
     "Propensities": "core.propensities",
     "Rating": "graders.rating",
+    "RecordedTable": "imports.recorded_table",
     "Refusal": "graders.refusal",
     "Regex": "graders.yes_no",
     "Rubric": "graders.judge.rubric",
@@ -173,6 +175,7 @@ __all__ = [
     "Prompt",
     "Propensities",
     "Rating",
+    "RecordedTable",
     "Refusal",
     "Regex",
     "Rubric",

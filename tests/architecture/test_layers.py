@@ -25,8 +25,9 @@ MAY_IMPORT = {
     "stats": {"core", "stats"},
     "design": {"core", "stats", "models", "store", "engine", "design"},
     "counterfactual": {"core", "counterfactual"},
-    "declarative": {"core", "graders", "stats", "declarative"},
+    "declarative": {"core", "graders", "stats", "imports", "declarative"},
     "flip_search": {"core", "counterfactual", "flip_search"},
+    "imports": {"core", "stats", "imports"},
     "benchmarks": {"core", "store", "stats", "report", "benchmarks"},
     "report": {"core", "store", "stats", "report"},
     "plugin": {
@@ -64,6 +65,7 @@ ANYWHERE = {
     "core": set[str](),
     "models": set[str](),
     "graders": set[str](),
+    "imports": set[str](),
     "benchmarks": {"numpy"},
     "counterfactual": set[str](),
     "declarative": set[str](),
