@@ -173,7 +173,7 @@ class _TableBuilder:
         if answer.epoch is None:
             self._epochs[answer.sample] += 1
             return self._epochs[answer.sample]
-        key = int(digest(f"{answer.epoch}/{answer.sample}")[:16], 16)  # takes less memory than the id
+        key = int(digest(repr((answer.epoch, answer.sample, answer.parts)))[:16], 16)  # takes less memory than the id
         if key in self._seen:
             raise FairnessError(
                 f"{answer.where}: sample {answer.sample!r:.80}, epoch {answer.epoch}, is answer {self._seen[key]:,} "

@@ -25,9 +25,9 @@ MAY_IMPORT = {
     "stats": {"core", "stats"},
     "design": {"core", "stats", "models", "store", "engine", "design"},
     "counterfactual": {"core", "counterfactual"},
+    "imports": {"core", "stats", "imports"},
     "declarative": {"core", "graders", "stats", "imports", "declarative"},
     "flip_search": {"core", "counterfactual", "flip_search"},
-    "imports": {"core", "stats", "imports"},
     "benchmarks": {"core", "store", "stats", "report", "benchmarks"},
     "report": {"core", "store", "stats", "report"},
     "plugin": {
