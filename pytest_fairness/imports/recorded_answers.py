@@ -240,7 +240,7 @@ class TableImporter(Importer):
             *notes,
             *table.notes,
             f"{summary}; groups among: {_listed(table.attributes) or 'none'}",
-            f'judge them by Measured.from_table("{out}", item="{SAMPLE}", groups=[...])',
+            f"judge them by a suite, NAME.probe.yaml: `table: {{file: {out.name}, groups: [...]}}` and `thresholds`",
         ]
 
     @abstractmethod
