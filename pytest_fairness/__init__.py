@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from pytest_fairness.graders.refusal import Refusal, nothing_read, refuses
     from pytest_fairness.graders.word_list import WordList
     from pytest_fairness.graders.yes_no import Regex, YesNo
+    from pytest_fairness.imports.recorded_answers import RecordedAnswer, TableImporter
     from pytest_fairness.imports.recorded_table import RecordedTable
     from pytest_fairness.models.context import ModelContext
     from pytest_fairness.models.names import ModelName
@@ -102,6 +103,7 @@ _HOMES = {
     "Prompt": "core.items",
     "Propensities": "core.propensities",
     "Rating": "graders.rating",
+    "RecordedAnswer": "imports.recorded_answers",
     "RecordedTable": "imports.recorded_table",
     "Refusal": "graders.refusal",
     "Regex": "graders.yes_no",
@@ -109,6 +111,7 @@ _HOMES = {
     "RunReference": "report.exports.exporter",
     "SectionTable": "report.compare.sections",
     "SimilarityScale": "graders.embeddings",
+    "TableImporter": "imports.recorded_answers",
     "TextField": "graders.judge.rubric",
     "TransientError": "core.errors",
     "UngradedError": "core.errors",
@@ -175,6 +178,7 @@ __all__ = [
     "Prompt",
     "Propensities",
     "Rating",
+    "RecordedAnswer",
     "RecordedTable",
     "Refusal",
     "Regex",
@@ -182,6 +186,7 @@ __all__ = [
     "RunReference",
     "SectionTable",
     "SimilarityScale",
+    "TableImporter",
     "TextField",
     "TransientError",
     "UngradedError",

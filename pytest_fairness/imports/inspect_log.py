@@ -50,11 +50,17 @@ def _notes(header: Mapping[str, Any], rows: int) -> Iterator[str]:
     status = header.get("status")
     if status != "success":
         yield f"the log's status is {status!r}, not 'success': its run did not end"
-    evaluated = header["eval"]
-    samples = len((evaluated.get("dataset") or {}).get("sample_ids") or ())
-    expected = samples * ((evaluated.get("config") or {}).get("epochs") or 1)
+    samples, epochs = _at(header, "eval", "dataset", "sample_ids"), _at(header, "eval", "config", "epochs")
+    expected = (len(samples) if isinstance(samples, list) else 0) * (epochs if type(epochs) is int else 1)
     if expected > rows:
         yield f"{expected - rows:,} of {expected:,} epochs of samples are not in the log: they are missing in the table"
+
+
+def _at(value: Any, *names: str) -> Any:
+    """Return what stands in objects in objects; None where there is none."""
+    for name in names:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value
 
 
 def _answer(where: str, sample: Mapping[str, Any]) -> RecordedAnswer:

@@ -62,7 +62,7 @@ def _answer(where: str, sample: Record, task: str) -> RecordedAnswer:
             f"{where} is no sample of lm-evaluation-harness, which has doc_id and doc: name a samples_*.jsonl"
         )
     names = sample.get("metrics")  # written since 0.4.3
-    if not isinstance(names, list):
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         names = [name for name in sample if name not in _OWN]
     doc = sample["doc"] if isinstance(sample["doc"], Mapping) else {}
     number = f"{sample['doc_id']}"

@@ -110,12 +110,15 @@ def _messages(where: str, url: str, body: Mapping[str, Any]) -> list[dict[str, s
         raise FairnessError(f"{where}: its url is {url!r}: requests to /v1{_CHAT} and /v1{_RESPONSES} are read")
     if not isinstance(messages, list) or not messages:
         raise FairnessError(f"{where}: it asks nothing: `messages` or `input` is missing")
-    return [_message(where, message) for message in messages]
+    prompt = [_message(where, message) for message in messages]
+    if not prompt[-1]["content"]:
+        raise FairnessError(f"{where}: its last message is empty")
+    return prompt
 
 
 def _message(where: str, message: Any) -> dict[str, str]:
     role = message.get("role") if isinstance(message, Mapping) else None
-    if role not in _ROLES:
+    if not isinstance(role, str) or role not in _ROLES:
         raise FairnessError(f"{where}: a message has the role {role!r}: only {', '.join(_ROLES)} are read")
     content = message.get("content")
     parts = content if isinstance(content, list) else [{"type": "text", "text": content}]

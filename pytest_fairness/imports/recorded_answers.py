@@ -208,7 +208,18 @@ class _TableBuilder:
 
 
 class TableImporter(Importer):
-    """Base class of imports that write a table of scored answers."""
+    """Base class of imports that write a table of scored answers.
+
+    >>> class VotesImport(TableImporter):
+    ...     help = "votes, one a line"
+    ...     def add_files(self, parser):
+    ...         parser.add_argument("file", type=Path)
+    ...     def read(self, arguments, notes):
+    ...         for number, line in enumerate(arguments.file.read_text().splitlines(), 1):
+    ...             sample, gender, vote = line.split()
+    ...             scores, groups = {"yes": vote == "yes"}, {"gender": gender}
+    ...             yield RecordedAnswer(f"{arguments.file}:{number}", sample, scores=scores, attributes=groups)
+    """
 
     out = "the table to write, .jsonl"
     line_start = f'{{"{SAMPLE}": '
