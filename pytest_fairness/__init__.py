@@ -49,6 +49,8 @@ if TYPE_CHECKING:
     from pytest_fairness.graders.refusal import Refusal, nothing_read, refuses
     from pytest_fairness.graders.word_list import WordList
     from pytest_fairness.graders.yes_no import Regex, YesNo
+    from pytest_fairness.imports.recorded_answers import RecordedAnswer, TableImporter
+    from pytest_fairness.imports.recorded_table import RecordedTable
     from pytest_fairness.models.context import ModelContext
     from pytest_fairness.models.names import ModelName
     from pytest_fairness.plugin.stored_results import stored_results
@@ -104,12 +106,15 @@ _HOMES = {
     "Prompt": "core.items",
     "Propensities": "core.propensities",
     "Rating": "graders.rating",
+    "RecordedAnswer": "imports.recorded_answers",
+    "RecordedTable": "imports.recorded_table",
     "Refusal": "graders.refusal",
     "Regex": "graders.yes_no",
     "Rubric": "graders.judge.rubric",
     "RunReference": "report.exports.exporter",
     "SectionTable": "report.compare.sections",
     "SimilarityScale": "graders.embeddings",
+    "TableImporter": "imports.recorded_answers",
     "TextField": "graders.judge.rubric",
     "TransientError": "core.errors",
     "UngradedError": "core.errors",
@@ -178,12 +183,15 @@ __all__ = [
     "Prompt",
     "Propensities",
     "Rating",
+    "RecordedAnswer",
+    "RecordedTable",
     "Refusal",
     "Regex",
     "Rubric",
     "RunReference",
     "SectionTable",
     "SimilarityScale",
+    "TableImporter",
     "TextField",
     "TransientError",
     "UngradedError",

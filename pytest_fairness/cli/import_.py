@@ -36,8 +36,9 @@ def _declare(parser: LazyParser, name: str) -> str:
 
 
 def _import(importer: Importer, chosen: argparse.Namespace) -> None:
+    from pytest_fairness.report.escaping import escape_controls
     from pytest_fairness.report.files import refuse_others
 
     refuse_others(chosen.out, importer.line_start)
     for line in importer.convert(chosen.out, chosen):
-        print(line)
+        print(escape_controls(line))  # names of columns are a stranger's

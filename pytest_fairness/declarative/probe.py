@@ -11,6 +11,7 @@ from typing import Any
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.marks import MarkScale
+from pytest_fairness.core.protocols import Model
 from pytest_fairness.declarative.data import AllowedFolders
 from pytest_fairness.declarative.expressions import Expression, ExpressionError, ProbeVocabulary
 from pytest_fairness.declarative.files import suite_in
@@ -18,7 +19,8 @@ from pytest_fairness.declarative.graders import read_graders
 from pytest_fairness.declarative.items import OWN, DeclarationBuilder, slots_of
 from pytest_fairness.declarative.jsonl_file import read_jsonl
 from pytest_fairness.declarative.source import LocatedValue, problem
-from pytest_fairness.declarative.validation import check
+from pytest_fairness.declarative.tables import read_table, vocabulary_of
+from pytest_fairness.declarative.validation import check, schema
 from pytest_fairness.declarative.yaml_file import read_yaml
 
 CARD = ("question", "method", "source", "groups", "harms")
@@ -46,6 +48,8 @@ class DeclaredProbe:
     """Arguments of its mark: items, graders, repetitions and so on."""
     thresholds: list[DeclaredThreshold] = field(default_factory=list)
     card: Mapping[str, str] = field(default_factory=dict)
+    model: Model | None = None
+    """The model of a recorded table; None where the run names it."""
 
 
 def read_probes(path: Path, shown: str | None = None, allowed: Path | None = None) -> list[DeclaredProbe]:
@@ -98,6 +102,12 @@ def _probe(document: LocatedValue, path: Path, folders: AllowedFolders, taken: d
     named = document.get("probe")
     name = named.text if named else slug(suite_in(path) or path.stem)
     _take(name, named or document, taken)
+    if "table" in document.value:
+        return _table_probe(document, name, folders, taken)
+    for required in ("template", "grade"):
+        if required not in document.value:
+            meaning = schema()["properties"][required]["description"]
+            raise document.error(f"a probe needs `{required}`: {meaning}")
     filled = DeclarationBuilder(document, folders, name)
     vary = filled.vary()
     choices = _choice_values(document)
@@ -126,6 +136,15 @@ def _probe(document: LocatedValue, path: Path, folders: AllowedFolders, taken: d
     arguments = {"items": list(filled.items(rows, vary, used)), "grade": dict(declared.graders), **plain}
     card = document.get("card")
     return DeclaredProbe(name, line, arguments, thresholds, card.plain if card else {})
+
+
+def _table_probe(document: LocatedValue, name: str, folders: AllowedFolders, taken: dict[str, int]) -> DeclaredProbe:
+    table = read_table(document, folders)
+    thresholds = _thresholds(document, vocabulary_of(table), taken)
+    plain = {key: document.value[key].plain for key in ("harm", "sources", "confidence") if key in document.value}
+    card = document.get("card")
+    line = document.value["table"].key_line or document.line
+    return DeclaredProbe(name, line, {**table.arguments, **plain}, thresholds, card.plain if card else {}, table.model)
 
 
 _PASSED = ("repetitions", "harm", "sources", "crossed", "confidence", "calibration")

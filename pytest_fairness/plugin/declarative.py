@@ -6,7 +6,7 @@ They are compiled as if they stood in the declared file, so that tracebacks, loc
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
@@ -56,7 +56,10 @@ class DeclaredFile(MadeModule):
         fairness = self.config.stash[SESSION]
         fairness.use()
         allowed = make_data_folders(fairness.settings).folder(suite_in(self.path) or "")
-        for declared in read_probes(self.path, self.nodeid, allowed):
+        probes = read_probes(self.path, self.nodeid, allowed)
+        if any(declared.model for declared in probes):
+            setattr(module, "model", _model_fixture(probes, self.nodeid))  # noqa: B010 - a fixture, found by its name
+        for declared in probes:
             test = _probe_test(declared, self.path)
             setattr(module, test.__name__, test)
             for threshold in declared.thresholds:
@@ -97,6 +100,16 @@ class BrokenDeclaration(pytest.Item):
 
     def reportinfo(self) -> tuple[Path, None, str]:
         return self.path, None, self.name
+
+
+def _model_fixture(probes: Sequence[DeclaredProbe], file: str) -> object:
+    """Return the fixture that gives the tests of a file the model of its recorded table."""
+    models = {declared.model.name if declared.model else "": declared.model for declared in probes}
+    if len(models) > 1:
+        line = next(declared.line for declared in probes if declared.model is not probes[0].model)
+        raise FairnessError(f"{file}:{line}: a file with a recorded table has one model: give this probe its own file")
+    (model,) = models.values()
+    return pytest.fixture(scope="session", name="model")(lambda: model)
 
 
 def _probe_test(declared: DeclaredProbe, path: Path) -> FunctionType:

@@ -52,7 +52,7 @@ def test_commands_refuse_to_overwrite_foreign_files(
         ["report", "latest", "--html"],
         ["report", "latest", "--html=page.html", "--markdown"],
         ["export", "parquet", "latest", "--out"],
-        ["export", "model-card", "latest", "--out"],
+        ["export", "every-eval-ever", "latest", "--out"],
     )
     for command in commands:
         for name in (".", "/", ".fairness/store.sqlite", "test_hiring.py", "results.json", "mine.html", "notes.md"):
@@ -94,8 +94,14 @@ def test_empty_names_are_refused(
 ) -> None:
     project.run()
     monkeypatch.chdir(project.path)
-    for command in (["report", ""], ["report", " "], ["new", ""], ["prune", "--run="], ["export", "model-card", ""]):
-        command += ["--out=card.md"] * (command[0] == "export")
+    for command in (
+        ["report", ""],
+        ["report", " "],
+        ["new", ""],
+        ["prune", "--run="],
+        ["export", "every-eval-ever", ""],
+    ):
+        command += ["--out=log.json"] * (command[0] == "export")
         assert main(command) == 2
         (line,) = capsys.readouterr().err.splitlines()
         assert "(an unset variable?)" in line

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from pytest_fairness.benchmarks.inspect_ai.log import convert
 from pytest_fairness.cli.main import main
-from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.stats.measured import Measured
 
-SAMPLE = {
+SAMPLE: dict[str, Any] = {
     "id": 1,
     "epoch": 1,
-    "metadata": {"gender": "female", "tags": ["a"]},
+    "metadata": {"gender": "female", "tags": ["a"], "job": {"level": "senior"}},
     "scores": {"match": {"value": "C"}, "gender": {"value": float("nan")}},
-    "output": {"choices": [{"stop_reason": "stop"}]},
+    "output": {"choices": [{"stop_reason": "stop", "message": {"content": "yes"}}]},
 }
 
 
@@ -29,35 +28,70 @@ def _log(folder: Path, *samples: dict[str, object], **header: object) -> Path:
     return file
 
 
+def _imported(log: Path) -> list[dict[str, Any]]:
+    table = log.with_name("t.jsonl")
+    assert main(["import", "inspect", str(log), "--out", str(table)]) == 0
+    return [json.loads(line) for line in table.read_text(encoding="utf-8").splitlines()]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("task", ["matching", "letters", "repeated"])
-def test_table_has_the_accuracy_of_its_log(their_run: Path, tmp_path: Path, task: str) -> None:
-    """Read one JSON file and two zip files that are packed by Zstandard."""
+@pytest.mark.parametrize("task", ["matching", "letters", "repeated", "rated"])
+def test_table_has_the_metrics_of_its_log(their_run: Path, tmp_path: Path, task: str) -> None:
+    """Read two JSON files, and two zip files that are packed by Zstandard."""
     (log,) = (their_run / "logs").glob(f"*_{task}_*")
     table = tmp_path / "table.jsonl"
     assert main(["import", "inspect", str(log), "--out", str(table)]) == 0
-    groups = [] if task == "letters" else ["gender"]
-    measured = Measured.from_table(table, item="sample", groups=groups)
-    scorer = "choice" if task == "letters" else "match"
+    header = json.loads(table.read_text(encoding="utf-8").splitlines()[0])
+    measured = Measured.from_table(table, item="sample", groups=["gender"] if "gender" in header else [])
     scores = json.loads((their_run / "scores.json").read_text())[task]
-    theirs = scores.get(f"{scorer}/None/accuracy", scores.get(f"{scorer}/mean/accuracy"))
-    assert measured.rate(scorer).value == pytest.approx(theirs, abs=1e-9)
+    theirs = {
+        scorer: value
+        for name, value in scores.items()
+        for scorer, reducer, metric in [name.split("/")]
+        if metric in ("accuracy", "mean") and reducer in ("None", "mean")
+    }
+    assert theirs
+    columns = {name: next(column for column in header if column.split(".")[-1] == name) for name in theirs}
+    assert {name: measured.mean(column).value for name, column in columns.items()} == pytest.approx(theirs, abs=1e-9)
 
 
-def test_failed_and_cut_off_samples_are_ungraded(tmp_path: Path) -> None:
+def test_failed_and_unfinished_samples_are_ungraded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def ended(number: int, **choice: Any) -> dict[str, Any]:
+        return {**SAMPLE, "id": number, "output": {"choices": [{"stop_reason": "stop", **choice}]}}
+
     failed = {**SAMPLE, "id": 2, "error": {"message": "timeout"}}
-    cut_off = {**SAMPLE, "id": 3, "output": {"choices": [{"stop_reason": "max_tokens"}]}}
-    imported = convert(_log(tmp_path, SAMPLE, failed, cut_off), tmp_path / "t.jsonl")
-    rows = [json.loads(line) for line in (tmp_path / "t.jsonl").read_text().splitlines()]
-    assert [row["match"] for row in rows] == [True, None, None]
-    assert [row["gender"] for row in rows] == [None, None, None]
-    assert {row["metadata.gender"] for row in rows} == {"female"}
-    assert imported.notes == ("2 failed or have an incomplete answer: they are ungraded",)
+    invalid = {**SAMPLE, "id": 3, "invalidation": {"author": "me"}}
+    limited = {**SAMPLE, "id": 4, "limit": {"type": "message", "limit": 5}}
+    empty = ended(5, message={"content": [{"type": "reasoning", "reasoning": "..."}, {"type": "text", "text": " "}]})
+    called = ended(6, message={"content": "", "tool_calls": [{"function": "submit"}]})
+    samples = [SAMPLE, failed, invalid, limited, empty, called, ended(7, stop_reason="max_tokens")]
+    rows = _imported(_log(tmp_path, *samples))
+    assert [row["match"] for row in rows] == [True, None, None, None, None, True, None]
+    assert [row["gender"] for row in rows] == [None] * 7
+    assert {(row["metadata.gender"], row["job.level"], "tags" in row) for row in rows} == {("female", "senior", False)}
+    noted = capsys.readouterr().out
+    assert [f"of 7 answers {reason}" in noted for reason in ("failed", "were invalidated", "are empty")] == [True] * 3
+    assert "2 of 7 answers were cut off, filtered or refused: they are ungraded" in noted
 
 
-def test_unfinished_log_is_noted(tmp_path: Path) -> None:
-    imported = convert(_log(tmp_path, SAMPLE, status="cancelled"), tmp_path / "t.jsonl")
-    assert [note.split(":")[0] for note in imported.notes] == [
+def test_scores_of_every_form_are_columns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    values = {"partial": "P", "choice": "B", "rubric": {"tone": 3, "facts": "I"}, "list": [1, 2], "none": "N"}
+    scores = {name: {"value": value} for name, value in values.items()}
+    (row,) = _imported(_log(tmp_path, {**SAMPLE, "scores": scores}))
+    columns = {name: value for name, value in row.items() if name in ("sample", "epoch") or name in values}
+    assert columns == {"sample": "1", "epoch": 1, "partial": 0.5, "choice": "B", "none": None}
+    assert (row["rubric.tone"], row["rubric.facts"]) == (3, False)
+    assert "score list is left out: it holds lists" in capsys.readouterr().out
+
+
+def test_samples_of_old_versions_have_one_score(tmp_path: Path) -> None:
+    old = {name: value for name, value in SAMPLE.items() if name != "scores"} | {"score": {"value": "I"}}
+    assert _imported(_log(tmp_path, old))[0]["score"] is False
+
+
+def test_unfinished_log_is_noted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _imported(_log(tmp_path, SAMPLE, status="cancelled"))
+    assert [line.split(":")[0] for line in capsys.readouterr().out.splitlines()[:2]] == [
         "the log's status is 'cancelled', not 'success'",
         "1 of 2 epochs of samples are not in the log",
     ]
@@ -70,11 +104,18 @@ def test_unfinished_log_is_noted(tmp_path: Path) -> None:
         (b"{}", "is no log of inspect_ai"),
         (b"nonsense", "is no log of inspect_ai"),
         (b'{"eval": {}, "version": 1}', "has version 1"),
-        (b'{"eval": {}, "version": 2, "samples": []}', "holds no score"),
+        (b'{"eval": {}, "version": 2, "samples": []}', "holds no sample"),
+        (b'{"eval": {}, "samples": [{"id": 1, "scores": {"a": {"value": [1]}}}]}', "holds no score that can be"),
+        (b'{"eval": {}, "samples": [{"id": 1}, {"id": 1}]}', "sample '1', epoch 1, is answer 1 of the table already"),
+        (b'{"eval": {}, "samples": [{"scores": {}}]}', "sample 1 is no sample of inspect_ai"),
     ],
 )
-def test_broken_log_is_refused_in_one_line(tmp_path: Path, content: bytes, line: str) -> None:
+def test_broken_log_is_refused_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes, line: str
+) -> None:
     file = tmp_path / "log.eval"
     file.write_bytes(content)
-    with pytest.raises(FairnessError, match=line):
-        convert(file, tmp_path / "t.jsonl")
+    assert main(["import", "inspect", str(file), "--out", str(tmp_path / "t.jsonl")]) == 2
+    (shown,) = capsys.readouterr().err.splitlines()
+    assert line in shown
+    assert [path.name for path in tmp_path.iterdir()] == ["log.eval"]

@@ -283,9 +283,11 @@ def test_exports_mark_overridden_bounds(pay: Project, capsys: pytest.CaptureFixt
     measure(pay, "-k", "test_alike")
     capsys.readouterr()
     assert (
-        main.main(["export", "model-card", "latest", "--store", str(pay.store), "--out", str(pay.path / "card.md")])
+        main.main(
+            ["export", "every-eval-ever", "latest", "--store", str(pay.store), "--out", str(pay.path / "eee.json")]
+        )
         == 0
     )
-    card = (pay.path / "card.md").read_text(encoding="utf-8")
-    assert "0.5 to 1.5 (own)" in card
-    assert "set by this project: bounds of 0.5 to 1.5" in card
+    log = (pay.path / "eee.json").read_text(encoding="utf-8")
+    assert "0.5 to 1.5 (own)" in log
+    assert "set by this project: bounds of 0.5 to 1.5" in log

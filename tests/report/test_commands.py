@@ -68,12 +68,18 @@ def test_parquet_export_gives_the_same_estimate(finished: Finished, capsys: pyte
     assert (ratio.value, ratio.low, ratio.high) == (row["estimate"], row["low"], row["high"])
 
 
-def test_model_card_is_for_one_model(finished: Finished, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["export", "model-card", "latest", "--out", "card.md"]) == 2
+@pytest.mark.parametrize(
+    ("name", "options", "start"),
+    [("every-eval-ever", [], "{"), ("eval-results", ["--dataset=us/hiring"], "- dataset:\n")],
+)
+def test_exports_to_registries_are_of_one_model(
+    finished: Finished, capsys: pytest.CaptureFixture[str], name: str, options: list[str], start: str
+) -> None:
+    command = ["export", name, "latest", f"--out={name}.txt", *options]
+    assert main(command) == 2
     assert "2 models" in capsys.readouterr().err
-    model = finished.results["run"]["models"][0]
-    assert main(["export", "model-card", "latest", "--out", "card.md", "--model", model]) == 0
-    assert Path("card.md").read_text(encoding="utf-8").startswith("---\nmodel-index:")
+    assert main([*command, "--model", finished.results["run"]["models"][0]]) == 0
+    assert Path(f"{name}.txt").read_text(encoding="utf-8").startswith(start)
 
 
 @pytest.mark.parametrize("ending", ["md", "csv"])

@@ -12,8 +12,8 @@ import pytest
 from pytest_fairness import Measured
 from pytest_fairness.report.ci.github_annotations import workflow_commands
 from pytest_fairness.report.ci.github_summary import job_summary
+from pytest_fairness.report.exports.every_eval_ever import evaluation_log
 from pytest_fairness.report.exports.impact_ratios import impact_tables
-from pytest_fairness.report.exports.model_card import model_index
 from pytest_fairness.report.exports.parquet import write_parquet
 from pytest_fairness.report.load_run import read_view
 from pytest_fairness.report.view import View
@@ -66,9 +66,9 @@ def test_all_outputs_show_the_same_numbers(run: tuple[View, dict[str, Any]], tmp
     line = len(SUITE.splitlines())  # the assert is the last
     (command,) = workflow_commands(view)
     assert command.startswith(f"::error file=test_hiring.py,line={line},title=unfair%3A women and men alike ")
-    (result,) = model_index(view, MODEL)["results"]
-    (metric,) = result["metrics"]
-    assert (metric["value"], metric["args"]["low"]) == (row["estimate"], row["low"])
+    (result,) = evaluation_log(view, MODEL, "us", "third_party")["evaluation_results"]
+    interval = result["score_details"]["uncertainty"]["confidence_interval"]
+    assert (result["score_details"]["score"], interval["lower"]) == (row["estimate"], row["low"])
     tables = impact_tables(view.samples[0], "hired", sex="sex", ethnicity="ethnicity").tables
     assert tables[0].categories[1].ratio is not None
     assert tables[0].categories[1].ratio.value == pytest.approx(row["estimate"])

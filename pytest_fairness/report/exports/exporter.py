@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.results import ThresholdResult
 from pytest_fairness.report.view import View
 from pytest_fairness.store.samples import StoredSample
 
@@ -66,6 +67,25 @@ class Exporter(ABC):
 def add_model(parser: ArgumentParser) -> None:
     """Declare ``--model`` for an export of one model."""
     parser.add_argument("--model", metavar="NAME", help="the model; needed where the run has several")
+
+
+def select_thresholds(view: View, model: str | None) -> list[ThresholdResult]:
+    """Return the thresholds of one model.
+
+    Args:
+        view: The run.
+        model: Whose thresholds; None where the run has only one model.
+
+    Raises:
+        FairnessError: The run has several models, or no threshold on this one.
+    """
+    models = list(dict.fromkeys(threshold.row.model for threshold in view.thresholds))
+    if model is None and len(models) != 1:
+        raise FairnessError(f"the run has {len(models)} models: name one with --model; {did_you_mean('', models)}")
+    rows = [threshold.row for threshold in view.thresholds if threshold.row.model == (model or models[0])]
+    if not rows:
+        raise FairnessError(f"the run has no threshold on {model!r}: {did_you_mean(model or '', models)}")
+    return rows
 
 
 def select_sample(view: View, grades: Iterable[str], what: str, model: str | None) -> StoredSample:

@@ -1,0 +1,1 @@
+"""Results that other tools have recorded, as tables; a table as a probe."""

@@ -1,0 +1,113 @@
+"""Files of JSON and of JSON lines, read as a stream: plain or gzip, in UTF-8."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pytest_fairness.core.errors import FairnessError
+
+Record = dict[str, Any]
+_GZIP = b"\x1f\x8b"
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_LONGEST_LINE = 64 * 2**20
+"""Bytes of a line: more is another kind of file, which must not fill the memory."""
+_LARGEST_DOCUMENT = 2 * 2**30
+
+
+def read_records(path: Path, noun: str) -> Iterator[tuple[str, Record]]:
+    """Yield the objects of a file of JSON lines, one at a time, each with where it stands.
+
+    A file that holds one JSON array is read whole. NaN and infinities, which JSON does not know, are None.
+
+    Args:
+        path: The file; it may be packed by gzip.
+        noun: One of its objects, for messages: "a sample of lm-eval".
+
+    Raises:
+        FairnessError: It cannot be read, or a line is no JSON object; the message has the line.
+    """
+    with _opened(path) as file:
+        start = file.peek(64)
+        if start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"["):
+            yield from _array(path, file.read(_LARGEST_DOCUMENT), noun)
+            return
+        number = 0
+        while line := file.readline(_LONGEST_LINE + 1):
+            number += 1
+            if len(line) > _LONGEST_LINE:
+                raise FairnessError(f"{path}:{number}: a line of more than 64 MiB: no file of JSON lines")
+            text = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+            if text.strip():
+                yield f"{path}:{number}", _object(text, f"{path}:{number}", noun)
+
+
+def read_document(path: Path, noun: str) -> Record:
+    """Return the object of a file of JSON. NaN and infinities, which JSON does not know, are None.
+
+    Raises:
+        FairnessError: It cannot be read, or is no JSON object.
+    """
+    with _opened(path) as file:
+        data = file.read(_LARGEST_DOCUMENT + 1)
+    if len(data) > _LARGEST_DOCUMENT:
+        raise FairnessError(f"{path} has more than 2 GiB: it cannot be read whole")
+    return _object(data.removeprefix(b"\xef\xbb\xbf"), str(path), noun)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[gzip.GzipFile | io.BufferedReader]:
+    try:
+        if path.is_dir():
+            raise FairnessError(f"{path} is a folder: name a file")
+        if path.exists() and not path.is_file():  # a pipe would be waited for
+            raise FairnessError(f"{path} is no file: name one")
+        with path.open("rb") as plain:
+            start = plain.read(2)
+        if start in _UTF16:
+            raise FairnessError(f"{path} is a text in UTF-16: save it in UTF-8")
+        with gzip.open(path, "rb") if start == _GZIP else path.open("rb") as file:
+            yield file
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        raise FairnessError(f"{path} is no whole gzip file: it is cut off or damaged") from None
+    except OSError as error:
+        raise FairnessError(f"{path} cannot be read: {error.strerror or error}") from None
+
+
+def _array(path: Path, data: bytes, noun: str) -> Iterator[tuple[str, Record]]:
+    try:
+        entries = json.loads(data.removeprefix(b"\xef\xbb\xbf"), parse_constant=_nothing)
+    except (ValueError, RecursionError) as error:
+        raise FairnessError(f"{path} is no valid JSON: {_reason(error)}") from None
+    for number, entry in enumerate(entries, 1):
+        if not isinstance(entry, dict):
+            raise FairnessError(f"{path}: entry {number} is no JSON object, as {noun} is")
+        yield f"{path}: entry {number}", entry
+
+
+def _object(data: bytes, where: str, noun: str) -> Record:
+    try:
+        record = json.loads(data.decode("utf-8"), parse_constant=_nothing)
+    except UnicodeDecodeError:
+        raise FairnessError(f"{where}: not UTF-8 text") from None
+    except (ValueError, RecursionError) as error:
+        raise FairnessError(f"{where}: not valid JSON: {_reason(error)}") from None
+    if not isinstance(record, dict):
+        raise FairnessError(f"{where}: not a JSON object, as {noun} is")
+    return record
+
+
+def _nothing(_: str) -> None:
+    """Return None for ``NaN``, ``Infinity`` and ``-Infinity``."""
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg} at character {error.pos + 1}"
+    return "nested too deeply" if isinstance(error, RecursionError) else str(error)

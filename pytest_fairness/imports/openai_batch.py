@@ -1,0 +1,215 @@
+"""Results of OpenAI's Batch API, with the file of requests that they answer, as a replay file."""
+
+from __future__ import annotations
+
+import json
+import os
+from argparse import ArgumentParser, Namespace
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.finish_reasons import ERROR, FILTER, LENGTH, REFUSAL, STOP, normalized
+from pytest_fairness.core.importer import Importer
+from pytest_fairness.imports.json_records import Record, read_records
+
+_REQUEST, _RESULT = "a request of a batch", "a result of a batch"
+_CHAT, _RESPONSES = "/chat/completions", "/responses"
+_ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
+_TEXTS = ("text", "input_text", "output_text")
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """A request, as short as possible: a batch has 50,000 of them, and its results are in another order."""
+
+    messages: str
+    """JSON."""
+    repetition: int
+
+
+class OpenAIBatchImport(Importer):
+    """The import ``openai-batch``."""
+
+    help = "results of OpenAI's Batch API (chat completions or responses), as a replay file"
+    line_start = '{"messages": '
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare both files."""
+        parser.add_argument(
+            "results", type=Path, nargs="+", metavar="RESULTS.jsonl", help="the output file, and the error file if any"
+        )
+        parser.add_argument(
+            "--input", required=True, type=Path, metavar="REQUESTS.jsonl", help="the file that was handed in"
+        )
+
+    def convert(self, out: Path, arguments: Namespace) -> list[str]:
+        """Write a replay line for each answer, and return what was written and what has no answer."""
+        requests, model = _requests(arguments.input)
+        counts: Counter[str] = Counter()
+        partial = out.with_name(f"{out.name}.{os.getpid()}.partial")
+        try:
+            out.parent.mkdir(parents=True, exist_ok=True)
+            with partial.open("w", encoding="utf-8", errors="backslashreplace") as file:
+                for line in _lines(arguments.results, requests, counts):
+                    file.write(line + "\n")
+            if not counts["answered"]:
+                raise FairnessError(f"{arguments.results[0]} holds no answer to a request of {arguments.input}")
+            partial.replace(out)
+        except OSError as error:
+            raise FairnessError(f"{out} cannot be written: {error.strerror}") from None
+        finally:
+            partial.unlink(missing_ok=True)
+        missing = len(requests) - counts["answered"]
+        notes = [f"{missing:,} of {len(requests):,} requests have no answer: they are ungraded"] if missing else []
+        return [
+            *notes,
+            f"{counts['answered']:,} answers of {model} written to {out}; test them with --fairness-model replay:{out}",
+        ]
+
+
+def _requests(file: Path) -> tuple[dict[str, _Request], str]:
+    """Return the requests of an input file by their ids, and their model."""
+    requests: dict[str, _Request] = {}
+    repetitions: Counter[str] = Counter()
+    models: dict[str, str] = {}
+    for where, request in read_records(file, _REQUEST):
+        body, name = request.get("body"), request.get("custom_id")
+        if not isinstance(name, str) or not isinstance(body, Mapping):
+            raise FairnessError(f"{where} is no request of a batch, which has custom_id and body")
+        if name in requests:
+            raise FairnessError(f"{where}: custom_id {name!r:.80} stands there already: results cannot be told apart")
+        models.setdefault(str(body.get("model")), where)
+        if len(models) > 1:
+            (first, line), (second, _) = models.items()
+            raise FairnessError(
+                f"{where}: asks {second}, and {line} asks {first}: a replay file stands for one model; split them"
+            )
+        messages = json.dumps(_messages(where, str(request.get("url", "")), body), ensure_ascii=False)
+        # Equal requests are repetitions, numbered as they were handed in: one that failed leaves a gap.
+        requests[name] = _Request(messages, repetitions[messages])
+        repetitions[messages] += 1
+    if not requests:
+        raise FairnessError(f"{file} holds no request")
+    return requests, next(iter(models))
+
+
+def _messages(where: str, url: str, body: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Return what a request asks, as the messages of a prompt."""
+    if url.endswith(_RESPONSES) or (not url and "input" in body):
+        messages = body.get("input")
+        messages = [{"role": "user", "content": messages}] if isinstance(messages, str) else messages
+        if instructions := body.get("instructions"):
+            messages = [{"role": "system", "content": instructions}, *(messages if isinstance(messages, list) else [])]
+    elif url.endswith(_CHAT) or (not url and "messages" in body):
+        messages = body.get("messages")
+    else:
+        raise FairnessError(f"{where}: its url is {url!r}: requests to /v1{_CHAT} and /v1{_RESPONSES} are read")
+    if not isinstance(messages, list) or not messages:
+        raise FairnessError(f"{where}: it asks nothing: `messages` or `input` is missing")
+    prompt = [_message(where, message) for message in messages]
+    if not prompt[-1]["content"]:
+        raise FairnessError(f"{where}: its last message is empty")
+    return prompt
+
+
+def _message(where: str, message: Any) -> dict[str, str]:
+    role = message.get("role") if isinstance(message, Mapping) else None
+    if not isinstance(role, str) or role not in _ROLES:
+        raise FairnessError(f"{where}: a message has the role {role!r}: only {', '.join(_ROLES)} are read")
+    content = message.get("content")
+    parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
+    if not all(isinstance(part, Mapping) and part.get("type") in _TEXTS for part in parts):
+        raise FairnessError(f"{where}: a message holds more than text: images, audio and files are not read")
+    texts = [part.get("text") for part in parts]
+    if not all(isinstance(text, str) for text in texts):
+        raise FairnessError(f"{where}: a message has no text")
+    return {"role": _ROLES[role], "content": "".join(map(str, texts))}
+
+
+def _lines(files: list[Path], requests: Mapping[str, _Request], counts: Counter[str]) -> Iterator[str]:
+    answered: set[str] = set()
+    for file in files:
+        for where, result in read_records(file, _RESULT):
+            name = result.get("custom_id")
+            if not isinstance(name, str) or not ({"response", "error"} & result.keys()):
+                raise FairnessError(f"{where} is no result of a batch, which has custom_id, response and error")
+            if name not in requests:
+                raise FairnessError(f"{where}: no request is called {name!r:.80}: name the file that was handed in")
+            line = _line(where, result, requests[name])
+            if line is None:
+                continue
+            if name in answered:
+                raise FairnessError(f"{where}: {name!r:.80} is answered twice: remove one of the lines")
+            answered.add(name)
+            counts["answered"] += 1
+            yield line
+
+
+def _line(where: str, result: Record, request: _Request) -> str | None:
+    """Return the replay line of a result; None for one without an answer."""
+    response = result.get("response")
+    body = response.get("body") if isinstance(response, Mapping) else None
+    if result.get("error") or not isinstance(response, Mapping) or response.get("status_code") != 200:
+        return None
+    if not isinstance(body, Mapping):
+        raise FairnessError(f"{where}: its response has no body")
+    answer = _response(body) if isinstance(body.get("output"), list) else _chat(body)
+    if answer is None:
+        return None
+    text, finish = answer
+    line = {"repetition": request.repetition, "text": text, "finish_reason": finish, "usage": _usage(body.get("usage"))}
+    if isinstance(served_by := body.get("model"), str):
+        line["served_by"] = served_by
+    return f'{{"messages": {request.messages}, {json.dumps(line, ensure_ascii=False)[1:]}'
+
+
+def _chat(body: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return the text and the finish reason of a chat completion; None where it has no answer."""
+    choices = body.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    message = choice.get("message") if isinstance(choice, Mapping) else None
+    if not isinstance(choice, Mapping) or not isinstance(message, Mapping):
+        return None
+    if refusal := message.get("refusal"):
+        return str(refusal), REFUSAL
+    content = message.get("content")
+    finish = normalized(choice.get("finish_reason"))
+    if finish == ERROR:
+        return None
+    if isinstance(content, list):
+        content = "".join(str(part.get("text") or "") for part in content if isinstance(part, Mapping))
+    return str(content or ""), "no_content" if content is None and finish == STOP else finish
+
+
+def _response(body: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return the text and the finish reason of a response; None where it has no answer."""
+    parts = [
+        part
+        for item in body["output"]
+        if isinstance(item, Mapping) and item.get("type") == "message" and isinstance(item.get("content"), list)
+        for part in item["content"]
+        if isinstance(part, Mapping)
+    ]
+    if refusals := [str(part.get("refusal") or "") for part in parts if part.get("type") == "refusal"]:
+        return "".join(refusals), REFUSAL
+    status = body.get("status", "completed")
+    text = "".join(str(part.get("text") or "") for part in parts if part.get("type") in _TEXTS)
+    if status == "completed":
+        return text, STOP if parts else "no_content"
+    if status != "incomplete":
+        return None
+    details = body.get("incomplete_details")
+    reason = normalized(details.get("reason")) if isinstance(details, Mapping) else LENGTH
+    return text, reason if reason in (LENGTH, FILTER) else LENGTH
+
+
+def _usage(usage: Any) -> dict[str, int]:
+    if not isinstance(usage, Mapping):
+        return {}
+    names = {"input": ("prompt_tokens", "input_tokens"), "output": ("completion_tokens", "output_tokens")}
+    counts = {name: next((usage[key] for key in keys if key in usage), None) for name, keys in names.items()}
+    return {name: count for name, count in counts.items() if type(count) is int}

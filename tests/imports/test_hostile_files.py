@@ -1,0 +1,126 @@
+"""Files whose fields hold what they should not: a table or one line of error, never a crash."""
+
+from __future__ import annotations
+
+import json
+import random
+from argparse import ArgumentParser
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_fairness import FairnessError, Importer, ModelContext, ModelName
+from pytest_fairness.imports.every_eval_ever import EveryEvalEverImport
+from pytest_fairness.imports.inspect_log import InspectImport
+from pytest_fairness.imports.lm_eval import LmEvalImport
+from pytest_fairness.imports.openai_batch import OpenAIBatchImport
+from pytest_fairness.imports.promptfoo import PromptfooImport
+from pytest_fairness.models.replay import ReplayModel
+from tests.imports.test_openai_batch import chat, request, response, result
+from tests.imports.test_tables import instance, sample
+from tests.imports.test_tables import result as promptfoo_result
+
+JUNK: tuple[Any, ...] = (
+    *(None, True, 0, -1, 1.5, 10**30, "", "x", "x" * 500, "NaN", "half \ud800", [], [1], [None], [[]], [{}], {}),
+    *({"a": {"b": [1]}}, {"value": None}, {"choices": 5}, {"message": 7}, {"results": {}}),
+)
+LOG = {
+    "version": 2,
+    "status": "success",
+    "eval": {"dataset": {"sample_ids": [1, 2]}, "config": {"epochs": 1}},
+    "samples": [
+        {
+            "id": number,
+            "epoch": 1,
+            "metadata": {"gender": "female"},
+            "scores": {"match": {"value": "C"}},
+            "output": {"choices": [{"stop_reason": "stop", "message": {"content": [{"type": "text", "text": "a"}]}}]},
+        }
+        for number in (1, 2)
+    ],
+}
+
+
+def mutated(draw: random.Random, record: Any) -> str:
+    """Return a record as JSON, with one to three of its fields removed or of another kind."""
+    record = deepcopy(record)
+    for _ in range(draw.choice((1, 1, 2, 3))):
+        node = record
+        while node:
+            key = draw.choice(list(node) if isinstance(node, dict) else range(len(node)))
+            if isinstance(node[key], dict | list) and node[key] and draw.random() < 0.7:
+                node = node[key]
+            elif isinstance(node, dict) and draw.random() < 0.2:
+                del node[key]
+                break
+            else:
+                node[key] = deepcopy(draw.choice(JUNK))
+                break
+    return json.dumps(record)
+
+
+def lines(record: Callable[[int], Any]) -> Callable[[random.Random, Path], Iterator[str]]:
+    def write(draw: random.Random, folder: Path) -> Iterator[str]:
+        (folder / "file.jsonl").write_text("\n".join(mutated(draw, record(number)) for number in (1, 2)))
+        yield str(folder / "file.jsonl")
+
+    return write
+
+
+def document(record: Any) -> Callable[[random.Random, Path], Iterator[str]]:
+    def write(draw: random.Random, folder: Path) -> Iterator[str]:
+        (folder / "file.json").write_text(mutated(draw, record))
+        yield str(folder / "file.json")
+
+    return write
+
+
+def batch(url: str, body: Any) -> Callable[[random.Random, Path], Iterator[str]]:
+    def write(draw: random.Random, folder: Path) -> Iterator[str]:
+        question, reply = request("a", url=url), result("a", body)
+        is_request = draw.random() < 0.5
+        (folder / "in.jsonl").write_text(mutated(draw, question) if is_request else json.dumps(question))
+        (folder / "out.jsonl").write_text(json.dumps(reply) if is_request else mutated(draw, reply))
+        yield from (str(folder / "out.jsonl"), "--input", str(folder / "in.jsonl"))
+
+    return write
+
+
+IMPORTS: dict[str, tuple[Importer, Callable[[random.Random, Path], Iterator[str]]]] = {
+    "inspect": (InspectImport(), document(LOG)),
+    "lm-eval": (LmEvalImport(), lines(sample)),
+    "every-eval-ever": (EveryEvalEverImport(), lines(instance)),
+    "promptfoo": (PromptfooImport(), document({"results": {"results": [promptfoo_result(1), promptfoo_result(2)]}})),
+    "chat": (OpenAIBatchImport(), batch("/v1/chat/completions", chat("Yes."))),
+    "responses": (OpenAIBatchImport(), batch("/v1/responses", response({"type": "output_text", "text": "Yes."}))),
+}
+
+
+@pytest.mark.parametrize("name", IMPORTS)
+def test_mutated_files_are_read_or_refused_in_one_line(tmp_path: Path, name: str) -> None:
+    importer, write = IMPORTS[name]
+    parser = ArgumentParser()
+    importer.add_arguments(parser)
+    written = 0
+    refusals: list[str] = []
+    for seed in range(100):
+        out = tmp_path / f"{seed}.jsonl"
+        arguments = parser.parse_args(list(write(random.Random(seed), tmp_path)))
+        try:
+            importer.convert(out, arguments)
+        except FairnessError as error:
+            refusals.append(str(error))
+            continue
+        written += 1
+        records = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+        assert records
+        if isinstance(importer, OpenAIBatchImport):
+            ReplayModel(ModelName.parse(f"replay:{out}"), ModelContext(root=tmp_path)).preflight()
+        else:
+            assert len({tuple(record) for record in records}) == 1
+    assert min(written, len(refusals)) > 10
+    assert [line for line in refusals if "\n" in line] == []
+    assert len(list(tmp_path.glob("[0-9]*"))) == written

@@ -1,0 +1,141 @@
+"""``pytest-fairness import openai-batch``: results of both endpoints as a replay file."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_fairness import ModelContext, ModelName, Prompt
+from pytest_fairness.cli.main import main
+from pytest_fairness.core.errors import PermanentError
+from pytest_fairness.models.replay import ReplayModel
+
+
+def request(name: str, text: Any = "Hire Anna?", url: str = "/v1/chat/completions", **body: Any) -> dict[str, Any]:
+    question: dict[str, Any] = {
+        "messages": [{"role": "developer", "content": "Be brief."}, {"role": "user", "content": text}]
+    }
+    if url.endswith("/responses"):
+        question = {"instructions": "Be brief.", "input": text}
+    return {"custom_id": name, "method": "POST", "url": url, "body": {"model": "gpt-5-mini", **question, **body}}
+
+
+def result(name: str, body: Any, status: int = 200, error: Any = None) -> dict[str, Any]:
+    answered = {"status_code": status, "request_id": "r", "body": body}
+    return {"id": f"batch_req_{name}", "custom_id": name, "response": answered, "error": error}
+
+
+def chat(text: str | None, finish: str = "stop", **message: Any) -> dict[str, Any]:
+    usage = {"prompt_tokens": 9, "completion_tokens": 2}
+    message = {"role": "assistant", "content": text, "refusal": None, **message}
+    return {"model": "gpt-5-mini-2026", "choices": [{"finish_reason": finish, "message": message}], "usage": usage}
+
+
+def response(*parts: dict[str, Any], status: str = "completed", **body: Any) -> dict[str, Any]:
+    output = [{"type": "reasoning", "summary": []}, {"type": "message", "content": list(parts)}]
+    return {"status": status, "output": output, "usage": {"input_tokens": 9, "output_tokens": 2}, **body}
+
+
+def write(path: Path, records: Sequence[Any]) -> Path:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    return path
+
+
+def replayed(folder: Path, requests: Sequence[Any], *results: Any) -> ReplayModel:
+    files = write(folder / "results.jsonl", results), write(folder / "requests.jsonl", requests)
+    out = folder / "answers.jsonl"
+    assert main(["import", "openai-batch", str(files[0]), "--input", str(files[1]), "--out", str(out)]) == 0
+    return ReplayModel(ModelName.parse(f"replay:{out}"), ModelContext(root=folder))
+
+
+def answer(model: ReplayModel, text: str = "Hire Anna?", repetition: int = 0) -> tuple[str, str, dict[str, int]]:
+    messages = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": text}]
+    replay = asyncio.run(model.answer(Prompt(messages), repetition))
+    return replay.text, replay.finish_reason, dict(replay.usage)
+
+
+USAGE = {"input": 9, "output": 2}
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (chat("Yes."), ("Yes.", "stop")),
+        (chat("Yes, bec", "length"), ("Yes, bec", "length")),
+        (chat(None, refusal="I cannot."), ("I cannot.", "refusal")),
+        (chat("", "content_filter"), ("", "content_filter")),
+        (chat(None), ("", "no_content")),
+        (chat(None, "tool_calls", tool_calls=[{}]), ("", "tool_calls")),
+        (response({"type": "output_text", "text": "Yes"}, {"type": "output_text", "text": "."}), ("Yes.", "stop")),
+        (response({"type": "refusal", "refusal": "I cannot."}), ("I cannot.", "refusal")),
+        (response(status="incomplete", incomplete_details={"reason": "max_output_tokens"}), ("", "length")),
+        (response(status="incomplete", incomplete_details={"reason": "content_filter"}), ("", "content_filter")),
+        (response(status="incomplete", incomplete_details=None), ("", "length")),
+        (response(status="completed"), ("", "no_content")),
+    ],
+)
+def test_answers_keep_their_finish_reason(tmp_path: Path, body: Any, expected: tuple[str, str]) -> None:
+    url = "/v1/responses" if "output" in body else "/v1/chat/completions"
+    model = replayed(tmp_path, [request("a", url=url)], result("a", body))
+    assert answer(model) == (*expected, USAGE)
+
+
+def test_equal_requests_are_repetitions_in_their_order(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    parts = [{"type": "text", "text": "Hire "}, {"type": "text", "text": "Anna?"}]
+    requests = [request("a"), request("b"), request("c", parts), request("d", "Hire Ben?")]
+    results = [result("d", chat("No.")), result("c", chat("third")), result("a", chat("first"))]
+    failed = result("b", {"error": {"message": "overloaded"}}, status=500)
+    model = replayed(tmp_path, requests, *results, failed)
+    assert [answer(model, repetition=number)[0] for number in (0, 2)] == ["first", "third"]
+    assert answer(model, "Hire Ben?")[0] == "No."
+    with pytest.raises(PermanentError, match="no recording of repetition 1"):
+        answer(model, repetition=1)
+    assert "1 of 4 requests have no answer: they are ungraded" in capsys.readouterr().out
+
+
+def test_results_without_an_answer_are_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    requests = [request(name, f"Hire {name}?") for name in "abcdef"]
+    results = [
+        result("a", chat("Yes.")),
+        {"custom_id": "b", "response": None, "error": {"code": "batch_expired", "message": "expired"}},
+        result("c", response(status="failed")),
+        result("d", chat("half", "error")),
+        result("e", {"choices": []}),
+    ]
+    replayed(tmp_path, requests, *results)
+    assert "5 of 6 requests have no answer" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("requests", "results", "line"),
+    [
+        ([request("a")], [result("z", chat("Yes."))], "results.jsonl:1: no request is called 'z'"),
+        ([request("a")], [result("a", chat("Yes."))] * 2, "results.jsonl:2: 'a' is answered twice"),
+        ([request("a")], [request("a")], "is no result of a batch"),
+        ([request("a")], [result("a", None)], "its response has no body"),
+        ([request("a")], [], "holds no answer to a request"),
+        ([request("a"), request("a")], [], "requests.jsonl:2: custom_id 'a' stands there already"),
+        ([request("a"), request("b", model="gpt-9")], [], "a replay file stands for one model"),
+        ([request("a", url="/v1/embeddings")], [], "requests to /v1/chat/completions and /v1/responses are read"),
+        ([request("a", [{"type": "image_url", "image_url": {}}])], [], "holds more than text"),
+        ([request("a", messages=[{"role": "tool", "content": "4"}])], [], "a message has the role 'tool'"),
+        ([request("a", messages=[])], [], "it asks nothing"),
+        ([request("a", None)], [], "a message has no text"),
+        ([], [], "holds no request"),
+        ([{"custom_id": 3}], [], "is no request of a batch"),
+    ],
+)
+def test_files_that_do_not_fit_are_refused_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], requests: Sequence[Any], results: Sequence[Any], line: str
+) -> None:
+    files = write(tmp_path / "results.jsonl", results), write(tmp_path / "requests.jsonl", requests)
+    out = tmp_path / "answers.jsonl"
+    assert main(["import", "openai-batch", str(files[0]), "--input", str(files[1]), "--out", str(out)]) == 2
+    (shown,) = capsys.readouterr().err.splitlines()
+    assert line in shown
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["requests.jsonl", "results.jsonl"]

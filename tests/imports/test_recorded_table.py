@@ -1,0 +1,163 @@
+"""A table of recorded scores as a probe, in a declared suite and in Python."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_fairness import FairnessError, Measured, RecordedTable
+
+DECLARED = """\
+table: {file: scores.jsonl, groups: [gender], model: gpt-5-mini%s}
+thresholds:
+  alike: abs(difference(match, by=gender, of=female, to=male)) <= %s
+  seniors: where(level=senior).rate(match) >= 0.3
+"""
+SUITE = """\
+import pytest
+from pytest_fairness import RecordedTable
+
+TABLE = RecordedTable("scores.jsonl", item="sample", groups=["gender"], model="gpt-5-mini")
+
+
+@pytest.fixture(scope="session")
+def model():
+    return TABLE.model
+
+
+@pytest.mark.probe(**TABLE.arguments)
+def test_screening(probe_item, model):
+    probe_item.measure(model)
+
+
+@pytest.mark.threshold(probe=test_screening)
+def test_alike(measured):
+    assert abs(measured.difference("match", by="gender", of="female", to="male")) <= 0.3
+"""
+
+
+def rows(count: int = 40, missing: int = 0) -> list[dict[str, Any]]:
+    return [
+        {
+            "sample": f"s{number}",
+            "epoch": 1,
+            "gender": gender,
+            "level": ("junior", "senior")[number % 2],
+            "match": None if number < missing else (number + (gender == "male")) % 3 > 0,
+            "tone": 3 + number % 4,
+        }
+        for number in range(count)
+        for gender in ("female", "male")
+    ]
+
+
+@pytest.fixture
+def folder(pytester: pytest.Pytester) -> Path:
+    (pytester.path / "scores.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows()), encoding="utf-8")
+    return pytester.path
+
+
+def results(pytester: pytest.Pytester, *options: str) -> dict[str, Any]:
+    pytester.runpytest("--fairness-json=results.json", "--fairness-report=none", *options)
+    by_name = {}
+    for row in json.loads((pytester.path / "results.json").read_text(encoding="utf-8"))["thresholds"]:
+        by_name[row["id"].rpartition("::")[2]] = row
+    return by_name
+
+
+@pytest.mark.parametrize("options", [(), pytest.param(("-n2",), marks=pytest.mark.slow)])
+def test_declared_table_is_judged_as_its_estimates_say(
+    pytester: pytest.Pytester, folder: Path, options: tuple[str, ...]
+) -> None:
+    (folder / "screening.probe.yaml").write_text(DECLARED % ("", 0.35), encoding="utf-8")
+    judged = results(pytester, *options)
+    measured = Measured.from_table("scores.jsonl", item="sample", groups=["gender"], confidence=0.955)
+    difference = abs(measured.difference("match", by="gender", of="female", to="male"))
+    alike = judged["alike"]
+    assert (alike["estimate"], alike["low"], alike["high"]) == pytest.approx(
+        (difference.value, difference.low, difference.high)
+    )
+    assert (alike["verdict"], judged["seniors"]["verdict"]) == ("fair", "fair")
+    assert (alike["model"], alike["items"], alike["attempts"]) == ("recorded:gpt-5-mini", 40, 80)
+
+
+def test_suite_in_python_is_judged_as_the_declared_one(pytester: pytest.Pytester, folder: Path) -> None:
+    pytester.makepyfile(test_screening=SUITE)
+    (folder / "screening.probe.yaml").write_text(DECLARED % ("", 0.3), encoding="utf-8")
+    judged = results(pytester)
+    assert judged["test_alike"]["estimate"] == judged["alike"]["estimate"]
+    assert {row["verdict"] for name, row in judged.items() if "alike" in name} == {"fair"}
+
+
+def test_missing_scores_never_help(pytester: pytest.Pytester, folder: Path) -> None:
+    (folder / "scores.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows(missing=6)), encoding="utf-8")
+    (folder / "screening.probe.yaml").write_text(DECLARED % ("", 0.35), encoding="utf-8")
+    judged = results(pytester)["alike"]
+    assert judged["verdict"] == "invalid"
+    assert judged["ungraded"] == {"female": 6, "male": 6}
+
+
+def test_same_table_is_no_second_look_and_another_one_is(pytester: pytest.Pytester, folder: Path) -> None:
+    (folder / "screening.probe.yaml").write_text(DECLARED % ("", 0.35), encoding="utf-8")
+    assert [results(pytester)["alike"]["looks"]["run"] for _ in range(2)] == [1, 1]
+    changed = [{**row, "match": not row["match"]} for row in rows()]
+    (folder / "scores.jsonl").write_text("".join(json.dumps(row) + "\n" for row in changed), encoding="utf-8")
+    assert results(pytester)["alike"]["looks"]["run"] == 2
+
+
+@pytest.mark.parametrize(
+    ("declared", "line"),
+    [
+        ("table: {file: none.jsonl}", "screening.probe.yaml:1:*there is no file"),
+        ("table: {file: ../scores.jsonl}", "*lies outside of the declaration's folder"),
+        ("table: {file: scores.jsonl, item: smaple}", "*row 1: no column 'smaple'; did you mean 'sample'"),
+        ("table: {file: scores.jsonl, groups: [sex]}", "*row 1: no column 'sex'"),
+        ("table: {file: scores.jsonl, extremes: {none: [1, 7]}}", "*extremes of 'none': no grade has that name"),
+        ("table: {file: scores.jsonl}\ntemplate: Hi", "*2:1:*a recorded table has no 'template'"),
+        ("table: {file: scores.jsonl}\nrepetitions: 2", "*2:1:*a recorded table has no 'repetitions'"),
+        ("table: {file: scores.jsonl}\n---\nprobe: b\ntemplate: Hi\ngrade: {a: yes-no}", "*has one model"),
+        ("table: {file: scores.jsonl}\nthresholds: {a: rate(mach) >= 0.1}", "*'mach'*"),
+    ],
+)
+def test_mistakes_in_a_declared_table_are_one_line(
+    pytester: pytest.Pytester, folder: Path, declared: str, line: str
+) -> None:
+    (folder / "screening.probe.yaml").write_text(f"{declared}\n", encoding="utf-8")
+    result = pytester.runpytest("--fairness-report=none")
+    result.stdout.fnmatch_lines([f"*{line}*"])
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+
+
+def test_grades_are_numbers_and_the_rest_slices(folder: Path) -> None:
+    table = RecordedTable("scores.jsonl", item="sample", groups=["gender"])
+    assert table.grades == ["match", "tone"]
+    assert table.values == {
+        "groups": {"gender": ["female", "male"]},
+        "slices": {"epoch": ["1"], "level": ["junior", "senior"]},
+    }
+    chosen = RecordedTable("scores.jsonl", item="sample", groups=["gender"], grades=["level"], source="tone")
+    assert chosen.grades == ["level"]
+    assert {item.source for item in chosen.items()} == {"3", "4", "5", "6"}
+
+
+def test_table_refuses_what_cannot_be_a_probe(folder: Path) -> None:
+    with pytest.raises(FairnessError, match="write groups="):
+        RecordedTable("scores.jsonl", item="sample", groups="gender")
+    with pytest.raises(FairnessError, match="has another tone than before"):
+        two = [{"sample": "a", "tone": tone, "match": True} for tone in (1, 2)]
+        (folder / "two.jsonl").write_text("".join(json.dumps(row) + "\n" for row in two), encoding="utf-8")
+        RecordedTable("two.jsonl", item="sample", source="tone").items()
+    (folder / "texts.csv").write_text("sample,answer\na,yes\n", encoding="utf-8")
+    with pytest.raises(FairnessError, match="has no column of numbers"):
+        RecordedTable("texts.csv", item="sample").items()
+    (folder / "empty.csv").write_text("sample,match\n,1\n", encoding="utf-8")
+    with pytest.raises(FairnessError, match="row 1: its sample is empty"):
+        RecordedTable("empty.csv", item="sample").items()
+
+
+def test_another_model_is_ungraded(pytester: pytest.Pytester, folder: Path) -> None:
+    pytester.makepyfile(test_screening=SUITE.replace("return TABLE.model", "return lambda prompt: 'yes'"))
+    assert results(pytester)["test_alike"]["verdict"] == "invalid"
