@@ -21,6 +21,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice, starmap
 from pathlib import Path
 from typing import Any
 
@@ -63,18 +64,21 @@ class Mutant:
         return f"{self.module}:{self.line}: {self.before} -> {self.after}"
 
 
-def mutants(module: str) -> Iterator[Mutant]:
-    """Yield all mutants of a module, in the order of its nodes."""
-    tree = ast.parse((ROOT / module).read_text(encoding="utf-8"))
+def places(tree: ast.AST) -> Iterator[tuple[ast.AST, str, Any]]:
+    """Yield what may be changed in a module, in the order of its nodes: a node, a field of it and another value."""
     ignored = {id(node) for part in without_behavior(tree) for node in ast.walk(part)}
     for node in ast.walk(tree):
-        if id(node) in ignored:
-            continue
-        for field, value in changes(node):
-            before, kept = shorten(node), getattr(node, field)
-            setattr(node, field, value)
-            yield Mutant(module, getattr(node, "lineno", 0), before, shorten(node), ast.unparse(tree))
-            setattr(node, field, kept)
+        if id(node) not in ignored:
+            yield from ((node, field, value) for field, value in changes(node))
+
+
+def mutant_of(module: str, number: int) -> Mutant:
+    """Return a module with the change of this number."""
+    tree = ast.parse((ROOT / module).read_text(encoding="utf-8"))
+    node, field, value = next(islice(places(tree), number, None))
+    before = shorten(node)
+    setattr(node, field, value)
+    return Mutant(module, getattr(node, "lineno", 0), before, shorten(node), ast.unparse(tree))
 
 
 def shorten(node: ast.AST) -> str:
@@ -117,7 +121,12 @@ def sample(packages: Sequence[str], count: int, seed: int) -> list[Mutant]:
         folder = ROOT / "pytest_fairness" / package
         modules = sorted(file.relative_to(ROOT).as_posix() for file in folder.rglob("*.py"))
         size = count // len(packages) + (index < count % len(packages))
-        chosen += draw.sample([mutant for module in modules for mutant in mutants(module)], size)
+        numbered = [
+            (module, number)
+            for module in modules
+            for number, _ in enumerate(places(ast.parse((ROOT / module).read_text(encoding="utf-8"))))
+        ]
+        chosen += starmap(mutant_of, draw.sample(numbered, size))
     return chosen
 
 
