@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import gc
 import inspect
+import json
 import marshal
 import os
 import random
@@ -18,7 +19,9 @@ import socket
 import subprocess
 import sys
 import tempfile
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import execnet
 import pytest
@@ -26,6 +29,8 @@ import pytest
 from tests.helpers.preloaded import preload
 
 CLIENT = Path(__file__).with_name("fork_client.py")
+CONSTANTS = "PYTEST_FAIRNESS_TEST_CONSTANTS"
+"""The variable with the constants that `set_constants` has changed."""
 
 
 class ForkServer:
@@ -76,6 +81,22 @@ def interpreter_environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name.startswith("PYTHON") and name != "PYTHONPATH"}
 
 
+def set_constants(patch: pytest.MonkeyPatch, module: ModuleType, **values: float) -> None:
+    """Change constants of a module in this process, and in the workers that are forked from now on."""
+    changed = json.loads(os.environ.get(CONSTANTS, "{}"))
+    for name, value in values.items():
+        patch.setattr(module, name, value)
+        changed[f"{module.__name__}.{name}"] = value
+    patch.setenv(CONSTANTS, json.dumps(changed))
+
+
+def apply_constants() -> None:
+    """Change the same constants in a fork."""
+    for path, value in json.loads(os.environ.get(CONSTANTS, "{}")).items():
+        module, _, name = path.rpartition(".")
+        setattr(import_module(module), name, value)
+
+
 def serve(address: str) -> None:
     """Fork for each connection; return in every fork, and in the server once standard input ends."""
     import_as_pytest()
@@ -112,6 +133,7 @@ def become_worker(connection: socket.socket) -> None:
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
+    apply_constants()
     random.seed()
     atexit.register(os._exit, 0)  # to take half a million objects apart would take longer than most workers live
     sys.argv = ["-c"]

@@ -29,26 +29,27 @@ NO_XDIST = Mode("no-xdist", ("-p", "no:xdist"))
 N0 = Mode("n0", ("-n0",))
 N2 = Mode("n2", ("-n2",), distributed=True)
 
-# With -n0, xdist is there and does nothing: what goes wrong there has seldom gone right elsewhere.
-SLOW_N0 = pytest.param(N0, marks=pytest.mark.slow, id=N0.id)
-
-every_mode = pytest.mark.parametrize("mode", [NO_XDIST, SLOW_N0, N2], ids=lambda mode: mode.id, indirect=True)
-"""Runs a test without xdist, with it but in one process, and with two workers; without, only the first."""
+every_mode = pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
+"""Runs a test in one process and with two workers; without it, only the first. ``-n0`` has `in_one_process`."""
 
 
 def each(name: str, values: Iterable[str]) -> pytest.MarkDecorator:
     """Parametrize a test: the first value runs in every mode, the others in one."""
     first, *others = values
-    cases = [(NO_XDIST, first), (N0, first), (N2, first), *((NO_XDIST, other) for other in others)]
-    parameters = [
-        pytest.param(mode, value, marks=[pytest.mark.slow] if mode is N0 else [], id=f"{value}-{mode.id}")
-        for mode, value in cases
-    ]
+    cases = [(NO_XDIST, first), (N2, first), *((NO_XDIST, other) for other in others)]
+    parameters = [pytest.param(mode, value, id=f"{value}-{mode.id}") for mode, value in cases]
     return pytest.mark.parametrize(("mode", name), parameters, indirect=["mode"])
 
 
-in_one_process = pytest.mark.parametrize("mode", [NO_XDIST, SLOW_N0], ids=lambda mode: mode.id, indirect=True)
-"""The first two of them: where distribution cannot matter, and would take ten times as long."""
+# With -n0 xdist is there and only calls fewer of our hooks than with workers, so what goes wrong there has seldom gone
+# right without it: tests that are run with workers are not run so as well.
+in_one_process = pytest.mark.parametrize(
+    "mode",
+    [NO_XDIST, pytest.param(N0, marks=pytest.mark.slow, id=N0.id)],
+    ids=lambda mode: mode.id,
+    indirect=True,
+)
+"""Runs a test without xdist, and with xdist but in one process."""
 
 
 def distributed(*args: str) -> Mode:

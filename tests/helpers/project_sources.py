@@ -53,8 +53,11 @@ def application(
 ) -> str:
     """Return a ``conftest.py`` whose model is a callable; it writes each text to ``asked.txt``, one a line.
 
-    ``body`` (indented by the caller) goes before its answer; it sees ``text`` and ``share(text)``.
+    ``body`` (indented by the caller) goes before its answer; it sees ``text`` and ``share(text)``, and is run once at
+    a time. Without one, 32 calls run at a time: each transaction of the store writes as many answers.
     """
+    if not body:
+        after = f"application.fairness_concurrency = 32\n{after}"
     if version is not None:
         after += f"\napplication.fairness_version = {version!r}\n"
     return _APPLICATION.format(rates=dict(rates), body=body, after=after)

@@ -19,6 +19,8 @@ def model():
 """
 
 RATE = 'assert measured.rate("hired") >= 0.8'
+AT_ONCE = "--fairness-concurrency=32"
+"""One transaction of the store serves as many answers."""
 
 MAKE = """
 def make(label):
@@ -72,7 +74,7 @@ TestE, TestF = make_class("e"), make_class("f")
 """
     conftest = project_sources.HEAD + MODEL.replace("{refuses!r} in text", "'woman b ' in text or 'woman f ' in text")
     project.write(conftest=conftest, test_made=f"{project_sources.HEAD}{MAKE}{made}")
-    result = project.run("--junitxml=junit.xml")
+    result = project.run("--junitxml=junit.xml", AT_ONCE)
     names = {label: f"test_req_{label}" for label in "abcd"} | {
         label: f"Test{label.upper()}.test_req" for label in "ef"
     }
@@ -87,9 +89,9 @@ TestE, TestF = make_class("e"), make_class("f")
     cases = ET.parse(project.path / "junit.xml").getroot().iter("testcase")  # noqa: S314 - our own
     told = [{one.attrib["name"]: one.attrib["value"] for one in case.iter("property")} for case in cases]
     assert {each["fairness_probe"] for each in told} == {f"test_made.py::{name}" for name in names.values()}
-    project.run("-k", "alike_b")
+    project.run("-k", "alike_b", AT_ONCE)
     assert probes_of(project) == {"test_alike_b": ("test_made.py::test_req_b", "unfair")}
-    project.run("-k", "req and not alike", "--fairness-json=items.json")
+    project.run("-k", "req and not alike", "--fairness-json=items.json", AT_ONCE)
     assert json.loads((project.path / "items.json").read_text(encoding="utf-8"))["run"]["attempts"] == 6 * 80
 
 
@@ -306,7 +308,7 @@ def test_classes_with_their_own_model_or_grader_are_separate(project: Project) -
     }
     ran = ("test_models.py", "test_graders.py", "test_judges.py")
     for mode in (NO_XDIST, N2):
-        result = project.run(*ran, mode=mode)
+        result = project.run(*ran, AT_ONCE, mode=mode)
         assert probes_of(project) == expected, shown(result)
         assert {row["id"].partition("::")[2]: row["model"].rpartition("@")[2] for row in project.rows()} == {
             "TestGood::test_rate": "TestGood",
@@ -319,9 +321,9 @@ def test_classes_with_their_own_model_or_grader_are_separate(project: Project) -
         assert attempts_everywhere(project, result) == {480}
         assert len(project.results()["metrics"]) == 6
         project.bare_run("--fairness-verify=results.json", *ran).stdout.fnmatch_lines(["*verified: 6 of 6 thresholds*"])
-    result = project.run("test_named.py")
+    result = project.run("test_named.py", AT_ONCE)
     assert probes_of(project) == plain, shown(result)
-    result = project.run("test_named.py", "-k", "TestStrict")
+    result = project.run("test_named.py", "-k", "TestStrict", AT_ONCE)
     assert probes_of(project) == {"TestStrict::test_rate": plain["TestStrict::test_rate"]}, shown(result)
 
 

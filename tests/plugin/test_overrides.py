@@ -12,6 +12,7 @@ from pytest_fairness.cli import main
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.overrides import ONLY, BoundsOverride
 from pytest_fairness.core.verdicts import Judgment, judge
+from pytest_fairness.plugin.dry_runs import error_rates
 from tests.helpers import project_sources
 from tests.helpers.project import Project, every_mode, failures, in_one_process, shown
 
@@ -98,7 +99,8 @@ def test_metric_bounds_scale_and_repetitions_are_overridden(pay: Project) -> Non
     assert {row["sample"]["fairness_attempts"] for row in pay.rows()} == {960}
 
 
-def test_certify_and_verify_use_overridden_bounds(pay: Project) -> None:
+def test_certify_and_verify_use_overridden_bounds(pay: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(error_rates, "DRAWS", 20)
     own(pay, **{KEY: "bounds = [0.5, 1.5]"})
     measure(pay, "-k", "test_alike")
     assert pay.bare_run("--fairness-verify=results.json").ret == 0

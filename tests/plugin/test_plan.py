@@ -12,6 +12,7 @@ from pytest_fairness.plugin.dry_runs import predictions
 from pytest_fairness.plugin.dry_runs.plan_tables import total
 from pytest_fairness.plugin.settings import Settings
 from tests.helpers import project_sources
+from tests.helpers.fork_server import set_constants
 from tests.helpers.project import N2, NO_XDIST, Mode, Project, every_mode, failures, shown
 
 at_once_and_distributed = pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
@@ -25,9 +26,8 @@ NARROW = project_sources.threshold(f"assert 0.99 <= {project_sources.RATIO} <= 1
 
 @pytest.fixture
 def _few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Draw less often where pytest runs in this process, and the numbers are not the subject."""
-    monkeypatch.setattr(predictions, "DRAWS", 60)
-    monkeypatch.setattr(predictions, "SECONDS", 600.0)
+    """Draw less often where the numbers are not the subject."""
+    set_constants(monkeypatch, predictions, DRAWS=60, SECONDS=600.0)
 
 
 few_draws = pytest.mark.usefixtures("_few_draws")
@@ -43,6 +43,11 @@ def write(project: Project, *tests: str, count: int = 100, version: str | None =
 def plan(project: Project, *args: str, mode: Mode | None = None) -> dict[str, Any]:
     """Return the plan in the results file, with thresholds by their names."""
     project.run("--fairness-plan", *args, mode=mode)
+    return written_plan(project)
+
+
+def written_plan(project: Project) -> dict[str, Any]:
+    """Return the plan of the last run."""
     found: dict[str, Any] = project.results()["plan"]
     return found | {"thresholds": {row["id"].partition("::test_")[2]: row for row in found["thresholds"]}}
 
@@ -176,6 +181,7 @@ def test_high_bound_is_not_reported_as_impossible(project: Project) -> None:
     assert row["cannot_pass"] == ""
 
 
+@few_draws
 @pytest.mark.parametrize("mode", [N2], ids=["n2"], indirect=True)
 def test_workers_and_one_process_plan_alike(project: Project) -> None:
     write(project, ALIKE, RATE, count=20)
@@ -266,7 +272,8 @@ def test_plan_command_runs_pytest_with_the_plan(project: Project) -> None:
 def test_looks_are_simulated(project: Project) -> None:
     write(project, ALIKE, RATE, count=200)
     once = plan(project, "--fairness-sample=50")["thresholds"]["alike"]
-    looked = plan(project, "--fairness-sample=50", "--fairness-resolve")["thresholds"]
+    result = project.run("--fairness-plan", "--fairness-sample=50", "--fairness-resolve")
+    looked = written_plan(project)["thresholds"]
     assert [size[0] for size in once["looks"]] == [50]
     assert [size[:2] for size in looked["alike"]["looks"]] == [[50, 5], [100, 5], [150, 5], [200, 5]] + [
         [200, repetitions] for repetitions in (6, 8, 9, 10)
@@ -276,5 +283,4 @@ def test_looks_are_simulated(project: Project) -> None:
     assert fair + unfair + undecided == pytest.approx(1)
     assert 500 < looked["alike"]["scenarios"][0]["attempts"] < 4000
     assert looked["rate"]["scenarios"][0]["attempts"] < 600  # mostly the first look decides it
-    told = " ".join(shown(project.run("--fairness-plan", "--fairness-sample=50", "--fairness-resolve")).split())
-    assert "alike: 8 looks, at 500 to 4,000 attempts; " in told
+    assert "alike: 8 looks, at 500 to 4,000 attempts; " in " ".join(shown(result).split())
