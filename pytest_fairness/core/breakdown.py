@@ -76,7 +76,9 @@ class Breakdown:
         return replace(
             self,
             example_towards=lambda towards: self.example_towards(-towards),
-            influences=self.influences if self.log else {name: -each for name, each in self.influences.items()},
+            influences=self.influences
+            if self.log
+            else {name: -influence for name, influence in self.influences.items()},
         )
 
 

@@ -141,7 +141,7 @@ class Condition:
             # Of the two ends of a mark, one must not hold: the end that is farthest from holding. Where nobody knows
             # the mark, nobody knows that it is none.
             turned = [comparison.reversed() for comparison in comparisons]
-            farthest = max(turned, key=lambda each: _DECISIONS.index(each.decision))
+            farthest = max(turned, key=lambda comparison: _DECISIONS.index(comparison.decision))
             is_open = len(turned) > 1 and self.decision in (Decision.INVALID, Decision.UNDECIDED)
             comparisons = [replace(farthest, decision=self.decision) if is_open else farthest]
         return replace(self, comparisons=tuple(comparisons))
@@ -195,7 +195,7 @@ class ComparisonRecorder:
 
     def _key(self, name: str, condition: Condition) -> str:
         # Two estimates of one name (of two lambdas, say) are two conditions.
-        numbers = tuple(repr(each.estimate.value) for each in condition.comparisons)
+        numbers = tuple(repr(comparison.estimate.value) for comparison in condition.comparisons)
         same = self._homonyms.setdefault(name, [])
         if numbers not in same:
             same.append(numbers)
@@ -249,7 +249,10 @@ def answer_condition(name: str, condition: Condition) -> bool:
     """
     record = _listening.get()
     if record is None:
-        return all(OPERATORS[each.op](each.estimate.value, each.bound) for each in condition.comparisons)
+        return all(
+            OPERATORS[comparison.op](comparison.estimate.value, comparison.bound)
+            for comparison in condition.comparisons
+        )
     return record.answer(name, replace(condition, line=_users_line()))
 
 

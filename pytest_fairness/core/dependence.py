@@ -42,7 +42,7 @@ class Evaluation:
 
     @property
     def line(self) -> int | None:
-        """Where it failed, as deep as its traceback goes."""
+        """The line at which it failed, as deep as its traceback goes."""
         entry = self.failure.__traceback__ if self.failure else None
         line = None
         while entry is not None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pytest_fairness.core.estimates import Estimate
 
 NOT_MARKED = "-"
-_PLACES = {mark: place for place, mark in enumerate(("A", "B", "C", NOT_MARKED, "D"))}
+_RANKS = {mark: rank for rank, mark in enumerate(("A", "B", "C", NOT_MARKED, "D"))}
 """Marks from best to worst. A missing mark ranks as D, which is only worse to look at."""
 _DECISIONS = tuple(Decision)
 
@@ -75,8 +75,10 @@ class MarkScale:
         low, high = (min(max(end, -sys.float_info.max), sys.float_info.max) for end in (low, high))
         turns = [end for mark in "ABC" for span in getattr(self, mark) for end in span]
         # A mark holds from one end of a range to the next: what lies beside each shows them all.
-        beside = [value for end in turns for value in (end, *(math.nextafter(end, to) for to in (-math.inf, math.inf)))]
-        return {self.mark(value) for value in (low, high, *beside) if low <= value <= high}
+        neighbors = [
+            value for end in turns for value in (end, *(math.nextafter(end, to) for to in (-math.inf, math.inf)))
+        ]
+        return {self.mark(value) for value in (low, high, *neighbors) if low <= value <= high}
 
     def region(self, mark: str) -> list[tuple[float, float]]:
         """Return the ranges in which a value has this mark or a better one, in order and without overlaps."""
@@ -103,7 +105,7 @@ def _ranges(mark: str, given: Range | Sequence[Range]) -> tuple[tuple[float, flo
     spans: Sequence[Range] = [given] if one else given  # type: ignore[list-item, assignment]  # told apart above
     if not spans:
         raise FairnessError(f"scale: {mark} has no range: give it one, (low, high)")
-    found = []
+    ranges = []
     for span in spans:
         try:
             low, high = (
@@ -113,8 +115,8 @@ def _ranges(mark: str, given: Range | Sequence[Range]) -> tuple[tuple[float, flo
             raise FairnessError(f"scale: {mark} is {span!r}: a range is (low, high), two numbers or None") from None
         if not low <= high:
             raise FairnessError(f"scale: {mark} is {span!r}: the first end must be at most the second")
-        found.append((low, high))
-    return tuple(sorted(found))
+        ranges.append((low, high))
+    return tuple(sorted(ranges))
 
 
 RATIOS = MarkScale(A=(0.85, 1 / 0.85), B=(0.7, 1 / 0.7), C=(0.5, 2))
@@ -150,7 +152,7 @@ class Mark(Comparable):
 
     def __init__(self, *estimates: Estimate) -> None:
         self._estimates = estimates
-        self._letter = max(map(_letter, estimates), key=_PLACES.__getitem__)
+        self._letter = max(map(_letter, estimates), key=_RANKS.__getitem__)
 
     def __str__(self) -> str:
         return self._letter
@@ -162,11 +164,11 @@ class Mark(Comparable):
         if not isinstance(bound, str) or bound not in ("A", "B", "C", "D"):
             raise TypeError(f"a mark is compared with one of the letters A to D, not with {bound!r}")
         # `> "C"` is `>= "B"`; `<= "C"` and `< "B"` are `not >= "B"`.
-        place = "ABCD".index(bound) - (op in (">", "<="))
-        if not 0 <= place < 3:
+        index = "ABCD".index(bound) - (op in (">", "<="))
+        if not 0 <= index < 3:
             always = "always" if op in (">=", "<=") else "never"
             raise TypeError(f"mark {op} {bound!r} {always} holds: compare with a letter that some marks fall short of")
-        at_least = self._is_at_least("ABC"[place])
+        at_least = self._is_at_least("ABC"[index])
         return at_least if op in (">", ">=") else not at_least
 
     def _is_at_least(self, letter: str) -> bool:
@@ -176,7 +178,7 @@ class Mark(Comparable):
                     f"{estimate.title} has no scale of marks: give one, threshold(probe=..., scale=Scale(A=..., ...))"
                 )
         if not is_recording():
-            return _PLACES[self._letter] <= _PLACES[letter]
+            return _RANKS[self._letter] <= _RANKS[letter]
         claims = [_claims(estimate, letter) for estimate in self._estimates]
         # Of a family the member that decides, both of its ends: what is shown are two bounds.
         deciding = min(claims, key=_standing)
@@ -214,7 +216,7 @@ def _claims(estimate: Estimate, letter: str) -> list[Comparison]:
         return _standing(inside(*span))[0], -away
 
     claims = inside(*max(estimate.scale.region(letter), key=nearness))
-    if _standing(claims)[0] == len(_DECISIONS) - 1 and _PLACES[_letter(estimate)] > _PLACES[letter]:
+    if _standing(claims)[0] == len(_DECISIONS) - 1 and _RANKS[_letter(estimate)] > _RANKS[letter]:
         vague = replace(estimate, sparse="its interval touches three marks, so that it has none: more would narrow it")
         return [vague._compare(claim.op, claim.bound) for claim in claims]
     return claims
@@ -237,8 +239,8 @@ def aggregate(marks: Iterable[str]) -> str | None:
     >>> aggregate(["A", "D", "A"]), aggregate(["D", "B", "D"]), aggregate(["A", "B", "A"]), aggregate([])
     ('C', 'D', 'A', None)
     """
-    places = sorted((_PLACES[mark] for mark in marks), reverse=True)
-    if len(places) > 1:
-        one_better = max(min(places[0], _PLACES[NOT_MARKED]) - 1, 0)
-        places = [max(places[1], one_better)]
-    return next((mark for mark, place in _PLACES.items() if [place] == places), None)
+    ranks = sorted((_RANKS[mark] for mark in marks), reverse=True)
+    if len(ranks) > 1:
+        one_better = max(min(ranks[0], _RANKS[NOT_MARKED]) - 1, 0)
+        ranks = [max(ranks[1], one_better)]
+    return next((mark for mark, rank in _RANKS.items() if [rank] == ranks), None)

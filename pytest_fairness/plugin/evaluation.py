@@ -66,7 +66,7 @@ def _judged(
         lambda: _call(item.obj, arguments),
         scale=override.scale or threshold_scale(item.function),
         bounds=override.bounds,
-        known=dependence,
+        dependence=dependence,
         endings=_ENDINGS,
         failures=_FAILURES,
         strict_tail=strict_tail,

@@ -109,7 +109,7 @@ def notes(rows: Sequence[ThresholdResult], width: int, causes: CauseCounts) -> I
     section of their own are left out.
     """
     begins = ("invalid: ", "undecided: ", f"invalid: {UNJUDGED}")
-    told = tuple(begin + in_line(cause)[:_LONG_CAUSE] for cause, _ in causes for begin in begins)
+    common_beginnings = tuple(begin + in_line(cause)[:_LONG_CAUSE] for cause, _ in causes for begin in begins)
     for row in rows:
         looks = row.looks
         if looks and looks.of > 1 and row.estimate is not None:
@@ -120,11 +120,11 @@ def notes(rows: Sequence[ThresholdResult], width: int, causes: CauseCounts) -> I
             )
         for more in phrases.remarks(row):
             yield from wrapped(f"{row.threshold}: {more}", width)
-        if row.verdict == "undecided" and not row.message.startswith(told):
+        if row.verdict == "undecided" and not row.message.startswith(common_beginnings):
             yield from wrapped(f"{row.threshold}: {row.advice}", width)
     reasons: dict[str, list[str]] = {}  # one cause may be that of many
     for row in rows:
-        if row.verdict == "invalid" and not row.message.startswith(told):
+        if row.verdict == "invalid" and not row.message.startswith(common_beginnings):
             reasons.setdefault(row.message.removeprefix("invalid: "), []).append(row.threshold)
     for reason, names in reasons.items():
         yield from wrapped(f"{'; '.join(names)}: {reason}", width)
@@ -175,8 +175,8 @@ def closing(results: RunResults, width: int) -> Iterator[str]:
     if any(map(phrases.is_simulated, run.models)):
         yield from wrapped(f"simulated: {phrases.SIMULATED}", width)
     yield from wrapped(f"run {run.id[:8]}: {phrases.totals(run)}", width)
-    for told in (*phrases.asked_by_graders(run), phrases.failed_requests(run)):
-        yield from wrapped(told, width)
+    for phrase in (*phrases.asked_by_graders(run), phrases.failed_requests(run)):
+        yield from wrapped(phrase, width)
     if promise := phrases.promise(results.thresholds):
         yield from wrapped(promise, width)
 

@@ -153,7 +153,8 @@ def finish_threshold(
         item.stash[FLAKY] = f"flaky: {message}"
         result = replace(result, flaky=item.stash[FLAKY])
     item.stash[METRICS] = [
-        MetricResult.of(each, suite=result.suite, probe=result.probe, model=result.model) for each in judgment.estimates
+        MetricResult.of(estimate, suite=result.suite, probe=result.probe, model=result.model)
+        for estimate in judgment.estimates
     ]
     item.user_properties[:] = to_properties(result)
     if measured.cause is not None:

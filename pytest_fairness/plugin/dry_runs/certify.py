@@ -50,9 +50,9 @@ class ErrorRateCheck:
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         self._dry_run.write_tables(terminalreporter, "certified", self._lines)
 
-    def _lines(self, model: str, found: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:  # noqa: ARG002
-        yield from table(found, width)
-        yield from notes(found, width)
+    def _lines(self, model: str, rows: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:  # noqa: ARG002
+        yield from table(rows, width)
+        yield from notes(rows, width)
 
 
 def certified(item: pytest.Function) -> dict[str, Any]:
@@ -78,15 +78,15 @@ def certified(item: pytest.Function) -> dict[str, Any]:
         raise pytest.fail.Exception(str(error), pytrace=False) from None
     try:
         stored = Certified(sample, measured_again(sample).at(measured.first_look(1).confidence), measured.tail)
-        found = {} if row["reason"] else certificate(item, stored, fairness.settings.seed)
+        rates = {} if row["reason"] else certificate(item, stored, fairness.settings.seed)
     except FairnessError as error:
-        found, row["reason"] = {}, str(error)
-    return row | found
+        rates, row["reason"] = {}, str(error)
+    return row | rates
 
 
-def table(found: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
+def table(rows: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
     """Yield what share of samples each threshold called so; in brackets what the plan predicts."""
-    certified = [row for row in found if not row["reason"]]
+    certified = [row for row in rows if not row["reason"]]
     if not certified:
         return
     cells = [[_cell(row, truth, what) for truth, what in COLUMNS] for row in certified]
@@ -98,10 +98,10 @@ def table(found: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
         yield f" {name.ljust(left)}  {shown}".rstrip()
 
 
-def notes(found: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
+def notes(rows: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
     """Yield what the table stands for, what was not certified, and whether the promise is kept."""
-    certified = [row for row in found if not row["reason"]]
-    for row in found:
+    certified = [row for row in rows if not row["reason"]]
+    for row in rows:
         if row["reason"]:
             yield from terminal_summary.wrapped(f"{row['threshold']}: not certified: {row['reason']}", width)
             continue

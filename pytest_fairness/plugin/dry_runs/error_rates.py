@@ -117,13 +117,13 @@ def certificate(item: pytest.Function, stored: Certified, seed: int) -> dict[str
     }
 
 
-def with_holm(found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def with_holm(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the certificates with ``kept``: whether the promise is, by Holm's correction over all that was checked."""
-    checks = [check for row in found for check in row.get("checks", ())]
+    checks = [check for row in rows for check in row.get("checks", ())]
     holds = dict(zip(map(id, checks), holm([check["p_value"] for check in checks]), strict=True))
     return [
         {**row, "kept": all(holds[id(check)] >= DOUBT for check in row["checks"])} if "checks" in row else row
-        for row in found
+        for row in rows
     ]
 
 
@@ -175,9 +175,9 @@ def _only(values: Floats, rows: Rows) -> Floats:
     """Return the values of these rows; nan elsewhere."""
     import numpy as np
 
-    found = np.full(len(values), np.nan)
-    found[rows] = values[rows]
-    return found
+    selected = np.full(len(values), np.nan)
+    selected[rows] = values[rows]
+    return selected
 
 
 def _of_groups(judgment: Judgment) -> Comparison | None:

@@ -52,8 +52,8 @@ class Forecast:
         alike = [(estimate, judgment) for estimate, judgment in deciding if _kind(estimate) == most]
         estimates = [estimate for estimate, _ in alike]
         first, (low, high) = estimates[0], alike[0][1].bounds
-        told = {_kind(estimate): estimate.value for estimate in (pilot.estimates if pilot else ())}
-        value = told.get(most, first.parity)
+        pilot_values = {_kind(estimate): estimate.value for estimate in (pilot.estimates if pilot else ())}
+        value = pilot_values.get(most, first.parity)
         if value is None:
             value = median(estimate.value for estimate in estimates)
         errors = [estimate.error / (estimate.value if first.log_scale else 1) for estimate in estimates]

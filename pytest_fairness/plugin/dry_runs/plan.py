@@ -68,12 +68,12 @@ class Plan:
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         self._dry_run.write_tables(terminalreporter, "plan", self._lines)
 
-    def _content(self, found: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    def _content(self, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
         settings = self._fairness.settings
-        totals = [plan_tables.total(model, rows, settings) for model, rows in by_model(found).items()]
-        return {"thresholds": found, "models": totals}
+        totals = [plan_tables.total(model, of_model, settings) for model, of_model in by_model(rows).items()]
+        return {"thresholds": rows, "models": totals}
 
-    def _lines(self, model: str, found: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
+    def _lines(self, model: str, rows: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
         settings = self._fairness.settings
-        yield from plan_tables.table(found, width)
-        yield from plan_tables.notes(found, plan_tables.total(model, found, settings), settings, width)
+        yield from plan_tables.table(rows, width)
+        yield from plan_tables.notes(rows, plan_tables.total(model, rows, settings), settings, width)

@@ -14,16 +14,16 @@ from pytest_fairness.plugin.terminal_summary import wrapped
 _HEADS = ("items", "reps", "fair", "unfair", "undecided", "80% at")
 
 
-def table(found: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
+def table(rows: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
     """Yield the thresholds of one model, at most ``width`` columns wide; a line for each truth that was assumed."""
     lines: list[tuple[str, Sequence[str]]] = [("threshold", _HEADS)]
-    for row in found:
+    for row in rows:
         size = (f"{row['items']:,}", f"{row['repetitions']:,}")
         if not row["scenarios"]:
             lines.append((row["threshold"], (*size, "-", "-", "-", "-")))
-        for place, scenario in enumerate(row["scenarios"]):
+        for index, scenario in enumerate(row["scenarios"]):
             shares = tuple(f"{scenario[verdict]:.0%}" for verdict in ("fair", "unfair", "undecided"))
-            if place == 0:
+            if index == 0:
                 needed = f"{row['needed']['items']:,}" if row["needed"] else "-"
                 lines.append((row["threshold"], (*size, *shares, needed)))
             else:
@@ -36,10 +36,10 @@ def table(found: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
         yield f" {shown.ljust(left)}  {numbers}".rstrip()
 
 
-def total(model: str, found: Sequence[Mapping[str, Any]], settings: Settings) -> dict[str, Any]:
+def total(model: str, rows: Sequence[Mapping[str, Any]], settings: Settings) -> dict[str, Any]:
     """Return what the thresholds of one model come to together; tokens, USD and seconds are of the calls to make."""
     probes: dict[str, list[Mapping[str, Any]]] = {}
-    for row in found:
+    for row in rows:
         probes.setdefault(row["probe"], []).append(row)
     costs = [of_probe[0]["cost"] for of_probe in probes.values()]
     to_make = [cost["calls"] - cost["stored"] for cost in costs]
@@ -74,23 +74,21 @@ def _all_fair(of_probe: Sequence[Mapping[str, Any]]) -> float:
 def _seconds(calls: int, costs: Sequence[Mapping[str, Any]], settings: Settings) -> float | None:
     if settings.rate is not None:
         return calls / settings.rate
-    known = [cost["seconds"] for cost in costs if cost["seconds"]]
+    seconds = [cost["seconds"] for cost in costs if cost["seconds"]]
     at_a_time = (
         settings.model_concurrency if settings.models else settings.application_concurrency
     )  # without a name it is an application
-    return calls * sum(known) / len(known) / at_a_time if known else None
+    return calls * sum(seconds) / len(seconds) / at_a_time if seconds else None
 
 
-def notes(
-    found: Sequence[Mapping[str, Any]], total: Mapping[str, Any], settings: Settings, width: int
-) -> Iterator[str]:
+def notes(rows: Sequence[Mapping[str, Any]], total: Mapping[str, Any], settings: Settings, width: int) -> Iterator[str]:
     """Yield what the table stands for, what each threshold can find, and what the run would cost."""
-    for text in (*_of_thresholds(found), _basis(found, settings), *_of_all(found, total, settings)):
+    for text in (*_of_thresholds(rows), _basis(rows, settings), *_of_all(rows, total, settings)):
         yield from wrapped(text, width)
 
 
-def _of_thresholds(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    for row in found:
+def _of_thresholds(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    for row in rows:
         name = row["threshold"]
         if row["cannot_pass"]:
             yield f"{name}: cannot pass with any data: {row['cannot_pass']}"
@@ -107,8 +105,10 @@ def _of_thresholds(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
                 for end in ("below", "above")
                 if row["detectable"][end] is not None
             ]
-            told = f"unfair in 80% of runs at {', or '.join(ends)}" if ends else "unfair in 80% of runs at no value"
-            yield f"{name}: {told}: {row['detectable']['metric']}"
+            detectable = (
+                f"unfair in 80% of runs at {', or '.join(ends)}" if ends else "unfair in 80% of runs at no value"
+            )
+            yield f"{name}: {detectable}: {row['detectable']['metric']}"
         for scenario in row["scenarios"]:
             if len(row["looks"]) > 1:
                 first, last = row["looks"][0][2], row["looks"][-1][2]
@@ -118,8 +118,8 @@ def _of_thresholds(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
                 yield f"{name}: invalid in {scenario['invalid']:.0%} of runs ({scenario['truth']})"
 
 
-def _basis(found: Sequence[Mapping[str, Any]], settings: Settings) -> str:
-    draws = [scenario["draws"] for row in found for scenario in row["scenarios"]]
+def _basis(rows: Sequence[Mapping[str, Any]], settings: Settings) -> str:
+    draws = [scenario["draws"] for row in rows for scenario in row["scenarios"]]
     runs = f"{min(draws, default=0)} runs" if len(set(draws)) < 2 else f"{min(draws)} to {max(draws)} runs"
     rate, icc = (settings.assume.get(name, default) for name, default in (("rate", 0.5), ("icc", 0.2)))
     simulated = (
@@ -127,17 +127,17 @@ def _basis(found: Sequence[Mapping[str, Any]], settings: Settings) -> str:
         f"correlation within items {icc:g} (--fairness-assume rate={rate:g},icc={icc:g}); {runs} simulated"
     )
     resampled = f"from the pilot in the store, taken for the truth; {runs} resampled from its items"
-    bases = {row["basis"] for row in found}
+    bases = {row["basis"] for row in rows}
     if len(bases) > 1:
-        named = ", ".join(row["threshold"] for row in found if row["basis"] == "pilot")
+        named = ", ".join(row["threshold"] for row in rows if row["basis"] == "pilot")
         return f"{named}: {resampled}; the others: {simulated}"
     return resampled if "pilot" in bases else simulated
 
 
-def _of_all(found: Sequence[Mapping[str, Any]], total: Mapping[str, Any], settings: Settings) -> Iterator[str]:
-    least = min((len(row["fair_draws"]) for row in found if row["fair_draws"]), default=1)
+def _of_all(rows: Sequence[Mapping[str, Any]], total: Mapping[str, Any], settings: Settings) -> Iterator[str]:
+    least = min((len(row["fair_draws"]) for row in rows if row["fair_draws"]), default=1)
     share = _percent(total["all_fair"]) if total["all_fair"] else f"under {1 / least:.1%}"
-    yield f"{f'all {len(found)} fair' if len(found) > 1 else 'fair'}: in {share} of runs"
+    yield f"{f'all {len(rows)} fair' if len(rows) > 1 else 'fair'}: in {share} of runs"
     to_make = total["calls"] - total["stored"]
     yield f"{total['calls']:,} calls, {total['stored']:,} of them in the store: {to_make:,} to make"
     if total["propensities"]:

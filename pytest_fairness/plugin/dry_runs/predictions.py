@@ -89,10 +89,10 @@ def predict(item: pytest.Function, prospect: PilotData) -> dict[str, Any]:
 def _with_looks(item: pytest.Function, prospect: PilotData, gap: Gap | None = None) -> Rehearsals:
     """Return what a threshold says at the look that decides it, or at the last of those that are planned."""
 
-    def looked(number: int, known: Dependence | None) -> tuple[Judgment, int]:
+    def looked(number: int, dependence: Dependence | None) -> tuple[Judgment, int]:
         for look, sample in prospect.draw_looks(number, gap):
-            judgment = evaluate_on(item, sample, known, None if look.of == 1 else look.strict_tail)
-            known = judgment.dependence or known
+            judgment = evaluate_on(item, sample, dependence, None if look.of == 1 else look.strict_tail)
+            dependence = judgment.dependence or dependence
             if judgment.verdict is not Verdict.UNDECIDED:
                 break
         return judgment, look.size.attempts
@@ -102,7 +102,9 @@ def _with_looks(item: pytest.Function, prospect: PilotData, gap: Gap | None = No
 
 def _rehearsed(item: pytest.Function, draw: Callable[[int], Measured], attempts: float, share: float = 1) -> Rehearsals:
     """Return what a threshold says of runs with one look."""
-    return _rehearsals(lambda number, known: (evaluate_on(item, draw(number), known), attempts), attempts, share)
+    return _rehearsals(
+        lambda number, dependence: (evaluate_on(item, draw(number), dependence), attempts), attempts, share
+    )
 
 
 def _rehearsals(
@@ -112,12 +114,12 @@ def _rehearsals(
     wanted = min(int(DRAWS * share), max(FEWEST_DRAWS, int(MOST_ATTEMPTS / attempts)))
     judgments: list[Judgment] = []
     taken: list[float] = []
-    known = None
+    dependence = None
     for number in range(wanted):
-        judgment, made = judged(number, known)
+        judgment, made = judged(number, dependence)
         judgments.append(judgment)
         taken.append(made)
-        known = judgment.dependence or known
+        dependence = judgment.dependence or dependence
         if len(judgments) >= FEWEST_DRAWS and time.process_time() > until:
             break
     return Rehearsals(judgments, fmean(taken))
@@ -158,18 +160,18 @@ def _needed(
     times = None if forecast is None else forecast.times_needed()
     if forecast is None or times is None:
         return None
-    known = [(1.0, planned.likely(Verdict.FAIR))]
-    if TELLING[0] <= known[0][1] <= TELLING[1]:
-        times = times_for(known, forecast.tail)
+    chances = [(1.0, planned.likely(Verdict.FAIR))]
+    if TELLING[0] <= chances[0][1] <= TELLING[1]:
+        times = times_for(chances, forecast.tail)
     for _ in range(ROUNDS):
         times = max(times, FEWEST_SOURCES / prospect.sources)
         attempts = times * prospect.attempts
         if attempts * FEWEST_DRAWS > MOST_ATTEMPTS:
             break  # too large to be rehearsed: the normal approximation is good there
-        found = _rehearsed(item, partial(prospect.draw, times=times), attempts, share=0.5)
-        known.append((times, found.likely(Verdict.FAIR)))
-        times = times_for(known, forecast.tail)
-        if abs(known[-1][1] - POWER) <= NEAR:
+        rehearsals = _rehearsed(item, partial(prospect.draw, times=times), attempts, share=0.5)
+        chances.append((times, rehearsals.likely(Verdict.FAIR)))
+        times = times_for(chances, forecast.tail)
+        if abs(chances[-1][1] - POWER) <= NEAR:
             break
     times = max(times, FEWEST_SOURCES / prospect.sources)
     repetitions = None if forecast.share is None or times <= 1 else repetitions_for(times, forecast.share)

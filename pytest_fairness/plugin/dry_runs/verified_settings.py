@@ -38,10 +38,10 @@ def as_verified(settings: Settings, config: pytest.Config) -> Settings:
     return replace(
         settings,
         models=tuple(name for name in models if name in stored),
-        judge=claims.told("judge", str | None, settings.judge),
+        judge=claims.setting("judge", str | None, settings.judge),
         where=BY_NAME["where"].parsed(claims.option("where"), folders),
-        sample=claims.told("sample", int | None, settings.sample),
-        seed=claims.told("seed", int, settings.seed),
+        sample=claims.setting("sample", int | None, settings.sample),
+        seed=claims.setting("seed", int, settings.seed),
         baseline=next(iter(claims.option("baseline")), settings.baseline),
         data=DataFolderSettings(data | settings.data),
         offline=True,

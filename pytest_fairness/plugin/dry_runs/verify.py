@@ -82,36 +82,36 @@ class Verification:
             return
         rows = self._dry_run.rows
         runs, run = self._fairness.store.runs, self._claims.run
-        for test, said in self._claims.rows.items():
-            if said.get("verdict") == NOT_JUDGED:
-                rows[test] = _not_judged(test, said, _record(self._fairness, run, test))
-            rows.setdefault(test, _unverified(test, said, self._unheard.get(test, NOT_RUN)))
-        for test, known in runs.expected_thresholds(run).items():
+        for test, reported in self._claims.rows.items():
+            if reported.get("verdict") == NOT_JUDGED:
+                rows[test] = _not_judged(test, reported, _record(self._fairness, run, test))
+            rows.setdefault(test, _unverified(test, reported, self._unheard.get(test, NOT_RUN)))
+        for test, expected in runs.expected_thresholds(run).items():
             record = _record(self._fairness, run, test)
             if record is not None and test not in self._claims.rows:
                 verdict = shown(record["verdict"])
-                rows[test] = _unverified(test, known, f"{NOT_THERE}, and its run called it {verdict}")
+                rows[test] = _unverified(test, expected, f"{NOT_THERE}, and its run called it {verdict}")
         self._dry_run.conclude(self._content)
 
-    def _content(self, found: Sequence[dict[str, Any]]) -> dict[str, Any]:
-        by_test = {row["id"]: row for row in found if "again" in row}
-        new = [row["id"] for row in found if "again" not in row]
-        found = [by_test.pop(test) for test in self._claims.rows] + list(by_test.values())
-        again = [row.pop("again") for row in found]
+    def _content(self, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        by_test = {row["id"]: row for row in rows if "again" in row}
+        new = [row["id"] for row in rows if "again" not in row]
+        rows = [by_test.pop(test) for test in self._claims.rows] + list(by_test.values())
+        again = [row.pop("again") for row in rows]
         overall: list[Difference] = []
         if all(again):
             evaluate = corrected([ThresholdResult.from_json(row, row["id"], strict=False) for row in again])
-            for row, now, said in zip(found, evaluate, self._claims.rows.values(), strict=True):
-                row["differences"] += differences(said, now.to_json(), ("p_holm",))
+            for row, now, reported in zip(rows, evaluate, self._claims.rows.values(), strict=True):
+                row["differences"] += differences(reported, now.to_json(), ("p_holm",))
             overall += _overall(self._claims, "release", [line.to_json() for line in release(evaluate)])
             overall += _overall(self._claims, "marks", [line.to_json() for line in aggregated(evaluate)])
-        same = sum(not _broken(row) for row in found)
+        same = sum(not _broken(row) for row in rows)
         return {
             "run": self._claims.run,
-            "same": same == len(found) and not overall,
+            "same": same == len(rows) and not overall,
             "as_in_the_file": same,
-            "not_judged": sum(row.get("not_judged", False) for row in found),
-            "thresholds": found,
+            "not_judged": sum(row.get("not_judged", False) for row in rows),
+            "thresholds": rows,
             "new": new,
             "overall": overall if all(again) else None,
         }
@@ -127,16 +127,16 @@ class Verification:
         self._dry_run.state.write_problem(terminalreporter)
         if self._dry_run.results is None:
             return
-        found = self._dry_run.content
+        content = self._dry_run.content
         width = self._dry_run.state.config.get_terminal_writer().fullwidth
         terminalreporter.write_sep("=", "verified")
-        broken = [f"{row['id']}: {text}" for row in found["thresholds"] if (text := _broken(row))]
-        new = [f"{test}: {NOT_THERE}" for test in found["new"]]
-        for text in [*broken, *new, *(in_words([each]) for each in found["overall"] or ())]:
+        broken = [f"{row['id']}: {text}" for row in content["thresholds"] if (text := _broken(row))]
+        new = [f"{test}: {NOT_THERE}" for test in content["new"]]
+        for text in [*broken, *new, *(in_words([difference]) for difference in content["overall"] or ())]:
             for line in terminal_summary.wrapped(text, width):
                 terminalreporter.write_line(line)
-        for line in terminal_summary.wrapped(_sentence(found, self._claims), width):
-            terminalreporter.write_line(line, green=found["same"], red=not found["same"])
+        for line in terminal_summary.wrapped(_sentence(content, self._claims), width):
+            terminalreporter.write_line(line, green=content["same"], red=not content["same"])
         self._dry_run.write_file_name(terminalreporter)
 
 
@@ -148,15 +148,15 @@ def verified(item: pytest.Function, claims: ReportedResults) -> dict[str, Any]:
     fairness = item.config.stash[SESSION]
     measured = item.funcargs["measured"]
     assert isinstance(measured, StoredMeasured)  # noqa: S101 - the fixture's, or the test would have errored
-    said = claims.rows[item.nodeid]
-    if "sample" not in said:
-        return _unverified(item.nodeid, said, NO_SAMPLE)
+    reported = claims.rows[item.nodeid]
+    if "sample" not in reported:
+        return _unverified(item.nodeid, reported, NO_SAMPLE)
     if "baseline" in item.fixturenames and fairness.settings.baseline is None:
-        return _unverified(item.nodeid, said, NO_BASELINE)
+        return _unverified(item.nodeid, reported, NO_BASELINE)
     try:
-        measured.stand_for(said)
+        measured.stand_for(reported)
     except FairnessError as error:
-        return _unverified(item.nodeid, said, str(error))
+        return _unverified(item.nodeid, reported, str(error))
     row = threshold_rows.threshold_row(item, _judged(item, measured), measured, "")
     now = redacted(row.to_json(), secret_redactor(fairness.settings))  # as the file is
     record = _record(fairness, claims.run, item.nodeid)
@@ -167,7 +167,7 @@ def verified(item: pytest.Function, claims: ReportedResults) -> dict[str, Any]:
         "threshold": threshold_rows.threshold_title(item),
         "model": measured.subject.name,
         "reason": "",
-        "differences": differences(_without_source(said), _without_source(now)),
+        "differences": differences(_without_source(reported), _without_source(now)),
         "again": {name: now[name] for name in _COUNTED},
     }
 
@@ -190,16 +190,16 @@ def _without_source(row: Mapping[str, Any]) -> dict[str, Any]:
     return {**row, "sample": {name: count for name, count in sample.items() if name not in of_store}}
 
 
-def _unverified(test: str, known: Mapping[str, Any], reason: str) -> dict[str, Any]:
-    named = {"id": test, "threshold": known.get("threshold"), "model": known.get("model")}
+def _unverified(test: str, threshold: Mapping[str, Any], reason: str) -> dict[str, Any]:
+    named = {"id": test, "threshold": threshold.get("threshold"), "model": threshold.get("model")}
     return {**named, "reason": reason, "differences": [], "again": None}
 
 
-def _not_judged(test: str, said: Mapping[str, Any], record: Mapping[str, Any] | None) -> dict[str, Any]:
+def _not_judged(test: str, reported: Mapping[str, Any], record: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return whether a run agrees with its file that a threshold was not judged."""
-    now = said if record is None else record
-    return _unverified(test, said, "") | {
-        "differences": differences(said, now, ("verdict",)),
+    now = reported if record is None else record
+    return _unverified(test, reported, "") | {
+        "differences": differences(reported, now, ("verdict",)),
         "again": {name: now[name] for name in _COUNTED_LEFT if name in now},
         "not_judged": now["verdict"] == NOT_JUDGED,
     }
@@ -219,25 +219,25 @@ def _overall(claims: ReportedResults, part: str, now: Sequence[Mapping[str, Any]
     """Return the differences of the release and the marks, each line named by its model and subject."""
 
     def named(lines: object) -> dict[str, Any]:
-        known = [line for line in lines if isinstance(line, Mapping)] if isinstance(lines, Sequence) else []
+        rows = [line for line in lines if isinstance(line, Mapping)] if isinstance(lines, Sequence) else []
         return {
             " of ".join(str(line[name]) for name in ("suite", "harm", "model") if name in line): {
                 name: value for name, value in line.items() if name in (*_RELEASE, "mark") and value != {}
             }
-            for line in known
+            for line in rows
         }
 
-    said, again = named(claims.content.get(part)), named(now)
-    return differences({part: said}, {part: again}, (part,))
+    reported, again = named(claims.content.get(part)), named(now)
+    return differences({part: reported}, {part: again}, (part,))
 
 
-def _sentence(found: Mapping[str, Any], claims: ReportedResults) -> str:
-    left = found["not_judged"]
-    of = f"{found['as_in_the_file'] - left} of {len(found['thresholds']) - left} thresholds"
-    if found["same"]:
+def _sentence(content: Mapping[str, Any], claims: ReportedResults) -> str:
+    left = content["not_judged"]
+    of = f"{content['as_in_the_file'] - left} of {len(content['thresholds']) - left} thresholds"
+    if content["same"]:
         rest = f"; {left} {'was' if left == 1 else 'were'} not judged" if left else ""
         return f"verified: {of}, the release and the marks are as in {claims.where}{rest}"
-    if found["overall"] is None:
+    if content["overall"] is None:
         return f"not verified: {of} are as in {claims.where}; the release and the marks were not made again"
-    differ = ", the release or the marks differ" if found["overall"] else ""
+    differ = ", the release or the marks differ" if content["overall"] else ""
     return f"not verified: {of} are as in {claims.where}{differ}"
