@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt
     from pytest_fairness.core.choices import AnswerOptions
     from pytest_fairness.core.data_folders import DataFolders
+    from pytest_fairness.core.decisions import Verdict
     from pytest_fairness.core.declarations import DeclarativeGrader, GraderDeclaration
     from pytest_fairness.core.errors import (
         FairnessError,
@@ -23,14 +24,13 @@ if TYPE_CHECKING:
         UngradedError,
         did_you_mean,
     )
-    from pytest_fairness.core.estimates import Estimate, EstimateFamily
+    from pytest_fairness.core.estimates import Estimate, EstimateFamily, Mark
     from pytest_fairness.core.importer import Importer
     from pytest_fairness.core.items import ProbeItem, Prompt
-    from pytest_fairness.core.marks import Mark, MarkScale
+    from pytest_fairness.core.marks import MarkScale
     from pytest_fairness.core.metric_kind import MetricKind
     from pytest_fairness.core.propensities import Continuations, Propensities
     from pytest_fairness.core.protocols import BatchGrader, Grader, Grading, ItemGrader, Model, ModelQuery
-    from pytest_fairness.core.verdicts import Verdict
     from pytest_fairness.counterfactual.expansion import counterfactuals
     from pytest_fairness.counterfactual.lint import lint
     from pytest_fairness.counterfactual.slots import names
@@ -86,7 +86,7 @@ _HOMES = {
     "JudgeGrader": "graders.judge.judge",
     "LabelField": "graders.judge.rubric",
     "Likelihood": "graders.propensities",
-    "Mark": "core.marks",
+    "Mark": "core.estimates",
     "MarkScale": "core.marks",
     "MetricKind": "core.metric_kind",
     "Measured": "stats.measured",
@@ -110,7 +110,7 @@ _HOMES = {
     "TextField": "graders.judge.rubric",
     "TransientError": "core.errors",
     "UngradedError": "core.errors",
-    "Verdict": "core.verdicts",
+    "Verdict": "core.decisions",
     "WordList": "graders.word_list",
     "YesNo": "graders.yes_no",
     "answer_text": "graders.extraction.normalization",

@@ -5,25 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
-from pytest_fairness.core.comparisons import Comparison, ComparisonRecorder, Condition, Decision, key_of
-from pytest_fairness.core.dependence import Dependence, Evaluation, Evaluator, depends_on, find_passing, with_overrides
+from pytest_fairness.core.comparisons import Comparison, ComparisonRecorder, Condition, key_of
+from pytest_fairness.core.decisions import Decision, Verdict
+from pytest_fairness.core.dependence import (
+    Dependence,
+    Evaluation,
+    Evaluator,
+    depends_on,
+    find_passing,
+    override_problem,
+    with_overrides,
+)
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.marks import MarkScale
 from pytest_fairness.core.overrides import BoundsOverride
 
 NOTHING_COMPARED = "nothing was compared: assert an estimate of `measured` against a number"
-
-
-class Verdict(StrEnum):
-    """The four states of a threshold."""
-
-    FAIR = "fair"
-    UNFAIR = "unfair"
-    UNDECIDED = "undecided"
-    INVALID = "invalid"
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +161,8 @@ def judge(
         conditions = [
             condition.as_needed(dependence.needs[key]) for key, condition in passing.record.conditions.items()
         ]
-        reason = reason or bounds.problem(
-            [comparison for condition in conditions for comparison in condition.comparisons]
+        reason = reason or override_problem(
+            bounds, [comparison for condition in conditions for comparison in condition.comparisons]
         )
         if reason:
             return _invalid(first, reason, dependence)

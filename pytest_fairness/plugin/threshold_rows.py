@@ -10,9 +10,10 @@ from typing import Any, get_type_hints
 
 import pytest
 
-from pytest_fairness.core.breakdown import ExampleSide
+from pytest_fairness.core.breakdown import ExampleSide, GroupValue
+from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.estimates import Estimate
-from pytest_fairness.core.formatting import subject_text
+from pytest_fairness.core.formatting import format_subject
 from pytest_fairness.core.messages import advice
 from pytest_fairness.core.results import (
     ComparisonResult,
@@ -26,7 +27,7 @@ from pytest_fairness.core.results import (
     finite,
     scale_result,
 )
-from pytest_fairness.core.verdicts import Judgment, Verdict, flip_probability
+from pytest_fairness.core.verdicts import Judgment, flip_probability
 from pytest_fairness.plugin.evaluation import override_of
 from pytest_fairness.plugin.identity import model_source, sample_of
 from pytest_fairness.plugin.markers import Probe, threshold_scale
@@ -69,7 +70,7 @@ def threshold_row(item: pytest.Function, judgment: Judgment, measured: LazyMeasu
             plan=look.plan,
             anytime=look.anytime,
         ),
-        "read": [subject_text(estimate) for estimate in judgment.read],
+        "read": [format_subject(estimate) for estimate in judgment.read],
         "advice": advice(judgment) if judgment.verdict is Verdict.UNDECIDED else "",
     }
     if deciding is None:
@@ -143,7 +144,7 @@ def _bad_side(judgment: Judgment, estimate: Estimate) -> int:
     return -1 if nearest.op in (">", ">=") else 1
 
 
-def _group_result(group: Estimate) -> GroupResult:
+def _group_result(group: GroupValue) -> GroupResult:
     return GroupResult(
         estimate=finite(group.value),
         low=finite(group.low),

@@ -11,10 +11,11 @@ from typing import NoReturn
 
 import pytest
 
+from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.messages import explanation
 from pytest_fairness.core.results import HistoryResult, MetricResult, ThresholdResult
-from pytest_fairness.core.verdicts import Judgment, Verdict
+from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.engine.errors import BudgetExceededError
 from pytest_fairness.plugin.clustering_checks import MOST_ATTEMPTS, SECONDS, check_clustering
 from pytest_fairness.plugin.evaluation import evaluate

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from pytest_fairness.core.attempts import GradedAttempt
+from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.metric_kind import MetricKind
-from pytest_fairness.core.verdicts import Verdict, judge
+from pytest_fairness.core.verdicts import judge
 from pytest_fairness.plugin.dry_runs.forecasts import Forecast
 from pytest_fairness.stats.columns import Columns
 from pytest_fairness.stats.measured import Measured

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_fairness.core.comparisons import Comparison
+from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.results import finite
-from pytest_fairness.core.verdicts import Judgment, Verdict
+from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.plugin.clustering_checks import check_clustering
 from pytest_fairness.plugin.evaluation import evaluate_on
 from pytest_fairness.stats.pvalues import holm

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_fairness.core.formatting import estimate_text, subject_text
-from pytest_fairness.core.verdicts import Judgment, Verdict
+from pytest_fairness.core.decisions import Verdict
+from pytest_fairness.core.formatting import format_subject
+from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.plugin.dry_runs.forecasts import Forecast
 from pytest_fairness.plugin.dry_runs.pilot import FEWEST_SOURCES, PilotData
 from pytest_fairness.plugin.evaluation import evaluate_on
@@ -141,8 +142,8 @@ def _never_fair(item: pytest.Function, prospect: PilotData) -> str:
     if undecided:
         best = min(undecided, key=_width)
         assert best.deciding is not None  # noqa: S101 - chosen above
-        numbers = estimate_text(best.deciding.estimate, [c.bound for c in best.about_deciding])
-        return f"equal answers to all groups leave it undecided: {subject_text(best.deciding.estimate)}: {numbers}"
+        numbers = best.deciding.estimate.text([c.bound for c in best.about_deciding])
+        return f"equal answers to all groups leave it undecided: {format_subject(best.deciding.estimate)}: {numbers}"
     if all(j.verdict is Verdict.INVALID for j in judgments):
         reasons = Counter(_reason(j) for j in judgments)
         return reasons.most_common(1)[0][0]
@@ -186,7 +187,7 @@ def _reason(judgment: Judgment) -> str:
     if judgment.deciding is None:
         return judgment.reason
     estimate = judgment.deciding.estimate
-    return f"{estimate.invalid or estimate.suspect}: {subject_text(estimate)}"
+    return f"{estimate.invalid or estimate.suspect}: {format_subject(estimate)}"
 
 
 def _width(judgment: Judgment) -> float:

@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
+from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.results import ThresholdResult
-from pytest_fairness.core.verdicts import Judgment, Verdict
+from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.plugin import terminal_summary, threshold_rows
 from pytest_fairness.plugin.dry_runs.dry_run import DryRun
 from pytest_fairness.plugin.dry_runs.results_diff import (
