@@ -13,7 +13,7 @@ from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.exclusions import LeftOut, left_out
 from pytest_fairness.core.keys import fingerprint_of, prompt_digest
-from pytest_fairness.core.results import JudgeResult, PastResult, SampleCounts
+from pytest_fairness.core.results import InfluenceResult, JudgeResult, PastResult, SampleCounts
 from pytest_fairness.engine.errors import BudgetExceededError, RunStoppedError
 from pytest_fairness.plugin.comparability import conditions
 from pytest_fairness.plugin.identity import CollectionError
@@ -294,9 +294,9 @@ class LazyMeasured:
         declared_items, declared_attempts = self.probe.declared
         return min(items / declared_items, attempts / declared_attempts) < SMALLEST_SHARE
 
-    def keep_influences(self, test: str, influences: Mapping[str, Any]) -> None:
+    def keep_influences(self, test: str, influences: InfluenceResult) -> None:
         """Put into the store what each item adds to a threshold's estimate: other runs are compared by it."""
-        self._fairness.store.runs.save_influences(self._fairness.run, test, influences)
+        self._fairness.store.runs.save_influences(self._fairness.run, test, influences.to_json())
 
     def earlier(self, test: str) -> list[PastResult]:
         """Return what earlier runs said of a threshold, oldest first."""

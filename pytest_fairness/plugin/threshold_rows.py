@@ -21,6 +21,7 @@ from pytest_fairness.core.results import (
     ExampleSideResult,
     ExpectedThreshold,
     GroupResult,
+    InfluenceResult,
     LooksResult,
     OverrideResult,
     ThresholdResult,
@@ -166,12 +167,8 @@ def _side_result(side: ExampleSide) -> ExampleSideResult:
     )
 
 
-def influences_of(judgment: Judgment) -> dict[str, Any] | None:
-    """Return what each item or source adds to the deciding estimate's error; None where it is not known.
-
-    ``values`` by name, in the units of the estimate, or (``log``) of the logarithm of its size; ``error`` is its
-    standard error in the same units.
-    """
+def influences_of(judgment: Judgment) -> InfluenceResult | None:
+    """Return what each item or source adds to the deciding estimate's error; None where it is not known."""
     estimate = judgment.deciding.estimate if judgment.deciding else None
     if estimate is None or estimate.breakdown is None:
         return None
@@ -179,7 +176,7 @@ def influences_of(judgment: Judgment) -> dict[str, Any] | None:
     if not breakdown.influences:
         return None
     error = estimate.error / abs(estimate.value) if breakdown.log else estimate.error
-    return {"log": breakdown.log, "error": finite(error), "values": dict(breakdown.influences)}
+    return InfluenceResult(log=breakdown.log, error=finite(error), values=dict(breakdown.influences))
 
 
 def _scaled(p_value: float | None, share: float) -> float | None:

@@ -9,6 +9,7 @@ from functools import cached_property
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from pytest_fairness.core.dry_run_results import CallCost
 from pytest_fairness.plugin.cost_estimate import most_grader_calls
 from pytest_fairness.plugin.measurement import LazyMeasured
 from pytest_fairness.plugin.sequential_looks import Look
@@ -88,8 +89,8 @@ class PilotData:
         """Yield the best runs that a model could have."""
         return self._simulation_of(self.repetitions).favorable()
 
-    def cost(self) -> dict[str, Any]:
-        """Return calls, those that the store answers, tokens and seconds of a call, as builtins."""
+    def cost(self) -> CallCost:
+        """Return calls, those that the store answers, tokens and seconds of a call."""
         answers = self._answers
         stored = 0 if self._fairness.settings.fresh else len(answers)
         samples = [answer for answer in answers.values() if answer.usage] or self._pilot_answers
@@ -100,18 +101,18 @@ class PilotData:
         sizes = [len(item.prompts) for item in self.probe.items]
         output = 1 if self.probe.is_propensity else self._assumptions.output
         most, silent = most_grader_calls(self._measured.graders, sizes, self.repetitions)
-        return {
-            "questions": most,
-            "silent": sorted(silent),
-            "price": self._fairness.models.price_of(self.model),
-            "calls": len(self._keys),
-            "propensities": self._propensity_calls,
-            "stored": stored,
-            "tokens_from": "stored answers" if usages else "characters",
-            "input": fmean(usage.get("input", 0) for usage in usages) if usages else characters / CHARACTERS,
-            "output": fmean(usage.get("output", 0) for usage in usages) if usages else output,
-            "seconds": fmean(latencies) if latencies else None,
-        }
+        return CallCost(
+            questions=most,
+            silent=sorted(silent),
+            price=self._fairness.models.price_of(self.model),
+            calls=len(self._keys),
+            propensities=self._propensity_calls,
+            stored=stored,
+            tokens_from="stored answers" if usages else "characters",
+            input=fmean(usage.get("input", 0) for usage in usages) if usages else characters / CHARACTERS,
+            output=fmean(usage.get("output", 0) for usage in usages) if usages else output,
+            seconds=fmean(latencies) if latencies else None,
+        )
 
     @property
     def _propensity_calls(self) -> int:

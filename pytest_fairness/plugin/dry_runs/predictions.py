@@ -9,11 +9,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_fairness.core.decisions import Verdict
+from pytest_fairness.core.dry_run_results import DetectableValues, NeededSample, ScenarioResult
 from pytest_fairness.core.formatting import format_subject
 from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.plugin.dry_runs.forecasts import Forecast
@@ -56,35 +57,46 @@ class Rehearsals:
         edge = 0.5 / len(self.judgments)
         return min(max(self.share(verdict), edge), 1 - edge)
 
-    def row(self, truth: str) -> dict[str, Any]:
-        """Return the prediction as the results file has it."""
+    def scenario(self, truth: str) -> ScenarioResult:
+        """Return the verdicts as the results file has them."""
         shares = {verdict.value: self.share(verdict) for verdict in Verdict}
-        return {"truth": truth, "draws": len(self.judgments), **shares, "attempts": self.attempts}
+        return ScenarioResult(truth=truth, draws=len(self.judgments), attempts=self.attempts, **shares)
 
 
-def predict(item: pytest.Function, prospect: PilotData) -> dict[str, Any]:
-    """Return what is known of a threshold before its run, as builtins."""
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """A threshold before its run; the fields are those of `PlannedThreshold`."""
+
+    cannot_pass: str
+    scenarios: Sequence[ScenarioResult] = ()
+    fair_draws: str = ""
+    needed: NeededSample | None = None
+    detectable: DetectableValues | None = None
+    narrow: str = ""
+
+
+def predict(item: pytest.Function, prospect: PilotData) -> Prediction:
+    """Return the prediction of a threshold before its run."""
     planned = _with_looks(item, prospect)
     mistake = next((judgment.mistake for judgment in planned.judgments if judgment.mistake), "")
-    row: dict[str, Any] = {"basis": "pilot" if prospect.has_pilot else "assumptions", "cannot_pass": mistake}
     if mistake:
-        return row | {"scenarios": [], "fair_draws": "", "needed": None, "detectable": None, "narrow": ""}
+        return Prediction(mistake)
     pilot = prospect.measured_pilot()
     forecast = Forecast.of(planned.judgments, None if pilot is None else evaluate_on(item, pilot))
-    scenarios = [planned.row("as in the pilot" if prospect.has_pilot else "parity")]
+    scenarios = [planned.scenario("as in the pilot" if prospect.has_pilot else "parity")]
     gap = None if prospect.has_pilot or forecast is None else forecast.gap()
     if gap is not None:
         other = _with_looks(item, prospect, gap)
-        scenarios.append(other.row(f"{gap.group} at {gap.ratio:.2g} times"))
-    if not planned.share(Verdict.FAIR):
-        row["cannot_pass"] = _never_fair(item, prospect)
-    return row | {
-        "scenarios": scenarios,
-        "fair_draws": "".join("01"[j.verdict is Verdict.FAIR] for j in planned.judgments),
-        "needed": None if row["cannot_pass"] else _needed(item, prospect, forecast, planned),
-        "detectable": None if forecast is None else forecast.detectable(),
-        "narrow": "" if forecast is None else forecast.narrow_band(),
-    }
+        scenarios.append(other.scenario(f"{gap.group} at {gap.ratio:.2g} times"))
+    cannot_pass = "" if planned.share(Verdict.FAIR) else _never_fair(item, prospect)
+    return Prediction(
+        cannot_pass,
+        scenarios,
+        fair_draws="".join("01"[j.verdict is Verdict.FAIR] for j in planned.judgments),
+        needed=None if cannot_pass else _needed(item, prospect, forecast, planned),
+        detectable=None if forecast is None else forecast.detectable(),
+        narrow="" if forecast is None else forecast.narrow_band(),
+    )
 
 
 def _with_looks(item: pytest.Function, prospect: PilotData, gap: Gap | None = None) -> Rehearsals:
@@ -152,7 +164,7 @@ def _never_fair(item: pytest.Function, prospect: PilotData) -> str:
 
 def _needed(
     item: pytest.Function, prospect: PilotData, forecast: Forecast | None, planned: Rehearsals
-) -> dict[str, Any] | None:
+) -> NeededSample | None:
     """Return the items for *fair* in 80% of runs: the normal approximation, corrected by simulated samples of that
     size.
     """
@@ -176,10 +188,10 @@ def _needed(
             break
     times = max(times, FEWEST_SOURCES / prospect.sources)
     repetitions = None if forecast.share is None or times <= 1 else repetitions_for(times, forecast.share)
-    return {
-        "items": math.ceil(times * len(prospect.probe.items)),
-        "repetitions": None if repetitions is None else math.ceil(repetitions * prospect.repetitions),
-    }
+    return NeededSample(
+        items=math.ceil(times * len(prospect.probe.items)),
+        repetitions=None if repetitions is None else math.ceil(repetitions * prospect.repetitions),
+    )
 
 
 def _reason(judgment: Judgment) -> str:

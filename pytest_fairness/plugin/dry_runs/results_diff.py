@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from pytest_fairness.core.dry_run_results import FieldDifference
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.results import READABLE
 
@@ -29,9 +30,6 @@ ABSOLUTE = 1e-12
 """The relative difference between two computers that is allowed in a number, or the absolute one near 0."""
 SHOWN = 4
 """Differences of one threshold that a line names."""
-
-Difference = dict[str, Any]
-"""``field``, and its value in the ``file`` and ``now``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +113,7 @@ def _no_results(path: Path, reason: str) -> FairnessError:
 
 def differences(
     reported: Mapping[str, Any], now: Mapping[str, Any], fields: Sequence[str] = FIELDS
-) -> list[Difference]:
+) -> list[FieldDifference]:
     """Return the differences between what a file says and what is computed now.
 
     >>> differences({"verdict": "fair", "low": 0.8}, {"verdict": "unfair", "low": 0.8 + 1e-15}, ("verdict", "low"))
@@ -125,12 +123,12 @@ def differences(
     return [difference for name in compared for difference in _differing(name, reported.get(name), now.get(name))]
 
 
-def _differing(name: str, reported: Any, now: Any) -> Iterator[Difference]:
+def _differing(name: str, reported: Any, now: Any) -> Iterator[FieldDifference]:
     if isinstance(reported, Mapping) and isinstance(now, Mapping):
         for key in {**now, **reported}:
             yield from _differing(f"{name} {key}", reported.get(key), now.get(key))
     elif not _same(reported, now):
-        yield {"field": name, "file": reported, "now": now}
+        yield FieldDifference(field=name, file=reported, now=now)
 
 
 def _same(reported: Any, now: Any) -> bool:
@@ -147,24 +145,23 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def in_words(differences: Sequence[Difference]) -> str:
+def in_words(differences: Sequence[FieldDifference]) -> str:
     """Return the first differences as a sentence has them.
 
-    >>> in_words([{"field": "bounds", "file": [0.8, 1.2], "now": [0.8, 1.25]}])
+    >>> in_words([FieldDifference(field="bounds", file=[0.8, 1.2], now=[0.8, 1.25])])
     'bounds are 0.8 to 1.25 now, 0.8 to 1.2 in the file'
     """
     parts = [
-        f"{shown(field['field'])} {'are' if field['field'] == 'bounds' else 'is'} {_value(field, 'now')} now, "
-        f"{_value(field, 'file')} in the file"
-        for field in differences[:SHOWN]
+        f"{shown(difference.field)} {'are' if difference.field == 'bounds' else 'is'} "
+        f"{_value(difference.field, difference.now)} now, {_value(difference.field, difference.file)} in the file"
+        for difference in differences[:SHOWN]
     ]
     more = len(differences) - SHOWN
     return "; ".join(parts) + (f"; and {more} more field{'s' if more > 1 else ''}" if more > 0 else "")
 
 
-def _value(difference: Difference, side: str) -> str:
-    value = difference[side]
-    if difference["field"] == "bounds" and isinstance(value, list) and len(value) == 2:
+def _value(name: str, value: Any) -> str:
+    if name == "bounds" and isinstance(value, list) and len(value) == 2:
         low, high = value
         if low is None or high is None:
             return f"at most {shown(high)}" if low is None else f"at least {shown(low)}"
