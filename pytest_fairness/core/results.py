@@ -15,7 +15,7 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.marks import NOT_MARKED, MarkScale
 from pytest_fairness.core.metric_kind import MetricKind
-from pytest_fairness.core.serialization import OPTIONAL, JsonRecord, key
+from pytest_fairness.core.serialization import OPTIONAL, JsonRecord, json_schema, key
 
 SCHEMA = 2
 """Schema 1 was that of version 0.1; it has fewer fields and is read."""
@@ -460,6 +460,11 @@ def read_results(content: Any, where: str) -> RunResults:
         return RunResults.from_json(content, strict=schema == SCHEMA)
     except FairnessError as error:
         raise FairnessError(f"{where}: {error}; name a file that --fairness-json has written") from None
+
+
+def results_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a results file of this version."""
+    return json_schema(RunResults, "Results of a pytest-fairness run")
 
 
 def finite(value: float) -> float | None:
