@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from pytest_fairness.graders.yes_no import Regex, YesNo
     from pytest_fairness.models.context import ModelContext
     from pytest_fairness.models.names import ModelName
-    from pytest_fairness.plugin.stored_results import stored_results
+    from pytest_fairness.plugin.session import stored_results
     from pytest_fairness.report.compare.sections import ComparedRuns, CompareSection, SectionTable
     from pytest_fairness.report.exports.exporter import Exporter, RunReference
     from pytest_fairness.stats.measured import Measured
@@ -125,7 +125,7 @@ _HOMES = {
     "read_anchors": "graders.anchors",
     "read_object": "graders.judge.json_object",
     "refuses": "graders.refusal",
-    "stored_results": "plugin.stored_results",
+    "stored_results": "plugin.session",
 }
 
 __all__ = [

@@ -17,7 +17,7 @@ class ScenarioResult(JsonRecord):
     """The verdicts of a threshold on simulated runs of one truth."""
 
     truth: str
-    """In words: ``parity``, ``as in the pilot``, ``female at 0.6 times``."""
+    """Name of the truth: ``parity``, ``as in the pilot``, ``female at 0.6 times``."""
     draws: int
     """Simulated runs."""
     fair: float
@@ -35,7 +35,7 @@ class NeededSample(JsonRecord):
 
     items: int
     repetitions: int | None = None
-    """As many repetitions of the planned items in place of more items; None where none suffice."""
+    """Repetitions of the planned items, in place of more items; None where none suffice."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +92,7 @@ class PlannedThreshold(JsonRecord):
     """The reason that no data would make it fair; empty where some would."""
     scenarios: Sequence[ScenarioResult] = ()
     fair_draws: str = ""
-    """For each draw of the first truth 1 where it was fair, else 0."""
+    """A digit for each draw of the first truth: 1 where it was fair, else 0."""
     needed: NeededSample | None = None
     detectable: DetectableValues | None = None
     narrow: str = ""
@@ -141,7 +141,7 @@ class ErrorCheck(JsonRecord):
     at_most: float
     """Upper end of its 95% interval."""
     p_value: float
-    """Of the promised share."""
+    """The probability of so many errors or more, if each sample errs with the promised share."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

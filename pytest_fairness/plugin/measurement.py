@@ -15,9 +15,9 @@ from pytest_fairness.core.exclusions import LeftOut, left_out
 from pytest_fairness.core.keys import fingerprint_of, prompt_digest
 from pytest_fairness.core.results import InfluenceResult, JudgeResult, PastResult, SampleCounts
 from pytest_fairness.engine.errors import BudgetExceededError, RunStoppedError
-from pytest_fairness.plugin.comparability import conditions
 from pytest_fairness.plugin.identity import CollectionError
 from pytest_fairness.plugin.judges import judged_by, with_judges
+from pytest_fairness.plugin.named_runs import conditions
 from pytest_fairness.plugin.sequential_looks import Look, declared_clusters, planned
 from pytest_fairness.plugin.session import SESSION
 from pytest_fairness.plugin.shard_hooks import defer_to_others

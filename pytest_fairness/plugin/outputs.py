@@ -14,9 +14,8 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.results import CallResult, RunResults, ThresholdResult
 from pytest_fairness.declarative.files import suite_in
 from pytest_fairness.plugin.compat import junit_file
-from pytest_fairness.plugin.redaction import secret_redactor
 from pytest_fairness.plugin.session import FairnessSession
-from pytest_fairness.plugin.settings import Settings
+from pytest_fairness.plugin.settings import Settings, secret_redactor
 from pytest_fairness.report.ci.junit import suite_properties
 from pytest_fairness.report.results import RunMetadata, write_results
 

@@ -20,8 +20,7 @@ from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.results import finite
 from pytest_fairness.core.verdicts import Judgment
-from pytest_fairness.plugin.clustering_checks import check_clustering
-from pytest_fairness.plugin.evaluation import evaluate_on
+from pytest_fairness.plugin.evaluation import check_clustering, evaluate_on
 from pytest_fairness.stats.pvalues import holm
 
 if TYPE_CHECKING:

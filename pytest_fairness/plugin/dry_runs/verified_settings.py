@@ -7,13 +7,11 @@ from dataclasses import replace
 import pytest
 
 from pytest_fairness.core.errors import StoreError
-from pytest_fairness.plugin.comparability import WRAPPED
 from pytest_fairness.plugin.dry_runs.results_diff import CLAIMS, ReportedResults, read_reported
-from pytest_fairness.plugin.named_runs import earlier_runs, named_models
+from pytest_fairness.plugin.named_runs import WRAPPED, earlier_runs, named_models
 from pytest_fairness.plugin.option_values import DataFolderSettings, RunFolders
 from pytest_fairness.plugin.options import BY_NAME
-from pytest_fairness.plugin.redaction import secret_redactor
-from pytest_fairness.plugin.settings import Settings
+from pytest_fairness.plugin.settings import Settings, secret_redactor
 from pytest_fairness.report.results import redacted
 
 

@@ -30,8 +30,8 @@ from pytest_fairness.plugin.dry_runs.results_diff import (
 from pytest_fairness.plugin.dry_runs.stored_measured import StoredMeasured
 from pytest_fairness.plugin.evaluation import evaluate
 from pytest_fairness.plugin.markers import FlakyMark
-from pytest_fairness.plugin.redaction import secret_redactor
 from pytest_fairness.plugin.session import SESSION, FairnessSession
+from pytest_fairness.plugin.settings import secret_redactor
 from pytest_fairness.plugin.thresholds import at_look
 from pytest_fairness.report.mark_aggregation import aggregated
 from pytest_fairness.report.release import NOT_JUDGED, corrected, release
