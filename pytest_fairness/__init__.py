@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt
     from pytest_fairness.core.choices import AnswerOptions
     from pytest_fairness.core.data_folders import DataFolders
+    from pytest_fairness.core.decisions import Verdict
     from pytest_fairness.core.declarations import DeclarativeGrader, GraderDeclaration
     from pytest_fairness.core.errors import (
         FairnessError,
@@ -23,14 +24,13 @@ if TYPE_CHECKING:
         UngradedError,
         did_you_mean,
     )
-    from pytest_fairness.core.estimates import Estimate, EstimateFamily
+    from pytest_fairness.core.estimates import Estimate, EstimateFamily, Mark
     from pytest_fairness.core.importer import Importer
     from pytest_fairness.core.items import ProbeItem, Prompt
-    from pytest_fairness.core.marks import Mark, MarkScale
+    from pytest_fairness.core.marks import MarkScale
     from pytest_fairness.core.metric_kind import MetricKind
     from pytest_fairness.core.propensities import Continuations, Propensities
     from pytest_fairness.core.protocols import BatchGrader, Grader, Grading, ItemGrader, Model, ModelQuery
-    from pytest_fairness.core.verdicts import Verdict
     from pytest_fairness.counterfactual.expansion import counterfactuals
     from pytest_fairness.counterfactual.lint import lint
     from pytest_fairness.counterfactual.slots import names
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from pytest_fairness.imports.recorded_table import RecordedTable
     from pytest_fairness.models.context import ModelContext
     from pytest_fairness.models.names import ModelName
-    from pytest_fairness.plugin.stored_results import stored_results
+    from pytest_fairness.plugin.session import stored_results
     from pytest_fairness.report.compare.sections import ComparedRuns, CompareSection, SectionTable
     from pytest_fairness.report.exports.exporter import Exporter, RunReference
     from pytest_fairness.stats.measured import Measured
@@ -90,7 +90,7 @@ _HOMES = {
     "JudgeGrader": "graders.judge.judge",
     "LabelField": "graders.judge.rubric",
     "Likelihood": "graders.propensities",
-    "Mark": "core.marks",
+    "Mark": "core.estimates",
     "MarkScale": "core.marks",
     "MetricKind": "core.metric_kind",
     "Measured": "stats.measured",
@@ -118,7 +118,7 @@ _HOMES = {
     "TextField": "graders.judge.rubric",
     "TransientError": "core.errors",
     "UngradedError": "core.errors",
-    "Verdict": "core.verdicts",
+    "Verdict": "core.decisions",
     "WordList": "graders.word_list",
     "YesNo": "graders.yes_no",
     "answer_text": "graders.extraction.normalization",
@@ -133,7 +133,7 @@ _HOMES = {
     "read_anchors": "graders.anchors",
     "read_object": "graders.judge.json_object",
     "refuses": "graders.refusal",
-    "stored_results": "plugin.stored_results",
+    "stored_results": "plugin.session",
 }
 
 __all__ = [

@@ -4,10 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from pytest_fairness.core.estimates import Estimate
+
+class GroupValue(Protocol):
+    """The rate or mean of one group, as an estimate has it."""
+
+    @property
+    def value(self) -> float: ...
+    @property
+    def low(self) -> float: ...
+    @property
+    def high(self) -> float: ...
+    @property
+    def items(self) -> int: ...
+    @property
+    def attempts(self) -> int: ...
+    @property
+    def ungraded(self) -> Mapping[str, int]: ...
+    @property
+    def slice(self) -> Mapping[str, str]: ...
+    @property
+    def invalid(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,25 +66,18 @@ class Breakdown:
 
     reference: str | None = None
     """The group that the others are compared to; None where all are with all, or none is."""
-    groups: Mapping[str, Estimate] = field(default_factory=dict)
+    groups: Mapping[str, GroupValue] = field(default_factory=dict)
     """The rate or mean of each group, with its own interval; of a family all groups, whichever pair it is."""
     example_towards: Callable[[int], ExampleItem | None] = _no_example
     """The items that show the value best. From 1, the item that most speaks for a high value, from -1 for a low one;
     None where none does. Where groups are compared: the item whose two groups differ most and most repeatably.
     Else the item that moves the value furthest.
-
-    Where groups are compared: the item whose two groups differ most and most repeatably. Else
-    the item that moves the value furthest.
     """
     influences: Mapping[str, float] = field(default_factory=dict)
     """The influence of each item (or source, where those are resampled) on the value: the squares sum to its
     variance. Two runs of one design share their items, so the difference of their estimates has as its variance
     the sum over items of the squared difference of influences. With a crossed factor: its share is left out.
     Empty where there are none: a ratio with a rate of zero, the distance from a baseline.
-
-    Two runs of one design share their items, so the difference of their estimates has as its variance
-    the sum over items of the squared difference of influences. With a crossed factor: its share is
-    left out. Empty where there are none: a ratio with a rate of zero, the distance from a baseline.
     """
     log: bool = False
     """Whether ``influences`` are those of the logarithm of the value's size."""
@@ -76,7 +87,9 @@ class Breakdown:
         return replace(
             self,
             example_towards=lambda towards: self.example_towards(-towards),
-            influences=self.influences if self.log else {name: -each for name, each in self.influences.items()},
+            influences=self.influences
+            if self.log
+            else {name: -influence for name, influence in self.influences.items()},
         )
 
 

@@ -1,91 +1,31 @@
-"""Conditions of a threshold test, and the record that answers them.
-
-Inside a threshold test every comparison is a `Condition`, decided by its interval and recorded;
-the listening `ComparisonRecorder` answers it. Outside, a comparison is that of the point estimate, as with
-any number.
-"""
+"""Comparisons of estimates in a threshold test, and the record of one evaluation that answers them."""
 
 from __future__ import annotations
 
-import operator
+import math
 import sys
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from enum import Enum
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, ClassVar, Never
 
-if TYPE_CHECKING:
-    from pytest_fairness.core.estimates import Estimate
-    from pytest_fairness.core.marks import MarkScale
-    from pytest_fairness.core.overrides import BoundsOverride
+from pytest_fairness.core.decisions import (
+    DECISIONS,
+    OPPOSITES,
+    Comparable,
+    Decision,
+    current_recorder,
+    is_users,
+    use_recorder,
+)
+from pytest_fairness.core.estimates import Estimate, EstimateFamily, Mark
+from pytest_fairness.core.formatting import format_subject
+from pytest_fairness.core.marks import RANKS, MarkScale
+from pytest_fairness.core.overrides import BoundsOverride
 
-OPERATORS: dict[str, Callable[[float, float], bool]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
-OPPOSITES = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
-
-_PACKAGE = str(Path(__file__).parents[1])
 _EVALUATION = str(Path(__file__).with_name("dependence.py"))
 """Below the user's test: a declared suite has no line of Python."""
-_USERS = str(Path(_PACKAGE) / "suites")
-"""Inside the package, but written as a user's tests are."""
-
-
-class Comparable(ABC):
-    """The four operators of a number, and a refusal of what would be a silent mistake."""
-
-    __slots__ = ()
-
-    _noun: ClassVar[str]
-    _other: ClassVar[str]
-    """The noun of the values that it is compared with, for messages."""
-
-    @abstractmethod
-    def _decide(self, op: str, bound: object) -> bool:
-        """Return the answer to a comparison. Raises `TypeError` for what it cannot be compared with."""
-
-    def __lt__(self, bound: object) -> bool:
-        return self._decide("<", bound)
-
-    def __le__(self, bound: object) -> bool:
-        return self._decide("<=", bound)
-
-    def __gt__(self, bound: object) -> bool:
-        return self._decide(">", bound)
-
-    def __ge__(self, bound: object) -> bool:
-        return self._decide(">=", bound)
-
-    def __eq__(self, other: object) -> Never:
-        raise TypeError(f"{self._noun} has an interval and equals nothing; compare it with <, <=, > or >=")
-
-    def __ne__(self, other: object) -> Never:
-        raise TypeError(f"{self._noun} has an interval and equals nothing; compare it with <, <=, > or >=")
-
-    __hash__ = object.__hash__
-
-    def __bool__(self) -> Never:
-        raise TypeError(f"{self._noun} is neither true nor false; compare it with {self._other}")
-
-
-class Decision(Enum):
-    """The decision of an interval on a comparison; a conjunction is decided by the first of these."""
-
-    FALSE = "false"
-    INVALID = "invalid"
-    UNDECIDED = "undecided"
-    TRUE = "true"
-
-
-_DECISIONS = tuple(Decision)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +41,24 @@ class Comparison:
 
     def reversed(self) -> Comparison:
         """Return the comparison that holds where this one does not, decided again."""
-        return replace(self.estimate._compare(OPPOSITES[self.op], self.bound), instead_of=self.instead_of)
+        return replace(compare(self.estimate, OPPOSITES[self.op], self.bound), instead_of=self.instead_of)
 
     def corrected(self, asserted: int) -> Comparison:
         """Return the comparison with the error of a claim of unfairness divided by the number of metrics asserted."""
         if asserted == 1:
             return self
-        return replace(self.estimate.corrected(asserted)._compare(self.op, self.bound), instead_of=self.instead_of)
+        return replace(compare(self.estimate.corrected(asserted), self.op, self.bound), instead_of=self.instead_of)
+
+
+def compare(value: Estimate | EstimateFamily, op: str, bound: float) -> Comparison:
+    """Return a comparison with its decision; of a family that of the member which decides.
+
+    >>> rate = Estimate("rate(harmful)", "rate of harmful", value=0.01, low=0.004, high=0.017)
+    >>> compare(rate, "<=", 0.02).decision.value
+    'true'
+    """
+    estimate = value.deciding(op, bound)
+    return Comparison(estimate, op, bound, estimate.decision(op, bound))
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +83,7 @@ class Condition:
 
     @property
     def decision(self) -> Decision:
-        return min((comparison.decision for comparison in self.comparisons), key=_DECISIONS.index)
+        return min((comparison.decision for comparison in self.comparisons), key=DECISIONS.index)
 
     def as_needed(self, needed: bool, asserted: int = 1) -> Condition:  # noqa: FBT001 - the answer to its key
         """Return the condition as it must hold for the test to pass: reversed where the test negates it."""
@@ -141,7 +92,7 @@ class Condition:
             # Of the two ends of a mark, one must not hold: the end that is farthest from holding. Where nobody knows
             # the mark, nobody knows that it is none.
             turned = [comparison.reversed() for comparison in comparisons]
-            farthest = max(turned, key=lambda each: _DECISIONS.index(each.decision))
+            farthest = max(turned, key=lambda comparison: DECISIONS.index(comparison.decision))
             is_open = len(turned) > 1 and self.decision in (Decision.INVALID, Decision.UNDECIDED)
             comparisons = [replace(farthest, decision=self.decision) if is_open else farthest]
         return replace(self, comparisons=tuple(comparisons))
@@ -176,11 +127,12 @@ class ComparisonRecorder:
     def comparisons(self) -> list[Comparison]:
         return [comparison for condition in self.conditions.values() for comparison in condition.comparisons]
 
-    def answer(self, name: str, condition: Condition) -> bool:
-        """Record a condition and return the answer that this evaluation gives to it."""
+    def answer(self, value: Comparable, op: str, bound: float | str) -> bool:
+        """Record a comparison and return the answer that this evaluation gives to it."""
+        name, condition = self._condition(value, op, bound)
         key = self._key(name, condition)
         if key not in self.conditions:
-            self.conditions[key] = condition
+            self.conditions[key] = replace(condition, line=_users_line())
             self.record(condition.asserted or [comparison.estimate for comparison in condition.comparisons])
         holds = self.answers.get(key, self.given.pop(key, None))
         if holds is None:
@@ -189,68 +141,71 @@ class ComparisonRecorder:
         self.given[key] = holds
         return holds != condition.opposite
 
+    def record_read(self, value: Comparable) -> None:
+        """Record that the test looks at the numbers of an estimate."""
+        if isinstance(value, Estimate):
+            self.read.setdefault(key_of(value), value)
+
     def record(self, estimates: Iterable[Estimate]) -> None:
         """Keep estimates for the report."""
         self.estimates |= {key_of(estimate): estimate for estimate in estimates}
 
+    def _condition(self, value: Comparable, op: str, bound: float | str) -> tuple[str, Condition]:
+        """Return what a comparison checks, with the name that it has in every evaluation of the test.
+
+        The name has metric, slice, operator and the bound of the test, whatever the project has in its place.
+        """
+        if isinstance(value, Mark):
+            return _mark_condition(value, str(bound))
+        assert isinstance(value, Estimate | EstimateFamily)  # noqa: S101 - nothing else is compared
+        number = float(bound)
+        first = value if isinstance(value, Estimate) else next(iter(dict(value.items()).values()))
+        own = self._own_bound(value, first, op, number)
+        comparison = compare(value, op, number if own is None else own)
+        if own is not None:
+            comparison = replace(comparison, instead_of=number)
+        text = f"{format_subject(comparison.estimate)} {op} {comparison.bound:g}"
+        if isinstance(value, Estimate):
+            opposite = op in ("<", ">")
+            name = f"{key_of(value)} {OPPOSITES[op] if opposite else op} {number!r}"
+            return name, Condition(text, (comparison,), opposite=opposite)
+        name = f"family of {len(value)} {key_of(first, first.family_name)} {op} {number!r}"
+        members = tuple(member for _, member in value.items())
+        return name, Condition(text, (comparison,), family=f"family {OPPOSITES[op]} {number:g}", asserted=members)
+
+    def _own_bound(self, value: Estimate | EstimateFamily, first: Estimate, op: str, bound: float) -> float | None:
+        """Return the project's bound for a metric, by its name or its family's; None where it sets none."""
+        if self.bounds is None:
+            return None
+        names = (first.metric, first.family_name) if isinstance(value, Estimate) else (first.family_name,)
+        return self.bounds.instead_of(names, OPPOSITES[op] if (names[0], op, bound) in self.negated else op)
+
     def _key(self, name: str, condition: Condition) -> str:
         # Two estimates of one name (of two lambdas, say) are two conditions.
-        numbers = tuple(repr(each.estimate.value) for each in condition.comparisons)
+        numbers = tuple(repr(comparison.estimate.value) for comparison in condition.comparisons)
         same = self._homonyms.setdefault(name, [])
         if numbers not in same:
             same.append(numbers)
         return f"{name} #{same.index(numbers)}"
 
 
-_listening: ContextVar[ComparisonRecorder | None] = ContextVar("fairness_record", default=None)
-
-
 @contextmanager
 def recording(record: ComparisonRecorder | None = None) -> Iterator[ComparisonRecorder]:
     """Note all that is compared and estimated within the block."""
     record = ComparisonRecorder() if record is None else record
-    token = _listening.set(record)
-    try:
+    with use_recorder(record):
         yield record
-    finally:
-        _listening.reset(token)
 
 
-def is_recording() -> bool:
-    """Return whether comparisons are noted, and decided by their intervals."""
-    return _listening.get() is not None
+def _current() -> ComparisonRecorder | None:
+    recorder = current_recorder()
+    return recorder if isinstance(recorder, ComparisonRecorder) else None
 
 
 def has_compared() -> bool:
-    """Return whether anything was compared since the listening began."""
-    record = _listening.get()
+    """Return whether anything was compared since the recording began."""
+    record = _current()
     return record is not None and bool(record.conditions)
-
-
-def override_bound(names: Sequence[str], op: str, bound: float) -> float | None:
-    """Return the project's own bound for a metric; None where it sets none.
-
-    ``names`` are those by which the project may call it: the metric, then its family.
-
-    Raises `FairnessError` where it leaves open a side that the test bounds.
-    """
-    record = _listening.get()
-    if record is None or record.bounds is None:
-        return None
-    return record.bounds.instead_of(names, OPPOSITES[op] if (names[0], op, bound) in record.negated else op)
-
-
-def answer_condition(name: str, condition: Condition) -> bool:
-    """Return the answer that a condition gives to the code that checks it.
-
-    Args:
-        name: What tells it from the other conditions of a test: metric, slice, operator and bound.
-        condition: The comparisons, which must all hold.
-    """
-    record = _listening.get()
-    if record is None:
-        return all(OPERATORS[each.op](each.estimate.value, each.bound) for each in condition.comparisons)
-    return record.answer(name, replace(condition, line=_users_line()))
 
 
 def for_threshold(estimate: Estimate) -> Estimate:
@@ -259,7 +214,7 @@ def for_threshold(estimate: Estimate) -> Estimate:
     It has the test's scale and the error that its look may spend, and notes who reads its numbers. It is not
     recorded: that is left to comparisons and to `record_estimates`.
     """
-    record = _listening.get()
+    record = _current()
     if record is None:
         return estimate
     if record.scale is not None:
@@ -271,17 +226,9 @@ def for_threshold(estimate: Estimate) -> Estimate:
 
 def record_estimates(estimates: Iterable[Estimate]) -> None:
     """Record estimates for the report of the threshold test that is evaluated, if any."""
-    record = _listening.get()
+    record = _current()
     if record is not None:
         record.record(estimates)
-
-
-def record_read(estimate: Estimate) -> None:
-    """Record that the code of a threshold test looks at the numbers of an estimate."""
-    record = _listening.get()
-    # The frame that reads the attribute: `CostEstimate.__getattribute__` and this function lie between.
-    if record is not None and is_users(sys._getframe(2).f_code.co_filename):
-        record.read.setdefault(key_of(estimate), estimate)
 
 
 def key_of(estimate: Estimate, metric: str | None = None) -> str:
@@ -290,11 +237,44 @@ def key_of(estimate: Estimate, metric: str | None = None) -> str:
     return f"{metric or estimate.metric} {where}"
 
 
-def is_users(filename: str) -> bool:
-    """Return whether a code file is neither this package's own nor one that Python makes up."""
-    if filename.startswith("<") or filename == replace.__code__.co_filename:
-        return False
-    return not filename.startswith(_PACKAGE) or filename.startswith(_USERS)
+def _mark_condition(mark: Mark, letter: str) -> tuple[str, Condition]:
+    """Return the condition that a mark is at least a letter, with its name."""
+    claims = [_claims(estimate, letter) for estimate in mark.estimates]
+    # Of a family the member that decides, both of its ends: what is shown are two bounds.
+    deciding = min(claims, key=_standing)
+    family = f'family.mark >= "{letter}"' if len(claims) > 1 else ""
+    text = f'mark of {format_subject(deciding[0].estimate)} >= "{letter}"'
+    first = mark.estimates[0]
+    name = key_of(first, first.family_name if family else None)
+    condition = Condition(text, tuple(deciding), family=family, asserted=mark.estimates)
+    return f"mark of {len(claims)} {name} >= {letter}", condition
+
+
+def _claims(estimate: Estimate, letter: str) -> list[Comparison]:
+    """Return the comparisons that say together that an estimate has this mark or a better one."""
+    assert estimate.scale is not None  # noqa: S101 - refused before
+
+    def inside(low: float, high: float) -> list[Comparison]:
+        ends = [(">=", low), ("<=", high)]
+        return [compare(estimate, op, end) for op, end in ends if math.isfinite(end)]
+
+    def nearness(span: tuple[float, float]) -> tuple[int, float]:
+        away = max(span[0] - estimate.value, estimate.value - span[1], 0.0)
+        return _standing(inside(*span))[0], -away
+
+    claims = inside(*max(estimate.scale.region(letter), key=nearness))
+    if _standing(claims)[0] == len(DECISIONS) - 1 and RANKS[estimate.letter] > RANKS[letter]:
+        vague = replace(estimate, sparse="its interval touches three marks, so that it has none: more would narrow it")
+        return [compare(vague, claim.op, claim.bound) for claim in claims]
+    return claims
+
+
+def _standing(claims: Sequence[Comparison]) -> tuple[int, float]:
+    """Return how far comparisons hold together: refuted, invalid, undecided, held; then by the nearest end."""
+    ends = [
+        claim.estimate.low - claim.bound if claim.op == ">=" else claim.bound - claim.estimate.high for claim in claims
+    ]
+    return min(DECISIONS.index(claim.decision) for claim in claims), min(ends)
 
 
 def _users_line() -> int | None:

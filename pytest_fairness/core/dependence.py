@@ -7,16 +7,17 @@ condition must have, so that ``not rate < 0.8`` is judged as the ``rate >= 0.8``
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+import math
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
 from io import StringIO
 from itertools import combinations
 
-from pytest_fairness.core.comparisons import ComparisonRecorder, recording
-from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.comparisons import Comparison, ComparisonRecorder, recording
+from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.marks import MarkScale
-from pytest_fairness.core.overrides import BoundsOverride
+from pytest_fairness.core.overrides import ONLY, BoundsOverride, shown
 
 Answers = Mapping[str, bool]
 """Answers to conditions, by their keys."""
@@ -42,7 +43,7 @@ class Evaluation:
 
     @property
     def line(self) -> int | None:
-        """Where it failed, as deep as its traceback goes."""
+        """The line at which it failed, as deep as its traceback goes."""
         entry = self.failure.__traceback__ if self.failure else None
         line = None
         while entry is not None:
@@ -206,3 +207,46 @@ def with_overrides(
         for comparison in condition.comparisons
     }
     return replace(evaluator, bounds=bounds, negated=frozenset(negated))
+
+
+def override_problem(bounds: BoundsOverride, comparisons: Sequence[Comparison]) -> str:
+    """Return why it is not plain which comparisons of a test they stand for; empty where it is.
+
+    ``comparisons`` are all of the test, the way round in which they must hold: every bound must meet one.
+    """
+    if ONLY in bounds.spans and any(comparison.instead_of is None for comparison in comparisons):
+        return f"{bounds.where}: the test compares a mark: set a scale, not bounds"
+    replaced: dict[tuple[str, str], set[float]] = {}
+    for comparison in comparisons:
+        if comparison.instead_of is not None:
+            name, side = _name(bounds, comparison), "low" if comparison.op in (">", ">=") else "high"
+            replaced.setdefault((name, side), set()).add(comparison.instead_of)
+    names = sorted({name for name, _ in replaced})
+    if ONLY in bounds.spans and len(names) > 1:
+        one = f"bounds = {{{names[0]!r} = [LOW, HIGH]}}"
+        return f"{bounds.where}: bounds may be for {' or '.join(names)}: name which, as in {one}"
+    for (name, _), numbers in replaced.items():
+        if len(numbers) > 1:
+            several = " and ".join(f"{number:g}" for number in sorted(numbers))
+            return f"{bounds.where}: the test compares {name} with {several}: one bound cannot stand for both"
+    return _unmet(bounds, set(replaced), comparisons)
+
+
+def _name(bounds: BoundsOverride, comparison: Comparison) -> str:
+    """Return what the span of a comparison is known by: its key, else the family."""
+    metric = comparison.estimate.metric
+    return metric if metric in bounds.spans else comparison.estimate.family_name
+
+
+def _unmet(bounds: BoundsOverride, met: set[tuple[str, str]], comparisons: Sequence[Comparison]) -> str:
+    for name, span in bounds.spans.items():
+        sides = {side for metric, side in met if metric == name or name == ONLY}
+        if name != ONLY and not sides:
+            compared = {comparison.estimate.family_name for comparison in comparisons}
+            compared |= {comparison.estimate.metric for comparison in comparisons}
+            return f"{bounds.where}: the test does not compare {name!r}; {did_you_mean(name, compared)}"
+        for side, end, far in (("low", span[0], "below"), ("high", span[1], "above")):
+            if math.isfinite(end) and side not in sides:
+                open_end = "-inf" if side == "low" else "inf"
+                return f"{bounds.where}: bounds are {shown(span)}, but the test sets none {far}: write {open_end}"
+    return ""

@@ -4,38 +4,31 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pytest_fairness.core.comparisons import (
-    OPERATORS,
-    OPPOSITES,
-    Comparable,
-    Comparison,
-    Condition,
-    Decision,
-    answer_condition,
-    is_recording,
-    key_of,
-    override_bound,
-    record_read,
-)
+from pytest_fairness.core.breakdown import LazyBreakdown
+from pytest_fairness.core.decisions import OPERATORS, Comparable, Decision, Verdict, current_recorder, record_read
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.formatting import described, subject_text
-from pytest_fairness.core.marks import Mark, MarkScale
+from pytest_fairness.core.formatting import decimals, format_subject, number
+from pytest_fairness.core.marks import NOT_MARKED, RANKS, MarkScale
 from pytest_fairness.core.metric_kind import MetricKind
-
-if TYPE_CHECKING:
-    from pytest_fairness.core.breakdown import LazyBreakdown
-    from pytest_fairness.core.verdicts import Verdict
 
 Ends = Callable[[float], tuple[float, float]]
 """A function from the probability to err on either side (0.025 for a 95% interval) to the ends of an interval."""
 
 
-class _Comparable(Comparable):
+_VERDICTS = {
+    Decision.TRUE: Verdict.FAIR,
+    Decision.FALSE: Verdict.UNFAIR,
+    Decision.UNDECIDED: Verdict.UNDECIDED,
+    Decision.INVALID: Verdict.INVALID,
+}
+
+
+class ComparableNumber(Comparable):
     """A value that a threshold compares with a number."""
 
     __slots__ = ()
@@ -43,18 +36,9 @@ class _Comparable(Comparable):
     _noun = "an estimate"
     _other = "a number"
 
-    @property
     @abstractmethod
-    def _compared(self) -> Sequence[str]:
-        """The names of what is compared: of one estimate its metric, then its family."""
-
-    @abstractmethod
-    def _compare(self, op: str, bound: float) -> Comparison:
-        """Return the comparison with its decision."""
-
-    @abstractmethod
-    def _condition(self, op: str, bound: float, comparison: Comparison) -> bool:
-        """Return the answer to a comparison."""
+    def deciding(self, op: str, bound: float) -> Estimate:
+        """Return the estimate that decides a comparison: of a family a member, a broken one first."""
 
     def decide(self, op: str, bound: float) -> Verdict:
         """Return the verdict of a threshold that compares this with one number: for notebooks and scripts.
@@ -74,37 +58,34 @@ class _Comparable(Comparable):
         Raises:
             FairnessError: For another operator, and in a threshold's test, which compares by ``assert``.
         """
-        from pytest_fairness.core.verdicts import judge
-
         if op not in OPERATORS:
             raise FairnessError(f"{op!r} compares nothing here: write one of {', '.join(OPERATORS)}")
-        if is_recording():
+        if current_recorder() is not None:
             raise FairnessError(
                 f"decide is for notebooks and scripts: write `assert ... {op} {bound:g}` in a threshold"
             )
+        bound = _finite(bound)
+        return _VERDICTS[self.deciding(op, bound).decision(op, bound)]
 
-        def test() -> None:
-            if not OPERATORS[op](self, bound):  # type: ignore[arg-type]  # it compares as a number does
-                raise AssertionError
+    def _answer(self, op: str, bound: object) -> bool:
+        finite = _finite(bound)
+        recorder = current_recorder()
+        if recorder is None:
+            return OPERATORS[op](self.deciding(op, finite).value, finite)
+        return recorder.answer(self, op, finite)
 
-        return judge(test).verdict
 
-    def _decide(self, op: str, bound: object) -> bool:
-        if not isinstance(bound, Real) or isinstance(bound, bool) or not math.isfinite(bound):
-            raise TypeError(
-                f"an estimate is compared with a finite number, not with {bound!r}; "
-                "for two estimates take their difference or ratio as a metric of its own"
-            )
-        number = float(bound)
-        own = override_bound(self._compared, op, number)
-        comparison = self._compare(op, number if own is None else own)
-        if own is not None:
-            comparison = replace(comparison, instead_of=number)
-        return self._condition(op, number, comparison)
+def _finite(bound: object) -> float:
+    if not isinstance(bound, Real) or isinstance(bound, bool) or not math.isfinite(bound):
+        raise TypeError(
+            f"an estimate is compared with a finite number, not with {bound!r}; "
+            "for two estimates take their difference or ratio as a metric of its own"
+        )
+    return float(bound)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Estimate(_Comparable):
+class Estimate(ComparableNumber):
     """A metric's value with its interval, and what it was computed from.
 
     In a threshold test a comparison is decided by the interval; elsewhere by ``value``.
@@ -202,17 +183,22 @@ class Estimate(_Comparable):
         return replace(self, scale=scale)
 
     @property
-    def _compared(self) -> Sequence[str]:
-        return self.metric, self.family_name
+    def letter(self) -> str:
+        """The letter of its mark; ``-`` where it has none."""
+        value = self.value
+        if self.scale is None or self.invalid or math.isnan(value):
+            return NOT_MARKED
+        low = -math.inf if math.isnan(self.low) else min(self.low, value)
+        high = math.inf if math.isnan(self.high) else max(self.high, value)
+        touched = self.scale.touched(low, high)
+        if touched == {"D"}:
+            return "D"
+        is_vague = self.suspect or self.sparse or math.isinf(value) or len(touched) > 2
+        return NOT_MARKED if is_vague else max(touched)
 
-    def _compare(self, op: str, bound: float) -> Comparison:
-        return Comparison(self, op, bound, self._decision(op, bound))
-
-    def _condition(self, op: str, bound: float, comparison: Comparison) -> bool:
-        opposite = op in ("<", ">")
-        name = f"{key_of(self)} {OPPOSITES[op] if opposite else op} {bound!r}"
-        text = f"{subject_text(self)} {op} {comparison.bound:g}"
-        return answer_condition(name, Condition(text, (comparison,), opposite=opposite))
+    def deciding(self, op: str, bound: float) -> Estimate:  # noqa: ARG002 - a family's answer depends on them
+        """Return the estimate itself."""
+        return self
 
     def corrected(self, asserted: int) -> Estimate:
         """Return the estimate as one of several that a test asserts: claims of unfairness at tail / ``asserted``.
@@ -265,7 +251,8 @@ class Estimate(_Comparable):
             object.__setattr__(watched, declared.name, getattr(self, declared.name))
         return watched
 
-    def _decision(self, op: str, bound: float) -> Decision:
+    def decision(self, op: str, bound: float) -> Decision:
+        """Return the decision of the interval on a comparison with a finite number."""
         if self.invalid or math.isnan(self.value):
             return Decision.INVALID
         decision = self._by_interval(op, bound)
@@ -290,7 +277,21 @@ class Estimate(_Comparable):
         return Decision.UNDECIDED
 
     def __repr__(self) -> str:
-        return f"<{described(self)}>"
+        numbers = f"invalid: {self.invalid}" if self.invalid else self.text()
+        return f"<{format_subject(self)}: {numbers}; {self.counts}>"
+
+    def text(self, bounds: Iterable[float] = ()) -> str:
+        """``0.712 (95% CI 0.634 to 0.798)``, with digits enough to tell it from the bounds."""
+        digits = decimals((self.value, self.low, self.high), list(bounds))
+        low, high = number(self.low, digits), number(self.high, digits)
+        return f"{number(self.value, digits)} ({self.confidence * 100:.4g}% CI {low} to {high})"
+
+    @property
+    def counts(self) -> str:
+        """The sizes of its sample: ``100 items, 3,000 attempts, 5 ungraded``."""
+        ungraded = sum(self.ungraded.values())
+        counts = f"{self.items:,} items, {self.attempts:,} attempts"
+        return f"{counts}, {ungraded:,} ungraded" if ungraded else counts
 
     def __abs__(self) -> Estimate:
         """Return the size of a signed gap: ``abs(measured.difference(...)) < 0.05``."""
@@ -368,12 +369,12 @@ def _turned(breakdown: LazyBreakdown | None) -> LazyBreakdown | None:
     return None if breakdown is None else lambda: breakdown().turned()
 
 
-class EstimateFamily(_Comparable):
+class EstimateFamily(ComparableNumber):
     """Estimates that must all hold: one per group, or per pair of groups.
 
     ``family >= 0.8`` holds where every member's interval lies at or above 0.8, and fails
     where a member's simultaneous interval lies below. Iterating gives the members' names;
-    ``family["female/male"]`` is an ordinary `CostEstimate`.
+    ``family["female/male"]`` is an ordinary `Estimate`.
     """
 
     __slots__ = ("_members",)
@@ -400,28 +401,69 @@ class EstimateFamily(_Comparable):
         """The worst of its members' marks."""
         return Mark(*self._members.values())
 
-    @property
-    def _compared(self) -> Sequence[str]:
-        return (next(iter(self._members.values())).family_name,)
-
-    def _compare(self, op: str, bound: float) -> Comparison:
-        """Return the comparison of the member that decides: a broken one first, then the unmeasured."""
+    def deciding(self, op: str, bound: float) -> Estimate:
+        """Return the member that decides: a broken one first, then the unmeasured."""
         upwards = op in (">", ">=")
         ranks = {Decision.FALSE: 0, Decision.INVALID: 1, Decision.UNDECIDED: 2, Decision.TRUE: 3}
 
         def rank(estimate: Estimate) -> tuple[int, float]:
             end = estimate.low if upwards else -estimate.high
-            return ranks[estimate._decision(op, bound)], end
+            return ranks[estimate.decision(op, bound)], end
 
-        return min(self._members.values(), key=rank)._compare(op, bound)
-
-    def _condition(self, op: str, bound: float, comparison: Comparison) -> bool:
-        first = next(iter(self._members.values()))
-        text = f"{subject_text(comparison.estimate)} {op} {comparison.bound:g}"
-        name = f"family of {len(self)} {key_of(first, first.family_name)} {op} {bound!r}"
-        family, members = f"family {OPPOSITES[op]} {bound:g}", tuple(self._members.values())
-        condition = Condition(text, (comparison,), family=family, asserted=members)
-        return answer_condition(name, condition)
+        return min(self._members.values(), key=rank)
 
     def __repr__(self) -> str:
         return "\n".join(map(repr, self._members.values()))
+
+
+class Mark(Comparable):
+    """The mark of an estimate, or the worst of a family's; ``str()`` gives ``A`` to ``D``, or ``-``.
+
+    The worst mark that the interval touches; but an interval that touches three is not
+    marked (``-``), nor is an estimate that is invalid or too sparse. That ranks as a D.
+
+    It is compared with a letter, and better is greater. In a threshold test the answer is
+    that of the estimate against the ends of the letter's ranges; elsewhere that of the letters.
+
+    >>> from pytest_fairness.core.marks import RATIOS
+    >>> ratio = Estimate("ratio", "ratio", value=0.86, low=0.78, high=0.95, scale=RATIOS)
+    >>> str(ratio.mark), ratio.mark >= "B", ratio.mark > "B"
+    ('B', True, False)
+
+    Raises `FairnessError` when compared where the estimate has no scale, and `TypeError`
+    for what every mark is, or none: at least D, better than A.
+    """
+
+    __slots__ = ("_letter", "estimates")
+
+    _noun = "a mark"
+    _other = "a letter"
+
+    def __init__(self, *estimates: Estimate) -> None:
+        self.estimates = estimates
+        self._letter = max((estimate.letter for estimate in estimates), key=RANKS.__getitem__)
+
+    def __str__(self) -> str:
+        return self._letter
+
+    def __repr__(self) -> str:
+        return f"<mark {self}>"
+
+    def _answer(self, op: str, bound: object) -> bool:
+        if not isinstance(bound, str) or bound not in ("A", "B", "C", "D"):
+            raise TypeError(f"a mark is compared with one of the letters A to D, not with {bound!r}")
+        index = "ABCD".index(bound) - (op in (">", "<="))
+        if not 0 <= index < 3:
+            always = "always" if op in (">=", "<=") else "never"
+            raise TypeError(f"mark {op} {bound!r} {always} holds: compare with a letter that some marks fall short of")
+        at_least = self._is_at_least("ABC"[index])
+        return at_least if op in (">", ">=") else not at_least
+
+    def _is_at_least(self, letter: str) -> bool:
+        for estimate in self.estimates:
+            if estimate.scale is None:
+                raise FairnessError(
+                    f"{estimate.title} has no scale of marks: give one, threshold(probe=..., scale=Scale(A=..., ...))"
+                )
+        recorder = current_recorder()
+        return RANKS[self._letter] <= RANKS[letter] if recorder is None else recorder.answer(self, ">=", letter)

@@ -5,12 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
-
-if TYPE_CHECKING:
-    from pytest_fairness.core.estimates import Estimate
-    from pytest_fairness.core.results import ComparisonResult, MetricResult, ThresholdResult
-
+from typing import Any, Protocol
 
 DAY = 86_400.0
 """Seconds."""
@@ -66,7 +61,36 @@ class Interval(Protocol):
     def high(self) -> float | None: ...
 
 
-def figures(result: Interval, comparisons: Sequence[ComparisonResult] = ()) -> tuple[str, str, str]:
+class BoundComparison(Protocol):
+    """A comparison with a number, as results have it."""
+
+    @property
+    def op(self) -> str: ...
+    @property
+    def bound(self) -> float: ...
+
+
+class Bounded(Protocol):
+    """A threshold with its bounds, as results have it."""
+
+    @property
+    def bounds(self) -> tuple[float | None, float | None]: ...
+    @property
+    def comparisons(self) -> Sequence[BoundComparison]: ...
+    @property
+    def own(self) -> Mapping[str, object]: ...
+
+
+class Subject(Protocol):
+    """A metric of a slice: an estimate, or its result."""
+
+    @property
+    def title(self) -> str: ...
+    @property
+    def slice(self) -> Mapping[str, Any]: ...
+
+
+def figures(result: Interval, comparisons: Sequence[BoundComparison] = ()) -> tuple[str, str, str]:
     """Return a value, its lower and its upper end as texts, with digits enough for its comparisons.
 
     >>> from pytest_fairness.core.results import ComparisonResult, GroupResult
@@ -79,7 +103,7 @@ def figures(result: Interval, comparisons: Sequence[ComparisonResult] = ()) -> t
     return value, low, high
 
 
-def bounds_of(row: ThresholdResult) -> str:
+def bounds_of(row: Bounded) -> str:
     """Return the bounds of a threshold: ``0.8 to 1.2``, ``>= 0.8``, or nothing; with ``(own)`` the project's."""
     low, high = row.bounds
     own = " (own)" if "bounds" in row.own else ""
@@ -100,37 +124,7 @@ def span_text(span: Sequence[float | None]) -> str:
     return f"at most {high:g}" if low is None else f"at least {low:g}"
 
 
-def estimate_text(estimate: Estimate, bounds: Iterable[float] = ()) -> str:
-    """``0.712 (95% CI 0.634 to 0.798)``."""
-    digits = decimals((estimate.value, estimate.low, estimate.high), list(bounds))
-    low, high = number(estimate.low, digits), number(estimate.high, digits)
-    level = f"{estimate.confidence * 100:.4g}% CI"
-    return f"{number(estimate.value, digits)} ({level} {low} to {high})"
-
-
-def subject_text(estimate: Estimate) -> str:
+def format_subject(subject: Subject) -> str:
     """Return what was estimated: ``rate of hired where gender=female``."""
-    return _subject(estimate.title, estimate.slice)
-
-
-def format_subject(result: MetricResult) -> str:
-    """Return what a result is an estimate of."""
-    return _subject(result.title, result.slice)
-
-
-def _subject(title: str, parts: Mapping[str, Any]) -> str:
-    where = ", ".join(f"{name}={value}" for name, value in parts.items())
-    return f"{title}{f' where {where}' if where else ''}"
-
-
-def counts_text(estimate: Estimate) -> str:
-    """Return what it was computed from: ``100 items, 3,000 attempts, 5 ungraded``."""
-    ungraded = sum(estimate.ungraded.values())
-    counts = f"{estimate.items:,} items, {estimate.attempts:,} attempts"
-    return f"{counts}, {ungraded:,} ungraded" if ungraded else counts
-
-
-def described(estimate: Estimate) -> str:
-    """Return an estimate as it shows itself outside a threshold."""
-    numbers = f"invalid: {estimate.invalid}" if estimate.invalid else estimate_text(estimate)
-    return f"{subject_text(estimate)}: {numbers}; {counts_text(estimate)}"
+    where = ", ".join(f"{name}={value}" for name, value in subject.slice.items())
+    return f"{subject.title}{f' where {where}' if where else ''}"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 
-from pytest_fairness.core.formatting import counts_text, estimate_text, span_text, subject_text
-from pytest_fairness.core.verdicts import Judgment, Verdict, growth_to_decide
+from pytest_fairness.core.decisions import Verdict
+from pytest_fairness.core.formatting import format_subject, span_text
+from pytest_fairness.core.verdicts import Judgment, growth_to_decide
 
 
 def bounds_text(judgment: Judgment) -> str:
@@ -57,7 +58,7 @@ def explanation(judgment: Judgment) -> str:
     if judgment.deciding is None:
         return f"{verdict}: {judgment.reason}"
     estimate = judgment.deciding.estimate
-    subject = subject_text(estimate)
+    subject = format_subject(estimate)
     if judgment.verdict is Verdict.INVALID and (estimate.invalid or estimate.suspect):
         return f"{verdict}: {estimate.invalid or estimate.suspect}; {subject}"
     bounds = bounds_text(judgment)
@@ -68,8 +69,8 @@ def explanation(judgment: Judgment) -> str:
     }.get(judgment.verdict, f"against {bounds}")
     if judgment.verdict is Verdict.UNDECIDED and not judgment.straddles:
         relation = f"inside {bounds}" if two_sided else f"against {bounds}"
-    numbers = estimate_text(estimate, [c.bound for c in judgment.about_deciding])
-    message = f"{verdict}: {numbers}, {relation}: {subject}; {counts_text(estimate)}"
+    numbers = estimate.text([c.bound for c in judgment.about_deciding])
+    message = f"{verdict}: {numbers}, {relation}: {subject}; {estimate.counts}"
     if judgment.bounds_of_test is not None:
         message += f"; the bounds are the project's own, the suite has {span_text(judgment.bounds_of_test)}"
     if judgment.verdict is Verdict.UNDECIDED:

@@ -10,11 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
+from pytest_fairness.core.dry_run_results import CertifyResult, PlanResult, VerifyResult
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.marks import NOT_MARKED, MarkScale
 from pytest_fairness.core.metric_kind import MetricKind
-from pytest_fairness.core.serialization import OPTIONAL, JsonRecord, key
+from pytest_fairness.core.serialization import OPTIONAL, JsonRecord, json_schema, key
 
 SCHEMA = 2
 """Schema 1 was that of version 0.1; it has fewer fields and is read."""
@@ -125,6 +126,17 @@ class LooksResult(JsonRecord):
     other_bounds: str = ""
     unversioned: bool = False
     sequence: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InfluenceResult(JsonRecord):
+    """The influence of each item or source on the estimate that decided a threshold, as the store keeps it."""
+
+    log: bool
+    """Whether the numbers are of the logarithm of the estimate's size."""
+    error: float | None
+    """Standard error, in the same units; None where it is not known."""
+    values: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -422,11 +434,11 @@ class RunResults(JsonRecord):
     thresholds: Sequence[ThresholdResult] = ()
     metrics: Sequence[MetricResult] = ()
     searches: Sequence[SearchResult] = ()
-    plan: Mapping[str, Any] | None = field(default=None, metadata=OPTIONAL)
+    plan: PlanResult | None = field(default=None, metadata=OPTIONAL)
     """Section of a run that only plans."""
-    certify: Mapping[str, Any] | None = field(default=None, metadata=OPTIONAL)
+    certify: CertifyResult | None = field(default=None, metadata=OPTIONAL)
     """Section of a run that only certifies."""
-    verify: Mapping[str, Any] | None = field(default=None, metadata=OPTIONAL)
+    verify: VerifyResult | None = field(default=None, metadata=OPTIONAL)
     """Section of a run that only verifies."""
 
 
@@ -450,6 +462,11 @@ def read_results(content: Any, where: str) -> RunResults:
         return RunResults.from_json(content, strict=schema == SCHEMA)
     except FairnessError as error:
         raise FairnessError(f"{where}: {error}; name a file that --fairness-json has written") from None
+
+
+def results_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a results file of this version."""
+    return json_schema(RunResults, "Results of a pytest-fairness run")
 
 
 def finite(value: float) -> float | None:

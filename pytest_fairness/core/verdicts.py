@@ -5,25 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
-from pytest_fairness.core.comparisons import Comparison, ComparisonRecorder, Condition, Decision, key_of
-from pytest_fairness.core.dependence import Dependence, Evaluation, Evaluator, depends_on, find_passing, with_overrides
+from pytest_fairness.core.comparisons import Comparison, ComparisonRecorder, Condition, key_of
+from pytest_fairness.core.decisions import Decision, Verdict
+from pytest_fairness.core.dependence import (
+    Dependence,
+    Evaluation,
+    Evaluator,
+    depends_on,
+    find_passing,
+    override_problem,
+    with_overrides,
+)
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.marks import MarkScale
 from pytest_fairness.core.overrides import BoundsOverride
 
 NOTHING_COMPARED = "nothing was compared: assert an estimate of `measured` against a number"
-
-
-class Verdict(StrEnum):
-    """The four states of a threshold."""
-
-    FAIR = "fair"
-    UNFAIR = "unfair"
-    UNDECIDED = "undecided"
-    INVALID = "invalid"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +86,14 @@ class Judgment:
         if self.deciding is None:
             return []
         estimate = self.deciding.estimate
-        found: dict[tuple[str, float], Comparison] = {}
+        comparisons: dict[tuple[str, float], Comparison] = {}
         for comparison in self.comparisons:
             same = comparison.estimate is estimate or (
                 comparison.estimate.metric == estimate.metric and comparison.estimate.slice == estimate.slice
             )
             if same:
-                found.setdefault((comparison.op, comparison.bound), comparison)
-        return sorted(found.values(), key=lambda comparison: comparison.bound)
+                comparisons.setdefault((comparison.op, comparison.bound), comparison)
+        return sorted(comparisons.values(), key=lambda comparison: comparison.bound)
 
 
 def judge(
@@ -102,7 +101,7 @@ def judge(
     *,
     scale: MarkScale | None = None,
     bounds: BoundsOverride | None = None,
-    known: Dependence | None = None,
+    dependence: Dependence | None = None,
     endings: tuple[type[BaseException], ...] = (),
     failures: tuple[type[BaseException], ...] = (AssertionError,),
     strict_tail: float | None = None,
@@ -119,7 +118,7 @@ def judge(
         test: Called several times; what it prints after the first time is dropped.
         scale: For the marks of all its estimates; without, each has that of its metric.
         bounds: What the project sets in place of the numbers that it compares with.
-        known: What it depends on, as a judgment of the same test on other data found it.
+        dependence: What it depends on, as a judgment of the same test on other data found it.
         endings: Exceptions that end the test without failing it, as those of a skip.
         failures: Exceptions by which the test fails once it has compared something.
         strict_tail: The probability to err on either side of a claim of unfairness; without, that of the intervals.
@@ -145,35 +144,39 @@ def judge(
     if isinstance(first.failure, FairnessError) or not first.given:
         reason = str(first.failure) if isinstance(first.failure, FairnessError) else NOTHING_COMPARED
         return _invalid(first, reason)
-    found = (first, None) if not first.fails else find_passing(evaluator, first)
-    if found is None:
+    passing_run = (first, None) if not first.fails else find_passing(evaluator, first)
+    if passing_run is None:
         return _invalid(first, f"it fails whatever it compares{_words(first.failure)}")
-    passing, default = found
-    if known is None or not passing.given.keys() <= known.needs.keys():
-        known = depends_on(evaluator, passing, default)
-    if known.problem:
-        return replace(_invalid(first, known.problem, known), mistake=known.problem)
+    passing, default = passing_run
+    if dependence is None or not passing.given.keys() <= dependence.needs.keys():
+        dependence = depends_on(evaluator, passing, default)
+    if dependence.problem:
+        return replace(_invalid(first, dependence.problem, dependence), mistake=dependence.problem)
     if bounds is not None:
-        evaluator = with_overrides(evaluator, bounds, known.needs, passing.record)
+        evaluator = with_overrides(evaluator, bounds, dependence.needs, passing.record)
         first = evaluator.judged()
         passing = evaluator.under(passing.given, default)
         failure = first.failure or passing.failure
         reason = str(failure) if isinstance(failure, FairnessError) else ""
-        conditions = [condition.as_needed(known.needs[key]) for key, condition in passing.record.conditions.items()]
-        reason = reason or bounds.problem([each for condition in conditions for each in condition.comparisons])
+        conditions = [
+            condition.as_needed(dependence.needs[key]) for key, condition in passing.record.conditions.items()
+        ]
+        reason = reason or override_problem(
+            bounds, [comparison for condition in conditions for comparison in condition.comparisons]
+        )
         if reason:
-            return _invalid(first, reason, known)
-    return _judged(evaluator, first, passing, known)
+            return _invalid(first, reason, dependence)
+    return _judged(evaluator, first, passing, dependence)
 
 
-def _judged(evaluator: Evaluator, first: Evaluation, passing: Evaluation, known: Dependence) -> Judgment:
+def _judged(evaluator: Evaluator, first: Evaluation, passing: Evaluation, dependence: Dependence) -> Judgment:
     """Return the judgment of a test each of whose conditions can fail it."""
     conditions = passing.record.conditions
     asserted = _asserted(conditions.values())
-    needed = {key: condition.as_needed(known.needs[key], asserted) for key, condition in conditions.items()}
+    needed = {key: condition.as_needed(dependence.needs[key], asserted) for key, condition in conditions.items()}
     comparisons = [comparison for condition in needed.values() for comparison in condition.comparisons]
     if problem := _contradiction(comparisons):
-        return replace(_invalid(first, problem, known), mistake=problem)
+        return replace(_invalid(first, problem, dependence), mistake=problem)
 
     def those(decision: Decision) -> list[Comparison]:
         return [comparison for comparison in comparisons if comparison.decision is decision]
@@ -192,17 +195,17 @@ def _judged(evaluator: Evaluator, first: Evaluation, passing: Evaluation, known:
     if failure is None and verdict is not Verdict.FAIR:
         # A line to show: where the test fails if what is open does not hold.
         answers = {
-            key: known.needs[key] != (condition.decision is not Decision.TRUE) for key, condition in needed.items()
+            key: dependence.needs[key] != (condition.decision is not Decision.TRUE) for key, condition in needed.items()
         }
         failure = evaluator.under(answers).failure
     recorded = list({**first.record.estimates, **passing.record.estimates}.values())
     return Judgment(
         verdict, comparisons, recorded, deciding, failure,
-        asserted=asserted, read=_read_only(first.record, comparisons), dependence=known,
+        asserted=asserted, read=_read_only(first.record, comparisons), dependence=dependence,
     )  # fmt: skip
 
 
-def _invalid(first: Evaluation, reason: str, known: Dependence | None = None) -> Judgment:
+def _invalid(first: Evaluation, reason: str, dependence: Dependence | None = None) -> Judgment:
     record = first.record
     return Judgment(
         Verdict.INVALID,
@@ -210,14 +213,14 @@ def _invalid(first: Evaluation, reason: str, known: Dependence | None = None) ->
         list(record.estimates.values()),
         failure=first.failure,
         reason=reason,
-        dependence=known,
+        dependence=dependence,
     )
 
 
 def _asserted(conditions: Iterable[Condition]) -> int:
     """Return how many metrics a test asserts; the members of a family, whose claims are corrected together, are one."""
     estimates = [comparison.estimate for condition in conditions for comparison in condition.comparisons]
-    return len({_metric_key(each) for each in estimates})
+    return len({_metric_key(estimate) for estimate in estimates})
 
 
 def _metric_key(estimate: Estimate) -> str:
@@ -229,16 +232,18 @@ def _contradiction(comparisons: Iterable[Comparison]) -> str:
     """Return why no value could satisfy all comparisons of one metric; empty where one could."""
     least: dict[str, float] = {}
     most: dict[str, float] = {}
-    for each in comparisons:
+    for comparison in comparisons:
         # Two metrics of one name (of two lambdas, say) are told apart by their values.
-        key = _metric_key(each.estimate) + ("" if each.estimate.strict_at else f" {each.estimate.value!r}")
-        if each.op in (">", ">="):
-            least[key] = max(each.bound, least.get(key, -math.inf))
+        key = _metric_key(comparison.estimate) + (
+            "" if comparison.estimate.strict_at else f" {comparison.estimate.value!r}"
+        )
+        if comparison.op in (">", ">="):
+            least[key] = max(comparison.bound, least.get(key, -math.inf))
         else:
-            most[key] = min(each.bound, most.get(key, math.inf))
+            most[key] = min(comparison.bound, most.get(key, math.inf))
         if least.get(key, -math.inf) > most.get(key, math.inf):
             bounds = f"at least {least[key]:g} and at most {most[key]:g}"
-            return f"no value is {bounds}: {each.estimate.metric} can never be fair"
+            return f"no value is {bounds}: {comparison.estimate.metric} can never be fair"
     return ""
 
 
@@ -253,10 +258,10 @@ def _reached(broken: Sequence[Comparison], needed: Mapping[str, Condition], firs
 
 def _read_only(record: ComparisonRecorder, comparisons: Sequence[Comparison]) -> list[Estimate]:
     """Return the estimates whose numbers the test has read without comparing them."""
-    compared = {key_of(each.estimate) for each in comparisons}
+    compared = {key_of(comparison.estimate) for comparison in comparisons}
     for condition in record.conditions.values():
         if condition.family:
-            compared |= {key_of(each, each.family_name) for each in _estimates(condition)}
+            compared |= {key_of(estimate, estimate.family_name) for estimate in _estimates(condition)}
     return [
         estimate
         for key, estimate in record.read.items()

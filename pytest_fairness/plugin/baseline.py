@@ -14,7 +14,7 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.keys import prompt_digest
 from pytest_fairness.core.protocols import Model
 from pytest_fairness.plugin.collection import selected_probes
-from pytest_fairness.plugin.comparability import conditions
+from pytest_fairness.plugin.named_runs import conditions
 from pytest_fairness.store.location import LATEST
 
 if TYPE_CHECKING:

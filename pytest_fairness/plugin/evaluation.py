@@ -1,8 +1,10 @@
-"""Evaluation of a threshold test on its own sample, or on a resampled one."""
+"""Evaluation of a threshold test on its own sample, or on a resampled one, and the checks that follow from it."""
 
 from __future__ import annotations
 
 import inspect
+import math
+import time
 from collections.abc import Callable, Mapping
 from random import randrange
 from typing import TYPE_CHECKING, Any
@@ -10,7 +12,7 @@ from unittest import SkipTest
 
 import pytest
 
-from pytest_fairness.core.comparisons import has_compared
+from pytest_fairness.core.comparisons import has_compared, key_of
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.verdicts import Judgment, judge
 from pytest_fairness.plugin.baseline import NO_BASELINE
@@ -28,6 +30,11 @@ _ENDINGS = (pytest.skip.Exception, pytest.xfail.Exception, pytest.exit.Exception
 """Exceptions that end a test without failing it."""
 
 _FAILURES = (AssertionError, pytest.fail.Exception)
+
+MOST_CHECKED = 20_000
+"""The largest sample that an ordinary run checks; ``--fairness-certify`` checks larger ones as well."""
+CHECK_SECONDS = 1.0
+"""CPU time for a threshold in an ordinary run."""
 
 
 def evaluate_on(
@@ -66,7 +73,7 @@ def _judged(
         lambda: _call(item.obj, arguments),
         scale=override.scale or threshold_scale(item.function),
         bounds=override.bounds,
-        known=dependence,
+        dependence=dependence,
         endings=_ENDINGS,
         failures=_FAILURES,
         strict_tail=strict_tail,
@@ -106,3 +113,34 @@ def _call(function: Callable[..., object], arguments: Mapping[str, Any]) -> None
         raise FairnessError(f"threshold {function.__name__} is a coroutine: write it as an ordinary function")
     if returned is not None:
         raise FairnessError(f"it returns {returned!r:.40}, and a test returns nothing: write `assert`, not `return`")
+
+
+def check_clustering(
+    item: pytest.Function, measured: Measured, judgment: Judgment, seconds: float = math.inf
+) -> list[str]:
+    """Return a line for each attribute whose values the attempts of a threshold share, and vary by.
+
+    Args:
+        item: The threshold.
+        measured: Its sample.
+        judgment: Its verdict on that sample.
+        seconds: Of computing; attributes that would take longer are not checked.
+    """
+    from pytest_fairness.stats.clustering import find_alike
+
+    estimate = judgment.deciding.estimate if judgment.deciding else None
+    if estimate is None or not estimate.error > 0 or "baseline" in item.fixturenames:
+        return []
+    if estimate.value in (estimate.low, estimate.high):  # a rate of 0 or 1: nothing varies, so nothing varies together
+        return []
+    key = key_of(estimate)
+    until = time.process_time() + seconds
+
+    def error(sample: Measured) -> float:
+        if time.process_time() > until:
+            return math.nan
+        again = evaluate_on(item, sample, judgment.dependence)
+        estimates = [*again.estimates, *(comparison.estimate for comparison in again.comparisons)]
+        return next((estimate.error for estimate in estimates if key_of(estimate) == key), math.nan)
+
+    return [alike.text for alike in find_alike(measured, error)]

@@ -102,7 +102,7 @@ class SearchSession:
             id=item.nodeid,
             model=self.model.name,
             calls=self.search.calls,
-            from_store=sum(each.attempt.from_store for each in self.graded),
+            from_store=sum(graded.attempt.from_store for graded in self.graded),
             flip=None if flip is None else _flip_result(flip),
             command=command(item, self._fairness),
         )
@@ -112,7 +112,9 @@ def _flip_result(flip: Flip) -> FlipResult:
     return FlipResult(
         texts=[flip.left.text, flip.right.text],
         differences=flip.differences,
-        decisions=[each if isinstance(each, str | bool | int) else str(each) for each in flip.decisions],
+        decisions=[
+            decision if isinstance(decision, str | bool | int) else str(decision) for decision in flip.decisions
+        ],
         counts=flip.counts,
         n=flip.n,
         k=flip.k,
@@ -216,5 +218,5 @@ def properties(item: pytest.Item) -> list[tuple[str, Any]]:
     if not graded:
         return []
     results = [searched.result(item) for searched in searches]
-    content = json.dumps([each.to_json() for each in results])
+    content = json.dumps([result.to_json() for result in results])
     return [("fairness_model", results[0].model), *counts(graded).to_json().items(), ("fairness_searches", content)]

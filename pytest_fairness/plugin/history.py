@@ -79,7 +79,12 @@ class JudgedRuns:
     def of(cls, test: str, measured: LazyMeasured, judgment: Judgment) -> JudgedRuns:
         """Count the runs of a threshold that has been judged on the sample of its first look."""
         model = digest(measured.lifetime)
-        question = [asked(judgment), sorted(measured.fingerprints.items()), measured.tail, measured.look.anytime]
+        question = [
+            conditions_of(judgment),
+            sorted(measured.fingerprints.items()),
+            measured.tail,
+            measured.look.anytime,
+        ]
         identity = digest(json.dumps([measured.answers, *question, measured.look.plan]))
         earlier: dict[str, PastResult] = {}
         for past in measured.judgments(test):
@@ -120,10 +125,14 @@ TRYOUT = "try-out"
 _JUDGED = ("fair", "unfair", "undecided")
 
 
-def asked(judgment: Judgment) -> list[str]:
+def conditions_of(judgment: Judgment) -> list[str]:
     """Return each condition that a threshold checks, with the bound it is held against."""
     needs = judgment.dependence.needs if judgment.dependence else {}
-    own = [(each.estimate.metric, each.bound) for each in judgment.comparisons if each.instead_of is not None]
+    own = [
+        (comparison.estimate.metric, comparison.bound)
+        for comparison in judgment.comparisons
+        if comparison.instead_of is not None
+    ]
     return [*sorted(needs), *map(str, sorted(own))]
 
 

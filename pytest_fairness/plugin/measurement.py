@@ -13,12 +13,12 @@ from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.exclusions import LeftOut, left_out
 from pytest_fairness.core.keys import fingerprint_of, prompt_digest
-from pytest_fairness.core.results import JudgeResult, PastResult, SampleCounts
+from pytest_fairness.core.results import InfluenceResult, JudgeResult, PastResult, SampleCounts
 from pytest_fairness.engine.errors import BudgetExceededError, RunStoppedError
-from pytest_fairness.plugin.comparability import conditions
 from pytest_fairness.plugin.identity import CollectionError
 from pytest_fairness.plugin.judges import judged_by, with_judges
 from pytest_fairness.plugin.markers import DEFAULT_GRADERS, check_grader, checked_graders
+from pytest_fairness.plugin.named_runs import conditions
 from pytest_fairness.plugin.sequential_looks import Look, declared_clusters, planned
 from pytest_fairness.plugin.session import SESSION
 from pytest_fairness.plugin.shard_hooks import defer_to_others
@@ -113,14 +113,16 @@ class ProbeItemHandle:
         errors = [attempt.attempt.error for attempt in attempts if attempt.attempt.error is not None]
         self._end_by_cause(errors)
         if errors:
-            said = escape_controls(errors[0])
-            pytest.fail(f"{len(errors)} of {len(attempts)} attempts could not be made: {said}", pytrace=False)
-        asked = sample.questions(self._place)
-        errors = [question.error for question in asked if question.error is not None]
+            message = escape_controls(errors[0])
+            pytest.fail(f"{len(errors)} of {len(attempts)} attempts could not be made: {message}", pytrace=False)
+        questions = sample.questions(self._place)
+        errors = [question.error for question in questions if question.error is not None]
         self._end_by_cause(errors)
         if errors:
-            said = escape_controls(errors[0])
-            pytest.fail(f"{len(errors)} of {len(asked)} questions of its graders got no answer: {said}", pytrace=False)
+            message = escape_controls(errors[0])
+            pytest.fail(
+                f"{len(errors)} of {len(questions)} questions of its graders got no answer: {message}", pytrace=False
+            )
         return attempts
 
     def _end_by_cause(self, errors: Sequence[str]) -> None:
@@ -253,7 +255,7 @@ class LazyMeasured:
         prompts = {id(graded.prompt): graded.prompt for graded in attempts}
         digests = {key: prompt_digest(prompt.messages) for key, prompt in prompts.items()}
         return digest(
-            "\n".join(sorted(f"{each.item.id} {digests[id(each.prompt)]} {_answer(each)}" for each in attempts))
+            "\n".join(sorted(f"{graded.item.id} {digests[id(graded.prompt)]} {_answer(graded)}" for graded in attempts))
         )
 
     def extends(self, run: str) -> bool:
@@ -287,9 +289,9 @@ class LazyMeasured:
         declared_items, declared_attempts = self.probe.declared
         return min(items / declared_items, attempts / declared_attempts) < SMALLEST_SHARE
 
-    def keep_influences(self, test: str, influences: Mapping[str, Any]) -> None:
+    def keep_influences(self, test: str, influences: InfluenceResult) -> None:
         """Put into the store what each item adds to a threshold's estimate: other runs are compared by it."""
-        self._fairness.store.runs.save_influences(self._fairness.run, test, influences)
+        self._fairness.store.runs.save_influences(self._fairness.run, test, influences.to_json())
 
     def earlier(self, test: str) -> list[PastResult]:
         """Return what earlier runs said of a threshold, oldest first."""
@@ -304,7 +306,7 @@ class LazyMeasured:
     def _own(self, rows: Sequence[Mapping[str, Any]]) -> list[PastResult]:
         # pytest may give the test of another probe the same id: files outside of the rootdir, named one at a time.
         past = [PastResult.from_row(row) for row in rows]
-        return [each for each in past if each.result.probe in ("", self.probe.id)]
+        return [result for result in past if result.result.probe in ("", self.probe.id)]
 
     def _attempts(self) -> list[GradedAttempt]:
         try:
@@ -332,8 +334,11 @@ class LazyMeasured:
         causes = self._fairness.engine.answers.causes
         if not causes:
             return
-        asked = [graded.attempt for graded in attempts]
-        for made in (asked, [each for place in range(len(sample.items)) for each in sample.questions(place)]):
+        made_attempts = [graded.attempt for graded in attempts]
+        for made in (
+            made_attempts,
+            [question for index in range(len(sample.items)) for question in sample.questions(index)],
+        ):
             errors = [attempt.error for attempt in made if attempt.error in causes]
             if errors and errors[0] is not None:
                 self.cause = errors[0], errors.count(errors[0])
@@ -373,7 +378,9 @@ class LazyMeasured:
             return ()
         from pytest_fairness.stats.calibration.labels import of_run
 
-        answers = {each.attempt.key: each.attempt.answer.text for each in attempts if each.attempt.answer is not None}
+        answers = {
+            graded.attempt.key: graded.attempt.answer.text for graded in attempts if graded.attempt.answer is not None
+        }
         return of_run(self.probe.labels, self.subject.name, answers)
 
     @property

@@ -15,8 +15,8 @@ from pytest_fairness.plugin.collection import is_marked, item_of, name_of, takes
 from pytest_fairness.plugin.declarative import BrokenDeclaration
 from pytest_fairness.plugin.identity import ItemOf, sample_of
 from pytest_fairness.plugin.interrupts import end_with_controller, interrupt_on_sigterm
-from pytest_fairness.plugin.redaction import secret_redactor
 from pytest_fairness.plugin.run_state import RunState
+from pytest_fairness.plugin.settings import secret_redactor
 from pytest_fairness.plugin.work_plan import PlannedTest
 from pytest_fairness.report.release import NOT_JUDGED, NOT_SELECTED, not_judged, reason_of
 

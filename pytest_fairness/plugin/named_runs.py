@@ -1,4 +1,4 @@
-"""Earlier runs that options name: the baseline, and the run whose error rates are checked."""
+"""Earlier runs that options name, and the conditions that two runs must share to be compared."""
 
 from __future__ import annotations
 
@@ -7,14 +7,24 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pytest_fairness.core.errors import StoreError
-from pytest_fairness.plugin.comparability import WRAPPED
+from pytest_fairness.core.errors import FairnessError, StoreError
 from pytest_fairness.plugin.settings import Settings
 from pytest_fairness.store.location import LATEST
 
 if TYPE_CHECKING:
     from pytest_fairness.store.location import StoreLocation
     from pytest_fairness.store.runs import Runs
+
+DECODING = frozenset(
+    {
+        "temperature", "top_p", "top_k", "max_tokens", "max_completion_tokens", "seed", "stop", "presence_penalty",
+        "frequency_penalty", "reasoning_effort", "effort", "thinking", "response_format", "extra",
+    }
+)  # fmt: skip
+"""Parameters in the name of a model that change how it answers, not which model it is."""
+
+WRAPPED = " through function:"
+"""Part of the name of a model that the user's own callable wraps."""
 
 
 def with_named_runs(settings: Settings, worker_input: Mapping[str, Any]) -> Settings:
@@ -61,3 +71,20 @@ def named_models(runs: Runs, run: str) -> list[str]:
     """Return the models that a run has samples of, as ``--fairness-model`` takes them, without callables."""
     names = [model.partition(WRAPPED)[0] for _, model, _ in runs.samples(run)]
     return [name for name in names if not name.startswith("function:")]
+
+
+def conditions(model: str, graders: Mapping[str, str | None], judge: str | None) -> dict[str, Any]:
+    """Return what two samples must share to be compared: decoding, graders, judge.
+
+    >>> conditions("openai:gpt-5-mini?temperature=0&base_url=http://here", {"hired": "yesno-1"}, None)
+    {'temperature': 0, "the grader of 'hired'": 'yesno-1'}
+    """
+    from pytest_fairness.models.names import ModelName
+
+    try:
+        parameters = ModelName.parse(model.partition(WRAPPED)[0]).parameters
+    except FairnessError:  # a model of the user's own, with a name of its own
+        parameters = {}
+    shared: dict[str, Any] = {name: value for name, value in parameters.items() if name in DECODING}
+    shared |= {f"the grader of {name!r}": fingerprint for name, fingerprint in graders.items()}
+    return shared if judge is None else shared | {"the judge": judge}

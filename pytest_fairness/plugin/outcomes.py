@@ -48,7 +48,7 @@ def annotate_report(item: pytest.Item, report: pytest.TestReport) -> None:
         return
     metrics = item.stash.get(METRICS, None)
     if metrics is not None:
-        report.user_properties.append((ESTIMATES, json.dumps([each.to_json() for each in metrics])))
+        report.user_properties.append((ESTIMATES, json.dumps([metric.to_json() for metric in metrics])))
     report.user_properties += search_properties(item)
     if subject := _subject(item):
         report.user_properties.append((SUBJECT, json.dumps([model_source(item), subject])))
@@ -94,20 +94,20 @@ class ThresholdOutcomes:
         if report.failed:
             self.failures += 1
         self.causes.add(report)
-        told = dict(report.user_properties)
-        if SUBJECT in told:
-            source, subject = json.loads(str(told[SUBJECT]))
+        properties = dict(report.user_properties)
+        if SUBJECT in properties:
+            source, subject = json.loads(str(properties[SUBJECT]))
             self._subjects[source] = subject
         ours = (SUBJECT, CAUSE, ESTIMATES)
-        properties = [each for each in told.items() if each[0].startswith(PREFIX) and each[0] not in ours]
-        if report.when == "call" and properties:
-            row = from_properties(properties, _outcome(report))
+        foreign = [(name, value) for name, value in properties.items() if name.startswith(PREFIX) and name not in ours]
+        if report.when == "call" and foreign:
+            row = from_properties(foreign, _outcome(report))
             if row is not None:
                 self._rows[report.nodeid] = row
-                recorded = json.loads(str(told.get(ESTIMATES, "[]")))
-                self._metrics[report.nodeid] = [MetricResult.from_json(each, report.nodeid) for each in recorded]
+                recorded = json.loads(str(properties.get(ESTIMATES, "[]")))
+                self._metrics[report.nodeid] = [MetricResult.from_json(item, report.nodeid) for item in recorded]
             else:
-                self._measured[report.nodeid] = {name.removeprefix(PREFIX): value for name, value in properties}
+                self._measured[report.nodeid] = {name.removeprefix(PREFIX): value for name, value in foreign}
         elif report.nodeid not in self._rows and (report.failed or report.skipped):
             self._excuses[report.nodeid] = unjudged_fields(report)
 
@@ -119,13 +119,13 @@ class ThresholdOutcomes:
     @property
     def searches(self) -> list[SearchResult]:
         """The searches of the tests that take `flips`."""
-        rows = [row for told in self._measured.values() for row in json.loads(told.get("searches", "[]"))]
+        rows = [row for properties in self._measured.values() for row in json.loads(properties.get("searches", "[]"))]
         return [SearchResult.from_json(row, str(row.get("id"))) for row in rows]
 
     @property
     def metrics(self) -> list[MetricResult]:
         """The estimates that the tests have recorded."""
-        return [each for test, metrics in sorted(self._metrics.items()) for each in metrics]
+        return [metric for test, metrics in sorted(self._metrics.items()) for metric in metrics]
 
     @property
     def deferred(self) -> int:
@@ -135,8 +135,8 @@ class ThresholdOutcomes:
     def shard_line(self, shard: str, run: str) -> str:
         """Return what a shard says that leaves the verdicts to another."""
         counts = ((len(self._measured), "item", "measured"), (self.deferred, "threshold", "deferred"))
-        said = ", ".join(f"{count:,} {what}{'s' * (count != 1)} {done}" for count, what, done in counts)
-        return f"fairness: shard {shard} of run {run}: {said}"
+        summary = ", ".join(f"{count:,} {what}{'s' * (count != 1)} {done}" for count, what, done in counts)
+        return f"fairness: shard {shard} of run {run}: {summary}"
 
     @property
     def any(self) -> bool:
@@ -147,14 +147,14 @@ class ThresholdOutcomes:
         """Return a row for every threshold that was collected; ``stopped`` says why one may be lacking."""
         silent = not_judged(STOPPED if stopped else "its test gave no result", "not run")
         return [
-            self._with_test(self._rows[test]) if test in self._rows else self._unjudged(known, silent).result()
-            for test, known in self._with_subjects(expected).items()
+            self._with_test(self._rows[test]) if test in self._rows else self._unjudged(threshold, silent).result()
+            for test, threshold in self._with_subjects(expected).items()
         ]
 
-    def _unjudged(self, known: ExpectedThreshold, silent: Unjudged) -> ExpectedThreshold:
-        if known.id in self._excuses:
-            return known.unjudged(self._excuses[known.id])
-        return known if known.verdict else known.unjudged(silent)
+    def _unjudged(self, threshold: ExpectedThreshold, silent: Unjudged) -> ExpectedThreshold:
+        if threshold.id in self._excuses:
+            return threshold.unjudged(self._excuses[threshold.id])
+        return threshold if threshold.verdict else threshold.unjudged(silent)
 
     def _with_test(self, row: ThresholdResult) -> ThresholdResult:
         """Return a result with the test of its example, where that has run here or is another shard's."""
@@ -177,8 +177,8 @@ class ThresholdOutcomes:
         models = {*self._subjects.values(), *(row.model for row in self._rows.values())}
         only = models.pop() if len(models) == 1 else ""
         return {
-            test: replace(known, model=self._subjects.get(known.model_source, known.model or only))
-            for test, known in expected.items()
+            test: replace(threshold, model=self._subjects.get(threshold.model_source, threshold.model or only))
+            for test, threshold in expected.items()
         }
 
     def totals(self, rows: Sequence[ThresholdResult]) -> dict[str, int]:
@@ -186,8 +186,8 @@ class ThresholdOutcomes:
         whole: dict[tuple[str, str], SampleCounts] = {}
         for row in rows:
             if row.sample is not None:  # thresholds of one probe may have looked at samples of several sizes
-                known = whole.setdefault((row.probe, row.model), row.sample)
-                if known.attempts < row.sample.attempts:
+                largest = whole.setdefault((row.probe, row.model), row.sample)
+                if largest.attempts < row.sample.attempts:
                     whole[row.probe, row.model] = row.sample
         items: dict[tuple[object, ...], SampleCounts] = {}
         for nodeid, counts in self._measured.items():
@@ -239,12 +239,12 @@ def unjudged_fields(report: pytest.TestReport | pytest.CollectReport) -> Unjudge
         reason = "its worker crashed while it ran"
     else:
         crash = getattr(report.longrepr, "reprcrash", None)
-        text = crash.message if crash else _told(report.longreprtext)
+        text = crash.message if crash else _plain_text(report.longreprtext)
         reason = f"{UNJUDGED}{in_line(text.removeprefix('Failed: '))}"
     return Unjudged("invalid", f"invalid: {reason}", "failed")
 
 
-def _told(text: str) -> str:
+def _plain_text(text: str) -> str:
     """Return the message of a report: the lines behind an ``E``, or all of a failure without a traceback."""
     marked = [line[1:] for line in text.splitlines() if line.startswith("E ")]
     return " ".join(marked) or text

@@ -14,9 +14,8 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.results import CallResult, RunResults, ThresholdResult
 from pytest_fairness.declarative.files import suite_in
 from pytest_fairness.plugin.compat import junit_file
-from pytest_fairness.plugin.redaction import secret_redactor
 from pytest_fairness.plugin.session import FairnessSession
-from pytest_fairness.plugin.settings import Settings
+from pytest_fairness.plugin.settings import Settings, secret_redactor
 from pytest_fairness.report.ci.junit import suite_properties
 from pytest_fairness.report.results import RunMetadata, write_results
 
@@ -152,16 +151,16 @@ def _declared_card(file: Path) -> str:
 
 def _cards(rows: Sequence[ThresholdResult], root: Path) -> dict[str, str]:
     """Return the card of each suite: what its file declares, or the README.md beside its tests."""
-    found: dict[str, str] = {}
+    cards: dict[str, str] = {}
     for row in rows:
         file = root / row.id.partition("::")[0]
-        if suite_in(file) and row.suite not in found and (text := _declared_card(file)):
-            found[row.suite] = text
+        if suite_in(file) and row.suite not in cards and (text := _declared_card(file)):
+            cards[row.suite] = text
             continue
         card = file.parent / "README.md"
-        if row.suite in found or card.parent == root or not card.is_file():
+        if row.suite in cards or card.parent == root or not card.is_file():
             continue
         text = card.read_text(encoding="utf-8", errors="replace")
         if len(text) <= LONGEST_CARD:
-            found[row.suite] = text
-    return found
+            cards[row.suite] = text
+    return cards

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_fairness.core.results import RunResults
 from pytest_fairness.plugin.backend import Backend
 from pytest_fairness.plugin.executor import Executor
 from pytest_fairness.plugin.failure_causes import Causes
@@ -89,3 +91,21 @@ class FairnessSession:
         self.backend.close_engine()
         self.executor.close()
         self.backend.close()
+
+
+def stored_results(config: pytest.Config, last: int = 200) -> list[RunResults]:
+    """Return the results of the runs in this session's store, oldest first.
+
+    Args:
+        config: That of the session. Call it in ``pytest_terminal_summary``, and this run is among them.
+        last: How many runs at most, counted from the newest.
+    """
+    session = config.stash.get(SESSION, None)
+    if session is None or not session.settings.store.exists():
+        return []
+    from pytest_fairness.store.store import Store
+
+    with closing(Store(session.settings.store)) as store:
+        documents = store.runs.documents(last)
+    # Fields of other versions are left out: an old run in the store must not end this one.
+    return [RunResults.from_json(document["results"], "a stored run", strict=False) for document in documents]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -137,3 +138,11 @@ def _refuse_other_files(settings: Settings) -> None:
             refuse_others(file, mark)
         except FairnessError as error:
             raise pytest.UsageError(f"--fairness-{name}: {error}") from None
+
+
+def secret_redactor(settings: Settings) -> Callable[[str], str]:
+    """Return a function that removes the keys of this machine from a text, and what looks like one."""
+    from pytest_fairness.core.secrets import redacted, secrets_in
+    from pytest_fairness.models.env_file import read_environment
+
+    return partial(redacted, secrets=secrets_in(read_environment(settings.env_file)))

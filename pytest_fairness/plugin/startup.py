@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.serialization import JsonRecord
 from pytest_fairness.plugin.collected_tests import CollectedTests
 from pytest_fairness.plugin.common_hooks import (
     CollectionHooks,
@@ -107,8 +108,9 @@ def _run_hooks(state: RunState) -> list[object]:
     if state.fairness.is_used and (kind := _dry_run_kind(state)):
         from pytest_fairness.plugin.dry_runs.dry_run import DryRun
 
-        dry_run = DryRun(state, kind[0])
-        hooks = kind[1](dry_run)
+        section, row, make_hooks = kind
+        dry_run = DryRun(state, section, row)
+        hooks = make_hooks(dry_run)
         return [*common, dry_run, hooks, SessionEndHooks(state, hooks.conclude)]
     measurement = MeasurementHooks(state, selection)
     if not state.is_worker:
@@ -116,19 +118,21 @@ def _run_hooks(state: RunState) -> list[object]:
     return [*common, measurement, SessionEndHooks(state, measurement.conclude)]
 
 
-def _dry_run_kind(state: RunState) -> tuple[str, Any] | None:
-    """Return the option of a dry run and the class of its hooks; None for a run that measures."""
+def _dry_run_kind(state: RunState) -> tuple[str, type[JsonRecord], Any] | None:
+    """Return the option of a dry run, the class of its rows and that of its hooks; None for a run that measures."""
     settings = state.fairness.settings
     if settings.verify:
-        from pytest_fairness.plugin.dry_runs.verify import Verification
+        from pytest_fairness.plugin.dry_runs.verify import Verification, Verified
 
-        return "verify", Verification
+        return "verify", Verified, Verification
     if settings.certify:
+        from pytest_fairness.core.dry_run_results import CertifiedThreshold
         from pytest_fairness.plugin.dry_runs.certify import ErrorRateCheck
 
-        return "certify", ErrorRateCheck
+        return "certify", CertifiedThreshold, ErrorRateCheck
     if settings.plan:
+        from pytest_fairness.core.dry_run_results import PlannedThreshold
         from pytest_fairness.plugin.dry_runs.plan import Plan
 
-        return "plan", Plan
+        return "plan", PlannedThreshold, Plan
     return None

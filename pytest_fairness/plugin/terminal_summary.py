@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import pytest
 
@@ -68,26 +69,39 @@ def table(rows: Sequence[ThresholdResult], width: int) -> Iterator[tuple[str, Th
     rows = [row for row in rows if not _is_not_selected(row)]
     if not rows:
         return
-    cells = [
-        (
-            row.suite,
-            row.threshold,
-            _estimate(row),
-            bounds_of(row) or "-",
-            row.mark or NOT_MARKED,
-            _verdict(row),
-        )
-        for row in rows
-    ]
-    heads = ("suite", "threshold", f"estimate ({_level(rows)} CI)", "bounds", "mark", "verdict")
-    widths = [max(len(cell[column]) for cell in (*cells, heads)) for column in range(6)]
+    columns = _columns(rows)
+    heads = [column.head for column in columns]
+    cells = [[column.cell(row) for column in columns] for row in rows]
+    sizes = [max(map(len, texts)) for texts in zip(heads, *cells, strict=True)]
     # The threshold's name is what can be cut: its test is named in the failures.
-    widths[1] = max(8, min(widths[1], width - 1 - sum(widths) + widths[1] - 2 * 5))
-    for cell, of in zip((heads, *cells), (None, *rows), strict=True):
-        name = cell[1] if len(cell[1]) <= widths[1] else cell[1][: widths[1] - 3] + "..."
-        shown = (cell[0], name, *cell[2:])
-        line = " " + "  ".join(text.ljust(size) for text, size in zip(shown, widths, strict=True)).rstrip()
+    (named,) = (index for index, column in enumerate(columns) if column.is_cut)
+    others = sum(sizes) - sizes[named] + 1 + len("  ") * (len(columns) - 1)
+    sizes[named] = max(8, min(sizes[named], width - others))
+    for texts, of in zip((heads, *cells), (None, *rows), strict=True):
+        cut = (text if len(text) <= size else text[: size - 3] + "..." for text, size in zip(texts, sizes, strict=True))
+        line = " " + "  ".join(text.ljust(size) for text, size in zip(cut, sizes, strict=True)).rstrip()
         yield line, of
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of the table of thresholds."""
+
+    head: str
+    cell: Callable[[ThresholdResult], str]
+    is_cut: bool = False
+    """Whether its texts are cut where a terminal is too narrow."""
+
+
+def _columns(rows: Sequence[ThresholdResult]) -> list[Column]:
+    return [
+        Column("suite", lambda row: row.suite),
+        Column("threshold", lambda row: row.threshold, is_cut=True),
+        Column(f"estimate ({_level(rows)} CI)", _estimate),
+        Column("bounds", lambda row: bounds_of(row) or "-"),
+        Column("mark", lambda row: row.mark or NOT_MARKED),
+        Column("verdict", _verdict),
+    ]
 
 
 def _is_not_selected(row: ThresholdResult) -> bool:
@@ -109,7 +123,7 @@ def notes(rows: Sequence[ThresholdResult], width: int, causes: CauseCounts) -> I
     section of their own are left out.
     """
     begins = ("invalid: ", "undecided: ", f"invalid: {UNJUDGED}")
-    told = tuple(begin + in_line(cause)[:_LONG_CAUSE] for cause, _ in causes for begin in begins)
+    common_beginnings = tuple(begin + in_line(cause)[:_LONG_CAUSE] for cause, _ in causes for begin in begins)
     for row in rows:
         looks = row.looks
         if looks and looks.of > 1 and row.estimate is not None:
@@ -120,11 +134,11 @@ def notes(rows: Sequence[ThresholdResult], width: int, causes: CauseCounts) -> I
             )
         for more in phrases.remarks(row):
             yield from wrapped(f"{row.threshold}: {more}", width)
-        if row.verdict == "undecided" and not row.message.startswith(told):
+        if row.verdict == "undecided" and not row.message.startswith(common_beginnings):
             yield from wrapped(f"{row.threshold}: {row.advice}", width)
     reasons: dict[str, list[str]] = {}  # one cause may be that of many
     for row in rows:
-        if row.verdict == "invalid" and not row.message.startswith(told):
+        if row.verdict == "invalid" and not row.message.startswith(common_beginnings):
             reasons.setdefault(row.message.removeprefix("invalid: "), []).append(row.threshold)
     for reason, names in reasons.items():
         yield from wrapped(f"{'; '.join(names)}: {reason}", width)
@@ -175,8 +189,8 @@ def closing(results: RunResults, width: int) -> Iterator[str]:
     if any(map(phrases.is_simulated, run.models)):
         yield from wrapped(f"simulated: {phrases.SIMULATED}", width)
     yield from wrapped(f"run {run.id[:8]}: {phrases.totals(run)}", width)
-    for told in (*phrases.asked_by_graders(run), phrases.failed_requests(run)):
-        yield from wrapped(told, width)
+    for phrase in (*phrases.asked_by_graders(run), phrases.failed_requests(run)):
+        yield from wrapped(phrase, width)
     if promise := phrases.promise(results.thresholds):
         yield from wrapped(promise, width)
 

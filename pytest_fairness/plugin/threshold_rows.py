@@ -10,9 +10,10 @@ from typing import Any, get_type_hints
 
 import pytest
 
-from pytest_fairness.core.breakdown import ExampleSide
+from pytest_fairness.core.breakdown import ExampleSide, GroupValue
+from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.estimates import Estimate
-from pytest_fairness.core.formatting import subject_text
+from pytest_fairness.core.formatting import format_subject
 from pytest_fairness.core.messages import advice
 from pytest_fairness.core.results import (
     ComparisonResult,
@@ -20,13 +21,14 @@ from pytest_fairness.core.results import (
     ExampleSideResult,
     ExpectedThreshold,
     GroupResult,
+    InfluenceResult,
     LooksResult,
     OverrideResult,
     ThresholdResult,
     finite,
     scale_result,
 )
-from pytest_fairness.core.verdicts import Judgment, Verdict, flip_probability
+from pytest_fairness.core.verdicts import Judgment, flip_probability
 from pytest_fairness.plugin.evaluation import override_of
 from pytest_fairness.plugin.identity import model_source, sample_of
 from pytest_fairness.plugin.markers import Probe, threshold_scale
@@ -69,7 +71,7 @@ def threshold_row(item: pytest.Function, judgment: Judgment, measured: LazyMeasu
             plan=look.plan,
             anytime=look.anytime,
         ),
-        "read": [subject_text(estimate) for estimate in judgment.read],
+        "read": [format_subject(estimate) for estimate in judgment.read],
         "advice": advice(judgment) if judgment.verdict is Verdict.UNDECIDED else "",
     }
     if deciding is None:
@@ -143,7 +145,7 @@ def _bad_side(judgment: Judgment, estimate: Estimate) -> int:
     return -1 if nearest.op in (">", ">=") else 1
 
 
-def _group_result(group: Estimate) -> GroupResult:
+def _group_result(group: GroupValue) -> GroupResult:
     return GroupResult(
         estimate=finite(group.value),
         low=finite(group.low),
@@ -165,12 +167,8 @@ def _side_result(side: ExampleSide) -> ExampleSideResult:
     )
 
 
-def influences_of(judgment: Judgment) -> dict[str, Any] | None:
-    """Return what each item or source adds to the deciding estimate's error; None where it is not known.
-
-    ``values`` by name, in the units of the estimate, or (``log``) of the logarithm of its size; ``error`` is its
-    standard error in the same units.
-    """
+def influences_of(judgment: Judgment) -> InfluenceResult | None:
+    """Return what each item or source adds to the deciding estimate's error; None where it is not known."""
     estimate = judgment.deciding.estimate if judgment.deciding else None
     if estimate is None or estimate.breakdown is None:
         return None
@@ -178,7 +176,7 @@ def influences_of(judgment: Judgment) -> dict[str, Any] | None:
     if not breakdown.influences:
         return None
     error = estimate.error / abs(estimate.value) if breakdown.log else estimate.error
-    return {"log": breakdown.log, "error": finite(error), "values": dict(breakdown.influences)}
+    return InfluenceResult(log=breakdown.log, error=finite(error), values=dict(breakdown.influences))
 
 
 def _scaled(p_value: float | None, share: float) -> float | None:

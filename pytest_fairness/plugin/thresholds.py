@@ -11,13 +11,13 @@ from typing import NoReturn
 
 import pytest
 
+from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.messages import explanation
 from pytest_fairness.core.results import HistoryResult, MetricResult, ThresholdResult
-from pytest_fairness.core.verdicts import Judgment, Verdict
+from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.engine.errors import BudgetExceededError
-from pytest_fairness.plugin.clustering_checks import MOST_ATTEMPTS, SECONDS, check_clustering
-from pytest_fairness.plugin.evaluation import evaluate
+from pytest_fairness.plugin.evaluation import CHECK_SECONDS, MOST_CHECKED, check_clustering, evaluate
 from pytest_fairness.plugin.failure_causes import cause_property
 from pytest_fairness.plugin.history import TRYOUT, History, JudgedRuns, read_history
 from pytest_fairness.plugin.look_sequence import looks, record_decision
@@ -143,8 +143,8 @@ def finish_threshold(
     if runs is not None and result.looks is not None:
         looks = runs.looks(result.looks)
         result = replace(result, looks=replace(looks, identity=TRYOUT) if measured.is_tryout else looks)
-    if judgment.deciding is not None and judgment.deciding.estimate.attempts <= MOST_ATTEMPTS:
-        clustering = check_clustering(item, measured.load(), judgment, SECONDS)
+    if judgment.deciding is not None and judgment.deciding.estimate.attempts <= MOST_CHECKED:
+        clustering = check_clustering(item, measured.load(), judgment, CHECK_SECONDS)
         result = replace(result, clustering=clustering)
     if influences := influences_of(judgment):
         measured.keep_influences(item.nodeid, influences)
@@ -153,7 +153,8 @@ def finish_threshold(
         item.stash[FLAKY] = f"flaky: {message}"
         result = replace(result, flaky=item.stash[FLAKY])
     item.stash[METRICS] = [
-        MetricResult.of(each, suite=result.suite, probe=result.probe, model=result.model) for each in judgment.estimates
+        MetricResult.of(estimate, suite=result.suite, probe=result.probe, model=result.model)
+        for estimate in judgment.estimates
     ]
     item.user_properties[:] = to_properties(result)
     if measured.cause is not None:

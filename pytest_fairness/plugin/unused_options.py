@@ -132,6 +132,8 @@ def _may_ask_a_judge(probe: Probe) -> bool:
     if not isinstance(graders, Mapping):
         return True
     return any(
-        isinstance(each, str) or hasattr(each, "bind_models") or (isinstance(each, Judge) and each.models is None)
-        for each in graders.values()
+        isinstance(grader, str)
+        or hasattr(grader, "bind_models")
+        or (isinstance(grader, Judge) and grader.models is None)
+        for grader in graders.values()
     )

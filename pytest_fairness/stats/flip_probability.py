@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import NormalDist
 
-from pytest_fairness.core.comparisons import OPERATORS, Comparison
+from pytest_fairness.core.comparisons import Comparison
+from pytest_fairness.core.decisions import OPERATORS
 
 PRIOR = (1.0, 4.0)
 """Beta distribution of the rate at which runs fall outside, before any was seen: 0.2 on average."""

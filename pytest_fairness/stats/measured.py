@@ -405,7 +405,10 @@ class Measured:
 
     def _defined(self, name: metric_names.MetricName, definition: MetricDefinition) -> Estimate:
         functional = Functional(definition.function, tuple(definition.sums))
+        name = replace(name, kind=definition.kind)
         estimate = self._functional(name, functional, self.selection.sample(definition.sums), definition.span)
+        if definition.parity is not None:
+            estimate = replace(estimate, parity=definition.parity)
         return for_threshold(estimate if definition.scale is None else estimate.marked(definition.scale))
 
     def _functional(

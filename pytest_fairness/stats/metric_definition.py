@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.extensions import METRICS
 from pytest_fairness.core.marks import MarkScale
+from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.stats.custom_metrics import Function
 from pytest_fairness.stats.metric_names import MetricName
 from pytest_fairness.stats.outcome_vectors import Outcome
@@ -46,6 +48,20 @@ class MetricDefinition:
     """Its name in reports; by default its registered name and arguments."""
     name: str = ""
     """Its name in the results file where it is used without being registered; by default its function's name."""
+    kind: MetricKind = MetricKind.CUSTOM
+    """The built-in kind as which it is shown. A ratio needs ``span=(0, inf)``: its interval is logarithmic."""
+    parity: float | None = None
+    """The value where groups are alike, which charts mark; by default that of its kind."""
+
+    def __post_init__(self) -> None:
+        if self.kind.log_scale and self.span != (0, math.inf):
+            raise FairnessError(
+                f"metric of kind {self.kind.value!r} has span {self.span}: its interval is made on the logarithm, "
+                "give span=(0, inf)"
+            )
+        low, high = self.span or (-math.inf, math.inf)
+        if self.parity is not None and not (math.isfinite(self.parity) and low <= self.parity <= high):
+            raise FairnessError(f"parity is {self.parity}: it must be a finite number within the metric's span")
 
 
 @dataclass(frozen=True, slots=True)

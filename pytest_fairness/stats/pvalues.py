@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from pytest_fairness.core.comparisons import OPERATORS, OPPOSITES, Comparison
+from pytest_fairness.core.comparisons import Comparison
+from pytest_fairness.core.decisions import OPERATORS, OPPOSITES
 from pytest_fairness.core.estimates import Ends, Estimate
 
 SMALLEST = 1e-9
@@ -31,7 +32,8 @@ def p_unfair(comparisons: Sequence[Comparison], asserted: int = 1) -> float | No
     >>> from pytest_fairness.stats.measured import Measured
     >>> rows = [{"item": n, "yes": n % 10 < 3} for n in range(100)]
     >>> rate = Measured.from_rows(rows, item="item", groups=[]).rate("yes")
-    >>> p = p_unfair([rate._compare("<=", 0.2)])
+    >>> from pytest_fairness.core.comparisons import compare
+    >>> p = p_unfair([compare(rate, "<=", 0.2)])
     >>> round(p, 3), rate.low > 0.2
     (0.011, True)
     """

@@ -153,36 +153,37 @@ def test_heavy_libraries_are_not_imported_on_load() -> None:
                 assert is_allowed, f"{path} imports {name} when it is loaded"
 
 
-def module_name(path: Path) -> str:
-    return ".".join(("pytest_fairness", *path.relative_to(PACKAGE).with_suffix("").parts))
-
-
-def in_circles(imports: dict[str, set[str]]) -> list[str]:
-    """Return the modules that import each other in a circle, and those that need one of them."""
-    waiting = dict(imports)
-    while leaves := {name for name, needs in waiting.items() if not needs & waiting.keys()}:
-        for name in leaves:
-            del waiting[name]
-    return sorted(waiting)
-
-
-def test_modules_have_no_import_cycle() -> None:
-    names = {module_name(path) for _, path, _ in sources()}
-    loads = {
-        module_name(path): {name for node in on_load(tree) for name in imported(node) if name in names}
+def module_imports() -> dict[str, set[str]]:
+    """Return what each module imports of the package, anywhere in it: on load, for types and inside functions."""
+    trees = {
+        ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__"): tree
         for _, path, tree in sources()
     }
-    assert not in_circles(loads), "these load each other in a circle"
+
+    def targets(node: ast.AST) -> Iterator[str]:
+        for name in imported(node):
+            module = name.removeprefix("pytest_fairness.")
+            members = {f"{module}.{alias.name}" for alias in node.names} if isinstance(node, ast.ImportFrom) else set()
+            yield from (members & trees.keys()) or ({module} & trees.keys())
+
+    return {name: {target for node in ast.walk(tree) for target in targets(node)} for name, tree in trees.items()}
 
 
-@pytest.mark.parametrize("part", ["stats"])
-def test_modules_have_no_cycle_of_types_or_lazy_imports(part: str) -> None:
-    modules = {module_name(path): tree for owner, path, tree in sources() if owner == part}
-    imports = {
-        name: {needed for node in ast.walk(tree) for needed in imported(node) if needed in modules}
-        for name, tree in modules.items()
+def test_modules_import_in_one_direction() -> None:
+    imports = module_imports()
+    reached: dict[str, set[str]] = {}
+    for name in imports:
+        reached[name], waiting = set(), list(imports[name])
+        while waiting:
+            if (module := waiting.pop()) not in reached[name]:
+                reached[name].add(module)
+                waiting.extend(imports[module])
+    circles = {
+        frozenset(other for other in modules if name in reached[other])
+        for name, modules in reached.items()
+        if name in modules
     }
-    assert not in_circles(imports), "these import each other in a circle, somewhere"
+    assert circles == set(), "these import each other in a circle: on load, for types or inside functions"
 
 
 def test_files_have_at_most_500_lines() -> None:

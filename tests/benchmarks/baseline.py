@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pytest_fairness.core.comparisons import Decision
+from pytest_fairness.core.decisions import Decision
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.stats.columns import Columns
 from pytest_fairness.stats.measured import Measured
@@ -106,7 +106,7 @@ def lines(runs: int, seed: int) -> Iterator[str]:
         plain = covered = 0
         for _ in range(runs):
             estimate, passed = simulation.further()
-            count[estimate._decision("<=", MARGIN)] += 1
+            count[estimate.decision("<=", MARGIN)] += 1
             covered += estimate.low <= cell.truth <= estimate.high
             plain += passed
         passes, fails = count[Decision.TRUE] / runs, count[Decision.FALSE] / runs

@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
-from pytest_fairness.core.comparisons import Decision
+from pytest_fairness.core.comparisons import compare
+from pytest_fairness.core.decisions import Decision
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.stats.columns import Columns
@@ -156,7 +157,7 @@ def estimates(measured: Measured) -> list[Estimate]:
 
 
 def holds(estimate: Estimate, bound: float) -> bool:
-    return estimate._compare(">=", bound).decision is Decision.TRUE
+    return compare(estimate, ">=", bound).decision is Decision.TRUE
 
 
 def simulate(cell: Cell, runs: int, seed: int = 0) -> Tally:

@@ -23,7 +23,8 @@ from typing import Any
 import numpy as np
 
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
-from pytest_fairness.core.comparisons import Decision
+from pytest_fairness.core.comparisons import compare
+from pytest_fairness.core.decisions import Decision
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.stats.columns import Columns
 from pytest_fairness.stats.measured import Measured
@@ -218,7 +219,7 @@ def _family(items: int, rates: Sequence[float], runs: int) -> str:
         chance = generator.beta(2, 2, items)[item] * np.array(rates)[code] / 0.5
         values = (generator.random(len(item)) < chance).astype(np.float64)
         measured = Measured.from_columns(columns.regraded({"yes": values}))
-        decision = measured.ratios("yes", by="group")._compare(">=", 0.8).decision
+        decision = compare(measured.ratios("yes", by="group"), ">=", 0.8).decision
         worst = measured.worst_ratio("yes", by="group")
         fair += decision is Decision.TRUE
         unfair += decision is Decision.FALSE

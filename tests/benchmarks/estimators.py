@@ -34,7 +34,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri  # type: ignore[import-untyped]
 
-from pytest_fairness.core.comparisons import Decision
+from pytest_fairness.core.comparisons import compare
+from pytest_fairness.core.decisions import Decision
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.stats.columns import Columns
 from pytest_fairness.stats.measured import Measured
@@ -431,7 +432,7 @@ def simulate(cell: Cell, runs: int, seed: int) -> Result:
             crashed += 1
             continue
         for op in ("<=", ">="):
-            counts[op, estimate._compare(op, truth).decision] += 1
+            counts[op, compare(estimate, op, truth).decision] += 1
         claimable += not (estimate.invalid or estimate.suspect or estimate.sparse)
         if not estimate.invalid:
             made += 1

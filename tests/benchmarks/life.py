@@ -17,8 +17,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pytest_fairness.core.comparisons import Comparison, Decision
-from pytest_fairness.core.verdicts import Verdict, judge
+from pytest_fairness.core.comparisons import Comparison, compare
+from pytest_fairness.core.decisions import Decision, Verdict
+from pytest_fairness.core.verdicts import judge
 from pytest_fairness.stats.columns import Columns, Floats
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.sequential import run_tail
@@ -73,7 +74,7 @@ def decisions(generator: np.random.Generator, design: str, *, counted: bool) -> 
     for number, answers in enumerate(samples(generator, design), start=1):
         tail = run_tail(number, TAIL) if counted else TAIL
         ratio = measured(answers).at(1 - 2 * tail).ratio("yes", by="group", of="g0", to="reference")
-        found.append(ratio._compare(">=", BOUND).decision)
+        found.append(compare(ratio, ">=", BOUND).decision)
     return found
 
 
@@ -107,7 +108,7 @@ def asserts(count: int) -> None:
 
             judgment = judge(threshold)
             verdicts.append(judgment.verdict)
-            whole = {Decision.FALSE} & {each.estimate._decision(">=", BOUND) for each in _plain(of, number)}
+            whole = {Decision.FALSE} & {each.estimate.decision(">=", BOUND) for each in _plain(of, number)}
             uncounted.append(bool(whole))
         fair, unfair = (
             np.mean([verdict is wanted for verdict in verdicts]) for wanted in (Verdict.FAIR, Verdict.UNFAIR)
@@ -117,7 +118,7 @@ def asserts(count: int) -> None:
 
 def _plain(of: Measured, number: int) -> list[Comparison]:
     ratios = [of.ratio("yes", by="group", of=f"g{group}", to="reference") for group in range(number)]
-    return [ratio._compare(">=", BOUND) for ratio in ratios]
+    return [compare(ratio, ">=", BOUND) for ratio in ratios]
 
 
 def main() -> None:

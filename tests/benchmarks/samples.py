@@ -15,7 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pytest_fairness.core.comparisons import Decision
+from pytest_fairness.core.comparisons import compare
+from pytest_fairness.core.decisions import Decision
 from pytest_fairness.core.estimates import Estimate, EstimateFamily
 from pytest_fairness.stats.columns import Columns
 from pytest_fairness.stats.measured import Measured
@@ -181,7 +182,7 @@ def resamples(simulation: Simulation, values: Floats) -> Floats:
 
 def verdict_of(estimate: Estimate | EstimateFamily, bounds: Sequence[float]) -> str:
     """What ``low <= estimate <= high`` comes to, or ``low <= estimate`` where there is one bound."""
-    decisions = {estimate._compare(op, bound).decision for op, bound in zip((">=", "<="), bounds, strict=False)}
+    decisions = {compare(estimate, op, bound).decision for op, bound in zip((">=", "<="), bounds, strict=False)}
     for decision, word in (
         (Decision.FALSE, "unfair"),
         (Decision.INVALID, "invalid"),

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.estimates import Estimate, EstimateFamily
-from pytest_fairness.core.verdicts import Judgment, Verdict, judge
+from pytest_fairness.core.verdicts import Judgment, judge
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.pvalues import p_fair, p_unfair
 

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 from pytest_fairness import Estimate, EstimateFamily, FairnessError, MarkScale, Measured
 from pytest_fairness.core.comparisons import recording
+from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.marks import CORRELATIONS, DIFFERENCES, RATIOS, aggregate
 from pytest_fairness.core.messages import explanation
-from pytest_fairness.core.verdicts import Verdict, judge
+from pytest_fairness.core.verdicts import judge
 
 RANKS = {"A": 3, "B": 2, "C": 1, "D": 0, "-": 0}
 SIZES = MarkScale(A=(0, 0.05), B=(0, 0.1), C=(0, 0.2))

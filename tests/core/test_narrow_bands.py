@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.messages import advice, explanation
-from pytest_fairness.core.verdicts import Verdict, judge
+from pytest_fairness.core.verdicts import judge
 from pytest_fairness.stats.measured import Measured
 
 WORDS = "no value is fair at this size"

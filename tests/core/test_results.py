@@ -25,8 +25,8 @@ from pytest_fairness.core.results import (
     SampleCounts,
     ThresholdResult,
     read_results,
+    results_schema,
 )
-from pytest_fairness.core.serialization import json_schema
 
 SHIPPED = Path(pytest_fairness.core.__file__).parent / "results.schema.json"
 numbers = st.none() | st.floats(allow_nan=False, allow_infinity=False)
@@ -74,7 +74,7 @@ def test_results_survive_json(rows: list[ThresholdResult]) -> None:
 
 
 def test_the_shipped_schema_is_that_of_the_dataclasses() -> None:
-    made = json_schema(RunResults, "Results of a pytest-fairness run")
+    made = results_schema()
     assert json.loads(SHIPPED.read_text(encoding="utf-8")) == made, (
         "write it again: `python -m tests.core.test_results`"
     )
@@ -121,5 +121,5 @@ def test_files_of_version_0_1_are_read() -> None:
 
 
 if __name__ == "__main__":
-    made = json_schema(RunResults, "Results of a pytest-fairness run")
+    made = results_schema()
     SHIPPED.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")

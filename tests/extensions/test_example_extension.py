@@ -30,6 +30,12 @@ thresholds:
 """
 
 
+def snippets(heading: str) -> list[str]:
+    """Return the blocks of Python below a heading of the documentation."""
+    section = DOCUMENTATION.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    return re.findall(r"```python\n(.*?)```", section, flags=re.S)
+
+
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder that the package is installed in, offline, with nothing else."""
@@ -45,7 +51,9 @@ def finished(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("home")
     streets = ", ".join(f"{{street: Street {number}}}" for number in range(120))
     (folder / "notices.probe.yaml").write_text(DECLARED % streets, encoding="utf-8")
-    command = [sys.executable, "-m", "pytest", "--pyargs", "acme_fairness.suites.tenancy", "notices.probe.yaml"]
+    (folder / "test_acme.py").write_text(snippets("Testing an extension")[0], encoding="utf-8")
+    files = ["acme_fairness.suites.tenancy", "notices.probe.yaml", "test_acme.py"]
+    command = [sys.executable, "-m", "pytest", "--pyargs", *files]
     options = ["--fairness-model=acme:one", "--fairness-model=acme:two", "--fairness-json=results.json", "-q"]
     path = os.pathsep.join([str(installed), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
@@ -75,6 +83,7 @@ def test_extensions_of_a_run_are_used(finished: Path) -> None:
     metrics = [f"odds_ratio({grade}; by=sex, of=woman, to=man)" for grade in ("accepted", "polite")]
     assert set(rows) == {(model, metric) for model in ("acme:one", "acme:two") for metric in metrics}
     assert {row["verdict"] for row in rows.values()} == {"fair"}
+    assert {(row["kind"], row["parity"], row["log_scale"]) for row in rows.values()} == {("ratio", 1.0, True)}
     assert {row["suite"] for row in rows.values()} == {"tenancy", "notices"}
     assert all(row["low"] < row["estimate"] < row["high"] for row in rows.values())
 
@@ -124,6 +133,8 @@ def test_recipes_are_those_of_the_example() -> None:
     assert len(recipes) == 7
     for path, text in recipes:
         assert text == (EXAMPLE / path).read_text(encoding="utf-8"), path
+    grades = DECLARED[DECLARED.index("grade:") : DECLARED.index("thresholds:")]
+    assert re.findall(r"```yaml\n(.*?)```", re.sub(r" +#.*", "", DOCUMENTATION), flags=re.S) == [grades]
     configuration = (EXAMPLE / "pyproject.toml").read_text(encoding="utf-8")
     for block in re.findall(r"```toml\n(.*?)```", DOCUMENTATION, flags=re.S):
         assert block in configuration

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
+from math import inf
 from pathlib import Path
 
 import pytest
 
-from pytest_fairness import Measured, MetricDefinition
+from pytest_fairness import Measured, MetricDefinition, MetricKind
 from pytest_fairness.cli.main import main
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.extensions import EXPORTS, GROUPS
@@ -160,6 +162,12 @@ def test_registered_metric_is_an_estimate_with_a_name(register: Register) -> Non
     assert (estimate.value, estimate.metric, estimate.title) == (0.5, "total(pay; by=sex, of=f)", "the share")
     own = MetricDefinition(lambda s: s.pay / s.n, {"pay": "pay", "n": lambda _: 1}, name="average", title="pay")
     assert (measured.metric(own).metric, measured.metric(own).title) == ("average", "pay")
+    as_ratio = MetricDefinition(own.function, own.sums, span=(0, inf), kind=MetricKind.RATIO)
+    assert (measured.metric(as_ratio).kind, measured.metric(as_ratio).parity) == (MetricKind.RATIO, 1.0)
+    assert measured.metric(replace(as_ratio, parity=1.5)).parity == 1.5
+    for fault, message in (({"span": (0, 1)}, "give span="), ({"parity": -1.0}, "within the metric's span")):
+        with pytest.raises(FairnessError, match=message):
+            replace(as_ratio, **fault)
     with pytest.raises(FairnessError, match="returned a NoneType: it must return a MetricDefinition"):
         measured.metric("nothing", "pay")
     with pytest.raises(FairnessError, match=r"metric 'total': total\(\) missing 2 required keyword-only arguments"):

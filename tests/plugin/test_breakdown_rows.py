@@ -147,7 +147,8 @@ def test_influences_belong_to_the_deciding_estimate(project: Project) -> None:
         assert judgment.deciding is not None
         found = influences_of(judgment)
         assert found is not None
-        assert found["log"] is log
-        assert len(found["values"]) == 300
-        assert sum(value**2 for value in found["values"].values()) == pytest.approx(found["error"] ** 2)
+        assert found.log is log
+        assert len(found.values) == 300
+        assert found.error is not None
+        assert sum(value**2 for value in found.values.values()) == pytest.approx(found.error**2)
     assert influences_of(judge(lambda: None)) is None

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from pytest_fairness.core.dry_run_results import CallCost, PlannedThreshold
 from pytest_fairness.plugin.dry_runs import predictions
 from pytest_fairness.plugin.dry_runs.plan_tables import total
 from pytest_fairness.plugin.settings import Settings
@@ -241,22 +242,27 @@ def test_threshold_against_a_baseline_is_not_planned(project: Project) -> None:
 
 
 def test_thresholds_pass_together_less_often_than_alone() -> None:
-    def row(probe: str, draws: str) -> dict[str, Any]:
-        cost = {"calls": 10, "stored": 4, "tokens_from": "characters", "input": 5, "output": 2, "seconds": None}
-        cost |= {"price": (1.0, 2.0), "questions": 3, "silent": ["polite"], "propensities": 4}
-        return {"probe": probe, "fair_draws": draws, "cost": cost}
+    cost = CallCost(
+        calls=10, stored=4, tokens_from="characters", input=5, output=2, price=(1.0, 2.0), questions=3,
+        silent=["polite"], propensities=4,
+    )  # fmt: skip
+
+    def row(probe: str, draws: str) -> PlannedThreshold:
+        names = {name: name for name in ("id", "suite", "threshold", "model", "basis")}
+        sizes = {"items": 1, "sources": 1, "repetitions": 1}
+        return PlannedThreshold(probe=probe, fair_draws=draws, cost=cost, **names, **sizes)  # type: ignore[arg-type]
 
     settings = Settings.__new__(Settings)
     for name, value in (("rate", None), ("models", ()), ("concurrency", None)):
         object.__setattr__(settings, name, value)
     apart = total("m", [row(f"probe {number}", "1" * 61 + "0" * 39) for number in range(20)], settings)
-    assert apart["all_fair"] == pytest.approx(0.61**20)
+    assert apart.all_fair == pytest.approx(0.61**20)
     together = total("m", [row("probe", "1100"), row("probe", "1010"), row("probe", "1111")], settings)
-    assert together["all_fair"] == 0.25
-    assert (together["calls"], together["stored"], together["input_tokens"]) == (10, 4, 30)
-    assert (together["questions"], together["silent"]) == (3, ["polite"])
-    assert (together["propensities"], together["drawn"]) == (4, 10)
-    assert together["cost_usd"] == pytest.approx((30 + 2 * 12) / 1e6)
+    assert together.all_fair == 0.25
+    assert (together.calls, together.stored, together.input_tokens) == (10, 4, 30)
+    assert (together.questions, together.silent) == (3, ["polite"])
+    assert (together.propensities, together.drawn) == (4, 10)
+    assert together.cost_usd == pytest.approx((30 + 2 * 12) / 1e6)
 
 
 def test_plan_command_runs_pytest_with_the_plan(project: Project) -> None:

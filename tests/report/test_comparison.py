@@ -13,7 +13,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.results import RunResult, RunResults, ThresholdResult
+from pytest_fairness.core.results import InfluenceResult, RunResult, RunResults, ThresholdResult
 from pytest_fairness.report.compare.comparison import ComparedThreshold, LoadedRun, RunComparison, changes, compare
 from pytest_fairness.report.compare.load import read_comparison
 from pytest_fairness.report.compare.markdown import markdown
@@ -54,7 +54,7 @@ def results(*rows: dict[str, Any], run: str = "a" * 32) -> RunResults:
     )
 
 
-def kept(*rows: dict[str, Any], run: str = "a" * 32, influences: dict[str, Any] | None = None) -> LoadedRun:
+def kept(*rows: dict[str, Any], run: str = "a" * 32, influences: dict[str, InfluenceResult] | None = None) -> LoadedRun:
     known = influences or {}
     return LoadedRun(run[:4], results(*rows, run=run), known.get)
 
@@ -270,7 +270,7 @@ def test_influences_pair_two_runs_item_by_item() -> None:
     near = {name: value * 0.9 for name, value in values.items()}
     old, new = row("x:a"), row("x:a") | {"estimate": 0.93}
     runs = [
-        kept(each, run=run, influences={each["id"]: {"log": True, "error": error, "values": found}})
+        kept(each, run=run, influences={each["id"]: InfluenceResult(log=True, error=error, values=found)})
         for each, run, found, error in ((old, "a" * 32, values, 0.05), (new, "b" * 32, near, 0.045))
     ]
     paired, alone = (compare(told).questions[0].against[1] for told in (runs, [kept(old), kept(new, run="b" * 32)]))

@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import beta  # type: ignore[import-untyped]
 
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
-from pytest_fairness.core.breakdown import Breakdown, ExampleItem
+from pytest_fairness.core.breakdown import Breakdown, ExampleItem, GroupValue
 from pytest_fairness.core.comparisons import ComparisonRecorder, recording
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.items import ProbeItem, Prompt
@@ -39,7 +39,7 @@ def example(estimate: Estimate, towards: int) -> ExampleItem:
     return found
 
 
-def shown(estimate: Estimate) -> dict[str, Any]:
+def shown(estimate: GroupValue) -> dict[str, Any]:
     return {name: getattr(estimate, name) for name in SHOWN} | {"ungraded": sum(estimate.ungraded.values())}
 
 

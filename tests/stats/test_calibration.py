@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_fairness.core.comparisons import Decision
+from pytest_fairness.core.comparisons import compare
+from pytest_fairness.core.decisions import Decision
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.stats.calibration.labels import of_run, read_labels
@@ -63,7 +64,7 @@ def measured(rows: Sequence[Mapping[str, Any]], labels: Sequence[Mapping[str, An
 
 
 def decision(estimate: Estimate, op: str, bound: float) -> Decision:
-    return estimate._compare(op, bound).decision
+    return compare(estimate, op, bound).decision
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_fairness import Measured
-from pytest_fairness.core.comparisons import OPERATORS
+from pytest_fairness.core.decisions import OPERATORS, Verdict
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate, EstimateFamily
-from pytest_fairness.core.verdicts import Verdict, judge
+from pytest_fairness.core.verdicts import judge
 
 
 def sample(rates: dict[str, float], items: int = 200) -> Measured:

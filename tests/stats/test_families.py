@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from scipy.stats import studentized_range  # type: ignore[import-untyped]
 
-from pytest_fairness.core.comparisons import Decision
+from pytest_fairness.core.comparisons import compare
+from pytest_fairness.core.decisions import Decision
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.stats.columns import Columns
 from pytest_fairness.stats.measured import Measured
@@ -60,15 +61,15 @@ def test_unfair_claims_use_a_wider_interval() -> None:
 
 
 def test_one_bound_decides_a_family() -> None:
-    assert scores(1).differences("score", by="group")._compare("<=", 0.1).decision is Decision.TRUE
-    assert scores(1, c=0.3).differences("score", by="group")._compare("<=", 0.1).decision is Decision.FALSE
-    assert scores(1, c=0.1).differences("score", by="group")._compare("<=", 0.1).decision is Decision.UNDECIDED
+    assert compare(scores(1).differences("score", by="group"), "<=", 0.1).decision is Decision.TRUE
+    assert compare(scores(1, c=0.3).differences("score", by="group"), "<=", 0.1).decision is Decision.FALSE
+    assert compare(scores(1, c=0.1).differences("score", by="group"), "<=", 0.1).decision is Decision.UNDECIDED
 
 
 def test_family_on_the_bound_is_seldom_decided() -> None:
     """Shift one group by the bound, so four differences are on it; of 100 runs 2.5 are expected, 9 are unlikely."""
     decisions = [
-        scores(seed, c=0.1).differences("score", by="group")._compare("<=", 0.1).decision for seed in range(100)
+        compare(scores(seed, c=0.1).differences("score", by="group"), "<=", 0.1).decision for seed in range(100)
     ]
     assert decisions.count(Decision.FALSE) < 9
     assert decisions.count(Decision.TRUE) < 9
@@ -90,8 +91,8 @@ def test_rates_of_several_values_are_judged_together(of_rows: Make) -> None:
     assert (family["c"].value, family["c"].low, family["c"].high) == (alone.value, alone.low, alone.high)
     assert alone.ends_at is not None
     assert (family["c"].strict_low, family["c"].strict_high) == pytest.approx(alone.ends_at(0.025 / 3))
-    assert family._compare(">=", 0.1).decision is Decision.TRUE
-    assert family._compare(">=", 0.3).decision is Decision.FALSE
+    assert compare(family, ">=", 0.1).decision is Decision.TRUE
+    assert compare(family, ">=", 0.3).decision is Decision.FALSE
 
 
 def test_rates_need_a_value(of_rows: Make) -> None:

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from scipy.stats import studentized_range  # type: ignore[import-untyped]
 
-from pytest_fairness.core.comparisons import Decision
-from pytest_fairness.core.verdicts import Verdict, judge
+from pytest_fairness.core.comparisons import compare
+from pytest_fairness.core.decisions import Decision, Verdict
+from pytest_fairness.core.verdicts import judge
 from pytest_fairness.stats.measured import Measured
 
 Rows = list[dict[str, Any]]
@@ -90,7 +91,7 @@ def test_group_without_answers_makes_the_family_invalid(of_rows: Make, draw: Dra
     assert judge(threshold).verdict is Verdict.INVALID
     worst = measured.worst_ratio("yes", by="group")
     assert "attempts of c are ungraded" in worst.suspect
-    assert worst._decision(">=", 0.1) is Decision.INVALID
+    assert worst.decision(">=", 0.1) is Decision.INVALID
 
 
 def test_single_group_is_no_family(of_rows: Make, draw: Draw) -> None:
@@ -118,14 +119,14 @@ def test_group_without_events_can_be_unfair_but_never_fair(of_rows: Make, count:
     assert estimate.value == 0
     assert estimate.low == 0
     assert 0.0362 / 0.3 < estimate.high < 0.0362 / 0.2
-    assert estimate._decision(">=", 0.8) is Decision.FALSE
-    assert estimate._decision("<=", 1.25) is Decision.UNDECIDED
+    assert estimate.decision(">=", 0.8) is Decision.FALSE
+    assert estimate.decision("<=", 1.25) is Decision.UNDECIDED
     back = measured.ratio("yes", by="group", of="b", to="a")
     assert back.value == back.high == math.inf
     assert back.low == pytest.approx(1 / estimate.high)
-    assert back._decision("<=", 1.25) is Decision.FALSE
+    assert back.decision("<=", 1.25) is Decision.FALSE
     few = of_rows(count({"a": (0, 12), "b": (2, 10)})).ratio("yes", by="group", of="a", to="b")
-    assert few._decision(">=", 0.8) is Decision.UNDECIDED
+    assert few.decision(">=", 0.8) is Decision.UNDECIDED
 
 
 def test_ratio_without_events_in_either_group_is_invalid(of_rows: Make, count: Count) -> None:
@@ -133,14 +134,14 @@ def test_ratio_without_events_in_either_group_is_invalid(of_rows: Make, count: C
     assert "no events of a nor of b" in measured.ratio("yes", by="group", of="a", to="b").invalid
     assert not measured.difference("yes", by="group", of="a", to="b").invalid
     family = measured.ratios("yes", by="group")
-    assert family._compare(">=", 0.8).decision is Decision.FALSE  # a/c and b/c are broken
+    assert compare(family, ">=", 0.8).decision is Decision.FALSE  # a/c and b/c are broken
 
 
 def test_few_events_are_never_fair(of_rows: Make, count: Count) -> None:
     estimate = of_rows(count({"a": (3, 397), "b": (40, 360)})).ratio("yes", by="group", of="a", to="b")
     assert "fewer than 5 effective events of a" in estimate.sparse
-    assert estimate._decision("<=", 1.25) is Decision.UNDECIDED
-    assert estimate._decision(">=", 0.8) is Decision.FALSE
+    assert estimate.decision("<=", 1.25) is Decision.UNDECIDED
+    assert estimate.decision(">=", 0.8) is Decision.FALSE
 
 
 def test_ratio_of_means_needs_positive_means(of_rows: Make) -> None:

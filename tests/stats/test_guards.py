@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy import stats  # type: ignore[import-untyped]
 
 from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt
-from pytest_fairness.core.comparisons import Decision
+from pytest_fairness.core.decisions import Decision
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.items import ProbeItem, Prompt
@@ -121,9 +121,9 @@ def test_few_varying_clusters_support_no_claim(kind: str) -> None:
     if not estimate.invalid:
         assert "clusters make all of its error" in estimate.sparse
     for op, bound in (("<=", 1e6), (">=", -1e6)):
-        assert estimate._decision(op, bound) in (Decision.UNDECIDED, Decision.INVALID)
+        assert estimate.decision(op, bound) in (Decision.UNDECIDED, Decision.INVALID)
     if kind != "correlation":  # nor one of unfairness, since nothing bounds an unseen cluster
-        assert estimate._decision(">=", 1e6) in (Decision.UNDECIDED, Decision.INVALID)
+        assert estimate.decision(">=", 1e6) in (Decision.UNDECIDED, Decision.INVALID)
 
 
 def test_scales_follow_the_span() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
-from pytest_fairness.core.comparisons import Decision
+from pytest_fairness.core.decisions import Decision
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.items import ProbeItem, Prompt
@@ -37,7 +37,7 @@ def test_value_is_the_change_in_distance_from_parity(draw: Draw, of_rows: Made) 
         estimate = further(of_rows, new, old)
         assert estimate.value == pytest.approx(expected)
         assert estimate.low < estimate.value < estimate.high
-        assert estimate._decision("<=", 1.1) is Decision.FALSE
+        assert estimate.decision("<=", 1.1) is Decision.FALSE
         assert further(of_rows, old, new).value == pytest.approx(1 / expected)
 
 
@@ -51,7 +51,7 @@ def test_difference_is_reported_in_its_own_units(draw: Draw, of_rows: Made) -> N
 
 def test_improvement_is_not_worse(draw: Draw, of_rows: Made) -> None:
     new, old = (draw({"a": rate, "b": 0.5}, items=300, seed=4) for rate in (0.5, 0.3))
-    assert further(of_rows, new, old)._decision("<=", 1.1) is Decision.TRUE
+    assert further(of_rows, new, old).decision("<=", 1.1) is Decision.TRUE
 
 
 def test_baseline_at_parity_has_no_side(draw: Draw, of_rows: Made) -> None:
@@ -196,7 +196,7 @@ def test_margin_itself_is_passed_in_few_runs(old: float, side: int) -> None:
             for ratio in (new, old)
         ]
         now, before = (Measured.from_columns(columns.regraded({"yes": values.astype(float)})) for values in drawn)
-        passed += now.against(before).ratio("yes", **ARGUMENTS)._decision("<=", margin) is Decision.TRUE
+        passed += now.against(before).ratio("yes", **ARGUMENTS).decision("<=", margin) is Decision.TRUE
     assert passed <= 21
 
 

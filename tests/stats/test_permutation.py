@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
-from pytest_fairness.core.comparisons import Decision
+from pytest_fairness.core.decisions import Decision
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.stats.measured import Measured
@@ -215,7 +215,7 @@ def test_crossed_error_keeps_the_error_rate_at_parity() -> None:
                 clusterings = alone.selection.clusterings
                 sample = Measured.from_selection(sample.selection.replaced(clusterings=clusterings))
             ratio = sample.ratio("yes", by="group", of="a", to="b")
-            false += Decision.FALSE in (ratio._decision(">=", 0.8), ratio._decision("<=", 1.25))
+            false += Decision.FALSE in (ratio.decision(">=", 0.8), ratio.decision("<=", 1.25))
         shares[way] = false / 100
     assert shares["both"] <= 0.05
     assert shares["items"] >= 0.15

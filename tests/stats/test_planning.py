@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from pytest_fairness.core.attempts import GradedAttempt
+from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.metric_kind import MetricKind
-from pytest_fairness.core.verdicts import Verdict, judge
+from pytest_fairness.core.verdicts import judge
 from pytest_fairness.plugin.dry_runs.forecasts import Forecast
 from pytest_fairness.stats.columns import Columns
 from pytest_fairness.stats.measured import Measured
@@ -142,7 +143,7 @@ def test_detectable_ratio_is_found_in_simulated_runs(group: str, end: str) -> No
     judgements = [judge(partial(alike, drawn.draw(np.random.default_rng((1, run))))) for run in range(60)]
     forecast = Forecast.of(judgements, None)
     assert forecast is not None
-    value = forecast.detectable()[end]
+    value = getattr(forecast.detectable(), end)
     gap = Gap(group, min(value, 1 / value))
     found = verdicts(lambda generator: drawn.draw(generator, gap=gap), 150)
     assert found[Verdict.UNFAIR] == pytest.approx(0.8, abs=0.1)
@@ -293,6 +294,6 @@ def test_undetectable_ratio_is_not_named(error: float) -> None:
         "ratio(hired; gender: a/b)", "ratio", 1.0, 0.4, 2.5, groups=groups, kind=MetricKind.RATIO, log_scale=True
     )
     found = Forecast(ratio, 0.0, error, 5.0, None, (math.log(0.7), math.log(1 / 0.7))).detectable()
-    ends = [found["below"], found["above"]]
+    ends = [found.below, found.above]
     assert all(end is None or 0.01 <= end <= 100 for end in ends)
     assert (None in ends) == (error > 0.1)

@@ -171,8 +171,8 @@ def test_absolute_value_is_idempotent_and_ignores_the_sign(estimate: Estimate) -
 @given(estimates(), st.floats(0.01, 3))
 def test_absolute_value_is_bounded_like_the_two_sided_claim(estimate: Estimate, bound: float) -> None:
     """``abs(gap) <= b`` and ``-b <= gap <= b`` are the same claim, decided the same way."""
-    within = {estimate._decision("<=", bound), estimate._decision(">=", -bound)}
-    size = abs(estimate)._decision("<=", bound)
+    within = {estimate.decision("<=", bound), estimate.decision(">=", -bound)}
+    size = abs(estimate).decision("<=", bound)
     if size.value == "true":
         assert {one.value for one in within} == {"true"}
     elif size.value == "undecided":

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
+from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.errors import UngradedError
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.messages import explanation
-from pytest_fairness.core.verdicts import Verdict, judge
+from pytest_fairness.core.verdicts import judge
 from pytest_fairness.stats.measured import Measured
 
 Rows = list[dict[str, Any]]

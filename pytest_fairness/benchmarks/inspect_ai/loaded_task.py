@@ -12,14 +12,14 @@ from pytest_fairness.benchmarks.inspect_ai.messages import refuse_media
 from pytest_fairness.benchmarks.inspect_ai.package import (
     engine_model,
     inspect_module,
-    intercept_generate,
     load_task,
     scorer_name,
 )
 from pytest_fairness.benchmarks.inspect_ai.sample_loop import SampleLoop
-from pytest_fairness.benchmarks.inspect_ai.sample_run import JUDGE, SUBJECT, generate_in_sample
 from pytest_fairness.core.errors import FairnessError
 
+SUBJECT, JUDGE = "subject", "judge"
+"""The model under test, and that of the role ``grader``; every other model has a name with a slash."""
 _DECODING = ("temperature", "max_tokens", "top_p", "top_k", "seed", "stop_seqs", "reasoning_effort")
 _LIMITS = ("token_limit", "cost_limit", "turn_limit")
 
@@ -43,7 +43,6 @@ class LoadedTask:
         self.has_judge = False
         """Whether the run names a judge."""
         self._refuse_unsupported()
-        intercept_generate(generate_in_sample)
 
     @property
     def name(self) -> str:
@@ -97,12 +96,12 @@ class LoadedTask:
     @cached_property
     def subject(self) -> Any:
         """The model under test, as `get_model()` returns it within a sample."""
-        return engine_model("subject")
+        return engine_model(SUBJECT)
 
     @cached_property
     def judge(self) -> Any:
         """The run's judge, as `get_model(role="grader")` returns it."""
-        return engine_model("judge")
+        return engine_model(JUDGE)
 
     @property
     def roles(self) -> Mapping[str, Any]:

@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pytest_fairness.benchmarks.inspect_ai.loaded_task import SUBJECT, LoadedTask
 from pytest_fairness.benchmarks.inspect_ai.messages import messages_of, output_of
 from pytest_fairness.benchmarks.inspect_ai.package import (
     begin_sample,
@@ -18,6 +19,7 @@ from pytest_fairness.benchmarks.inspect_ai.package import (
     described,
     generate_with_tools,
     inspect_module,
+    intercept_generate,
     last_state,
     message_limit_of,
     note_state,
@@ -28,11 +30,6 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.finish_reasons import ungradable
 from pytest_fairness.core.items import Message
 
-if TYPE_CHECKING:
-    from pytest_fairness.benchmarks.inspect_ai.loaded_task import LoadedTask
-
-SUBJECT, JUDGE = "subject", "judge"
-"""The model under test, and that of the role ``grader``; every other model has a name with a slash."""
 _UNSUPPORTED = ("num_choices", "logprobs", "prompt_logprobs")
 """Settings of a call that no answer of ours can follow."""
 _current: ContextVar[SampleRun] = ContextVar("fairness_sample_run")
@@ -64,6 +61,7 @@ class SampleRun:
     """
 
     def __init__(self, task: LoadedTask, sample: Any, epoch: int, first_answer: Attempt | None = None) -> None:
+        intercept_generate(generate_in_sample)
         self._task, self._sample, self._epoch = task, sample, epoch
         self._first_answer = first_answer
         self.first_messages: tuple[Message, ...] | None = None

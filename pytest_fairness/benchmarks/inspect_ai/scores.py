@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Generator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pytest_fairness.benchmarks.inspect_ai.sample_run import JUDGE, SUBJECT, ModelCall, SampleRun
+from pytest_fairness.benchmarks.inspect_ai.loaded_task import JUDGE, SUBJECT, LoadedTask
+from pytest_fairness.benchmarks.inspect_ai.sample_run import ModelCall, SampleRun
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.protocols import Model, ModelQuery
-
-if TYPE_CHECKING:
-    from pytest_fairness.benchmarks.inspect_ai.loaded_task import LoadedTask
 
 SCORES = "scores"
 """The grade that holds the scores of all scorers, as inspect_ai's logs have them."""

@@ -6,16 +6,17 @@ truth; then positives of one group are thinned, so that a known bias is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import pytest
 
+from pytest_fairness.core.dry_run_results import CertifiedThreshold, CertifyResult, TruthResult, VerdictShares
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.plugin import terminal_summary, threshold_rows
 from pytest_fairness.plugin.baseline import key_of, measured_again, sample_of
 from pytest_fairness.plugin.dry_runs.dry_run import DryRun
-from pytest_fairness.plugin.dry_runs.error_rates import Certified, certificate, with_holm
+from pytest_fairness.plugin.dry_runs.error_rates import Certified, error_rates, with_holm
 from pytest_fairness.plugin.measurement import LazyMeasured
 from pytest_fairness.plugin.session import SESSION
 
@@ -29,7 +30,7 @@ _OVER = ("at parity", "", "on bound", "beyond", "")
 class ErrorRateCheck:
     """Checks the error rates of thresholds on stored answers instead of measuring."""
 
-    def __init__(self, dry_run: DryRun) -> None:
+    def __init__(self, dry_run: DryRun[CertifiedThreshold]) -> None:
         self._dry_run = dry_run
 
     @pytest.hookimpl(tryfirst=True)
@@ -38,25 +39,26 @@ class ErrorRateCheck:
         __tracebackhide__ = True
         row = certified(pyfuncitem)
         self._dry_run.attach(pyfuncitem, row)
-        if row["reason"]:
-            pytest.skip(f"not certified: {row['reason']}")
+        if row.reason:
+            pytest.skip(f"not certified: {row.reason}")
         return True
 
     def conclude(self) -> None:
         """Write the error rates, corrected for the number of thresholds."""
         run = self._dry_run.state.fairness.settings.certify
-        self._dry_run.conclude(lambda rows: {"run": run, "thresholds": with_holm(rows)})
+        self._dry_run.conclude(lambda rows: CertifyResult(run=run, thresholds=with_holm(rows)))
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        self._dry_run.write_tables(terminalreporter, "certified", self._lines)
+        certify = self._dry_run.results.certify if self._dry_run.results else None
+        self._dry_run.write_tables(terminalreporter, "certified", certify.thresholds if certify else (), self._lines)
 
-    def _lines(self, model: str, found: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:  # noqa: ARG002
-        yield from table(found, width)
-        yield from notes(found, width)
+    def _lines(self, model: str, rows: Sequence[CertifiedThreshold], width: int) -> Iterator[str]:  # noqa: ARG002
+        yield from table(rows, width)
+        yield from notes(rows, width)
 
 
-def certified(item: pytest.Function) -> dict[str, Any]:
-    """Return how often one threshold errs on the stored sample of its probe and model, as builtins.
+def certified(item: pytest.Function) -> CertifiedThreshold:
+    """Return how often one threshold errs on the stored sample of its probe and model.
 
     ``reason`` says why nothing can be told. The test fails where there is no such sample.
     """
@@ -64,67 +66,68 @@ def certified(item: pytest.Function) -> dict[str, Any]:
     run = fairness.settings.certify or ""
     measured = item.funcargs["measured"]
     assert isinstance(measured, LazyMeasured)  # noqa: S101 - the fixture's, or the test would have errored
-    row = {
-        "id": item.nodeid,
-        "suite": measured.probe.suite,
-        "threshold": threshold_rows.threshold_title(item),
-        "model": measured.subject.name,
-        "reason": AGAINST_BASELINE if "baseline" in item.fixturenames else "",
-    }
+    row = CertifiedThreshold(
+        id=item.nodeid,
+        suite=measured.probe.suite,
+        threshold=threshold_rows.threshold_title(item),
+        model=measured.subject.name,
+        reason=AGAINST_BASELINE if "baseline" in item.fixturenames else "",
+    )
     try:
         runs = fairness.store.runs
         sample = sample_of(runs, run, measured.probe.id, key_of(runs, run, measured.probe.id, measured.subject))
     except FairnessError as error:
         raise pytest.fail.Exception(str(error), pytrace=False) from None
+    if row.reason:
+        return row
     try:
         stored = Certified(sample, measured_again(sample).at(measured.first_look(1).confidence), measured.tail)
-        found = {} if row["reason"] else certificate(item, stored, fairness.settings.seed)
+        return error_rates(item, row, stored, fairness.settings.seed)
     except FairnessError as error:
-        found, row["reason"] = {}, str(error)
-    return row | found
+        return replace(row, reason=str(error))
 
 
-def table(found: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
+def table(rows: Sequence[CertifiedThreshold], width: int) -> Iterator[str]:
     """Yield what share of samples each threshold called so; in brackets what the plan predicts."""
-    certified = [row for row in found if not row["reason"]]
+    certified = [row for row in rows if not row.reason]
     if not certified:
         return
     cells = [[_cell(row, truth, what) for truth, what in COLUMNS] for row in certified]
     sizes = [max(map(len, column)) for column in zip(*cells, _HEADS, _OVER, strict=True)]
-    left = max(12, min(max(len(row["threshold"]) for row in certified), width - 2 - sum(sizes) - 2 * len(sizes)))
-    named = [_cut(row["threshold"], left) for row in certified]
+    left = max(12, min(max(len(row.threshold) for row in certified), width - 2 - sum(sizes) - 2 * len(sizes)))
+    named = [_cut(row.threshold, left) for row in certified]
     for name, values in zip(["", "threshold", *named], [_OVER, _HEADS, *cells], strict=True):
         shown = "  ".join(text.ljust(size) for text, size in zip(values, sizes, strict=True))
         yield f" {name.ljust(left)}  {shown}".rstrip()
 
 
-def notes(found: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
+def notes(rows: Sequence[CertifiedThreshold], width: int) -> Iterator[str]:
     """Yield what the table stands for, what was not certified, and whether the promise is kept."""
-    certified = [row for row in found if not row["reason"]]
-    for row in found:
-        if row["reason"]:
-            yield from terminal_summary.wrapped(f"{row['threshold']}: not certified: {row['reason']}", width)
+    certified = [row for row in rows if not row.reason]
+    for row in rows:
+        if row.reason:
+            yield from terminal_summary.wrapped(f"{row.threshold}: not certified: {row.reason}", width)
             continue
-        for more in filter(None, (row["note"], *row["clustering"])):
-            yield from terminal_summary.wrapped(f"{row['threshold']}: {more}", width)
-        planted = [f"{row['truths'][name]['value']:.4g}" for name in ("bound", "beyond") if name in row["truths"]]
+        for more in filter(None, (row.note, *row.clustering)):
+            yield from terminal_summary.wrapped(f"{row.threshold}: {more}", width)
+        planted = [f"{row.truths[name].value:.4g}" for name in ("bound", "beyond") if name in row.truths]
         if planted:
-            how = "bias planted" if "parity" in row["truths"] else "drawn again with its true value"
+            how = "bias planted" if "parity" in row.truths else "drawn again with its true value"
             yield from terminal_summary.wrapped(
-                f"{row['threshold']}: {how} at {' and '.join(planted)}, {row['draws']} samples each", width
+                f"{row.threshold}: {how} at {' and '.join(planted)}, {row.draws} samples each", width
             )
-        if not row["kept"]:
-            yield from terminal_summary.wrapped(f"{row['threshold']}: the promise is broken: {_errors(row)}", width)
+        if not row.kept:
+            yield from terminal_summary.wrapped(f"{row.threshold}: the promise is broken: {_errors(row)}", width)
         else:
-            yield from terminal_summary.wrapped(f"{row['threshold']}: {_errors(row)}", width)
+            yield from terminal_summary.wrapped(f"{row.threshold}: {_errors(row)}", width)
     if certified:
         yield from terminal_summary.wrapped(_promise(certified), width)
 
 
-def _promise(certified: Sequence[Mapping[str, Any]]) -> str:
-    share = max(row["promise"] for row in certified)
-    most = max(check["at_most"] for row in certified for check in row["checks"])
-    broken = sum(not row["kept"] for row in certified)
+def _promise(certified: Sequence[CertifiedThreshold]) -> str:
+    share = max(row.promise for row in certified)
+    most = max(check.at_most for row in certified for check in row.checks)
+    broken = sum(not row.kept for row in certified)
     kept = f"{broken} of {len(certified)} thresholds break it" if broken else f"at most {most:.1%} on these answers"
     return (
         f"promise: unfair at parity and fair on the bound in at most {share:.1%} each; {kept} (upper ends at 95%, "
@@ -132,28 +135,27 @@ def _promise(certified: Sequence[Mapping[str, Any]]) -> str:
     )
 
 
-def _errors(row: Mapping[str, Any]) -> str:
+def _errors(row: CertifiedThreshold) -> str:
     """``unfair in 1.0% at parity (at most 4.6%), fair in 2.5% on the bound (at most 6.6%)``."""
-    parts = [(*check["error"].partition(" "), check) for check in row["checks"]]
+    parts = [(*check.error.partition(" "), check) for check in row.checks]
     return ", ".join(
-        f"{verdict} in {check['share']:.1%} {where} (at most {check['at_most']:.1%})"
-        for verdict, _, where, check in parts
+        f"{verdict} in {check.share:.1%} {where} (at most {check.at_most:.1%})" for verdict, _, where, check in parts
     )
 
 
-def _cell(row: Mapping[str, Any], truth: str, what: str) -> str:
-    shares = row["truths"].get(truth)
+def _cell(row: CertifiedThreshold, truth: str, what: str) -> str:
+    shares = row.truths.get(truth)
     if shares is None:
         return "-"
-    planned = shares["planned"]
+    planned = shares.planned
     return _share(shares, what) + (f" ({_share(planned, what)})" if planned else "")
 
 
-def _share(shares: Mapping[str, float], what: str) -> str:
+def _share(shares: TruthResult | VerdictShares, what: str) -> str:
     """``blocked``: not fair; ``missed``: not unfair; else the share of that verdict."""
     if what in ("fair", "unfair"):  # what the promise is about
-        return f"{shares[what]:.1%}"
-    return f"{1 - shares['fair' if what == 'blocked' else 'unfair']:.0%}"
+        return f"{getattr(shares, what):.1%}"
+    return f"{1 - (shares.fair if what == 'blocked' else shares.unfair):.0%}"
 
 
 def _cut(text: str, size: int) -> str:

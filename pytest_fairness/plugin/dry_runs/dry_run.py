@@ -3,32 +3,44 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import replace
+from typing import Generic, Protocol, TypeVar
 
 import pytest
 
 from pytest_fairness.core.results import RunResults
+from pytest_fairness.core.serialization import JsonRecord
 from pytest_fairness.plugin import thresholds
 from pytest_fairness.plugin.run_state import RunState
 
 
-class DryRun:
+class OfModel(Protocol):
+    """A row about one model."""
+
+    @property
+    def model(self) -> str | None: ...
+
+
+Row = TypeVar("Row", bound=JsonRecord)
+OfModelRow = TypeVar("OfModelRow", bound=OfModel)
+
+
+class DryRun(Generic[Row]):
     """Keeps the thresholds of a selection, and gathers one row for each."""
 
-    def __init__(self, state: RunState, section: str) -> None:
+    def __init__(self, state: RunState, section: str, kind: type[Row]) -> None:
         self.state = state
         self.section = section
         """Its part of the results file; also names the property that carries a row on the report of its test."""
-        self.rows: dict[str, dict[str, Any]] = {}
+        self._kind = kind
+        self.rows: dict[str, Row] = {}
         """By the ids of tests."""
         self.results: RunResults | None = None
-        self.content: Mapping[str, Any] = {}
-        """Its section of the results file."""
 
-    def attach(self, item: pytest.Item, row: Mapping[str, Any]) -> None:
+    def attach(self, item: pytest.Item, row: Row) -> None:
         """Let the report of a test carry its row."""
-        item.user_properties[:] = [(f"fairness_{self.section}", json.dumps(row))]
+        item.user_properties[:] = [(f"fairness_{self.section}", json.dumps(row.to_json()))]
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -50,10 +62,10 @@ class DryRun:
         """Read the row of a test, before the properties of its report are replaced by those to show."""
         for name, value in report.user_properties:
             if name == f"fairness_{self.section}":
-                self.rows[report.nodeid] = json.loads(str(value))
+                self.rows[report.nodeid] = self._kind.from_json(json.loads(str(value)), report.nodeid)
         yield
 
-    def conclude(self, content: Callable[[Sequence[dict[str, Any]]], dict[str, Any]]) -> None:
+    def conclude(self, content: Callable[[Sequence[Row]], JsonRecord]) -> None:
         """Compile the results, and write them to the file of ``--fairness-json``.
 
         Args:
@@ -65,33 +77,35 @@ class DryRun:
         if self.state.config.option.collectonly or not (self.rows or self.state.must_write):
             return
         metadata = RunMetadata(self.state.fairness.run, self.state.started, settings.root)
-        section = {self.section: content(list(self.rows.values()))} if self.rows else {}
-        compiled = RunResults.from_json(compile_results(metadata, [], {}).to_json() | section)
+        compiled = compile_results(metadata, [], {})
+        if self.rows:
+            section = {self.section: content(list(self.rows.values()))}
+            compiled = self.results = replace(compiled, **section)  # type: ignore[arg-type]  # the section's own type
         if settings.json is not None:
             write_results(settings.json, compiled)
-        self.results = compiled if section else None
-        self.content = section.get(self.section, {})
 
     def write_tables(
         self,
         terminalreporter: pytest.TerminalReporter,
         heading: str,
-        lines: Callable[[str, Sequence[Mapping[str, Any]], int], Iterator[str]],
+        rows: Sequence[OfModelRow],
+        lines: Callable[[str, Sequence[OfModelRow], int], Iterator[str]],
     ) -> None:
         """Write the lines of each model, and the name of the results file.
 
         Args:
             terminalreporter: The terminal.
             heading: Stands before the name of a model.
+            rows: Those of all thresholds.
             lines: Yields the lines of a model, from its name, the rows of its thresholds, and the width.
         """
         self.state.write_problem(terminalreporter)
         if self.results is None:
             return
         width = self.state.config.get_terminal_writer().fullwidth
-        for model, rows in by_model(self.content["thresholds"]).items():
+        for model, of_model in by_model(rows).items():
             terminalreporter.write_sep("=", f"{heading}: {model}")
-            for line in lines(model, rows, width):
+            for line in lines(model, of_model, width):
                 terminalreporter.write_line(line)
         self.write_file_name(terminalreporter)
 
@@ -101,9 +115,9 @@ class DryRun:
             terminalreporter.write_line(f"results: {self.state.fairness.settings.json}")
 
 
-def by_model(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
+def by_model(rows: Sequence[OfModelRow]) -> dict[str, list[OfModelRow]]:
     """Return the rows of a section by model, in their order."""
-    models: dict[str, list[Mapping[str, Any]]] = {}
+    models: dict[str, list[OfModelRow]] = {}
     for row in rows:
-        models.setdefault(row["model"] or "no model", []).append(row)
+        models.setdefault(row.model or "no model", []).append(row)
     return models

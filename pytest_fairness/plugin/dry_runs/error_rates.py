@@ -8,18 +8,19 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_fairness.core.comparisons import Comparison
+from pytest_fairness.core.decisions import Verdict
+from pytest_fairness.core.dry_run_results import CertifiedThreshold, ErrorCheck, TruthResult, VerdictShares
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.results import finite
-from pytest_fairness.core.verdicts import Judgment, Verdict
-from pytest_fairness.plugin.clustering_checks import check_clustering
-from pytest_fairness.plugin.evaluation import evaluate_on
+from pytest_fairness.core.verdicts import Judgment
+from pytest_fairness.plugin.evaluation import check_clustering, evaluate_on
 from pytest_fairness.stats.pvalues import holm
 
 if TYPE_CHECKING:
@@ -70,8 +71,8 @@ Draw = Callable[["np.random.Generator", Truth], "Measured"]
 """A sample of which something is true."""
 
 
-def certificate(item: pytest.Function, stored: Certified, seed: int) -> dict[str, Any]:
-    """Return what becomes of a threshold at parity, on its bound and beyond: shares of samples, as builtins.
+def error_rates(item: pytest.Function, row: CertifiedThreshold, stored: Certified, seed: int) -> CertifiedThreshold:
+    """Return a row with what becomes of its threshold at parity, on its bound and beyond: shares of samples.
 
     Raises `FairnessError` where nothing can be told: it compares no groups, and no rate or mean either, say.
     """
@@ -91,39 +92,39 @@ def certificate(item: pytest.Function, stored: Certified, seed: int) -> dict[str
         _seeded(item, seed),
         stored,
     )
-    return {
-        "metric": comparison.estimate.metric,
-        "draws": draws,
-        "promise": stored.promise,
-        "note": note,
-        "clustering": check_clustering(item, stored.measured, judgment),
-        "checks": [
-            {
-                "error": f"{verdict} {'at parity' if name == 'parity' else 'on the bound'}",
-                "share": counts[name][verdict] / draws,
-                "at_most": upper_end(counts[name][verdict], draws, doubt),
-                "p_value": _as_many(counts[name][verdict], draws, stored.promise),
-            }
+    return replace(
+        row,
+        metric=comparison.estimate.metric,
+        draws=draws,
+        promise=stored.promise,
+        note=note,
+        clustering=check_clustering(item, stored.measured, judgment),
+        checks=[
+            ErrorCheck(
+                error=f"{verdict} {'at parity' if name == 'parity' else 'on the bound'}",
+                share=counts[name][verdict] / draws,
+                at_most=upper_end(counts[name][verdict], draws, doubt),
+                p_value=_as_many(counts[name][verdict], draws, stored.promise),
+            )
             for name, verdict in _errors(truths)
         ],
-        "truths": {
-            name: {
-                "value": finite(truth.value),
+        truths={
+            name: TruthResult(
+                value=finite(truth.value),
+                planned=_planned(judgment, comparison.estimate, truth),
                 **{verdict.value: counts[name][verdict] / draws for verdict in Verdict},
-                "planned": _planned(judgment, comparison.estimate, truth),
-            }
+            )
             for name, truth in truths.items()
         },
-    }
+    )
 
 
-def with_holm(found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the certificates with ``kept``: whether the promise is, by Holm's correction over all that was checked."""
-    checks = [check for row in found for check in row.get("checks", ())]
-    holds = dict(zip(map(id, checks), holm([check["p_value"] for check in checks]), strict=True))
+def with_holm(rows: Sequence[CertifiedThreshold]) -> list[CertifiedThreshold]:
+    """Return the rows with ``kept``: whether the promise is, by Holm's correction over all that was checked."""
+    checks = [check for row in rows for check in row.checks]
+    holds = dict(zip(map(id, checks), holm([check.p_value for check in checks]), strict=True))
     return [
-        {**row, "kept": all(holds[id(check)] >= DOUBT for check in row["checks"])} if "checks" in row else row
-        for row in found
+        row if row.reason else replace(row, kept=all(holds[id(check)] >= DOUBT for check in row.checks)) for row in rows
     ]
 
 
@@ -175,9 +176,9 @@ def _only(values: Floats, rows: Rows) -> Floats:
     """Return the values of these rows; nan elsewhere."""
     import numpy as np
 
-    found = np.full(len(values), np.nan)
-    found[rows] = values[rows]
-    return found
+    selected = np.full(len(values), np.nan)
+    selected[rows] = values[rows]
+    return selected
 
 
 def _of_groups(judgment: Judgment) -> Comparison | None:
@@ -292,7 +293,7 @@ def _seeded(item: pytest.Function, seed: int) -> Sequence[int]:
     return seed, zlib.crc32(item.nodeid.encode())
 
 
-def _planned(judgment: Judgment, estimate: Estimate, truth: Truth) -> dict[str, float] | None:
+def _planned(judgment: Judgment, estimate: Estimate, truth: Truth) -> VerdictShares | None:
     """Return what the plan predicts for runs of this size with that truth; None where no error is known."""
     from pytest_fairness.stats.power import probabilities
 
@@ -311,7 +312,7 @@ def _planned(judgment: Judgment, estimate: Estimate, truth: Truth) -> dict[str, 
         value = -value
     error *= _growth(list(estimate.groups.values()), truth.plant, log=is_ratio)
     fair, unfair, undecided = probabilities(value, error, estimate.df, bounds, (1 - estimate.confidence) / 2)
-    return {"fair": fair, "unfair": unfair, "undecided": undecided}
+    return VerdictShares(fair=fair, unfair=unfair, undecided=undecided)
 
 
 def _growth(rates: Sequence[float], plant: Plant | None, *, log: bool) -> float:

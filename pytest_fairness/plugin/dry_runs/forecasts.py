@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from pytest_fairness.core.dry_run_results import DetectableValues
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.verdicts import Judgment
 
@@ -52,8 +53,8 @@ class Forecast:
         alike = [(estimate, judgment) for estimate, judgment in deciding if _kind(estimate) == most]
         estimates = [estimate for estimate, _ in alike]
         first, (low, high) = estimates[0], alike[0][1].bounds
-        told = {_kind(estimate): estimate.value for estimate in (pilot.estimates if pilot else ())}
-        value = told.get(most, first.parity)
+        pilot_values = {_kind(estimate): estimate.value for estimate in (pilot.estimates if pilot else ())}
+        value = pilot_values.get(most, first.parity)
         if value is None:
             value = median(estimate.value for estimate in estimates)
         errors = [estimate.error / (estimate.value if first.log_scale else 1) for estimate in estimates]
@@ -104,7 +105,7 @@ class Forecast:
         interval = f"about {ends[0]:.3g} to {ends[1]:.3g}"
         return f"its bounds are narrower than its interval, {interval}: no value is fair at this size"
 
-    def detectable(self) -> dict[str, Any]:
+    def detectable(self) -> DetectableValues:
         """Return the values nearest to the bounds that are found unfair in 80% of runs."""
         below, above = self._detectable((self.error, self.error))
         if self.estimate.log_scale:
@@ -116,7 +117,7 @@ class Forecast:
             below, above = (None if end is None or abs(end) > furthest else math.exp(end) for end in (below, above))
         elif self.estimate.absolute:
             below = None
-        return {"metric": self.estimate.title, "below": below, "above": above}
+        return DetectableValues(metric=self.estimate.title, below=below, above=above)
 
     def _detectable(self, errors: tuple[float, float]) -> tuple[float | None, float | None]:
         from pytest_fairness.stats.power import detectable

@@ -9,6 +9,7 @@ from functools import cached_property
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from pytest_fairness.core.dry_run_results import CallCost
 from pytest_fairness.plugin.cost_estimate import most_grader_calls
 from pytest_fairness.plugin.measurement import LazyMeasured
 from pytest_fairness.plugin.sequential_looks import Look
@@ -65,8 +66,8 @@ class PilotData:
         """Yield each look of one run with its sample, which holds those of the looks before it."""
         last = self.look.plan[-1]
         whole = self._drawn(number, last.clusters / self.look.size.clusters, gap, last.repetitions)
-        for place in range(1, self.look.of + 1):
-            look = replace(self.look, number=place)
+        for index in range(1, self.look.of + 1):
+            look = replace(self.look, number=index)
             sources = round(self.sources * look.size.clusters / self.look.size.clusters)
             yield look, whole.first(sources, look.size.repetitions, look.confidence)
 
@@ -88,30 +89,30 @@ class PilotData:
         """Yield the best runs that a model could have."""
         return self._simulation_of(self.repetitions).favorable()
 
-    def cost(self) -> dict[str, Any]:
-        """Return calls, those that the store answers, tokens and seconds of a call, as builtins."""
+    def cost(self) -> CallCost:
+        """Return calls, those that the store answers, tokens and seconds of a call."""
         answers = self._answers
         stored = 0 if self._fairness.settings.fresh else len(answers)
-        known = [answer for answer in answers.values() if answer.usage] or self._pilot_answers
-        told = [answer.usage for answer in known if answer.usage]
-        latencies = [answer.latency for answer in known if answer.latency > 0]
+        samples = [answer for answer in answers.values() if answer.usage] or self._pilot_answers
+        usages = [answer.usage for answer in samples if answer.usage]
+        latencies = [answer.latency for answer in samples if answer.latency > 0]
         prompts = [prompt for item in self.probe.items for prompt in item.prompts]
         characters = fmean(sum(len(message["content"]) for message in prompt.messages) for prompt in prompts)
         sizes = [len(item.prompts) for item in self.probe.items]
         output = 1 if self.probe.is_propensity else self._assumptions.output
         most, silent = most_grader_calls(self._measured.graders, sizes, self.repetitions)
-        return {
-            "questions": most,
-            "silent": sorted(silent),
-            "price": self._fairness.models.price_of(self.model),
-            "calls": len(self._keys),
-            "propensities": self._propensity_calls,
-            "stored": stored,
-            "tokens_from": "stored answers" if told else "characters",
-            "input": fmean(usage.get("input", 0) for usage in told) if told else characters / CHARACTERS,
-            "output": fmean(usage.get("output", 0) for usage in told) if told else output,
-            "seconds": fmean(latencies) if latencies else None,
-        }
+        return CallCost(
+            questions=most,
+            silent=sorted(silent),
+            price=self._fairness.models.price_of(self.model),
+            calls=len(self._keys),
+            propensities=self._propensity_calls,
+            stored=stored,
+            tokens_from="stored answers" if usages else "characters",
+            input=fmean(usage.get("input", 0) for usage in usages) if usages else characters / CHARACTERS,
+            output=fmean(usage.get("output", 0) for usage in usages) if usages else output,
+            seconds=fmean(latencies) if latencies else None,
+        )
 
     @property
     def _propensity_calls(self) -> int:
@@ -167,10 +168,10 @@ class PilotData:
     def _sample(self) -> StoredSample | None:
         if not self._fairness.settings.store.exists():
             return None
-        found = self._fairness.store.runs.latest_sample(self.probe.id, self.model.key)
-        if found is None or found.graders.keys() != self._measured.graders.keys():
+        sample = self._fairness.store.runs.latest_sample(self.probe.id, self.model.key)
+        if sample is None or sample.graders.keys() != self._measured.graders.keys():
             return None
-        return found if found.holds_propensities == self.probe.is_propensity else None
+        return sample if sample.holds_propensities == self.probe.is_propensity else None
 
     @cached_property
     def _pilot(self) -> PilotSampler | None:
@@ -198,8 +199,8 @@ class PilotData:
         """The stored answers to this run's calls, by key."""
         if not self._fairness.settings.store.exists():
             return {}
-        found, _ = self._fairness.store.load(self._keys, self._fairness.run)
-        return {key: attempt.answer for key, attempt in found.items() if attempt.answer is not None}
+        attempts, _ = self._fairness.store.load(self._keys, self._fairness.run)
+        return {key: attempt.answer for key, attempt in attempts.items() if attempt.answer is not None}
 
     @property
     def _pilot_answers(self) -> list[Answer]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import pytest
 
+from pytest_fairness.core.dry_run_results import PlannedThreshold, PlanResult
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.plugin import threshold_rows as rows
 from pytest_fairness.plugin.dry_runs import plan_tables
@@ -21,7 +21,7 @@ AGAINST_BASELINE = "it is held against a baseline, and the plan knows none"
 class Plan:
     """Predicts the thresholds of a run instead of measuring."""
 
-    def __init__(self, dry_run: DryRun) -> None:
+    def __init__(self, dry_run: DryRun[PlannedThreshold]) -> None:
         self._dry_run = dry_run
         self._fairness = dry_run.state.fairness
         self._prospects: dict[tuple[str, str], PilotData] = {}
@@ -36,44 +36,52 @@ class Plan:
         except FairnessError as error:
             raise pytest.fail.Exception(str(error), pytrace=False) from None
         self._dry_run.attach(pyfuncitem, row)
-        if row["cannot_pass"]:
-            pytest.fail(f"cannot pass with any data: {row['cannot_pass']}", pytrace=False)
+        if row.cannot_pass:
+            pytest.fail(f"cannot pass with any data: {row.cannot_pass}", pytrace=False)
         return True
 
-    def _row(self, item: pytest.Function) -> dict[str, Any]:
+    def _row(self, item: pytest.Function) -> PlannedThreshold:
         measured = item.funcargs["measured"]
         assert isinstance(measured, LazyMeasured)  # noqa: S101 - the fixture's, or the test would have errored
         key = measured.probe.id, measured.subject.key
         if key not in self._prospects:
             self._prospects[key] = PilotData(self._fairness, measured)
         prospect = self._prospects[key]
-        return {
-            "id": item.nodeid,
-            "suite": measured.probe.suite,
-            "probe": measured.probe.id,
-            "threshold": rows.threshold_title(item),
-            "model": measured.subject.name,
-            "items": len(measured.probe.items),
-            "sources": prospect.sources,
-            "repetitions": prospect.repetitions,
-            "looks": [list(size) for size in prospect.look.plan],
-            **predict(item, prospect),
-            "cost": prospect.cost(),
-        }
+        prediction = predict(item, prospect)
+        return PlannedThreshold(
+            id=item.nodeid,
+            suite=measured.probe.suite,
+            probe=measured.probe.id,
+            threshold=rows.threshold_title(item),
+            model=measured.subject.name,
+            items=len(measured.probe.items),
+            sources=prospect.sources,
+            repetitions=prospect.repetitions,
+            looks=prospect.look.plan,
+            basis="pilot" if prospect.has_pilot else "assumptions",
+            cannot_pass=prediction.cannot_pass,
+            scenarios=prediction.scenarios,
+            fair_draws=prediction.fair_draws,
+            needed=prediction.needed,
+            detectable=prediction.detectable,
+            narrow=prediction.narrow,
+            cost=prospect.cost(),
+        )
 
     def conclude(self) -> None:
         """Write the predictions, and the totals of each model."""
         self._dry_run.conclude(self._content)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        self._dry_run.write_tables(terminalreporter, "plan", self._lines)
+        plan = self._dry_run.results.plan if self._dry_run.results else None
+        self._dry_run.write_tables(terminalreporter, "plan", plan.thresholds if plan else (), self._lines)
 
-    def _content(self, found: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    def _content(self, rows: Sequence[PlannedThreshold]) -> PlanResult:
         settings = self._fairness.settings
-        totals = [plan_tables.total(model, rows, settings) for model, rows in by_model(found).items()]
-        return {"thresholds": found, "models": totals}
+        totals = [plan_tables.total(model, of_model, settings) for model, of_model in by_model(rows).items()]
+        return PlanResult(thresholds=rows, models=totals)
 
-    def _lines(self, model: str, found: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
+    def _lines(self, model: str, rows: Sequence[PlannedThreshold], width: int) -> Iterator[str]:
         settings = self._fairness.settings
-        yield from plan_tables.table(found, width)
-        yield from plan_tables.notes(found, plan_tables.total(model, found, settings), settings, width)
+        yield from plan_tables.table(rows, width)
+        yield from plan_tables.notes(rows, plan_tables.total(model, rows, settings), settings, width)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from math import prod
-from typing import Any
 
+from pytest_fairness.core.dry_run_results import CallCost, ModelPlan, PlannedThreshold
 from pytest_fairness.plugin.cost_estimate import format_grader_calls
 from pytest_fairness.plugin.dry_runs.pilot import CHARACTERS
 from pytest_fairness.plugin.settings import Settings
@@ -14,20 +14,20 @@ from pytest_fairness.plugin.terminal_summary import wrapped
 _HEADS = ("items", "reps", "fair", "unfair", "undecided", "80% at")
 
 
-def table(found: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
+def table(rows: Sequence[PlannedThreshold], width: int) -> Iterator[str]:
     """Yield the thresholds of one model, at most ``width`` columns wide; a line for each truth that was assumed."""
     lines: list[tuple[str, Sequence[str]]] = [("threshold", _HEADS)]
-    for row in found:
-        size = (f"{row['items']:,}", f"{row['repetitions']:,}")
-        if not row["scenarios"]:
-            lines.append((row["threshold"], (*size, "-", "-", "-", "-")))
-        for place, scenario in enumerate(row["scenarios"]):
-            shares = tuple(f"{scenario[verdict]:.0%}" for verdict in ("fair", "unfair", "undecided"))
-            if place == 0:
-                needed = f"{row['needed']['items']:,}" if row["needed"] else "-"
-                lines.append((row["threshold"], (*size, *shares, needed)))
+    for row in rows:
+        size = (f"{row.items:,}", f"{row.repetitions:,}")
+        if not row.scenarios:
+            lines.append((row.threshold, (*size, "-", "-", "-", "-")))
+        for index, scenario in enumerate(row.scenarios):
+            shares = tuple(f"{share:.0%}" for share in (scenario.fair, scenario.unfair, scenario.undecided))
+            if index == 0:
+                needed = f"{row.needed.items:,}" if row.needed else "-"
+                lines.append((row.threshold, (*size, *shares, needed)))
             else:
-                lines.append((f"  with {scenario['truth']}", ("", "", *shares, "")))
+                lines.append((f"  with {scenario.truth}", ("", "", *shares, "")))
     sizes = [max(len(cells[column]) for _, cells in lines) for column in range(len(_HEADS))]
     left = max(12, min(max(len(name) for name, _ in lines), width - 2 - sum(sizes) - 2 * len(sizes)))
     for name, cells in lines:
@@ -36,90 +36,88 @@ def table(found: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
         yield f" {shown.ljust(left)}  {numbers}".rstrip()
 
 
-def total(model: str, found: Sequence[Mapping[str, Any]], settings: Settings) -> dict[str, Any]:
+def total(model: str, rows: Sequence[PlannedThreshold], settings: Settings) -> ModelPlan:
     """Return what the thresholds of one model come to together; tokens, USD and seconds are of the calls to make."""
-    probes: dict[str, list[Mapping[str, Any]]] = {}
-    for row in found:
-        probes.setdefault(row["probe"], []).append(row)
-    costs = [of_probe[0]["cost"] for of_probe in probes.values()]
-    to_make = [cost["calls"] - cost["stored"] for cost in costs]
+    probes: dict[str, list[PlannedThreshold]] = {}
+    for row in rows:
+        probes.setdefault(row.probe, []).append(row)
+    costs = [of_probe[0].cost for of_probe in probes.values()]
+    to_make = [cost.calls - cost.stored for cost in costs]
     tokens = [
-        sum(calls * cost[kind] for calls, cost in zip(to_make, costs, strict=True)) for kind in ("input", "output")
+        sum(calls * size for calls, size in zip(to_make, sizes, strict=True))
+        for sizes in ([cost.input for cost in costs], [cost.output for cost in costs])
     ]
-    price = costs[0]["price"] if costs else None
-    return {
-        "model": model,
-        "all_fair": prod(_all_fair(of_probe) for of_probe in probes.values()),
-        "calls": sum(cost["calls"] for cost in costs),
-        "stored": sum(cost["stored"] for cost in costs),
-        "input_tokens": round(tokens[0]),
-        "output_tokens": round(tokens[1]),
-        "tokens_from": " and ".join(sorted({cost["tokens_from"] for cost in costs})),
-        "price": price,
-        "cost_usd": None if price is None else sum(t * p for t, p in zip(tokens, price, strict=True)) / 1e6,
-        "questions": sum(cost["questions"] for cost in costs),
-        "drawn": sum(cost["calls"] for cost in costs if cost["propensities"]),
-        "propensities": sum(cost["propensities"] for cost in costs),
-        "silent": sorted({name for cost in costs for name in cost["silent"]}),
-        "seconds": _seconds(sum(to_make), costs, settings),
-    }
+    price = costs[0].price if costs else None
+    return ModelPlan(
+        model=model,
+        all_fair=prod(_all_fair(of_probe) for of_probe in probes.values()),
+        calls=sum(cost.calls for cost in costs),
+        stored=sum(cost.stored for cost in costs),
+        input_tokens=round(tokens[0]),
+        output_tokens=round(tokens[1]),
+        tokens_from=" and ".join(sorted({cost.tokens_from for cost in costs})),
+        price=price,
+        cost_usd=None if price is None else sum(t * p for t, p in zip(tokens, price, strict=True)) / 1e6,
+        questions=sum(cost.questions for cost in costs),
+        drawn=sum(cost.calls for cost in costs if cost.propensities),
+        propensities=sum(cost.propensities for cost in costs),
+        silent=sorted({name for cost in costs for name in cost.silent}),
+        seconds=_seconds(sum(to_make), costs, settings),
+    )
 
 
-def _all_fair(of_probe: Sequence[Mapping[str, Any]]) -> float:
+def _all_fair(of_probe: Sequence[PlannedThreshold]) -> float:
     """Return the share of simulated runs of a probe in which all its thresholds were fair."""
-    runs = list(zip(*(row["fair_draws"] for row in of_probe), strict=False))
+    runs = list(zip(*(row.fair_draws for row in of_probe), strict=False))
     return sum(set(run) == {"1"} for run in runs) / len(runs) if runs else 0.0
 
 
-def _seconds(calls: int, costs: Sequence[Mapping[str, Any]], settings: Settings) -> float | None:
+def _seconds(calls: int, costs: Sequence[CallCost], settings: Settings) -> float | None:
     if settings.rate is not None:
         return calls / settings.rate
-    known = [cost["seconds"] for cost in costs if cost["seconds"]]
+    seconds = [cost.seconds for cost in costs if cost.seconds]
     at_a_time = (
         settings.model_concurrency if settings.models else settings.application_concurrency
     )  # without a name it is an application
-    return calls * sum(known) / len(known) / at_a_time if known else None
+    return calls * sum(seconds) / len(seconds) / at_a_time if seconds else None
 
 
-def notes(
-    found: Sequence[Mapping[str, Any]], total: Mapping[str, Any], settings: Settings, width: int
-) -> Iterator[str]:
+def notes(rows: Sequence[PlannedThreshold], total: ModelPlan, settings: Settings, width: int) -> Iterator[str]:
     """Yield what the table stands for, what each threshold can find, and what the run would cost."""
-    for text in (*_of_thresholds(found), _basis(found, settings), *_of_all(found, total, settings)):
+    for text in (*_of_thresholds(rows), _basis(rows, settings), *_of_all(rows, total, settings)):
         yield from wrapped(text, width)
 
 
-def _of_thresholds(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    for row in found:
-        name = row["threshold"]
-        if row["cannot_pass"]:
-            yield f"{name}: cannot pass with any data: {row['cannot_pass']}"
-        if row["narrow"]:
-            yield f"{name}: {row['narrow']}"
-        if row["needed"] and row["needed"]["repetitions"]:
+def _of_thresholds(rows: Sequence[PlannedThreshold]) -> Iterator[str]:
+    for row in rows:
+        name = row.threshold
+        if row.cannot_pass:
+            yield f"{name}: cannot pass with any data: {row.cannot_pass}"
+        if row.narrow:
+            yield f"{name}: {row.narrow}"
+        if row.needed and row.needed.repetitions:
             yield (
-                f"{name}: {row['needed']['items']:,} items, or {row['needed']['repetitions']:,} repetitions of "
-                f"{row['items']:,}, make it fair in 80% of runs"
+                f"{name}: {row.needed.items:,} items, or {row.needed.repetitions:,} repetitions of "
+                f"{row.items:,}, make it fair in 80% of runs"
             )
-        if row["detectable"]:
-            ends = [
-                f"{row['detectable'][end]:.3g} or {end}"
-                for end in ("below", "above")
-                if row["detectable"][end] is not None
-            ]
-            told = f"unfair in 80% of runs at {', or '.join(ends)}" if ends else "unfair in 80% of runs at no value"
-            yield f"{name}: {told}: {row['detectable']['metric']}"
-        for scenario in row["scenarios"]:
-            if len(row["looks"]) > 1:
-                first, last = row["looks"][0][2], row["looks"][-1][2]
-                mean = f"{scenario['attempts']:,.0f} on average ({scenario['truth']})"
-                yield f"{name}: {len(row['looks'])} looks, at {first:,} to {last:,} attempts; {mean}"
-            if scenario["invalid"]:
-                yield f"{name}: invalid in {scenario['invalid']:.0%} of runs ({scenario['truth']})"
+        if row.detectable:
+            values = (("below", row.detectable.below), ("above", row.detectable.above))
+            ends = [f"{value:.3g} or {end}" for end, value in values if value is not None]
+            detectable = (
+                f"unfair in 80% of runs at {', or '.join(ends)}" if ends else "unfair in 80% of runs at no value"
+            )
+            yield f"{name}: {detectable}: {row.detectable.metric}"
+        for scenario in row.scenarios:
+            if len(row.looks) > 1:
+                first, last = row.looks[0][2], row.looks[-1][2]
+                mean = f"{scenario.attempts:,.0f} on average ({scenario.truth})"
+                yield f"{name}: {len(row.looks)} looks, at {first:,} to {last:,} attempts; {mean}"
+            if scenario.invalid:
+                yield f"{name}: invalid in {scenario.invalid:.0%} of runs ({scenario.truth})"
 
 
-def _basis(found: Sequence[Mapping[str, Any]], settings: Settings) -> str:
-    draws = [scenario["draws"] for row in found for scenario in row["scenarios"]]
+def _basis(rows: Sequence[PlannedThreshold], settings: Settings) -> str:
+    draws = [scenario.draws for row in rows for scenario in row.scenarios]
     runs = f"{min(draws, default=0)} runs" if len(set(draws)) < 2 else f"{min(draws)} to {max(draws)} runs"
     rate, icc = (settings.assume.get(name, default) for name, default in (("rate", 0.5), ("icc", 0.2)))
     simulated = (
@@ -127,48 +125,48 @@ def _basis(found: Sequence[Mapping[str, Any]], settings: Settings) -> str:
         f"correlation within items {icc:g} (--fairness-assume rate={rate:g},icc={icc:g}); {runs} simulated"
     )
     resampled = f"from the pilot in the store, taken for the truth; {runs} resampled from its items"
-    bases = {row["basis"] for row in found}
+    bases = {row.basis for row in rows}
     if len(bases) > 1:
-        named = ", ".join(row["threshold"] for row in found if row["basis"] == "pilot")
+        named = ", ".join(row.threshold for row in rows if row.basis == "pilot")
         return f"{named}: {resampled}; the others: {simulated}"
     return resampled if "pilot" in bases else simulated
 
 
-def _of_all(found: Sequence[Mapping[str, Any]], total: Mapping[str, Any], settings: Settings) -> Iterator[str]:
-    least = min((len(row["fair_draws"]) for row in found if row["fair_draws"]), default=1)
-    share = _percent(total["all_fair"]) if total["all_fair"] else f"under {1 / least:.1%}"
-    yield f"{f'all {len(found)} fair' if len(found) > 1 else 'fair'}: in {share} of runs"
-    to_make = total["calls"] - total["stored"]
-    yield f"{total['calls']:,} calls, {total['stored']:,} of them in the store: {to_make:,} to make"
-    if total["propensities"]:
+def _of_all(rows: Sequence[PlannedThreshold], total: ModelPlan, settings: Settings) -> Iterator[str]:
+    least = min((len(row.fair_draws) for row in rows if row.fair_draws), default=1)
+    share = _percent(total.all_fair) if total.all_fair else f"under {1 / least:.1%}"
+    yield f"{f'all {len(rows)} fair' if len(rows) > 1 else 'fair'}: in {share} of runs"
+    to_make = total.calls - total.stored
+    yield f"{total.calls:,} calls, {total.stored:,} of them in the store: {to_make:,} to make"
+    if total.propensities:
         yield (
-            f"--fairness-propensity makes {total['propensities']:,} calls of one token in place of {total['drawn']:,}, "
+            f"--fairness-propensity makes {total.propensities:,} calls of one token in place of {total.drawn:,}, "
             "of a model that gives probabilities; add it to plan them"
         )
-    if to_make and total["stored"]:
+    if to_make and total.stored:
         yield "a pilot that was judged is a run of its threshold: the next one has a wider interval"
     if to_make:
         yield from _cost(total, settings)
-    if total["questions"] or total["silent"]:
-        yield format_grader_calls(total["questions"], total["silent"])
+    if total.questions or total.silent:
+        yield format_grader_calls(total.questions, total.silent)
 
 
-def _cost(total: Mapping[str, Any], settings: Settings) -> Iterator[str]:
+def _cost(total: ModelPlan, settings: Settings) -> Iterator[str]:
     source = "as in the stored answers"
-    if total["tokens_from"] != "stored answers":
+    if total.tokens_from != "stored answers":
         output = f"{settings.assume.get('output', 100):g}"
         source = f"prompts at {CHARACTERS} characters a token, answers at {output}: --fairness-assume output={output}"
-    yield f"about {total['input_tokens']:,} tokens in and {total['output_tokens']:,} out ({source})"
-    price = total["price"]
+    yield f"about {total.input_tokens:,} tokens in and {total.output_tokens:,} out ({source})"
+    price = total.price
     if price is None:
         yield "price not known: --fairness-price IN/OUT (USD per million tokens)"
     else:
-        yield f"about {total['cost_usd']:,.2f} USD at {price[0]:g} in and {price[1]:g} out per million tokens"
-    if total["seconds"] is None:
+        yield f"about {total.cost_usd:,.2f} USD at {price[0]:g} in and {price[1]:g} out per million tokens"
+    if total.seconds is None:
         yield "time not told: no stored answer to go by; give --fairness-rate N (calls per second)"
     else:
         at = f"{settings.rate:g} calls per second" if settings.rate else "the pace of the stored answers"
-        yield f"about {_duration(total['seconds'])} at {at}"
+        yield f"about {_duration(total.seconds)} at {at}"
 
 
 def _percent(share: float) -> str:

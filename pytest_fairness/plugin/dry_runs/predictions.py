@@ -9,12 +9,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_fairness.core.formatting import estimate_text, subject_text
-from pytest_fairness.core.verdicts import Judgment, Verdict
+from pytest_fairness.core.decisions import Verdict
+from pytest_fairness.core.dry_run_results import DetectableValues, NeededSample, ScenarioResult
+from pytest_fairness.core.formatting import format_subject
+from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.plugin.dry_runs.forecasts import Forecast
 from pytest_fairness.plugin.dry_runs.pilot import FEWEST_SOURCES, PilotData
 from pytest_fairness.plugin.evaluation import evaluate_on
@@ -55,44 +57,55 @@ class Rehearsals:
         edge = 0.5 / len(self.judgments)
         return min(max(self.share(verdict), edge), 1 - edge)
 
-    def row(self, truth: str) -> dict[str, Any]:
-        """Return the prediction as the results file has it."""
+    def scenario(self, truth: str) -> ScenarioResult:
+        """Return the verdicts as the results file has them."""
         shares = {verdict.value: self.share(verdict) for verdict in Verdict}
-        return {"truth": truth, "draws": len(self.judgments), **shares, "attempts": self.attempts}
+        return ScenarioResult(truth=truth, draws=len(self.judgments), attempts=self.attempts, **shares)
 
 
-def predict(item: pytest.Function, prospect: PilotData) -> dict[str, Any]:
-    """Return what is known of a threshold before its run, as builtins."""
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """A threshold before its run; the fields are those of `PlannedThreshold`."""
+
+    cannot_pass: str
+    scenarios: Sequence[ScenarioResult] = ()
+    fair_draws: str = ""
+    needed: NeededSample | None = None
+    detectable: DetectableValues | None = None
+    narrow: str = ""
+
+
+def predict(item: pytest.Function, prospect: PilotData) -> Prediction:
+    """Return the prediction of a threshold before its run."""
     planned = _with_looks(item, prospect)
     mistake = next((judgment.mistake for judgment in planned.judgments if judgment.mistake), "")
-    row: dict[str, Any] = {"basis": "pilot" if prospect.has_pilot else "assumptions", "cannot_pass": mistake}
     if mistake:
-        return row | {"scenarios": [], "fair_draws": "", "needed": None, "detectable": None, "narrow": ""}
+        return Prediction(mistake)
     pilot = prospect.measured_pilot()
     forecast = Forecast.of(planned.judgments, None if pilot is None else evaluate_on(item, pilot))
-    scenarios = [planned.row("as in the pilot" if prospect.has_pilot else "parity")]
+    scenarios = [planned.scenario("as in the pilot" if prospect.has_pilot else "parity")]
     gap = None if prospect.has_pilot or forecast is None else forecast.gap()
     if gap is not None:
         other = _with_looks(item, prospect, gap)
-        scenarios.append(other.row(f"{gap.group} at {gap.ratio:.2g} times"))
-    if not planned.share(Verdict.FAIR):
-        row["cannot_pass"] = _never_fair(item, prospect)
-    return row | {
-        "scenarios": scenarios,
-        "fair_draws": "".join("01"[j.verdict is Verdict.FAIR] for j in planned.judgments),
-        "needed": None if row["cannot_pass"] else _needed(item, prospect, forecast, planned),
-        "detectable": None if forecast is None else forecast.detectable(),
-        "narrow": "" if forecast is None else forecast.narrow_band(),
-    }
+        scenarios.append(other.scenario(f"{gap.group} at {gap.ratio:.2g} times"))
+    cannot_pass = "" if planned.share(Verdict.FAIR) else _never_fair(item, prospect)
+    return Prediction(
+        cannot_pass,
+        scenarios,
+        fair_draws="".join("01"[j.verdict is Verdict.FAIR] for j in planned.judgments),
+        needed=None if cannot_pass else _needed(item, prospect, forecast, planned),
+        detectable=None if forecast is None else forecast.detectable(),
+        narrow="" if forecast is None else forecast.narrow_band(),
+    )
 
 
 def _with_looks(item: pytest.Function, prospect: PilotData, gap: Gap | None = None) -> Rehearsals:
     """Return what a threshold says at the look that decides it, or at the last of those that are planned."""
 
-    def looked(number: int, known: Dependence | None) -> tuple[Judgment, int]:
+    def looked(number: int, dependence: Dependence | None) -> tuple[Judgment, int]:
         for look, sample in prospect.draw_looks(number, gap):
-            judgment = evaluate_on(item, sample, known, None if look.of == 1 else look.strict_tail)
-            known = judgment.dependence or known
+            judgment = evaluate_on(item, sample, dependence, None if look.of == 1 else look.strict_tail)
+            dependence = judgment.dependence or dependence
             if judgment.verdict is not Verdict.UNDECIDED:
                 break
         return judgment, look.size.attempts
@@ -102,7 +115,9 @@ def _with_looks(item: pytest.Function, prospect: PilotData, gap: Gap | None = No
 
 def _rehearsed(item: pytest.Function, draw: Callable[[int], Measured], attempts: float, share: float = 1) -> Rehearsals:
     """Return what a threshold says of runs with one look."""
-    return _rehearsals(lambda number, known: (evaluate_on(item, draw(number), known), attempts), attempts, share)
+    return _rehearsals(
+        lambda number, dependence: (evaluate_on(item, draw(number), dependence), attempts), attempts, share
+    )
 
 
 def _rehearsals(
@@ -112,12 +127,12 @@ def _rehearsals(
     wanted = min(int(DRAWS * share), max(FEWEST_DRAWS, int(MOST_ATTEMPTS / attempts)))
     judgments: list[Judgment] = []
     taken: list[float] = []
-    known = None
+    dependence = None
     for number in range(wanted):
-        judgment, made = judged(number, known)
+        judgment, made = judged(number, dependence)
         judgments.append(judgment)
         taken.append(made)
-        known = judgment.dependence or known
+        dependence = judgment.dependence or dependence
         if len(judgments) >= FEWEST_DRAWS and time.process_time() > until:
             break
     return Rehearsals(judgments, fmean(taken))
@@ -139,8 +154,8 @@ def _never_fair(item: pytest.Function, prospect: PilotData) -> str:
     if undecided:
         best = min(undecided, key=_width)
         assert best.deciding is not None  # noqa: S101 - chosen above
-        numbers = estimate_text(best.deciding.estimate, [c.bound for c in best.about_deciding])
-        return f"equal answers to all groups leave it undecided: {subject_text(best.deciding.estimate)}: {numbers}"
+        numbers = best.deciding.estimate.text([c.bound for c in best.about_deciding])
+        return f"equal answers to all groups leave it undecided: {format_subject(best.deciding.estimate)}: {numbers}"
     if all(j.verdict is Verdict.INVALID for j in judgments):
         reasons = Counter(_reason(j) for j in judgments)
         return reasons.most_common(1)[0][0]
@@ -149,7 +164,7 @@ def _never_fair(item: pytest.Function, prospect: PilotData) -> str:
 
 def _needed(
     item: pytest.Function, prospect: PilotData, forecast: Forecast | None, planned: Rehearsals
-) -> dict[str, Any] | None:
+) -> NeededSample | None:
     """Return the items for *fair* in 80% of runs: the normal approximation, corrected by simulated samples of that
     size.
     """
@@ -158,25 +173,25 @@ def _needed(
     times = None if forecast is None else forecast.times_needed()
     if forecast is None or times is None:
         return None
-    known = [(1.0, planned.likely(Verdict.FAIR))]
-    if TELLING[0] <= known[0][1] <= TELLING[1]:
-        times = times_for(known, forecast.tail)
+    chances = [(1.0, planned.likely(Verdict.FAIR))]
+    if TELLING[0] <= chances[0][1] <= TELLING[1]:
+        times = times_for(chances, forecast.tail)
     for _ in range(ROUNDS):
         times = max(times, FEWEST_SOURCES / prospect.sources)
         attempts = times * prospect.attempts
         if attempts * FEWEST_DRAWS > MOST_ATTEMPTS:
             break  # too large to be rehearsed: the normal approximation is good there
-        found = _rehearsed(item, partial(prospect.draw, times=times), attempts, share=0.5)
-        known.append((times, found.likely(Verdict.FAIR)))
-        times = times_for(known, forecast.tail)
-        if abs(known[-1][1] - POWER) <= NEAR:
+        rehearsals = _rehearsed(item, partial(prospect.draw, times=times), attempts, share=0.5)
+        chances.append((times, rehearsals.likely(Verdict.FAIR)))
+        times = times_for(chances, forecast.tail)
+        if abs(chances[-1][1] - POWER) <= NEAR:
             break
     times = max(times, FEWEST_SOURCES / prospect.sources)
     repetitions = None if forecast.share is None or times <= 1 else repetitions_for(times, forecast.share)
-    return {
-        "items": math.ceil(times * len(prospect.probe.items)),
-        "repetitions": None if repetitions is None else math.ceil(repetitions * prospect.repetitions),
-    }
+    return NeededSample(
+        items=math.ceil(times * len(prospect.probe.items)),
+        repetitions=None if repetitions is None else math.ceil(repetitions * prospect.repetitions),
+    )
 
 
 def _reason(judgment: Judgment) -> str:
@@ -184,7 +199,7 @@ def _reason(judgment: Judgment) -> str:
     if judgment.deciding is None:
         return judgment.reason
     estimate = judgment.deciding.estimate
-    return f"{estimate.invalid or estimate.suspect}: {subject_text(estimate)}"
+    return f"{estimate.invalid or estimate.suspect}: {format_subject(estimate)}"
 
 
 def _width(judgment: Judgment) -> float:

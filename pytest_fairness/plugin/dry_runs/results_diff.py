@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from pytest_fairness.core.dry_run_results import FieldDifference
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.results import READABLE
 
@@ -29,9 +30,6 @@ ABSOLUTE = 1e-12
 """The relative difference between two computers that is allowed in a number, or the absolute one near 0."""
 SHOWN = 4
 """Differences of one threshold that a line names."""
-
-Difference = dict[str, Any]
-"""``field``, and its value in the ``file`` and ``now``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +54,7 @@ class ReportedResults:
         """``results.json (run 1a2b3c4d)``."""
         return f"{shown(self.path.name)} (run {shown(self.run[:8])})"
 
-    def told(self, name: str, kind: type | UnionType, otherwise: Any) -> Any:
+    def setting(self, name: str, kind: type | UnionType, otherwise: Any) -> Any:
         """Return what it tells of its run, if it is of that kind; an older file tells less."""
         value = self.content["run"].get(name, otherwise)
         return value if isinstance(value, kind) else otherwise
@@ -70,7 +68,7 @@ class ReportedResults:
     def option(self, name: str) -> list[str]:
         """Return the values that its run was given for ``--fairness-NAME``."""
         start = f"--fairness-{name}="
-        command = self.told("command", list, [])
+        command = self.setting("command", list, [])
         return [str(part).removeprefix(start) for part in command if str(part).startswith(start)]
 
 
@@ -93,9 +91,9 @@ def read_reported(path: Path) -> dict[str, Any]:
     if not isinstance(content, dict) or "schema" not in content:
         raise _no_results(path, "it has no `schema`")
     if content["schema"] not in READABLE:
-        known = " and ".join(map(str, READABLE))
+        readable = " and ".join(map(str, READABLE))
         raise FairnessError(
-            f"{path} has schema {shown(content['schema'])}: this version of pytest-fairness verifies schema {known}"
+            f"{path} has schema {shown(content['schema'])}: this version of pytest-fairness verifies schema {readable}"
         )
     run, rows = content.get("run"), content.get("thresholds")
     if not isinstance(run, dict) or not isinstance(run.get("id"), str):
@@ -113,56 +111,57 @@ def _no_results(path: Path, reason: str) -> FairnessError:
     return FairnessError(f"{path} is no results file: {reason}; name a file that --fairness-json wrote")
 
 
-def differences(said: Mapping[str, Any], now: Mapping[str, Any], fields: Sequence[str] = FIELDS) -> list[Difference]:
+def differences(
+    reported: Mapping[str, Any], now: Mapping[str, Any], fields: Sequence[str] = FIELDS
+) -> list[FieldDifference]:
     """Return the differences between what a file says and what is computed now.
 
     >>> differences({"verdict": "fair", "low": 0.8}, {"verdict": "unfair", "low": 0.8 + 1e-15}, ("verdict", "low"))
     [{'field': 'verdict', 'file': 'fair', 'now': 'unfair'}]
     """
-    compared = [name for name in fields if name in said or name not in LATER]
-    return [found for name in compared for found in _differing(name, said.get(name), now.get(name))]
+    compared = [name for name in fields if name in reported or name not in LATER]
+    return [difference for name in compared for difference in _differing(name, reported.get(name), now.get(name))]
 
 
-def _differing(name: str, said: Any, now: Any) -> Iterator[Difference]:
-    if isinstance(said, Mapping) and isinstance(now, Mapping):
-        for key in {**now, **said}:
-            yield from _differing(f"{name} {key}", said.get(key), now.get(key))
-    elif not _same(said, now):
-        yield {"field": name, "file": said, "now": now}
+def _differing(name: str, reported: Any, now: Any) -> Iterator[FieldDifference]:
+    if isinstance(reported, Mapping) and isinstance(now, Mapping):
+        for key in {**now, **reported}:
+            yield from _differing(f"{name} {key}", reported.get(key), now.get(key))
+    elif not _same(reported, now):
+        yield FieldDifference(field=name, file=reported, now=now)
 
 
-def _same(said: Any, now: Any) -> bool:
-    if isinstance(said, list) and isinstance(now, list):
-        return len(said) == len(now) and all(map(_same, said, now))
-    if isinstance(said, Mapping) and isinstance(now, Mapping):
-        return not any(_differing("", said, now))
-    if _is_number(said) and _is_number(now):
-        return math.isclose(said, now, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
-    return type(said) is type(now) and bool(said == now)
+def _same(reported: Any, now: Any) -> bool:
+    if isinstance(reported, list) and isinstance(now, list):
+        return len(reported) == len(now) and all(map(_same, reported, now))
+    if isinstance(reported, Mapping) and isinstance(now, Mapping):
+        return not any(_differing("", reported, now))
+    if _is_number(reported) and _is_number(now):
+        return math.isclose(reported, now, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
+    return type(reported) is type(now) and bool(reported == now)
 
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def in_words(found: Sequence[Difference]) -> str:
+def in_words(differences: Sequence[FieldDifference]) -> str:
     """Return the first differences as a sentence has them.
 
-    >>> in_words([{"field": "bounds", "file": [0.8, 1.2], "now": [0.8, 1.25]}])
+    >>> in_words([FieldDifference(field="bounds", file=[0.8, 1.2], now=[0.8, 1.25])])
     'bounds are 0.8 to 1.25 now, 0.8 to 1.2 in the file'
     """
     parts = [
-        f"{shown(each['field'])} {'are' if each['field'] == 'bounds' else 'is'} {_value(each, 'now')} now, "
-        f"{_value(each, 'file')} in the file"
-        for each in found[:SHOWN]
+        f"{shown(difference.field)} {'are' if difference.field == 'bounds' else 'is'} "
+        f"{_value(difference.field, difference.now)} now, {_value(difference.field, difference.file)} in the file"
+        for difference in differences[:SHOWN]
     ]
-    more = len(found) - SHOWN
+    more = len(differences) - SHOWN
     return "; ".join(parts) + (f"; and {more} more field{'s' if more > 1 else ''}" if more > 0 else "")
 
 
-def _value(difference: Difference, side: str) -> str:
-    value = difference[side]
-    if difference["field"] == "bounds" and isinstance(value, list) and len(value) == 2:
+def _value(name: str, value: Any) -> str:
+    if name == "bounds" and isinstance(value, list) and len(value) == 2:
         low, high = value
         if low is None or high is None:
             return f"at most {shown(high)}" if low is None else f"at least {shown(low)}"

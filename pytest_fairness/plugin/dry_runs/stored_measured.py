@@ -28,26 +28,26 @@ class StoredMeasured(LazyMeasured):
     def __init__(self, request: pytest.FixtureRequest, model: object, model_name: str | None) -> None:
         super().__init__(request, model, model_name)
         self._run = request.config.stash[CLAIMS].run
-        self._said: Mapping[str, Any] = {}
+        self._row: Mapping[str, Any] = {}
 
-    def stand_for(self, said: Mapping[str, Any]) -> None:
+    def stand_for(self, row: Mapping[str, Any]) -> None:
         """Be the sample of the look at which a row of the file was judged.
 
         Raises `FairnessError` where the row tells no such look, or the run has no sample.
         """
-        looks = said.get("looks")
-        self._said = said
-        told = dict(looks) if isinstance(looks, Mapping) else {}
-        if "plan" not in told and told.get("of") == 1:  # of version 0.1
-            told["plan"] = [list(size) for size in self.first_look(1).plan]
-        self.take(_look_of(told, self.tail))
+        looks = row.get("looks")
+        self._row = row
+        design = dict(looks) if isinstance(looks, Mapping) else {}
+        if "plan" not in design and design.get("of") == 1:  # of version 0.1
+            design["plan"] = [list(size) for size in self.first_look(1).plan]
+        self.take(_look_of(design, self.tail))
         if self.counts is not None and self.counts.attempts != self._size:
             self._attempts_at, self._measured_at, self._views = {}, {}, {}
         self._stored  # noqa: B018 - whether it is there
 
     @property
     def _size(self) -> object:
-        return (self._said.get("sample") or {}).get("fairness_attempts")
+        return (self._row.get("sample") or {}).get("fairness_attempts")
 
     @cached_property
     def _stored(self) -> StoredSample:
@@ -60,7 +60,7 @@ class StoredMeasured(LazyMeasured):
 
     @property
     def first_attempts(self) -> int:
-        first = (self._said.get("looks") or {}).get("first")
+        first = (self._row.get("looks") or {}).get("first")
         return first if isinstance(first, int) else super().first_attempts
 
     def _attempts(self) -> list[GradedAttempt]:
@@ -96,11 +96,11 @@ class StoredMeasured(LazyMeasured):
         return dict(self._stored.extremes)
 
 
-def _look_of(told: Mapping[str, Any], tail: float) -> Look:
+def _look_of(design: Mapping[str, Any], tail: float) -> Look:
     """Return the look that a row of the file tells. Raises `FairnessError` where it tells none."""
     from pytest_fairness.stats.sequential import MOST_LOOKS
 
-    number, plan, run, anytime = (told.get(name) for name in ("number", "plan", "run", "anytime"))
+    number, plan, run, anytime = (design.get(name) for name in ("number", "plan", "run", "anytime"))
     if isinstance(plan, list) and 1 <= len(plan) <= MOST_LOOKS and all(map(_is_size, plan)):
         sizes = tuple(Size(*size) for size in plan)
         rising = all(one.attempts < other.attempts for one, other in pairwise(sizes))
@@ -114,9 +114,9 @@ def _look_of(told: Mapping[str, Any], tail: float) -> Look:
             and run >= 1
         ):
             return Look(number, sizes, tail, run, anytime)
-    raise FairnessError(f"its looks are {shown(told)} in the file")
+    raise FairnessError(f"its looks are {shown(design)} in the file")
 
 
-def _is_size(told: object) -> bool:
-    counts = told if isinstance(told, list) else []
+def _is_size(size: object) -> bool:
+    counts = size if isinstance(size, list) else []
     return len(counts) == len(Size._fields) and all(isinstance(count, int) and count >= 1 for count in counts)

@@ -7,13 +7,11 @@ from dataclasses import replace
 import pytest
 
 from pytest_fairness.core.errors import StoreError
-from pytest_fairness.plugin.comparability import WRAPPED
 from pytest_fairness.plugin.dry_runs.results_diff import CLAIMS, ReportedResults, read_reported
-from pytest_fairness.plugin.named_runs import earlier_runs, named_models
+from pytest_fairness.plugin.named_runs import WRAPPED, earlier_runs, named_models
 from pytest_fairness.plugin.option_values import DataFolderSettings, RunFolders
 from pytest_fairness.plugin.options import BY_NAME
-from pytest_fairness.plugin.redaction import secret_redactor
-from pytest_fairness.plugin.settings import Settings
+from pytest_fairness.plugin.settings import Settings, secret_redactor
 from pytest_fairness.report.results import redacted
 
 
@@ -38,10 +36,10 @@ def as_verified(settings: Settings, config: pytest.Config) -> Settings:
     return replace(
         settings,
         models=tuple(name for name in models if name in stored),
-        judge=claims.told("judge", str | None, settings.judge),
+        judge=claims.setting("judge", str | None, settings.judge),
         where=BY_NAME["where"].parsed(claims.option("where"), folders),
-        sample=claims.told("sample", int | None, settings.sample),
-        seed=claims.told("seed", int, settings.seed),
+        sample=claims.setting("sample", int | None, settings.sample),
+        seed=claims.setting("seed", int, settings.seed),
         baseline=next(iter(claims.option("baseline")), settings.baseline),
         data=DataFolderSettings(data | settings.data),
         offline=True,

@@ -7,18 +7,21 @@ the store, and what comes out is compared with what the file says.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 
+from pytest_fairness.core.decisions import Verdict
+from pytest_fairness.core.dry_run_results import FieldDifference, VerifiedThreshold, VerifyResult
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.results import ThresholdResult
-from pytest_fairness.core.verdicts import Judgment, Verdict
+from pytest_fairness.core.serialization import JsonRecord
+from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.plugin import terminal_summary, threshold_rows
 from pytest_fairness.plugin.dry_runs.dry_run import DryRun
 from pytest_fairness.plugin.dry_runs.results_diff import (
     CLAIMS,
-    Difference,
     ReportedResults,
     differences,
     in_words,
@@ -27,8 +30,8 @@ from pytest_fairness.plugin.dry_runs.results_diff import (
 from pytest_fairness.plugin.dry_runs.stored_measured import StoredMeasured
 from pytest_fairness.plugin.evaluation import evaluate
 from pytest_fairness.plugin.markers import FlakyMark
-from pytest_fairness.plugin.redaction import secret_redactor
 from pytest_fairness.plugin.session import SESSION, FairnessSession
+from pytest_fairness.plugin.settings import secret_redactor
 from pytest_fairness.plugin.thresholds import at_look
 from pytest_fairness.report.mark_aggregation import aggregated
 from pytest_fairness.report.release import NOT_JUDGED, corrected, release
@@ -45,10 +48,21 @@ _COUNTED_LEFT = (*_COUNTED, "message", "outcome")
 """The fields that the release and the marks are made from."""
 
 
+@dataclass(frozen=True, slots=True)
+class Verified(JsonRecord):
+    """A verified threshold, as the report of its test carries it."""
+
+    threshold: VerifiedThreshold
+    again: ThresholdResult | None = None
+    """The fields that the release and the marks are made from, evaluated again; None where it was not verified."""
+    is_new: bool = False
+    """Whether the results file does not have it."""
+
+
 class Verification:
     """Verifies a results file instead of measuring."""
 
-    def __init__(self, dry_run: DryRun) -> None:
+    def __init__(self, dry_run: DryRun[Verified]) -> None:
         config = dry_run.state.config
         self._dry_run = dry_run
         self._fairness = dry_run.state.fairness
@@ -61,13 +75,14 @@ class Verification:
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:
         """Verify one threshold; its test fails where anything differs."""
         if pyfuncitem.nodeid not in self._claims.rows:
-            self._dry_run.attach(pyfuncitem, {"id": pyfuncitem.nodeid})
+            self._dry_run.attach(pyfuncitem, Verified(VerifiedThreshold(id=pyfuncitem.nodeid), is_new=True))
             pytest.skip(f"not verified: {NOT_THERE}")
         if self._claims.rows[pyfuncitem.nodeid].get("verdict") == NOT_JUDGED:
             pytest.skip(f"not verified: {NO_SAMPLE}")
-        row = redacted(verified(pyfuncitem, self._claims), secret_redactor(self._fairness.settings))
+        content = redacted(verified(pyfuncitem, self._claims).to_json(), secret_redactor(self._fairness.settings))
+        row = Verified.from_json(content, pyfuncitem.nodeid)
         self._dry_run.attach(pyfuncitem, row)
-        if text := _broken(row):
+        if text := _broken(row.threshold):
             pytest.fail(text, pytrace=False)
         return True
 
@@ -82,94 +97,102 @@ class Verification:
             return
         rows = self._dry_run.rows
         runs, run = self._fairness.store.runs, self._claims.run
-        for test, said in self._claims.rows.items():
-            if said.get("verdict") == NOT_JUDGED:
-                rows[test] = _not_judged(test, said, _record(self._fairness, run, test))
-            rows.setdefault(test, _unverified(test, said, self._unheard.get(test, NOT_RUN)))
-        for test, known in runs.expected_thresholds(run).items():
+        for test, reported in self._claims.rows.items():
+            if reported.get("verdict") == NOT_JUDGED:
+                rows[test] = _not_judged(test, reported, _record(self._fairness, run, test))
+            rows.setdefault(test, _unverified(test, reported, self._unheard.get(test, NOT_RUN)))
+        for test, expected in runs.expected_thresholds(run).items():
             record = _record(self._fairness, run, test)
             if record is not None and test not in self._claims.rows:
                 verdict = shown(record["verdict"])
-                rows[test] = _unverified(test, known, f"{NOT_THERE}, and its run called it {verdict}")
+                rows[test] = _unverified(test, expected, f"{NOT_THERE}, and its run called it {verdict}")
         self._dry_run.conclude(self._content)
 
-    def _content(self, found: Sequence[dict[str, Any]]) -> dict[str, Any]:
-        by_test = {row["id"]: row for row in found if "again" in row}
-        new = [row["id"] for row in found if "again" not in row]
-        found = [by_test.pop(test) for test in self._claims.rows] + list(by_test.values())
-        again = [row.pop("again") for row in found]
-        overall: list[Difference] = []
-        if all(again):
-            evaluate = corrected([ThresholdResult.from_json(row, row["id"], strict=False) for row in again])
-            for row, now, said in zip(found, evaluate, self._claims.rows.values(), strict=True):
-                row["differences"] += differences(said, now.to_json(), ("p_holm",))
-            overall += _overall(self._claims, "release", [line.to_json() for line in release(evaluate)])
-            overall += _overall(self._claims, "marks", [line.to_json() for line in aggregated(evaluate)])
-        same = sum(not _broken(row) for row in found)
-        return {
-            "run": self._claims.run,
-            "same": same == len(found) and not overall,
-            "as_in_the_file": same,
-            "not_judged": sum(row.get("not_judged", False) for row in found),
-            "thresholds": found,
-            "new": new,
-            "overall": overall if all(again) else None,
-        }
+    def _content(self, rows: Sequence[Verified]) -> VerifyResult:
+        by_test = {row.threshold.id: row for row in rows if not row.is_new}
+        in_order = [by_test.pop(test) for test in self._claims.rows] + list(by_test.values())
+        thresholds = [row.threshold for row in in_order]
+        again = [row.again for row in in_order if row.again is not None]
+        is_whole = len(again) == len(in_order)
+        overall: list[FieldDifference] = []
+        if is_whole:
+            results = corrected(again)
+            holm = [
+                differences(reported, now.to_json(), ("p_holm",))
+                for now, reported in zip(results, self._claims.rows.values(), strict=True)
+            ]
+            thresholds = [
+                replace(row, differences=[*row.differences, *more]) for row, more in zip(thresholds, holm, strict=True)
+            ]
+            overall += _overall(self._claims, "release", [line.to_json() for line in release(results)])
+            overall += _overall(self._claims, "marks", [line.to_json() for line in aggregated(results)])
+        same = sum(not _broken(row) for row in thresholds)
+        return VerifyResult(
+            run=self._claims.run,
+            same=same == len(thresholds) and not overall,
+            as_in_the_file=same,
+            not_judged=sum(bool(row.not_judged) for row in thresholds),
+            thresholds=thresholds,
+            new=[row.threshold.id for row in rows if row.is_new],
+            overall=overall if is_whole else None,
+        )
+
+    @property
+    def _result(self) -> VerifyResult | None:
+        return self._dry_run.results.verify if self._dry_run.results else None
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Let the exit code be that of the verification; `conclude` has run before."""
         passed = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
-        if self._dry_run.results is not None and session.exitstatus in passed:
-            same = self._dry_run.content["same"]
-            session.exitstatus = pytest.ExitCode.OK if same else pytest.ExitCode.TESTS_FAILED
+        if self._result is not None and session.exitstatus in passed:
+            session.exitstatus = pytest.ExitCode.OK if self._result.same else pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         self._dry_run.state.write_problem(terminalreporter)
-        if self._dry_run.results is None:
+        result = self._result
+        if result is None:
             return
-        found = self._dry_run.content
         width = self._dry_run.state.config.get_terminal_writer().fullwidth
         terminalreporter.write_sep("=", "verified")
-        broken = [f"{row['id']}: {text}" for row in found["thresholds"] if (text := _broken(row))]
-        new = [f"{test}: {NOT_THERE}" for test in found["new"]]
-        for text in [*broken, *new, *(in_words([each]) for each in found["overall"] or ())]:
+        broken = [f"{row.id}: {text}" for row in result.thresholds if (text := _broken(row))]
+        new = [f"{test}: {NOT_THERE}" for test in result.new]
+        for text in [*broken, *new, *(in_words([difference]) for difference in result.overall or ())]:
             for line in terminal_summary.wrapped(text, width):
                 terminalreporter.write_line(line)
-        for line in terminal_summary.wrapped(_sentence(found, self._claims), width):
-            terminalreporter.write_line(line, green=found["same"], red=not found["same"])
+        for line in terminal_summary.wrapped(_sentence(result, self._claims), width):
+            terminalreporter.write_line(line, green=result.same, red=not result.same)
         self._dry_run.write_file_name(terminalreporter)
 
 
-def verified(item: pytest.Function, claims: ReportedResults) -> dict[str, Any]:
-    """Return the differences between a threshold's row in the file and what its test says now, as builtins.
+def verified(item: pytest.Function, claims: ReportedResults) -> Verified:
+    """Return the differences between a threshold's row in the file and what its test says now.
 
     ``reason`` says why it could not be verified; then there are no ``differences``.
     """
     fairness = item.config.stash[SESSION]
     measured = item.funcargs["measured"]
     assert isinstance(measured, StoredMeasured)  # noqa: S101 - the fixture's, or the test would have errored
-    said = claims.rows[item.nodeid]
-    if "sample" not in said:
-        return _unverified(item.nodeid, said, NO_SAMPLE)
+    reported = claims.rows[item.nodeid]
+    if "sample" not in reported:
+        return _unverified(item.nodeid, reported, NO_SAMPLE)
     if "baseline" in item.fixturenames and fairness.settings.baseline is None:
-        return _unverified(item.nodeid, said, NO_BASELINE)
+        return _unverified(item.nodeid, reported, NO_BASELINE)
     try:
-        measured.stand_for(said)
+        measured.stand_for(reported)
     except FairnessError as error:
-        return _unverified(item.nodeid, said, str(error))
+        return _unverified(item.nodeid, reported, str(error))
     row = threshold_rows.threshold_row(item, _judged(item, measured), measured, "")
     now = redacted(row.to_json(), secret_redactor(fairness.settings))  # as the file is
     record = _record(fairness, claims.run, item.nodeid)
     if record is not None:
         now["looks"] = record["looks"]  # a sample does not tell how often it was looked at
-    return {
-        "id": item.nodeid,
-        "threshold": threshold_rows.threshold_title(item),
-        "model": measured.subject.name,
-        "reason": "",
-        "differences": differences(_without_source(said), _without_source(now)),
-        "again": {name: now[name] for name in _COUNTED},
-    }
+    threshold = VerifiedThreshold(
+        id=item.nodeid,
+        threshold=threshold_rows.threshold_title(item),
+        model=measured.subject.name,
+        differences=differences(_without_source(reported), _without_source(now)),
+    )
+    return Verified(threshold, _counted(now, _COUNTED))
 
 
 def _judged(item: pytest.Function, measured: StoredMeasured) -> Judgment:
@@ -190,19 +213,32 @@ def _without_source(row: Mapping[str, Any]) -> dict[str, Any]:
     return {**row, "sample": {name: count for name, count in sample.items() if name not in of_store}}
 
 
-def _unverified(test: str, known: Mapping[str, Any], reason: str) -> dict[str, Any]:
-    named = {"id": test, "threshold": known.get("threshold"), "model": known.get("model")}
-    return {**named, "reason": reason, "differences": [], "again": None}
+def _counted(row: Mapping[str, Any], names: Sequence[str]) -> ThresholdResult:
+    return ThresholdResult.from_json({name: row[name] for name in names if name in row}, row["id"], strict=False)
 
 
-def _not_judged(test: str, said: Mapping[str, Any], record: Mapping[str, Any] | None) -> dict[str, Any]:
+def _unverified(test: str, row: Mapping[str, Any], reason: str) -> Verified:
+    title, model = row.get("threshold"), row.get("model")
+    return Verified(VerifiedThreshold(id=test, threshold=_text(title), model=_text(model), reason=reason))
+
+
+def _text(value: object) -> str | None:
+    """Return a value of a file where it is the text that it should be."""
+    return value if isinstance(value, str) else None
+
+
+def _not_judged(test: str, reported: Mapping[str, Any], record: Mapping[str, Any] | None) -> Verified:
     """Return whether a run agrees with its file that a threshold was not judged."""
-    now = said if record is None else record
-    return _unverified(test, said, "") | {
-        "differences": differences(said, now, ("verdict",)),
-        "again": {name: now[name] for name in _COUNTED_LEFT if name in now},
-        "not_judged": now["verdict"] == NOT_JUDGED,
-    }
+    now = reported if record is None else record
+    threshold = replace(
+        _unverified(test, reported, "").threshold,
+        differences=differences(reported, now, ("verdict",)),
+        not_judged=now["verdict"] == NOT_JUDGED,
+    )
+    try:
+        return Verified(threshold, _counted({**now, "id": test}, _COUNTED_LEFT))
+    except FairnessError as error:  # the file's own words, of another type
+        return _unverified(test, reported, str(error))
 
 
 def _record(fairness: FairnessSession, run: str, test: str) -> dict[str, Any] | None:
@@ -210,34 +246,34 @@ def _record(fairness: FairnessSession, run: str, test: str) -> dict[str, Any] | 
     return next((row for row in fairness.store.runs.history(test, fairness.run) if row["run"] == run), None)
 
 
-def _broken(row: Mapping[str, Any]) -> str:
+def _broken(row: VerifiedThreshold) -> str:
     """Return what is wrong with a threshold, in words; empty where nothing is."""
-    return f"not verified: {row['reason']}" if row["reason"] else in_words(row["differences"])
+    return f"not verified: {row.reason}" if row.reason else in_words(row.differences)
 
 
-def _overall(claims: ReportedResults, part: str, now: Sequence[Mapping[str, Any]]) -> list[Difference]:
+def _overall(claims: ReportedResults, part: str, now: Sequence[Mapping[str, Any]]) -> list[FieldDifference]:
     """Return the differences of the release and the marks, each line named by its model and subject."""
 
     def named(lines: object) -> dict[str, Any]:
-        known = [line for line in lines if isinstance(line, Mapping)] if isinstance(lines, Sequence) else []
+        rows = [line for line in lines if isinstance(line, Mapping)] if isinstance(lines, Sequence) else []
         return {
             " of ".join(str(line[name]) for name in ("suite", "harm", "model") if name in line): {
                 name: value for name, value in line.items() if name in (*_RELEASE, "mark") and value != {}
             }
-            for line in known
+            for line in rows
         }
 
-    said, again = named(claims.content.get(part)), named(now)
-    return differences({part: said}, {part: again}, (part,))
+    reported, again = named(claims.content.get(part)), named(now)
+    return differences({part: reported}, {part: again}, (part,))
 
 
-def _sentence(found: Mapping[str, Any], claims: ReportedResults) -> str:
-    left = found["not_judged"]
-    of = f"{found['as_in_the_file'] - left} of {len(found['thresholds']) - left} thresholds"
-    if found["same"]:
+def _sentence(result: VerifyResult, claims: ReportedResults) -> str:
+    left = result.not_judged
+    of = f"{result.as_in_the_file - left} of {len(result.thresholds) - left} thresholds"
+    if result.same:
         rest = f"; {left} {'was' if left == 1 else 'were'} not judged" if left else ""
         return f"verified: {of}, the release and the marks are as in {claims.where}{rest}"
-    if found["overall"] is None:
+    if result.overall is None:
         return f"not verified: {of} are as in {claims.where}; the release and the marks were not made again"
-    differ = ", the release or the marks differ" if found["overall"] else ""
+    differ = ", the release or the marks differ" if result.overall else ""
     return f"not verified: {of} are as in {claims.where}{differ}"

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from pytest_fairness.core.metric_kind import MetricKind
-from pytest_fairness.core.results import ThresholdResult
+from pytest_fairness.core.results import InfluenceResult, ThresholdResult
 from pytest_fairness.stats.pvalues import holm
 from pytest_fairness.stats.run_differences import TAIL, Difference, ReportedEstimate, change_in_gap, difference
 
-Influences = Mapping[str, Any]
-"""The influence of each cluster on an estimate, as the store has it: ``log``, ``error`` and ``values``."""
 VERDICTS = ("fair", "undecided", "unfair", "invalid")
 """Verdicts from best to worst: what could not be judged never counts as better than what could."""
 MARKS: dict[str | None, int] = {"A": 0, "B": 1, "C": 2, None: 3, "D": 3}
@@ -69,7 +67,10 @@ class RowComparison:
 
 
 def against(
-    new: ThresholdResult, old: ThresholdResult, new_influences: Influences | None, old_influences: Influences | None
+    new: ThresholdResult,
+    old: ThresholdResult,
+    new_influences: InfluenceResult | None,
+    old_influences: InfluenceResult | None,
 ) -> RowComparison:
     """Return a threshold's row against that of its reference, with what each cluster adds to either estimate."""
     if reason := _other_question(new, old):
@@ -136,14 +137,14 @@ def _is_size(row: ThresholdResult) -> bool:
     return all_pairs or row.absolute or row.kind is MetricKind.WORST_RATIO
 
 
-def _told(row: ThresholdResult, influences: Influences | None) -> ReportedEstimate:
+def _told(row: ThresholdResult, influences: InfluenceResult | None) -> ReportedEstimate:
     log = row.log_scale
     value, low, high = (
         _scaled(end, log=log) for end in (_or(row.estimate, math.nan), _or(row.low, -math.inf), _or(row.high, math.inf))
     )
     known: dict[str, Any] = {"confidence": row.confidence, "ungraded": sum(row.ungraded.values()), "log": log}
-    if influences is not None and influences["log"] == log:
-        known |= {"influences": influences["values"], "error": influences["error"] or 0.0}
+    if influences is not None and influences.log == log:
+        known |= {"influences": influences.values, "error": influences.error or 0.0}
     return ReportedEstimate(value, low, high, **known)
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.results import ReleaseResult, RunResults, ThresholdResult
-from pytest_fairness.report.compare.changes import Influences, RowComparison, against, corrected
+from pytest_fairness.core.results import InfluenceResult, ReleaseResult, RunResults, ThresholdResult
+from pytest_fairness.report.compare.changes import RowComparison, against, corrected
 from pytest_fairness.report.release import NOT_JUDGED
 
 
@@ -20,7 +20,7 @@ class LoadedRun:
     """The name that the user gave it."""
     results: RunResults
     """Its results file."""
-    influences: Callable[[str], Influences | None]
+    influences: Callable[[str], InfluenceResult | None]
     """A function from the id of a threshold's row to the influences of its clusters; None where they were not
     stored.
     """
@@ -41,7 +41,7 @@ class Column:
     """The marks of each suite that is marked."""
     rows: Mapping[str, ThresholdResult]
     """Rows by test, without the model in its name."""
-    influences: Callable[[str], Influences | None]
+    influences: Callable[[str], InfluenceResult | None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fairness.core.errors import FairnessError, StoreError
-from pytest_fairness.core.results import read_results
+from pytest_fairness.core.results import InfluenceResult, read_results
 from pytest_fairness.report.compare.comparison import LoadedRun, RunComparison, compare
 from pytest_fairness.report.results import redacted
 from pytest_fairness.store.location import StoreLocation
@@ -52,9 +52,13 @@ def _stored(store: Store, name: str, redact: Callable[[str], str]) -> LoadedRun:
     run = store.runs.find(name, "document")
     document = store.runs.document(run)
     assert document is not None  # noqa: S101 - it was found by having one
-    return LoadedRun(
-        name, read_results(redacted(document["results"], redact), f"run {run[:8]}"), partial(store.runs.influences, run)
-    )
+    results = read_results(redacted(document["results"], redact), f"run {run[:8]}")
+    return LoadedRun(name, results, partial(_influences, store, run))
+
+
+def _influences(store: Store, run: str, test: str) -> InfluenceResult | None:
+    influences = store.runs.influences(run, test)
+    return None if influences is None else InfluenceResult.from_json(influences, f"run {run[:8]}")
 
 
 def _read(path: Path, redact: Callable[[str], str]) -> LoadedRun:

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
-from pytest_fairness.benchmarks.bbq.pairs_exporter import FLAGS, explanation, files
-from pytest_fairness.benchmarks.bbq.pairs_markdown import flagged, table
+from pytest_fairness.benchmarks.bbq.pairs_exporter import FLAGS, explanation, files, flagged, table
 from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.results import MetricResult

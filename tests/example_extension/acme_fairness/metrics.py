@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from math import inf
 
-from pytest_fairness import GradedAttempt, MetricDefinition
+from pytest_fairness import GradedAttempt, MetricDefinition, MetricKind
 
 
 def odds_ratio(grade: str, *, by: str, of: str, to: str) -> MetricDefinition:
@@ -13,4 +13,6 @@ def odds_ratio(grade: str, *, by: str, of: str, to: str) -> MetricDefinition:
         return lambda attempt: attempt.prompt.groups.get(by) == group and attempt[grade] is value
 
     sums = {"yes": count(of, True), "no": count(of, False), "other_yes": count(to, True), "other_no": count(to, False)}
-    return MetricDefinition(lambda s: s.yes * s.other_no / (s.no * s.other_yes), sums, span=(0, inf))
+    return MetricDefinition(
+        lambda s: s.yes * s.other_no / (s.no * s.other_yes), sums, span=(0, inf), kind=MetricKind.RATIO
+    )
