@@ -21,7 +21,7 @@ def tally(numbers: ExampleSideResult) -> str:
     return f"{text}, {attempts - graded:,} ungraded" if attempts > graded else text
 
 
-def said(graded: GradedAttempt) -> str:
+def answer_or_error(graded: GradedAttempt) -> str:
     """Return the answer, or why there is none."""
     attempt = graded.attempt
     return attempt.answer.text if attempt.answer else f"no answer: {attempt.error or 'it is not in the store'}"

@@ -81,7 +81,7 @@ def failed_requests(run: RunResult) -> str:
     for line in run.calls:
         for kind, count in line.errors.items():
             errors[kind] = errors.get(kind, 0) + count
-    kinds = ", ".join(f"{kind}: {count:,}" for kind, count in sorted(errors.items(), key=lambda each: -each[1]))
+    kinds = ", ".join(f"{kind}: {count:,}" for kind, count in sorted(errors.items(), key=lambda pair: -pair[1]))
     return f"of {requests:,} requests {sum(errors.values()):,} failed ({kinds})" if errors else ""
 
 
@@ -106,16 +106,16 @@ def own(row: ThresholdResult) -> str:
     >>> own(ThresholdResult(id="t", own={"bounds": OverrideResult(set=[0.7, 1.4], instead_of=[0.8, 1.2])}))
     "set by this project: bounds of 0.7 to 1.4, the suite's are 0.8 to 1.2"
     """
-    known = row.own
+    overrides = row.own
     parts = []
-    if bounds := known.get("bounds"):
+    if bounds := overrides.get("bounds"):
         now, suite = span_text(bounds.set), span_text(bounds.instead_of)
         parts.append(f"bounds of {now}, the suite's are {suite}")
-    if "scale" in known:
+    if "scale" in overrides:
         parts.append("its scale of marks")
-    if repetitions := known.get("repetitions"):
+    if repetitions := overrides.get("repetitions"):
         parts.append(f"{repetitions.set:,} repetitions, the suite has {repetitions.instead_of:,}")
-    if confidence := known.get("confidence"):
+    if confidence := overrides.get("confidence"):
         parts.append(f"a confidence of {confidence.set:.4g}, the suite has {confidence.instead_of:.4g}")
     return f"set by this project: {'; '.join(parts)}" if parts else ""
 
@@ -172,7 +172,7 @@ def judges(rows: Sequence[ThresholdResult]) -> list[str]:
     tone of tone was judged by x:a and x:b; they agree (Krippendorff's alpha) on harm 0.81, kind not defined
     x:a judged its own answers in tone of tone
     """
-    told: dict[str, None] = {}
+    sentences: dict[str, None] = {}
     for row in rows:
         for judge in row.judges:
             grade = f"{judge.grade} of {row.suite}"
@@ -181,6 +181,6 @@ def judges(rows: Sequence[ThresholdResult]) -> list[str]:
                 for name, alpha in judge.agreement.items()
             ]
             agree = f"; they agree (Krippendorff's alpha) on {', '.join(alphas)}" if alphas else ""
-            told[f"{grade} was judged by {' and '.join(judge.models)}{agree}"] = None
-            told |= {f"{model} judged its own answers in {grade}": None for model in judge.own}
-    return list(told)
+            sentences[f"{grade} was judged by {' and '.join(judge.models)}{agree}"] = None
+            sentences |= {f"{model} judged its own answers in {grade}": None for model in judge.own}
+    return list(sentences)

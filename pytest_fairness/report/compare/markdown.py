@@ -34,7 +34,7 @@ def _league(comparison: RunComparison) -> Iterator[str]:
 def _changes(comparison: RunComparison) -> Iterator[str]:
     for changed in changes(comparison):
         yield ""
-        yield f"### {escape(tables.heading(comparison, changed.place))}"
+        yield f"### {escape(tables.heading(comparison, changed.column_index))}"
         yield ""
         yield from _list(changed)
     yield ""

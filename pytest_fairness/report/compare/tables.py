@@ -97,16 +97,16 @@ def difference_words(held: RowComparison | None) -> str:
     """``0.851 times (0.720 to 0.960), paired``, or why there is none."""
     if held is None:
         return ""
-    found = held.difference
-    if found is None:
+    change = held.difference
+    if change is None:
         return f"not compared: {held.reason}"
-    if found.same:
+    if change.same:
         return "the same on every item"
-    digits = decimals((found.value, found.low, found.high), [1.0 if held.log else 0.0])
-    value, low, high = (number(each, digits) for each in (found.value, found.low, found.high))
+    digits = decimals((change.value, change.low, change.high), [1.0 if held.log else 0.0])
+    value, low, high = (number(figure, digits) for figure in (change.value, change.low, change.high))
     if not held.log:
-        value = value if found.value < 0 else f"+{value}"
-    how = "paired" if found.paired else "independent"
+        value = value if change.value < 0 else f"+{value}"
+    how = "paired" if change.paired else "independent"
     return f"{value}{' times' if held.log else ''} ({low} to {high}), {how}"
 
 
@@ -121,14 +121,14 @@ def change_words(held: RowComparison) -> str:
     parts.append(difference_words(held))
     if held.difference is not None and not held.difference.same:
         shown = f"p {held.p_holm:.3f}" if held.p_holm >= 0.001 else "p below 0.001"
-        parts[-1] += f", {shown} after Holm{'' if held.told else ': chance may explain it'}"
+        parts[-1] += f", {shown} after Holm{'' if held.significant_side else ': chance may explain it'}"
     return "; ".join(parts)
 
 
-def heading(comparison: RunComparison, place: int) -> str:
+def heading(comparison: RunComparison, index: int) -> str:
     """``simulated:b against simulated:a``."""
     labels = [column.label for column in comparison.columns]
-    return f"{labels[place]} against {labels[comparison.references[place]]}"
+    return f"{labels[index]} against {labels[comparison.references[index]]}"
 
 
 def simulated(comparison: RunComparison) -> bool:

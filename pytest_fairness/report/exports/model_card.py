@@ -69,8 +69,8 @@ def model_card(view: View, model: str) -> str:
 def _rows(view: View, model: str) -> list[ThresholdResult]:
     rows = [threshold.row for threshold in view.thresholds if threshold.row.model == model]
     if not rows:
-        known = {threshold.row.model for threshold in view.thresholds}
-        raise FairnessError(f"the run has no threshold on {model!r}: {did_you_mean(model, known)}")
+        models = {threshold.row.model for threshold in view.thresholds}
+        raise FairnessError(f"the run has no threshold on {model!r}: {did_you_mean(model, models)}")
     return rows
 
 
