@@ -110,8 +110,8 @@ def _read_bold(levelled: str, words: Names) -> ExtractedAnswer | None:
 
 def _read_contrast(text: str, words: Names) -> ExtractedAnswer | None:
     """ "I cannot be sure, but B"."""
-    found = [words.at(text, match.end()) for match in last_ones(patterns.BUT, text)]
-    values = values_of(one for one in found if one and not patterns.IS_WRONG.match(text, one.end))
+    options = [words.at(text, match.end()) for match in last_ones(patterns.BUT, text)]
+    values = values_of(one for one in options if one and not patterns.IS_WRONG.match(text, one.end))
     return verdict(values) if values else None
 
 
