@@ -126,8 +126,8 @@ class Generator:
 
     def tokens(self, text: str, *, add_special_tokens: bool) -> list[int]:
         """Return the tokens of a text."""
-        found: list[int] = self._tokenizer(text, add_special_tokens=add_special_tokens)["input_ids"]
-        return found
+        token_ids: list[int] = self._tokenizer(text, add_special_tokens=add_special_tokens)["input_ids"]
+        return token_ids
 
     def decoded(self, token: int) -> str:
         """Return the text of one token."""

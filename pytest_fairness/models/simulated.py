@@ -127,11 +127,11 @@ class SimulatedModel:
         refusal = self._refusal + (self._refusal_gap if self._concerned(prompt) else 0)
         answered = (1 - refusal) * (1 - self._garbage)
         logs = {name: answered * shares[name] for name in question.options}
-        found = {
+        likelihoods = {
             name: OptionLikelihood.exact(math.log(share) if share > 0 else -math.inf) for name, share in logs.items()
         }
         words = sum(len(message["content"].split()) for message in prompt.messages)
-        return Likelihoods(found).answer({"input": words, "output": 1}, self._latency)
+        return Likelihoods(likelihoods).answer({"input": words, "output": 1}, self._latency)
 
     async def close(self) -> None:
         """Release nothing: the model holds no resources."""
