@@ -14,6 +14,7 @@ from pytest_fairness.benchmarks.inspect_ai.task import SOURCE, InspectTask
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.plugin.compat import MadeModule
 from pytest_fairness.plugin.inspect_thresholds import TaskThreshold
+from pytest_fairness.plugin.markers import LONGEST_TITLE
 
 SUITE = "inspect"
 _HOW = "write NAME=metadata.KEY, as in gender=metadata.gender"
@@ -32,7 +33,9 @@ class InspectModule(MadeModule):
             setattr(module, test.__name__, test)
             for text in _texts_for(name, self.thresholds, self.tasks):
                 made = _threshold_test(name, TaskThreshold(text, task))
-                setattr(module, made.__name__, pytest.mark.threshold(probe=test)(made))
+                title = f"{name}: {text}"
+                mark = pytest.mark.threshold(probe=test, title=title if len(title) <= LONGEST_TITLE else None)
+                setattr(module, made.__name__, mark(made))
         return module
 
 
