@@ -80,9 +80,9 @@ def figures(result: Interval, comparisons: Sequence[ComparisonResult] = ()) -> t
 
 
 def bounds_of(row: ThresholdResult) -> str:
-    """Return the bounds of a threshold: ``0.8 to 1.2``, ``>= 0.8``, or nothing; with ``(own)`` the project's."""
+    """Return the bounds of a threshold: ``0.8 to 1.2``, ``>= 0.8``, or nothing; ``(override)`` where they are overridden."""
     low, high = row.bounds
-    own = " (own)" if "bounds" in row.own else ""
+    own = " (override)" if "bounds" in row.own else ""
     if low is not None and high is not None:
         return f"{low:g} to {high:g}{own}"
     return " and ".join(f"{comparison.op} {comparison.bound:g}" for comparison in row.comparisons) + own

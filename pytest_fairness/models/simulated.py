@@ -1,4 +1,4 @@
-"""``simulated:NAME``: a labeled stand-in whose bias is planted, to demonstrate and to test the measuring."""
+"""``simulated:NAME``: a labeled simulated model with known bias, for demonstrations and tests."""
 
 from __future__ import annotations
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
 import pytest
 
-from pytest_fairness.core.formatting import bounds_of, figures
+from pytest_fairness.core.formatting import bounds_of, decimals, number
 from pytest_fairness.core.marks import NOT_MARKED
 from pytest_fairness.core.results import MarkResult, RunResults, SearchResult, ThresholdResult
 from pytest_fairness.plugin.failure_causes import CauseCounts
@@ -15,6 +16,7 @@ from pytest_fairness.plugin.outcomes import UNJUDGED, in_line
 from pytest_fairness.report import phrases
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.release import NOT_JUDGED, NOT_SELECTED, reason_of, sentence
+from pytest_fairness.report.severity import worst_first
 
 COLOURS = {
     "fair": {"green": True},
@@ -25,6 +27,7 @@ COLOURS = {
 }
 _LONG_CAUSE = 400
 """Characters that tell a cause from others; a row may hold no more of it."""
+_INDENT = "   "
 _MOST_NAMES = 3
 """The most names listed of thresholds that were not selected."""
 
@@ -61,33 +64,36 @@ def write_summary(
 
 
 def table(rows: Sequence[ThresholdResult], width: int) -> Iterator[tuple[str, ThresholdResult | None]]:
-    """Yield the thresholds of one model, at most ``width`` columns wide, each with its row; the heads have none.
+    """Yield the lines of one model's thresholds, worst first in each suite, each with its row; headings have none.
 
-    Reasons follow on lines of their own. What the user did not select is left to them.
+    A title is never cut: where it is wider than its column, the numbers stand on the line below. Reasons follow on
+    lines of their own. What the user did not select is left to them.
     """
-    rows = [row for row in rows if not _is_not_selected(row)]
+    rows = worst_first(row for row in rows if not _is_not_selected(row))
     if not rows:
         return
-    cells = [
-        (
-            row.suite,
-            row.threshold,
-            _estimate(row),
-            bounds_of(row) or "-",
-            row.mark or NOT_MARKED,
-            _verdict(row),
-        )
-        for row in rows
-    ]
-    heads = ("suite", "threshold", f"estimate ({_level(rows)} CI)", "bounds", "mark", "verdict")
-    widths = [max(len(cell[column]) for cell in (*cells, heads)) for column in range(6)]
-    # The threshold's name is what can be cut: its test is named in the failures.
-    widths[1] = max(8, min(widths[1], width - 1 - sum(widths) + widths[1] - 2 * 5))
-    for cell, of in zip((heads, *cells), (None, *rows), strict=True):
-        name = cell[1] if len(cell[1]) <= widths[1] else cell[1][: widths[1] - 3] + "..."
-        shown = (cell[0], name, *cell[2:])
-        line = " " + "  ".join(text.ljust(size) for text, size in zip(shown, widths, strict=True)).rstrip()
-        yield line, of
+    digits = max(map(_decimals, rows))
+    titles = [escape_controls(row.threshold) for row in rows]
+    cells = [(_estimate(row, digits), bounds_of(row) or "-", row.mark or NOT_MARKED, _verdict(row)) for row in rows]
+    heads = (f"estimate ({_level(rows)} CI)", "bounds", "mark", "verdict")
+    widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
+    room = width - 1 - len(_INDENT) - sum(2 + size for size in widths)
+    column = max(len("threshold"), min(room, max(map(len, titles))))
+
+    def line(title: str, numbers: Sequence[str]) -> str:
+        texts = zip((title, *numbers), (column, *widths), strict=True)
+        return (_INDENT + "  ".join(text.ljust(size) for text, size in texts)).rstrip()
+
+    yield line("threshold", heads), None
+    for suite in dict.fromkeys(row.suite for row in rows):
+        yield f" {escape_controls(suite)}", None
+        for row, title, numbers in zip(rows, titles, cells, strict=True):
+            if row.suite != suite:
+                continue
+            if len(title) > column:
+                for part in textwrap.wrap(title, width - 1, initial_indent=_INDENT, subsequent_indent=2 * _INDENT):
+                    yield part, row
+            yield line(title if len(title) <= column else "", numbers), row
 
 
 def _is_not_selected(row: ThresholdResult) -> bool:
@@ -96,9 +102,9 @@ def _is_not_selected(row: ThresholdResult) -> bool:
 
 def write_causes(reporter: pytest.TerminalReporter, causes: CauseCounts, width: int) -> None:
     """Write a section of the requests that could not be made, each cause once."""
-    for number, (cause, attempts) in enumerate(causes):
-        if not number:
-            reporter.write_sep("=", "fairness: not asked", red=True)
+    for index, (cause, attempts) in enumerate(causes):
+        if not index:
+            reporter.write_sep("=", "fairness: requests that could not be made", red=True)
         count = f" ({attempts:,} attempt{'s' * (attempts != 1)} not made)" if attempts else ""
         for line in wrapped(cause + count, width):
             reporter.write_line(line, red=True)
@@ -115,7 +121,7 @@ def notes(rows: Sequence[ThresholdResult], width: int, causes: CauseCounts) -> I
         if looks and looks.of > 1 and row.estimate is not None:
             yield from wrapped(
                 f"{row.threshold}: look {looks.number} of {looks.of} ({row.items:,} items, "
-                f"{row.attempts:,} attempts), judged with a {(row.confidence or 0.95) * 100:.4g}% interval",
+                f"{row.attempts:,} attempts), evaluated at {(row.confidence or 0.95) * 100:.4g}% confidence",
                 width,
             )
         for more in phrases.remarks(row):
@@ -193,10 +199,16 @@ def _level(rows: Sequence[ThresholdResult]) -> str:
     return "/".join(f"{level * 100:.4g}%" for level in levels) or "95%"
 
 
-def _estimate(row: ThresholdResult) -> str:
+def _decimals(row: ThresholdResult) -> int:
+    """Return how many decimals show on which side of its bounds an estimate and its interval lie."""
+    values = [value for value in (row.estimate, row.low, row.high) if value is not None]
+    return decimals(values, [comparison.bound for comparison in row.comparisons])
+
+
+def _estimate(row: ThresholdResult, digits: int) -> str:
     if row.estimate is None:
         return "-"
-    value, low, high = figures(row, row.comparisons)
+    value, low, high = (number(math.nan if end is None else end, digits) for end in (row.estimate, row.low, row.high))
     return f"{value} ({low} to {high})"
 
 

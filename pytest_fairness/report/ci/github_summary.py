@@ -48,8 +48,8 @@ def job_summary(view: View, limit: int = LIMIT) -> str:
         "marks": list(_marks(view.results.marks)),
         "head": _HEAD if any(row.verdict != NOT_JUDGED for row in rows) else [],
         "broken": [_row(row) for row in broken],
-        "open": list(_reasons("What would decide it", "undecided", "advice", rows)),
-        "unmeasured": list(_reasons("What could not be measured", "invalid", "message", rows)),
+        "open": list(_reasons("Undecided, with the sample size needed", "undecided", "advice", rows)),
+        "unmeasured": list(_reasons("Could not be measured", "invalid", "message", rows)),
         "unjudged": list(_unjudged(rows)),
         "searches": list(_searches(view.results.searches)),
         "own": list(_own(rows)),
@@ -152,9 +152,9 @@ def _unjudged(rows: Iterable[ThresholdResult]) -> Iterator[str]:
 def _own(rows: Iterable[ThresholdResult]) -> Iterator[str]:
     overrides = [(row, override) for row in rows if (override := phrases.own(row))]
     if overrides:
-        yield "\n### Set by this project\n"
+        yield "\n### Overridden in pyproject.toml\n"
     for row, override in overrides:
-        text = override.removeprefix("set by this project: ")
+        text = override.removeprefix("overridden in pyproject.toml: ")
         yield f"- **{escape(row.threshold)}** ({_suite_and_model(row)}): {escape(text)}"
 
 

@@ -11,18 +11,18 @@ from pytest_fairness.report.compare.ranking import ModelRanking, marked_suites, 
 from pytest_fairness.report.phrases import is_simulated
 
 RANKS = (
-    "Ranks come from the verdict on the release, then from the marks, never from estimates: columns of equal rank "
-    "are not told apart by these data. What is not marked ranks as a D. A release that could not be judged, or that "
-    "was not asked every threshold, has no rank."
+    "Models are ranked by the verdict on the release, then by marks, never by estimates. Equal ranks: these data show "
+    "no difference. A suite without a mark ranks as a D. A release that could not be evaluated, or that lacks "
+    "thresholds, has no rank."
 )
 DIFFERENCES = (
-    "A difference is that of a column from its reference, with a 95% interval; of two ratios it is the factor between "
-    "them. It is paired, item by item, where both were asked mostly the same items and what each item adds was kept in "
-    "the store, else the two are taken as independent. Ungraded answers widen it."
+    "Differences are from the reference, with a 95% interval; for ratios, the factor between the two. A difference is "
+    "paired by item where both runs have mostly the same items and the store has each item's influence. Otherwise "
+    "the two are taken as independent. Ungraded answers widen the interval."
 )
 CHANGES = (
-    "A difference is told from chance where its p-value is at most 0.05 after Holm's correction over the thresholds "
-    "compared of its column. Better is only what is beyond chance; a worse verdict or mark is listed as worse even "
+    "A difference is beyond chance where its p-value is at most 0.05 after Holm's correction over the column's "
+    "compared thresholds. Better lists only what is beyond chance. Worse lists every worse verdict or mark, even "
     "where chance may explain it."
 )
 UNCHANGED = "No verdict and no mark changed, and no difference is beyond chance."
@@ -32,7 +32,7 @@ _STATES = ("fair", "unfair", "undecided", "invalid")
 def ranking_table(comparison: RunComparison) -> tuple[list[str], list[list[str]]]:
     """Return the heads, and a row of cells for each column of the comparison, best first."""
     suites = marked_suites(comparison)
-    heads = ["rank", "column", "release", "mark", *suites, *_STATES, "not asked"]
+    heads = ["rank", "model", "release", "mark", *suites, *_STATES, "not asked"]
     rows = []
     for standing in rank_models(comparison):
         column = standing.column
@@ -90,7 +90,7 @@ def threshold_table(comparison: RunComparison, question: ComparedThreshold) -> t
     for column, row, held in zip(comparison.columns, question.rows, question.against, strict=True):
         cells = [column.label, estimate_words(row), mark_words(row), verdict_words(row)]
         rows.append([*cells, difference_words(held)])
-    return ["column", "estimate", "mark", "verdict", "difference from its reference"], rows
+    return ["model", "estimate", "mark", "verdict", "difference from reference"], rows
 
 
 def difference_words(held: RowComparison | None) -> str:
@@ -132,5 +132,5 @@ def heading(comparison: RunComparison, index: int) -> str:
 
 
 def simulated(comparison: RunComparison) -> bool:
-    """Return whether any of it is about stand-ins, which are no real models."""
+    """Return whether any of it is about simulated models."""
     return any(is_simulated(column.model) for column in comparison.columns)

@@ -106,7 +106,7 @@ def _notes(run: RunResult, rows: list[ThresholdResult]) -> Iterator[str]:
     version = run.versions.get("pytest-fairness", "")
     yield (
         f"- Measured with pytest-fairness {escape(version)}, run {escape(run.id[:8])}, {escape(run.started)}. "
-        "Fair: the whole interval lies inside the bounds. Undecided: it straddles one."
+        "Fair: the whole interval lies inside the bounds. Undecided: it crosses a bound."
     )
 
 

@@ -94,7 +94,7 @@ def _statement(row: ThresholdResult) -> str:
         return f"{reason[:1].upper()}{reason[1:]}."
     value, low, high = figures(row, row.comparisons)
     bounds = bounds_of(row)
-    requirement = f"; asked for {bounds}" if bounds else ""
+    requirement = f"; required: {bounds}" if bounds else ""
     title = format_subject(row)
     return f"{title[:1].upper()}{title[1:]}: {value} ({_level(row)} CI {low} to {high}){requirement}."
 
@@ -128,9 +128,9 @@ def _ungraded(row: ThresholdResult) -> str:
 
 
 def _rerun(row: ThresholdResult) -> str:
-    text = f"would lie outside the bounds with probability {row.outside_probability:.0%}"
+    text = f"outside the bounds with probability {row.outside_probability:.0%}"
     if row.flip_probability is not None:
-        text += f", and on the other side of the nearest bound than this run with {row.flip_probability:.0%}"
+        text += f"; on the other side of the nearest bound with probability {row.flip_probability:.0%}"
     return text
 
 
@@ -179,7 +179,7 @@ def _example(example: ExampleView, row: ThresholdResult) -> dict[str, Any]:
 def _example_sentence(example: ExampleView) -> str:
     groups = [side for side in example.sides if side.group]
     counts = [f"{side.group} {examples.tally(side.numbers)}" for side in groups]
-    what = f": {'; '.join(counts)}" if groups else " moves the estimate furthest"
+    what = f": {'; '.join(counts)}" if groups else " has the largest influence on the estimate"
     return f"{example.item}{what}."
 
 
