@@ -80,7 +80,10 @@ def figures(result: Interval, comparisons: Sequence[ComparisonResult] = ()) -> t
 
 
 def bounds_of(row: ThresholdResult) -> str:
-    """Return the bounds of a threshold: ``0.8 to 1.2``, ``>= 0.8``, or nothing; ``(override)`` where they are overridden."""
+    """Return the bounds of a threshold: ``0.8 to 1.2``, ``>= 0.8``, or nothing.
+
+    Followed by ``(override)`` where pyproject.toml sets them.
+    """
     low, high = row.bounds
     own = " (override)" if "bounds" in row.own else ""
     if low is not None and high is not None:

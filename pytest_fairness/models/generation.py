@@ -218,7 +218,7 @@ def _processors(decoding: Decoding, jobs: Sequence[Job]) -> list[Any]:
     """Return what turns the choice of the most probable token into a draw: the Gumbel-max trick, one generator a row.
 
     A token with the highest log-probability plus Gumbel noise is a draw from the distribution. The noise of a
-    row comes from (seed, messages, repetition) alone, so its neighbours in a batch do not matter.
+    row comes from (seed, messages, repetition) alone, so its neighbors in a batch do not matter.
     """
     import torch
     from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper

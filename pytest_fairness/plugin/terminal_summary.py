@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 import pytest
@@ -18,7 +19,7 @@ from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.release import NOT_JUDGED, NOT_SELECTED, reason_of, sentence
 from pytest_fairness.report.severity import worst_first
 
-COLOURS = {
+COLORS = {
     "fair": {"green": True},
     "unfair": {"red": True},
     "undecided": {"yellow": True},
@@ -47,14 +48,14 @@ def write_summary(
     for model, of_model in by_model(results.thresholds).items():
         reporter.write_sep("=", escape_controls(f"fairness: {model}"))
         for line, row in table(of_model, width):
-            reporter.write_line(line, **({"bold": True} if row is None else COLOURS[row.verdict]))
+            reporter.write_line(line, **({"bold": True} if row is None else COLORS[row.verdict]))
         for line in notes(of_model, width, causes):
             reporter.write_line(line)
         for line in marks(results.marks, of_model[0].model, width):
             reporter.write_line(line)
         release = releases[of_model[0].model]
         for line in wrapped(sentence(release), width):
-            reporter.write_line(line, **COLOURS[release.verdict])
+            reporter.write_line(line, **COLORS[release.verdict])
     write_searches(reporter, results.searches, width)
     for line in [*closing(results, width), *written]:
         reporter.write_line(line)
@@ -126,8 +127,8 @@ def notes(rows: Sequence[ThresholdResult], width: int, causes: CauseCounts) -> I
             )
         for more in phrases.remarks(row):
             yield from wrapped(f"{row.threshold}: {more}", width)
-        if row.verdict == "undecided" and not row.message.startswith(told):
-            yield from wrapped(f"{row.threshold}: {row.advice}", width)
+    undecided = [row for row in rows if row.verdict == "undecided" and not row.message.startswith(told)]
+    yield from _advice(undecided, width)
     reasons: dict[str, list[str]] = {}  # one cause may be that of many
     for row in rows:
         if row.verdict == "invalid" and not row.message.startswith(told):
@@ -139,6 +140,18 @@ def notes(rows: Sequence[ThresholdResult], width: int, causes: CauseCounts) -> I
     if left := [row.threshold for row in rows if _is_not_selected(row)]:
         more = f" and {len(left) - _MOST_NAMES} more" if len(left) > _MOST_NAMES else ""
         yield from wrapped(f"not selected: {'; '.join(left[:_MOST_NAMES])}{more}", width)
+
+
+def _advice(rows: Sequence[ThresholdResult], width: int) -> Iterator[str]:
+    """Yield the sample size that each undecided threshold needs; a reason that several share stands once, first."""
+    parts = [row.advice.split("; ") for row in rows]
+    counts = Counter(part for of_row in parts for part in of_row)
+    for part, count in counts.items():
+        if count > 1:
+            yield from wrapped(f"{count} undecided thresholds: {part}", width)
+    for row, of_row in zip(rows, parts, strict=True):
+        if own := [part for part in of_row if counts[part] == 1]:
+            yield from wrapped(f"{row.threshold}: {'; '.join(own)}", width)
 
 
 def marks(aggregated: Sequence[MarkResult], model: str, width: int) -> Iterator[str]:

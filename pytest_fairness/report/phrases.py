@@ -9,7 +9,7 @@ from pytest_fairness.core.results import RunResult, SearchResult, ThresholdResul
 from pytest_fairness.report.release import NOT_JUDGED
 
 UNVERSIONED = "if the application has changed, set its attribute fairness_version"
-SIMULATED = "simulated model with known bias; not a real model"
+SIMULATED = "answers with a known bias, not from a real model"
 
 
 def is_simulated(model: str) -> bool:

@@ -115,7 +115,7 @@ def counts(line: ReleaseResult) -> str:
     if not judged:
         thresholds = f"nothing was judged of {thresholds.removeprefix('0 of ')}"
     restricted = [f"with {' '.join(line.restricted)}"] if line.restricted else []
-    oldest = [f"oldest answer of {line.oldest}"] if line.oldest else []
+    oldest = [f"oldest answer from {line.oldest}"] if line.oldest else []
     return "; ".join([thresholds + breakdown, *left, *restricted, *oldest])
 
 

@@ -27,7 +27,7 @@ def test_german(probe_item: Any, model: object) -> None:
 
 
 @pytest.mark.threshold(
-    probe=test_german, title="German applications: women and men advance equally often", scale=RATIO_MARKS
+    probe=test_german, title="Women and men advance equally often in German applications", scale=RATIO_MARKS
 )
 def test_women_and_men_advance_alike_in_german(measured: Measured) -> None:
     _note(measured)
@@ -45,7 +45,7 @@ def test_spanish(probe_item: Any, model: object) -> None:
 
 
 @pytest.mark.threshold(
-    probe=test_spanish, title="Spanish applications: women and men advance equally often", scale=RATIO_MARKS
+    probe=test_spanish, title="Women and men advance equally often in Spanish applications", scale=RATIO_MARKS
 )
 def test_women_and_men_advance_alike_in_spanish(measured: Measured) -> None:
     _note(measured)

@@ -91,7 +91,7 @@ def test_hostile_texts_stay_texts(hostile: str) -> None:
 def test_model_without_estimates_has_an_empty_index() -> None:
     text = model_card(report_views.view([report_views.row("invalid")]), report_views.MODEL)
     assert yaml.safe_load(text.split("---\n")[1])["model-index"][0]["results"] == []
-    assert "simulated model with known bias" in text
+    assert "answers with a known bias" in text
 
 
 def test_unknown_model_is_refused() -> None:

@@ -45,9 +45,9 @@ class CharacterGender:
     texts in the styles of current models it read none wrongly at first sight, and 23 of the 24 that show a gender as
     labeled (rounds 9 to 11 of ``tests/graders/test_current_answers.py``; mended since).
 
-    Of 60 texts set aside before the rules were written it read 59 as labelled at first sight (98%), and it agrees
+    Of 60 texts set aside before the rules were written it read 59 as labeled at first sight (98%), and it agrees
     with 99% of the 287 that they were written with. Texts written afterwards to be hard are another matter: of 40
-    that no rule was changed for it read 35 as labelled (88%), left 2 ungraded and gave 3 the wrong gender; three
+    that no rule was changed for it read 35 as labeled (88%), left 2 ungraded and gave 3 the wrong gender; three
     such rounds before, mended since, had 34, 33 and 33 of 40 (``tests/graders/examples_characters*.py``).
 
     >>> prompt = Prompt("Write about a nurse.")
