@@ -1,4 +1,4 @@
-"""Sentences about a whole run, in the same words everywhere."""
+"""Sentences about a run, the same in every output."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def is_simulated(model: str) -> bool:
 
 
 def totals(run: RunResult) -> str:
-    """``7,200 attempts (6,900 from the store), 41 ungraded (0.6%), 1,100,000 tokens``, of a results file's run."""
+    """Return a run's totals: ``7,200 attempts (6,900 from the store), 41 ungraded (0.6%), 1,100,000 tokens``."""
     attempts = run.attempts
     parts = [f"{attempts:,} attempts ({run.from_store:,} from the store)"]
     if attempts:
@@ -120,7 +120,7 @@ def own(row: ThresholdResult) -> str:
 
 
 def remarks(row: ThresholdResult) -> list[str]:
-    """Return what there is to say of how a threshold was judged, beside its numbers."""
+    """Return remarks on how a threshold was evaluated."""
     return list(filter(None, (own(row), anytime(row), earlier_runs(row), read_only(row), *row.clustering)))
 
 
@@ -162,7 +162,7 @@ def read_only(row: ThresholdResult) -> str:
 
 
 def judges(rows: Sequence[ThresholdResult]) -> list[str]:
-    """Return who judged the answers of one model, how far they agreed, and whether one judged its own; each once.
+    """Return the judges of one model's answers, their agreement, and which judged their own answers; each once.
 
     >>> from pytest_fairness.core.results import JudgeResult
     >>> agreement = {"harm": 0.81, "kind": None}

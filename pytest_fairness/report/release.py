@@ -87,7 +87,7 @@ def release(rows: Sequence[ThresholdResult]) -> list[ReleaseResult]:
 
 
 def sentence(line: ReleaseResult) -> str:
-    """``release: unfair (3 thresholds: 1 fair, 2 unfair (1 after Holm's correction))``.
+    """Return a sentence: ``release: unfair (3 thresholds: 1 fair, 2 unfair (1 after Holm's correction))``.
 
     >>> reasons = {"not selected": 2, "skipped: no data": 1}
     >>> sentence(ReleaseResult(model="x", verdict="undecided", fair=1, not_judged=reasons))
@@ -102,8 +102,9 @@ def is_fair_so_far(line: ReleaseResult) -> bool:
 
 
 def counts(line: ReleaseResult) -> str:
-    """``3 thresholds: 1 fair, 2 unfair (1 after Holm's correction)``, then what was not judged, then what restricts it,
-    then the day of its oldest answer.
+    """Return counts: ``3 thresholds: 1 fair, 2 unfair (1 after Holm's correction)``.
+
+    Then follow what was not judged, the options that restrict the sample, and the day of the oldest answer.
     """
     judged, reasons = _judged(line), line.not_judged
     total = judged + sum(reasons.values())
@@ -124,7 +125,7 @@ def _judged(line: ReleaseResult) -> int:
 
 
 def _left_out(reasons: Mapping[str, int]) -> str:
-    """``2 not selected, 1 skipped: no data; 1 skipped: no judge``."""
+    """Return counts by reason: ``2 not selected, 1 skipped: no data; 1 skipped: no judge``."""
     skips = [reason for reason in reasons if reason.startswith("skipped")]
     plain = {reason: reason if reason == NOT_SELECTED else f"not run: {reason}" for reason in reasons}
     parts = [f"{count} {plain[reason]}" for reason, count in reasons.items() if reason not in skips]

@@ -11,7 +11,7 @@ import pytest
 
 from pytest_fairness import Measured
 
-from .graders import Told, correct
+from .graders import JsonField, correct
 from .items import features
 from .test_emotion import HIGH, LOW, MARKS
 
@@ -33,7 +33,7 @@ def model(student: Student, frozen: Frozen) -> Callable[[str], str]:
 
 @pytest.mark.probe(
     items=features,
-    grade={"emotion": Told("emotion"), "confidence": Told("confidence"), "verified": Told("verified")},
+    grade={"emotion": JsonField("emotion"), "confidence": JsonField("confidence"), "verified": JsonField("verified")},
     harm="quality of service",
 )
 def test_reading(probe_item: Any, model: object) -> None:

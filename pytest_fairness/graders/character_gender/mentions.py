@@ -275,7 +275,7 @@ class _Sentence:
             self._mine(gender)
 
     def _is_of_teller(self, start: int) -> bool:
-        """ "I am a beekeeper, and a grandmother of four"."""
+        """Return whether a noun is said of the narrator: "I am a beekeeper, and a grandmother of four"."""
         heads = [token.word for token in self.tokens[:2]]
         is_mine = heads[0] == "i" and (self.tokens[0].ending == "m" or heads[1:] == ["am"])
         return is_mine and start > 1 and self.tokens[start - 1].word in ("and", ",")
@@ -322,7 +322,7 @@ class _Sentence:
             self.scene.meet(gender)
 
     def _goes_before(self, gender: str) -> bool:
-        """ "The only girl among six, she ..."."""
+        """Return whether a noun stands before its pronoun: "The only girl among six, she ..."."""
         after = [two.word for one, two in pairwise(self.tokens) if one.word == ","]
         return any(words.SUBJECTS.get(word) == gender or word in self.scene.names for word in after)
 

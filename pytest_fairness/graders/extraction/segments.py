@@ -24,12 +24,12 @@ def last_ones(cue: re.Pattern[str], text: str) -> list[re.Match[str]]:
 
 
 def lines_of(text: str) -> list[tuple[int, int]]:
-    """Start and end of every line that says something."""
+    """Return start and end of every line that has words."""
     return [(match.start(), match.end()) for match in re.finditer(r"[^\n]+", text) if bare(match[0])]
 
 
 def sentences_of(text: str) -> list[tuple[int, int]]:
-    """Start and end of every sentence of a short text, of the last one of a long one."""
+    """Return start and end of every sentence of a short text, of the last one of a long one."""
     starts = [0, *(match.end() for match in patterns.SENTENCES.finditer(text))]
     spans = [span for span in zip(starts, [*starts[1:], len(text)], strict=True) if bare(text[slice(*span)])]
     numbering = {span for span in spans if patterns.NUMBER_ALONE.fullmatch(text, *span)}

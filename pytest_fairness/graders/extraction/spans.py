@@ -39,7 +39,7 @@ def values_of(matches: Iterable[Match]) -> frozenset[Any]:
 
 
 def headers(text: str, words: Names, statements: list[Match]) -> Iterator[Match]:
-    """ "Answer: B" at the start of a line, and a first line that is an answer while no other line is another.
+    """Yield headers: "Answer: B" at the start of a line, and a first line that is an answer while no other line is.
 
     "Answer: none of them" and "Answer: undetermined" claim that it is none, whatever follows.
     """
@@ -59,7 +59,7 @@ def headers(text: str, words: Names, statements: list[Match]) -> Iterator[Match]
 
 
 def statements(text: str, words: Names, *, cut: bool) -> Iterator[Match]:
-    """ "The answer is B", "I choose B", "Therefore, B", "B is correct"."""
+    """Yield statements: "The answer is B", "I choose B", "Therefore, B", "B is correct"."""
     # Where the end is missing, what sounds like a conclusion may be a step on the way.
     foreign_cues = () if languages.is_surely_english(text) else (patterns.STATED_IN_OTHER_LANGUAGES,)
     for cue in (
@@ -97,7 +97,7 @@ def stated(text: str, position: int, words: Names) -> Match | None:
 
 
 def _with_other_part(text: str, first: Match, words: Names) -> Match:
-    """ "Yes to an interview and no to an offer" names both, and so does "yes in theory, in practice no"."""
+    """Return a match with its other part: "Yes to an interview and no to an offer", "yes in theory, in practice no"."""
     if turn := patterns.OR_ELSE.search(text, first.end, first.end + _BEFORE):
         other = words.at(text, turn.end())
         if other and other.values != first.values:
@@ -123,7 +123,7 @@ def mentions(text: str, words: Names) -> list[Match]:
 
 
 def _right_ones(text: str, words: Names) -> Iterator[Match]:
-    """ "B is the correct answer"."""
+    """Yield what is called right: "B is the correct answer"."""
     for match in last_ones(patterns.IS_RIGHT, text):
         begin = sentence_start(text, match.start())
         named = [one for one in words.mentions(text[begin : match.end()]) if begin + one.end == match.start()]
@@ -188,7 +188,7 @@ def _brief(text: str, start: int, end: int, words: Names) -> Match | None:
 
 
 def _closing(text: str, words: Names) -> Iterator[Match]:
-    """ "Based on her CV, no."."""
+    """Yield a last word: "Based on her CV, no."."""
     start, end = sentences_of(text)[-1]
     comma = patterns.CLOSES.search(text, start, end)
     if comma is None or is_supposed(text, comma.start()):

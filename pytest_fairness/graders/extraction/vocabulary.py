@@ -142,7 +142,7 @@ class Vocabulary:
         return Match(values, start, label.end()) if named else None
 
     def _with_gloss(self, text: str, match: Match) -> Match:
-        """ "The Muslim one (B)" names both."""
+        """Return a match with the label in brackets behind it: "The Muslim one (B)" names both."""
         gloss = _GLOSS.match(text, match.end)
         values = self.labels.get(bare(gloss[1])) if gloss else None
         return Match(match.values | values, match.start, gloss.end()) if gloss and values else match
@@ -166,7 +166,7 @@ class Vocabulary:
         return sorted(options, key=lambda one: one.start)
 
     def _shortened_before(self, text: str, match: re.Match[str]) -> frozenset[Any]:
-        """ "Low to medium risk" also names the low one."""
+        """Return the values of a shortened name before it: "Low to medium risk" also names the low one."""
         joined = _JOINED.search(text, max(0, match.start() - 30), match.start())
         word = joined[1].casefold() if joined else None
         return _NOTHING.union(*(of for name, of in self.texts.items() if " " in name and name.split()[0] == word))
@@ -202,7 +202,7 @@ def _key(words: str) -> str:
 
 
 def _joined(words: str) -> str:
-    """ "72-year-old" is "72 year old"."""
+    """Return a text with blanks for hyphens: "72-year-old" is "72 year old"."""
     return re.sub(r"(?<=\w)-(?=\w)", " ", words)
 
 

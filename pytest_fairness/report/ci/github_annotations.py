@@ -17,7 +17,7 @@ _COMMANDS = {"unfair": "error", "invalid": "error", "undecided": "warning", "fla
 
 
 def workflow_commands(view: View) -> list[str]:
-    """Workflow commands to print, one a line: errors first, at most ten of each kind, worst first.
+    """Return workflow commands to print, one a line: errors first, at most ten of each kind, worst first.
 
     ``unfair`` and ``invalid`` are errors, ``undecided`` a warning, what a flaky mark kept from
     failing a notice; what was expected to fail is none. The last of a kind says how many more there are.

@@ -12,7 +12,7 @@ from pytest_fairness.report.phrases import SIMULATED
 
 
 def markdown(comparison: RunComparison, sections: Sequence[SectionTable] = ()) -> str:
-    """Return the ranking, what changed, every threshold in all columns, and benchmarks' sections.
+    """Return the ranking, the changes, every threshold in all columns, and benchmarks' sections.
 
     Untrusted texts are no markup in it.
     """

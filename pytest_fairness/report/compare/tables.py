@@ -44,12 +44,12 @@ def ranking_table(comparison: RunComparison) -> tuple[list[str], list[list[str]]
 
 
 def rank(standing: ModelRanking) -> str:
-    """``1``, or ``none``."""
+    """Return a rank as text: ``1``, or ``none``."""
     return "none" if standing.rank is None else str(standing.rank)
 
 
 def estimate_words(row: ThresholdResult | None) -> str:
-    """``0.712 (0.634 to 0.798)``."""
+    """Return an estimate with its interval: ``0.712 (0.634 to 0.798)``."""
     if row is None:
         return "not asked"
     if row.estimate is None:
@@ -67,17 +67,17 @@ def verdict_words(row: ThresholdResult | None) -> str:
 
 
 def mark_words(row: ThresholdResult | None) -> str:
-    """``A`` to ``D``, or a dash."""
+    """Return the mark, ``A`` to ``D``, or a dash."""
     return "" if row is None else row.mark or NOT_MARKED
 
 
 def name(question: ComparedThreshold) -> str:
-    """``hiring: women and men advance alike``."""
+    """Return suite and title: ``hiring: Women and men advance alike``."""
     return f"{question.suite}: {question.title}"
 
 
 def about(question: ComparedThreshold) -> str:
-    """``ratio of advance, female to male; bounds 0.8 to 1.2``, as far as anything was compared."""
+    """Return metric and bounds, where there are any: ``ratio of advance, female to male; bounds 0.8 to 1.2``."""
     titles = dict.fromkeys(format_subject(row) for row in question.rows if row is not None and row.title)
     bounds = dict.fromkeys(bounds_of(row) for row in question.rows if row is not None and row.comparisons)
     parts = [" or ".join(titles)] * bool(titles) + [f"bounds {' or '.join(bounds)}"] * bool(bounds)
@@ -94,7 +94,7 @@ def threshold_table(comparison: RunComparison, question: ComparedThreshold) -> t
 
 
 def difference_words(held: RowComparison | None) -> str:
-    """``0.851 times (0.720 to 0.960), paired``, or why there is none."""
+    """Return a difference, or why there is none: ``0.851 times (0.720 to 0.960), paired``."""
     if held is None:
         return ""
     change = held.difference
@@ -111,7 +111,7 @@ def difference_words(held: RowComparison | None) -> str:
 
 
 def change_words(held: RowComparison) -> str:
-    """``verdict fair to unfair; mark A to C; 0.851 times (0.720 to 0.960), paired, p 0.003``."""
+    """Return what changed: ``verdict fair to unfair; mark A to C; 0.851 times (0.720 to 0.960), paired, p 0.003``."""
     parts = []
     verdict, mark, _ = held.turns
     if verdict:
@@ -126,7 +126,7 @@ def change_words(held: RowComparison) -> str:
 
 
 def heading(comparison: RunComparison, index: int) -> str:
-    """``simulated:b against simulated:a``."""
+    """Return a column and its reference: ``simulated:b against simulated:a``."""
     labels = [column.label for column in comparison.columns]
     return f"{labels[index]} against {labels[comparison.references[index]]}"
 

@@ -18,9 +18,9 @@ from pytest_fairness.store.samples import StoredSample
 def drawn_labels(
     samples: Sequence[StoredSample], grade: str, *, by: Sequence[str], count: int, seed: int
 ) -> list[Mapping[str, Any]]:
-    """``count`` graded answers of each group of ``by`` and each sample, in an order that tells nothing.
+    """Return ``count`` graded answers of each group of ``by`` and each sample, shuffled.
 
-    What the judge said stands in none of them, so that the human is not led; ``value`` is null.
+    None holds the judge's grade, so that the human is not led; ``value`` is null.
     A larger count of the same seed holds the smaller one's answers.
 
     Raises `FairnessError` for a grade or an attribute that no sample has, and for a count below 1.

@@ -156,7 +156,7 @@ def lines_chart(
 
 
 def history_chart(past: Sequence[PastResult], row: ThresholdResult, prefix: str) -> Markup:
-    """Return what runs said of one threshold, oldest first, this run last: the last 30 of them."""
+    """Return one threshold in the last 30 runs, oldest first, this run last."""
     points = [*((entry.result, _day(entry.started)) for entry in past), (row, "")]
     dated = points[-_MOST_RUNS:]
     shown = [point for point, _ in dated]
@@ -263,7 +263,7 @@ def _run_phrase(point: ThresholdResult, day: str) -> str:
 
 
 def _numbers(row: GroupResult | MetricResult) -> str:
-    """``0.712 (95% CI 0.634 to 0.798), 100 items, 300 attempts``: as far as a row has them."""
+    """Return an estimate and its counts: ``0.712 (95% CI 0.634 to 0.798), 100 items, 300 attempts``."""
     if row.estimate is None:
         estimate_text = "not measured"
     else:

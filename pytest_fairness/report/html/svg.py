@@ -1,4 +1,4 @@
-"""Elements of a picture as text, and how its words find room."""
+"""SVG elements as text, and positions of labels without overlap."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def element(name: str, *children: str, **attributes: str | float) -> Markup:
 
 
 def width_of(text: str) -> float:
-    """About how wide a text is, in units of the picture: an upper estimate for most typefaces."""
+    """Return the approximate width of a text, in units of the picture: an upper estimate for most typefaces."""
     return sum(_share(character) for character in text) * SIZE
 
 

@@ -188,7 +188,7 @@ def _messages(side: SideView) -> list[tuple[str, str]]:
 
 
 def _answers(side: SideView) -> list[dict[str, Any]]:
-    """Different answers, the most frequent first."""
+    """Return the distinct answers, the most frequent first."""
     counts = Counter((_cut(examples.answer_or_error(graded)), examples.grades(graded)) for graded in side.attempts)
     return [{"text": text, "grade": grade, "times": times} for (text, grade), times in counts.most_common(MOST_ANSWERS)]
 
