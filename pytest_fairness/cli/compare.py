@@ -41,7 +41,10 @@ def _compare(chosen: argparse.Namespace) -> None:
         shown, written, listed = [*alone.lines(width)], alone.page(), alone.markdown()
     else:
         comparison = read_comparison(chosen.runs, chosen.store, chosen.to, redact)
-        shown = [*text.lines(comparison, width), *(line for each in sections for line in ("", *each.lines(width)))]
+        shown = [
+            *text.lines(comparison, width),
+            *(line for section in sections for line in ("", *section.lines(width))),
+        ]
         written, listed = page.page(comparison, sections), markdown.markdown(comparison, sections)
     for line in shown:
         print(line)

@@ -32,7 +32,7 @@ def _new(chosen: argparse.Namespace) -> None:
     folder = chosen.suite if len(chosen.suite.parts) > 1 else _HOME / chosen.suite
     for file in write_suite(folder):
         print(f"written: {file}")
-    print("try it on a stand-in, then name your model, or a `model` fixture in conftest.py:")
+    print("try it on a simulated model, then name your model, or write a `model` fixture in conftest.py:")
     print(f"  pytest {shlex.quote(folder.as_posix())} --fairness-model {STAND_IN}")
 
 

@@ -104,9 +104,12 @@ def figures(result: Interval, comparisons: Sequence[BoundComparison] = ()) -> tu
 
 
 def bounds_of(row: Bounded) -> str:
-    """Return the bounds of a threshold: ``0.8 to 1.2``, ``>= 0.8``, or nothing; with ``(own)`` the project's."""
+    """Return the bounds of a threshold: ``0.8 to 1.2``, ``>= 0.8``, or nothing.
+
+    Followed by ``(override)`` where pyproject.toml sets them.
+    """
     low, high = row.bounds
-    own = " (own)" if "bounds" in row.own else ""
+    own = " (override)" if "bounds" in row.own else ""
     if low is not None and high is not None:
         return f"{low:g} to {high:g}{own}"
     return " and ".join(f"{comparison.op} {comparison.bound:g}" for comparison in row.comparisons) + own

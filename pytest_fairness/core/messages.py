@@ -29,10 +29,10 @@ def advice(judgment: Judgment) -> str:
     growth = growth_to_decide(estimate, [c.bound for c in judgment.about_deciding])
     narrow = narrow_band_text(judgment)
     if growth is None:
-        text = "" if narrow else f"it lies on the bound, more {unit} would hardly decide it"
+        text = "" if narrow else f"the estimate is on the bound: more {unit} will not help"
     else:
         needed = max(now + 1, math.ceil(now * growth))
-        text = f"about {needed:,} {unit} in all (now {now:,}) give an 80% chance of a verdict if the estimate holds"
+        text = f"needs about {needed:,} {unit} (has {now:,}) for 80% power"
     return "; ".join(filter(None, (judgment.reason, narrow, text)))
 
 
@@ -49,7 +49,9 @@ def narrow_band_text(judgment: Judgment) -> str:
     if estimate.log_scale:  # its width does not depend on the value there
         ends = [(math.log(lower), math.log(upper)) if lower > 0 else (-math.inf, upper) for lower, upper in ends]
     interval, band = (upper - lower for lower, upper in ends)
-    return f"the interval is wider than {low:g} to {high:g}: no value is fair at this size" if interval > band else ""
+    return (
+        f"the interval is wider than {low:g} to {high:g}: no value can be fair at this size" if interval > band else ""
+    )
 
 
 def explanation(judgment: Judgment) -> str:
@@ -65,14 +67,14 @@ def explanation(judgment: Judgment) -> str:
     two_sided = " to " in bounds
     relation = {
         Verdict.UNFAIR: f"outside {bounds}" if two_sided else f"against {bounds}",
-        Verdict.UNDECIDED: f"straddles a bound of {bounds}" if two_sided else f"straddles {bounds}",
+        Verdict.UNDECIDED: f"crosses a bound of {bounds}" if two_sided else f"crosses the bound {bounds}",
     }.get(judgment.verdict, f"against {bounds}")
     if judgment.verdict is Verdict.UNDECIDED and not judgment.straddles:
         relation = f"inside {bounds}" if two_sided else f"against {bounds}"
     numbers = estimate.text([c.bound for c in judgment.about_deciding])
     message = f"{verdict}: {numbers}, {relation}: {subject}; {estimate.counts}"
     if judgment.bounds_of_test is not None:
-        message += f"; the bounds are the project's own, the suite has {span_text(judgment.bounds_of_test)}"
+        message += f"; bounds overridden in pyproject.toml (suite: {span_text(judgment.bounds_of_test)})"
     if judgment.verdict is Verdict.UNDECIDED:
         message += f"; {advice(judgment)}"
     return message

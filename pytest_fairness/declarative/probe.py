@@ -32,6 +32,8 @@ class DeclaredThreshold:
     """One comparison, and what its marks say."""
 
     name: str
+    title: str
+    """The key of the file, in one line."""
     line: int
     expression: Expression
     scale: MarkScale | None
@@ -172,7 +174,8 @@ def _threshold(title: str, node: LocatedValue, vocabulary: ProbeVocabulary, take
     except FairnessError as error:
         assert scale is not None  # noqa: S101 - none raises nothing
         raise scale.error(str(error).removeprefix("scale: ")) from None
-    return DeclaredThreshold(name, written.first or written.line, expression, made, flaky.plain if flaky else None)
+    line = written.first or written.line
+    return DeclaredThreshold(name, " ".join(title.split()), line, expression, made, flaky.plain if flaky else None)
 
 
 def _take(name: str, node: LocatedValue, taken: dict[str, int]) -> None:

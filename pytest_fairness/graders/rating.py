@@ -72,7 +72,7 @@ class Rating(DeclarativeGrader):
             return nothing_read(answer, "no answer")
         scale = RatingScale(float(self.low), float(self.high))
         reading = read(scale.without_scale(level(text)), scale)
-        if not reading.found:
+        if not reading.is_single:
             return nothing_read(answer, reading.why)
         if not reading.certain and refuses(text):
             return nothing_read(answer, "a number is named in a refusal")

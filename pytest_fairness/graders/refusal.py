@@ -15,7 +15,7 @@ from pytest_fairness.core.finish_reasons import unfinished
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.graders.extraction import refusal_patterns
 from pytest_fairness.graders.extraction.answer import read
-from pytest_fairness.graders.extraction.languages import APOLOGIZES, REFUSES_ELSEWHERE, WEIGHS, is_english
+from pytest_fairness.graders.extraction.languages import APOLOGIZES, REFUSES_IN_OTHER_LANGUAGES, WEIGHS, is_english
 from pytest_fairness.graders.extraction.normalization import bare, final_text, plain
 from pytest_fairness.graders.extraction.vocabulary import of_options
 
@@ -51,7 +51,7 @@ def looks_like_refusal(answer: Answer, offered: AnswerOptions | None = None) -> 
     text = final_text(answer.text)
     if not refuses(text):
         return False
-    return offered is None or not read(text, of_options(offered)).found
+    return offered is None or not read(text, of_options(offered)).is_single
 
 
 def refuses(text: str) -> bool:
@@ -71,7 +71,7 @@ def refusal_of(text: str) -> bool | None:
     """
     text = plain(text)
     opening = text[:_OPENING]
-    match = refusal_patterns.REFUSES.search(opening) or REFUSES_ELSEWHERE.search(opening)
+    match = refusal_patterns.REFUSES.search(opening) or REFUSES_IN_OTHER_LANGUAGES.search(opening)
     if match is not None:
         return _refuses_after_all(text[match.end() :])
     if refusal_patterns.SORRY.match(text) is not None and len(text) < 60:
@@ -168,7 +168,7 @@ class Refusal(DeclarativeGrader):
         offered = prompt.metadata.get("options")
         text = final_text(answer.text)
         refused = refusal_of(text)
-        if refused is not False and isinstance(offered, AnswerOptions) and read(text, of_options(offered)).found:
+        if refused is not False and isinstance(offered, AnswerOptions) and read(text, of_options(offered)).is_single:
             return Grade(value=False)  # to choose "Can't answer" is an answer
         if refused is None:
             return Grade.none("unparsed", f"neither surely refuses nor answers: {text[-160:]!r}")

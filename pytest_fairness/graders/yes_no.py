@@ -98,7 +98,7 @@ class YesNo(DeclarativeGrader):
             return nothing_read(answer, "a no to a refusal")
         text = _NO_IDIOMS.sub(" ", _NO_TO_THE_ASKER.sub("", text))
         reading = read(text, _words(self.yes, self.no))
-        if not reading.found or (not reading.certain and refuses(text)):
+        if not reading.is_single or (not reading.certain and refuses(text)):
             return nothing_read(answer, reading.why or "a word for yes or no in a refusal")
         return Grade(reading.value)
 
@@ -198,9 +198,9 @@ class Regex(DeclarativeGrader):
         if self.which not in ("only", "first", "last"):
             raise FairnessError(f"which is {self.which!r}: take 'only', 'first' or 'last'")
         group: str | int = self.group if self.group is not None else _default_group(compiled)
-        known = [*compiled.groupindex, *range(compiled.groups + 1)]
-        if group not in known:
-            raise FairnessError(f"the pattern {self.pattern!r} has no group {group!r}: it has {known}")
+        groups = [*compiled.groupindex, *range(compiled.groups + 1)]
+        if group not in groups:
+            raise FairnessError(f"the pattern {self.pattern!r} has no group {group!r}: it has {groups}")
         extremes = self.extremes or (tuple(dict.fromkeys(self.values.values())) if self.values else (0, 1))
         values = {bare(plain(key)) or key: value for key, value in self.values.items()} if self.values else None
         for name, value in (("group", group), ("extremes", extremes), ("values", values), ("_compiled", compiled)):
@@ -213,8 +213,8 @@ class Regex(DeclarativeGrader):
     def fingerprint(self) -> str | None:
         """Class, parameters and version of the reading rules.
 
-        None where ``convert`` is a function, or a value has no stable form: what such a grader does cannot be
-        told apart by a name, so that its grades are not stored but made anew in every run.
+        None where ``convert`` is a function, or a value has no stable form: no name identifies what such a grader
+        does. Its grades are then not stored, but computed again in every run.
         """
         values = sorted(self.values.items()) if self.values else None
         try:
@@ -227,8 +227,8 @@ class Regex(DeclarativeGrader):
         text = answer_text(answer)
         if not text:
             return nothing_read(answer, "no answer")
-        found = [m[self.group or 0] for m in self._compiled.finditer(text)]
-        grades = [self._value(words) for words in found if words is not None]
+        matched = [m[self.group or 0] for m in self._compiled.finditer(text)]
+        grades = [self._value(words) for words in matched if words is not None]
         if not grades:
             return nothing_read(answer, f"nothing matches {self.pattern!r}")
         chosen = grades[-1] if self.which == "last" else grades[0]

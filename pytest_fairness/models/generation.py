@@ -126,8 +126,8 @@ class Generator:
 
     def tokens(self, text: str, *, add_special_tokens: bool) -> list[int]:
         """Return the tokens of a text."""
-        found: list[int] = self._tokenizer(text, add_special_tokens=add_special_tokens)["input_ids"]
-        return found
+        token_ids: list[int] = self._tokenizer(text, add_special_tokens=add_special_tokens)["input_ids"]
+        return token_ids
 
     def decoded(self, token: int) -> str:
         """Return the text of one token."""
@@ -215,7 +215,7 @@ def _processors(decoding: Decoding, jobs: Sequence[Job]) -> list[Any]:
     """Return what turns the choice of the most probable token into a draw: the Gumbel-max trick, one generator a row.
 
     A token with the highest log-probability plus Gumbel noise is a draw from the distribution. The noise of a
-    row comes from (seed, messages, repetition) alone, so its neighbours in a batch do not matter.
+    row comes from (seed, messages, repetition) alone, so its neighbors in a batch do not matter.
     """
     import torch
     from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper

@@ -114,18 +114,18 @@ class OpenAIModel(HostedModel):
         else:
             text = "\n\n".join(message["content"] for message in prompt.messages) if question.has_context else ""
             context = text.rstrip()  # blanks at its end belong to the first token of what follows
-            texts = {name: f"{text[len(context) :]}{each}" for name, (each,) in question.options.items()}
-            prompts = [context + each for each in texts.values()]
+            texts = {name: f"{text[len(context) :]}{option}" for name, (option,) in question.options.items()}
+            prompts = [context + continuation for continuation in texts.values()]
             body = {**shared, "prompt": prompts, "echo": True, "logprobs": 1, "max_tokens": 1}
             reply, latency = await self._reply_to(body, self._shown_url + "/completions")
             read = partial(_echoed, context=context, texts=texts)
         outcome = self._outcome(*reply, latency, partial(self._read_likelihoods, read, is_chat=question.exclusive))
         if isinstance(outcome, Answer):
             return outcome
-        if reply.status in _REFUSED and (said := _LOGPROBS_REFUSED.search(str(reply.body))):
-            fewer = "write fewer, such as top_logprobs=5, into its name, or " if said[0].lower() == _TOP else ""
+        if reply.status in _REFUSED and (refusal := _LOGPROBS_REFUSED.search(str(reply.body))):
+            fewer = "write fewer, such as top_logprobs=5, into its name, or " if refusal[0].lower() == _TOP else ""
             raise NoLikelihoodsError(
-                f"{self.name}: {self._shown_url} refused log-probabilities ({outcome.kind}: {said[0]}): "
+                f"{self.name}: {self._shown_url} refused log-probabilities ({outcome.kind}: {refusal[0]}): "
                 f"{fewer}{WAY_OUT}"
             )
         if reply.status in (404, 405, 501) and not question.exclusive:
@@ -147,12 +147,12 @@ class OpenAIModel(HostedModel):
         if is_chat and (answer := self._read(reply, latency)).finish_reason in (FILTER, REFUSAL):
             return answer
         try:
-            found = read(reply)
+            likelihoods = read(reply)
         except NoLikelihoodsError as error:
             raise NoLikelihoodsError(f"{self.name}: {self._shown_url} {error}") from None
         except ValueError as error:
             raise PermanentError(f"{self.name}: {self._shown_url} sent {error}") from None
-        return found.answer(_usage(_mapping(reply.get("usage"))), latency, _optional(reply.get("model")))
+        return likelihoods.answer(_usage(_mapping(reply.get("usage"))), latency, _optional(reply.get("model")))
 
     def _batches(self) -> OpenAIBatches:
         return OpenAIBatches(self)
@@ -167,11 +167,11 @@ class OpenAIModel(HostedModel):
         if not choices and ("id" in reply or usage):  # a prompt that was blocked
             return Answer("", FILTER, None, usage, latency, served_by)
         choice = choices[0]
-        said = choice.get("finish_reason")
-        finish = normalized(said)
+        stop_reason = choice.get("finish_reason")
+        finish = normalized(stop_reason)
         if finish == ERROR or choice.get("error"):
             raise self._broken_off(choice)
-        message = (choice.get("message") if said else choice["message"]) or {}
+        message = (choice.get("message") if stop_reason else choice["message"]) or {}
         text, thoughts = split_thinking(_text(message.get("content")))
         refusal = message.get("refusal")
         if refusal:
@@ -191,9 +191,9 @@ class OpenAIModel(HostedModel):
         """Return the error of an answer that ended half way, with the code that a gateway's server gave for it."""
         error = choice.get("error")
         code = error.get("code") if isinstance(error, Mapping) else None
-        said = redacted(str(code or error or choice.get("finish_reason")), self._service().secrets)[:200]
+        reason = redacted(str(code or error or choice.get("finish_reason")), self._service().secrets)[:200]
         return TransientError(
-            f"{self.name}: {self._shown_url} broke off its answer ({said})",
+            f"{self.name}: {self._shown_url} broke off its answer ({reason})",
             rate_limited=code == 429,
             sent=True,
             kind=str(code or "broken answer"),
@@ -211,9 +211,9 @@ class OpenAIModel(HostedModel):
 
     def _own_headers(self) -> dict[str, str]:
         account = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
-        known = {} if self._server == "name" else self._context.environment
+        environment = {} if self._server == "name" else self._context.environment
         return {
-            **{header: known[variable] for header, variable in account.items() if known.get(variable)},
+            **{header: environment[variable] for header, variable in account.items() if environment.get(variable)},
             **super()._own_headers(),
         }
 
@@ -282,11 +282,11 @@ def _first_token(reply: Mapping[str, Any], question: Continuations) -> Likelihoo
 
 def _echoed(reply: Mapping[str, Any], context: str, texts: Mapping[str, str]) -> Likelihoods:
     """Return the likelihoods of free texts, of text completions that echo them in any order."""
-    choices = {choice.get("index", place): choice for place, choice in enumerate(reply["choices"])}
+    choices = {choice.get("index", index): choice for index, choice in enumerate(reply["choices"])}
     if choices.keys() != set(range(len(texts))):
         raise ValueError(f"{len(choices)} completions of {len(texts)} texts")
     return Likelihoods(
-        {name: text_in(choices[place], context, text) for place, (name, text) in enumerate(texts.items())}
+        {name: text_in(choices[index], context, text) for index, (name, text) in enumerate(texts.items())}
     )
 
 
@@ -319,14 +319,14 @@ def _usage(counted: Mapping[str, Any]) -> dict[str, int]:
         "output": counted.get("completion_tokens"),
         "reasoning": details.get("reasoning_tokens"),
     }
-    found = {what: count for what, count in given.items() if isinstance(count, int)}
+    usage = {what: count for what, count in given.items() if isinstance(count, int)}
     total = counted.get("total_tokens")
-    if isinstance(total, int) and {"input", "output"} <= found.keys():
-        hidden = total - found["input"] - found["output"]
+    if isinstance(total, int) and {"input", "output"} <= usage.keys():
+        hidden = total - usage["input"] - usage["output"]
         if hidden > 0:
-            found["output"] += hidden
-            found["reasoning"] = max(found.get("reasoning", 0), hidden)
-    return found
+            usage["output"] += hidden
+            usage["reasoning"] = max(usage.get("reasoning", 0), hidden)
+    return usage
 
 
 def _usage_of_response(counted: Mapping[str, Any]) -> dict[str, int]:

@@ -101,10 +101,12 @@ class ReplayModel:
             if names:
                 if not all(name in prompt.metadata for name in names):
                     continue
-                found = records.get(_values(prompt.metadata, names))
+                recordings = records.get(_values(prompt.metadata, names))
             else:
-                found = records.get(_messages(prompt.messages))
-            of_kind = {number: record for (kind, number), record in (found or {}).items() if kind == holds_likelihoods}
+                recordings = records.get(_messages(prompt.messages))
+            of_kind = {
+                number: record for (kind, number), record in (recordings or {}).items() if kind == holds_likelihoods
+            }
             if of_kind:
                 return self._repetition(of_kind, prompt, repetition).answer
         what = "likelihoods for" if holds_likelihoods else "recording of"
@@ -114,10 +116,10 @@ class ReplayModel:
         """Forget what was read."""
         self._index = None
 
-    def _repetition(self, found: dict[int | None, _Record], prompt: Prompt, repetition: int) -> _Record:
-        record = found.get(repetition) or found.get(None)
+    def _repetition(self, recordings: dict[int | None, _Record], prompt: Prompt, repetition: int) -> _Record:
+        record = recordings.get(repetition) or recordings.get(None)
         if record is None:
-            recorded = ", ".join(str(number) for number in sorted(n for n in found if n is not None))
+            recorded = ", ".join(str(number) for number in sorted(n for n in recordings if n is not None))
             raise PermanentError(
                 f"{self.name} has no recording of repetition {repetition} (it has {recorded}) of {_shown(prompt)}"
             )

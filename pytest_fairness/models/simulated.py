@@ -1,4 +1,4 @@
-"""``simulated:NAME``: a labeled stand-in whose bias is planted, to demonstrate and to test the measuring."""
+"""``simulated:NAME``: a labeled simulated model with known bias, for demonstrations and tests."""
 
 from __future__ import annotations
 
@@ -127,14 +127,14 @@ class SimulatedModel:
         refusal = self._refusal + (self._refusal_gap if self._concerned(prompt) else 0)
         answered = (1 - refusal) * (1 - self._garbage)
         logs = {name: answered * shares[name] for name in question.options}
-        found = {
+        likelihoods = {
             name: OptionLikelihood.exact(
                 math.log(share) if share > 0 else -math.inf, greedy=None if question.exclusive else share > 0.5
             )
             for name, share in logs.items()
         }
         words = sum(len(message["content"].split()) for message in prompt.messages)
-        return Likelihoods(found).answer({"input": words, "output": 1}, self._latency)
+        return Likelihoods(likelihoods).answer({"input": words, "output": 1}, self._latency)
 
     async def close(self) -> None:
         """Release nothing: the model holds no resources."""

@@ -139,7 +139,7 @@ class TransformersModel:
         except ModelError as error:
             raise type(error)(f"{self.name}: {error}") from None
         except Exception as error:  # of torch or transformers: anything
-            raise PermanentError(f"{self.name}: {self._told(error)}") from error
+            raise PermanentError(f"{self.name}: {self._error_text(error)}") from error
 
     def _load(self) -> Generator:
         try:
@@ -159,14 +159,14 @@ class TransformersModel:
                 chat=self._chat,
             )
         except ImportError as error:
-            raise FatalError(f"{self._told(error)}: {install('transformers')}") from error
+            raise FatalError(f"{self._error_text(error)}: {install('transformers')}") from error
         except Exception as error:
-            raise FatalError(f"its weights cannot be loaded from {self._source}: {self._told(error)}") from error
+            raise FatalError(f"its weights cannot be loaded from {self._source}: {self._error_text(error)}") from error
         finally:
             if bars:
                 logging.enable_progress_bar()
 
-    def _told(self, error: Exception) -> str:
+    def _error_text(self, error: Exception) -> str:
         text = " ".join(str(error).split())[:300]
         return f"{type(error).__name__}: {redacted(text, secrets_in(self._context.environment))}"
 

@@ -71,9 +71,9 @@ class CollectedTests:
     def uncollected(self, root: Path) -> dict[str, ExpectedThreshold]:
         """Return the rows of the thresholds in the source of such files."""
         return {
-            f"{file}::{name}": uncollected_row(f"{file}::{name}", line).unjudged(fields)
+            f"{file}::{name}": uncollected_row(f"{file}::{name}", line, title).unjudged(fields)
             for file, fields in self._closed.items()
-            for name, line in _thresholds_in(root / file)
+            for name, line, title in _thresholds_in(root / file)
         }
 
     def left_out(self, selected: Collection[str]) -> Iterator[pytest.Function]:
@@ -100,8 +100,8 @@ class CollectedTests:
         return "; ".join(remarks)
 
 
-def _thresholds_in(file: Path) -> Iterator[tuple[str, int]]:
-    """Yield the names and lines of the functions that a file, unread by Python, marks as thresholds."""
+def _thresholds_in(file: Path) -> Iterator[tuple[str, int, str]]:
+    """Yield names, lines and titles of the functions that a file, unread by Python, marks as thresholds."""
     try:
         statements: list[tuple[str, ast.stmt]] = [("", node) for node in ast.parse(file.read_bytes()).body]
     except (OSError, SyntaxError, ValueError):
@@ -109,12 +109,20 @@ def _thresholds_in(file: Path) -> Iterator[tuple[str, int]]:
     for prefix, node in statements:  # grows by the contents of classes
         if isinstance(node, ast.ClassDef):
             statements += [(f"{prefix}{node.name}::", inner) for inner in node.body]
-        elif isinstance(node, ast.FunctionDef) and any(map(_marks_threshold, node.decorator_list)):
-            yield f"{prefix}{node.name}", node.lineno
+        elif isinstance(node, ast.FunctionDef) and (mark := _threshold_mark(node)):
+            yield f"{prefix}{node.name}", node.lineno, _literal_title(mark)
 
 
-def _marks_threshold(decorator: ast.expr) -> bool:
-    return isinstance(decorator, ast.Call) and ast.unparse(decorator.func).endswith("mark.threshold")
+def _threshold_mark(function: ast.FunctionDef) -> ast.Call | None:
+    calls = [decorator for decorator in function.decorator_list if isinstance(decorator, ast.Call)]
+    return next((call for call in calls if ast.unparse(call.func).endswith("mark.threshold")), None)
+
+
+def _literal_title(mark: ast.Call) -> str:
+    """Return the title in the source of a mark; empty where it is no literal text."""
+    values = [keyword.value for keyword in mark.keywords if keyword.arg == "title"]
+    texts = [value.value for value in values if isinstance(value, ast.Constant) and isinstance(value.value, str)]
+    return texts[0].strip() if texts else ""
 
 
 def _probe_of(item: pytest.Item) -> int | None:

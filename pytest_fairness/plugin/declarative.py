@@ -124,7 +124,7 @@ def _threshold_test(declared: DeclaredThreshold, probe: Callable[..., object], p
     if declared.flaky is not None:
         test = pytest.mark.flaky_threshold(**declared.flaky)(test)
     scale = {} if declared.scale is None else {"scale": declared.scale}
-    return pytest.mark.threshold(probe=probe, **scale)(test)
+    return pytest.mark.threshold(probe=probe, title=declared.title, **scale)(test)
 
 
 def _placed(source: str, name: str, path: Path, line: int, **names: object) -> FunctionType:

@@ -26,8 +26,10 @@ MOST_ITEMS = 1_000_000
 DEFAULT_GRADERS = {"answer": "grader"}
 """The graders of a probe that names none: the fixture `grader`."""
 PROBE_ARGUMENTS = ("items", "grade", "repetitions", "harm", "sources", "crossed", "confidence", "calibration", "space")
-THRESHOLD_ARGUMENTS = ("probe", "scale")
+THRESHOLD_ARGUMENTS = ("probe", "title", "scale")
 FLAKY_ARGUMENTS = ("reason", "until", "max_flip")
+LONGEST_TITLE = 100
+"""The most characters of a threshold's title."""
 _LONGEST_FLAKY = timedelta(days=366)
 """The longest time that a flaky mark may last."""
 
@@ -38,7 +40,8 @@ MARKS = (
         "it; calibration='labels.jsonl' corrects a judge's grades by a human's labels"
     ),
     (
-        "threshold(probe, scale=None): a test of `measured`, the metrics of that probe's whole sample; "
+        "threshold(probe, title='', scale=None): a test of `measured`, the metrics of that probe's whole sample; "
+        "title='Women and men advance alike' is its name in reports; "
         "scale=Scale(A=..., B=..., C=...) is for the marks of its estimates"
     ),
     (
@@ -309,7 +312,29 @@ def threshold_probe(function: Callable[..., object]) -> Callable[..., object]:
     if mark_of(probe, "probe") is None:
         raise FairnessError(f"threshold {function.__name__}: its probe is {probe!r}, which is not marked as a probe")
     threshold_scale(function)
+    title = arguments.get("title")
+    if title is not None and (fault := _title_fault(title)):
+        raise FairnessError(
+            f"threshold {function.__name__}: its title {fault}: "
+            f"write one line of 1 to {LONGEST_TITLE} characters, such as title='Women and men advance alike'"
+        )
     return probe
+
+
+def declared_title(function: object) -> str:
+    """Return the title that a threshold's mark gives; empty where it gives none, or an invalid one."""
+    mark = mark_of(function, "threshold")
+    title = None if mark is None else mark.kwargs.get("title")
+    return title.strip() if isinstance(title, str) and not _title_fault(title) else ""
+
+
+def _title_fault(title: object) -> str:
+    """Return what is wrong with a title; empty where nothing is."""
+    if not isinstance(title, str) or not title.strip():
+        return f"is {title!r:.60}"
+    if len(title.strip()) > LONGEST_TITLE:
+        return f"has {len(title.strip()):,} characters"
+    return "" if title.strip().isprintable() else f"is {title!r}, with a line break or a control character"
 
 
 def threshold_scale(function: Callable[..., object]) -> MarkScale | None:

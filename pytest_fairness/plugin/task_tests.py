@@ -11,6 +11,7 @@ import pytest
 
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.plugin.compat import MadeModule
+from pytest_fairness.plugin.markers import LONGEST_TITLE
 from pytest_fairness.plugin.task_thresholds import HarnessTask, TaskThreshold
 
 SOURCE = "source"
@@ -31,7 +32,9 @@ class TaskModule(MadeModule):
             setattr(module, test.__name__, test)
             for text in texts_for(name, self.thresholds):
                 made = self._threshold_test(name, TaskThreshold(text, task))
-                setattr(module, made.__name__, pytest.mark.threshold(probe=test)(made))
+                title = f"{name}: {text}"
+                mark = pytest.mark.threshold(probe=test, title=title if len(title) <= LONGEST_TITLE else None)
+                setattr(module, made.__name__, mark(made))
         return module
 
     def _probe_test(self, name: str) -> Callable[..., None]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 
 import pytest
 
-from pytest_fairness.core.formatting import bounds_of, figures
+from pytest_fairness.core.formatting import bounds_of, decimals, number
 from pytest_fairness.core.marks import NOT_MARKED
 from pytest_fairness.core.results import MarkResult, RunResults, SearchResult, ThresholdResult
 from pytest_fairness.plugin.failure_causes import CauseCounts
@@ -16,8 +17,9 @@ from pytest_fairness.plugin.outcomes import UNJUDGED, in_line
 from pytest_fairness.report import phrases
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.release import NOT_JUDGED, NOT_SELECTED, reason_of, sentence
+from pytest_fairness.report.severity import worst_first
 
-COLOURS = {
+COLORS = {
     "fair": {"green": True},
     "unfair": {"red": True},
     "undecided": {"yellow": True},
@@ -26,6 +28,7 @@ COLOURS = {
 }
 _LONG_CAUSE = 400
 """Characters that tell a cause from others; a row may hold no more of it."""
+_INDENT = "   "
 _MOST_NAMES = 3
 """The most names listed of thresholds that were not selected."""
 
@@ -45,14 +48,14 @@ def write_summary(
     for model, of_model in by_model(results.thresholds).items():
         reporter.write_sep("=", escape_controls(f"fairness: {model}"))
         for line, row in table(of_model, width):
-            reporter.write_line(line, **({"bold": True} if row is None else COLOURS[row.verdict]))
+            reporter.write_line(line, **({"bold": True} if row is None else COLORS[row.verdict]))
         for line in notes(of_model, width, causes):
             reporter.write_line(line)
         for line in marks(results.marks, of_model[0].model, width):
             reporter.write_line(line)
         release = releases[of_model[0].model]
         for line in wrapped(sentence(release), width):
-            reporter.write_line(line, **COLOURS[release.verdict])
+            reporter.write_line(line, **COLORS[release.verdict])
     write_searches(reporter, results.searches, width)
     for line in [*closing(results, width), *written]:
         reporter.write_line(line)
@@ -62,46 +65,36 @@ def write_summary(
 
 
 def table(rows: Sequence[ThresholdResult], width: int) -> Iterator[tuple[str, ThresholdResult | None]]:
-    """Yield the thresholds of one model, at most ``width`` columns wide, each with its row; the heads have none.
+    """Yield the lines of one model's thresholds, worst first in each suite, each with its row; headings have none.
 
-    Reasons follow on lines of their own. What the user did not select is left to them.
+    A title is never cut: where it is wider than its column, the numbers stand on the line below. Reasons follow on
+    lines of their own. What the user did not select is left to them.
     """
-    rows = [row for row in rows if not _is_not_selected(row)]
+    rows = worst_first(row for row in rows if not _is_not_selected(row))
     if not rows:
         return
-    columns = _columns(rows)
-    heads = [column.head for column in columns]
-    cells = [[column.cell(row) for column in columns] for row in rows]
-    sizes = [max(map(len, texts)) for texts in zip(heads, *cells, strict=True)]
-    # The threshold's name is what can be cut: its test is named in the failures.
-    (named,) = (index for index, column in enumerate(columns) if column.is_cut)
-    others = sum(sizes) - sizes[named] + 1 + len("  ") * (len(columns) - 1)
-    sizes[named] = max(8, min(sizes[named], width - others))
-    for texts, of in zip((heads, *cells), (None, *rows), strict=True):
-        cut = (text if len(text) <= size else text[: size - 3] + "..." for text, size in zip(texts, sizes, strict=True))
-        line = " " + "  ".join(text.ljust(size) for text, size in zip(cut, sizes, strict=True)).rstrip()
-        yield line, of
+    digits = max(map(_decimals, rows))
+    titles = [escape_controls(row.threshold) for row in rows]
+    cells = [(_estimate(row, digits), bounds_of(row) or "-", row.mark or NOT_MARKED, _verdict(row)) for row in rows]
+    heads = (f"estimate ({_level(rows)} CI)", "bounds", "mark", "verdict")
+    widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
+    room = width - 1 - len(_INDENT) - sum(2 + size for size in widths)
+    column = max(len("threshold"), min(room, max(map(len, titles))))
 
+    def line(title: str, numbers: Sequence[str]) -> str:
+        texts = zip((title, *numbers), (column, *widths), strict=True)
+        return (_INDENT + "  ".join(text.ljust(size) for text, size in texts)).rstrip()
 
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column of the table of thresholds."""
-
-    head: str
-    cell: Callable[[ThresholdResult], str]
-    is_cut: bool = False
-    """Whether its texts are cut where a terminal is too narrow."""
-
-
-def _columns(rows: Sequence[ThresholdResult]) -> list[Column]:
-    return [
-        Column("suite", lambda row: row.suite),
-        Column("threshold", lambda row: row.threshold, is_cut=True),
-        Column(f"estimate ({_level(rows)} CI)", _estimate),
-        Column("bounds", lambda row: bounds_of(row) or "-"),
-        Column("mark", lambda row: row.mark or NOT_MARKED),
-        Column("verdict", _verdict),
-    ]
+    yield line("threshold", heads), None
+    for suite in dict.fromkeys(row.suite for row in rows):
+        yield f" {escape_controls(suite)}", None
+        for row, title, numbers in zip(rows, titles, cells, strict=True):
+            if row.suite != suite:
+                continue
+            if len(title) > column:
+                for part in textwrap.wrap(title, width - 1, initial_indent=_INDENT, subsequent_indent=2 * _INDENT):
+                    yield part, row
+            yield line(title if len(title) <= column else "", numbers), row
 
 
 def _is_not_selected(row: ThresholdResult) -> bool:
@@ -110,9 +103,9 @@ def _is_not_selected(row: ThresholdResult) -> bool:
 
 def write_causes(reporter: pytest.TerminalReporter, causes: CauseCounts, width: int) -> None:
     """Write a section of the requests that could not be made, each cause once."""
-    for number, (cause, attempts) in enumerate(causes):
-        if not number:
-            reporter.write_sep("=", "fairness: not asked", red=True)
+    for index, (cause, attempts) in enumerate(causes):
+        if not index:
+            reporter.write_sep("=", "fairness: requests that could not be made", red=True)
         count = f" ({attempts:,} attempt{'s' * (attempts != 1)} not made)" if attempts else ""
         for line in wrapped(cause + count, width):
             reporter.write_line(line, red=True)
@@ -129,13 +122,13 @@ def notes(rows: Sequence[ThresholdResult], width: int, causes: CauseCounts) -> I
         if looks and looks.of > 1 and row.estimate is not None:
             yield from wrapped(
                 f"{row.threshold}: look {looks.number} of {looks.of} ({row.items:,} items, "
-                f"{row.attempts:,} attempts), judged with a {(row.confidence or 0.95) * 100:.4g}% interval",
+                f"{row.attempts:,} attempts), evaluated at {(row.confidence or 0.95) * 100:.4g}% confidence",
                 width,
             )
         for more in phrases.remarks(row):
             yield from wrapped(f"{row.threshold}: {more}", width)
-        if row.verdict == "undecided" and not row.message.startswith(common_beginnings):
-            yield from wrapped(f"{row.threshold}: {row.advice}", width)
+    undecided = [row for row in rows if row.verdict == "undecided" and not row.message.startswith(common_beginnings)]
+    yield from _advice(undecided, width)
     reasons: dict[str, list[str]] = {}  # one cause may be that of many
     for row in rows:
         if row.verdict == "invalid" and not row.message.startswith(common_beginnings):
@@ -147,6 +140,18 @@ def notes(rows: Sequence[ThresholdResult], width: int, causes: CauseCounts) -> I
     if left := [row.threshold for row in rows if _is_not_selected(row)]:
         more = f" and {len(left) - _MOST_NAMES} more" if len(left) > _MOST_NAMES else ""
         yield from wrapped(f"not selected: {'; '.join(left[:_MOST_NAMES])}{more}", width)
+
+
+def _advice(rows: Sequence[ThresholdResult], width: int) -> Iterator[str]:
+    """Yield the sample size that each undecided threshold needs; a reason that several share stands once, first."""
+    parts = [row.advice.split("; ") for row in rows]
+    counts = Counter(part for of_row in parts for part in of_row)
+    for part, count in counts.items():
+        if count > 1:
+            yield from wrapped(f"{count} undecided thresholds: {part}", width)
+    for row, of_row in zip(rows, parts, strict=True):
+        if own := [part for part in of_row if counts[part] == 1]:
+            yield from wrapped(f"{row.threshold}: {'; '.join(own)}", width)
 
 
 def marks(aggregated: Sequence[MarkResult], model: str, width: int) -> Iterator[str]:
@@ -207,10 +212,16 @@ def _level(rows: Sequence[ThresholdResult]) -> str:
     return "/".join(f"{level * 100:.4g}%" for level in levels) or "95%"
 
 
-def _estimate(row: ThresholdResult) -> str:
+def _decimals(row: ThresholdResult) -> int:
+    """Return how many decimals show on which side of its bounds an estimate and its interval lie."""
+    values = [value for value in (row.estimate, row.low, row.high) if value is not None]
+    return decimals(values, [comparison.bound for comparison in row.comparisons])
+
+
+def _estimate(row: ThresholdResult, digits: int) -> str:
     if row.estimate is None:
         return "-"
-    value, low, high = figures(row, row.comparisons)
+    value, low, high = (number(math.nan if end is None else end, digits) for end in (row.estimate, row.low, row.high))
     return f"{value} ({low} to {high})"
 
 

@@ -31,7 +31,7 @@ from pytest_fairness.core.results import (
 from pytest_fairness.core.verdicts import Judgment, flip_probability
 from pytest_fairness.plugin.evaluation import override_of
 from pytest_fairness.plugin.identity import model_source, sample_of
-from pytest_fairness.plugin.markers import Probe, threshold_scale
+from pytest_fairness.plugin.markers import Probe, declared_title, threshold_scale
 from pytest_fairness.plugin.measurement import LazyMeasured
 from pytest_fairness.plugin.session import SESSION
 from pytest_fairness.plugin.settings import Settings
@@ -196,12 +196,14 @@ def location(item: pytest.Item, failure: BaseException | None = None) -> tuple[s
 
 
 def threshold_title(item: pytest.Item) -> str:
-    """Return the name of a threshold as reports show it, with the parameters that are not its model's.
+    """Return a threshold's title, with the parameters that are not its model's.
 
-    ``test_women_and_men_advance_alike[openai:x]`` is ``women and men advance alike``, and
-    ``test_reach[0.8]`` is ``reach (bound=0.8)``.
+    The test's name stands in for a title that its mark does not give: ``test_women_and_men_advance_alike[openai:x]``
+    is ``women and men advance alike``, and ``test_reach[0.8]`` is ``reach (bound=0.8)``.
     """
-    name = str(getattr(item, "originalname", None) or item.name).removeprefix("test_").replace("_", " ")
+    name = declared_title(getattr(item, "function", None)) or _title_of_name(
+        getattr(item, "originalname", None) or item.name
+    )
     callspec: Any = getattr(item, "callspec", None)
     indices: dict[str, int] = {} if callspec is None else callspec.indices
     own = []
@@ -212,6 +214,10 @@ def threshold_title(item: pytest.Item) -> str:
     sample = sample_of(item)
     own += ["propensities"] if sample is not None and sample.probe.is_propensity else []
     return f"{name} ({', '.join(own)})" if own else name
+
+
+def _title_of_name(name: str) -> str:
+    return name.removeprefix("test_").replace("_", " ")
 
 
 def expected_row(item: pytest.Item) -> ExpectedThreshold:
@@ -230,11 +236,11 @@ def expected_row(item: pytest.Item) -> ExpectedThreshold:
     )
 
 
-def uncollected_row(test: str, line: int) -> ExpectedThreshold:
-    """Return what is known of a threshold of which only the source was read."""
+def uncollected_row(test: str, line: int, title: str) -> ExpectedThreshold:
+    """Return what is known of a threshold of which only the source was read; ``title`` may be empty."""
     file, _, name = test.partition("::")
     suite = PurePosixPath(file).parent.name or PurePosixPath(file).stem.removeprefix("test_")
-    title = name.rpartition("::")[2].removeprefix("test_").replace("_", " ")
+    title = title or _title_of_name(name.rpartition("::")[2])
     return ExpectedThreshold(id=test, suite=suite, threshold=title, location=(file, line))
 
 

@@ -55,7 +55,7 @@ class Unfair(ThresholdFailure):
 
 
 class Undecided(ThresholdFailure):
-    """The interval straddles a bound."""
+    """The interval crosses a bound."""
 
 
 class Invalid(ThresholdFailure):
@@ -109,7 +109,7 @@ def at_look(judgment: Judgment, measured: LazyMeasured) -> Judgment:
     if judgment.verdict in (Verdict.INVALID, Verdict.UNDECIDED) and measured.cause is not None:
         # Not that all is ungraded, or more items are needed; and no flaky mark excuses what was not asked.
         cause, count = measured.cause
-        return Judgment(judgment.verdict, reason=f"{cause} ({count:,} not asked)")
+        return Judgment(judgment.verdict, reason=f"{cause} ({count:,} requests not made)")
     if judgment.verdict in (Verdict.FAIR, Verdict.UNDECIDED) and measured.is_tryout:
         return replace(judgment, verdict=Verdict.UNDECIDED, reason=tryout(measured))
     if judgment.verdict is Verdict.UNDECIDED:
@@ -122,7 +122,7 @@ def tryout(measured: LazyMeasured) -> str:
     declared, _ = measured.probe.declared
     items = len(measured.probe.items)
     return (
-        f"a try-out: {items:,} of {declared:,} items say nothing good; measure at least a quarter of them, "
+        f"a try-out of {items:,} of {declared:,} items is never fair: measure at least a quarter of them, "
         "and all for a verdict"
     )
 

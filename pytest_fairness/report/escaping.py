@@ -32,6 +32,6 @@ def escape_controls(text: str, *, lines: bool = False) -> str:
     return _HIDDEN.sub(_written, text).replace("\t", r"\u0009").replace("\n", r"\u000a")
 
 
-def _written(found: re.Match[str]) -> str:
-    code = ord(found[0])
+def _written(match: re.Match[str]) -> str:
+    code = ord(match[0])
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"

@@ -7,7 +7,7 @@ from pytest_fairness.core.results import ExampleSideResult
 
 
 def tally(numbers: ExampleSideResult) -> str:
-    """``4 of 5 answers, 1 ungraded``: how often it came out, or what it was on average.
+    """Return the count or the mean of an outcome: ``4 of 5 answers, 1 ungraded``.
 
     >>> tally(ExampleSideResult(group="", events=4, graded=5, attempts=6, mean=0.8))
     '4 of 5 answers, 1 ungraded'
@@ -21,14 +21,14 @@ def tally(numbers: ExampleSideResult) -> str:
     return f"{text}, {attempts - graded:,} ungraded" if attempts > graded else text
 
 
-def said(graded: GradedAttempt) -> str:
+def answer_or_error(graded: GradedAttempt) -> str:
     """Return the answer, or why there is none."""
     attempt = graded.attempt
     return attempt.answer.text if attempt.answer else f"no answer: {attempt.error or 'it is not in the store'}"
 
 
 def grades(graded: GradedAttempt) -> str:
-    """``hired: true, tone: ungraded (refusal)``."""
+    """Return the grades of an attempt: ``hired: true, tone: ungraded (refusal)``."""
     return ", ".join(f"{name}: {_grade(grade)}" for name, grade in graded.grades.items())
 
 

@@ -68,36 +68,36 @@ def _question(row: ThresholdResult) -> tuple[object, ...]:
 
 def _slices(row: ThresholdResult, metrics: Sequence[MetricResult]) -> Iterator[MetricResult]:
     """Return the estimates of the same metric, whatever its sign, on parts of this sample: one attribute more fixed."""
-    asked = row.probe, row.model, row.base or row.metric
+    key = row.probe, row.model, row.base or row.metric
     for metric in metrics:
-        if (metric.probe, metric.model, metric.base or metric.metric) != asked:
+        if (metric.probe, metric.model, metric.base or metric.metric) != key:
             continue
         if row.slice.items() < metric.slice.items() and len(metric.slice) == len(row.slice) + 1:
             yield metric
 
 
 def _example(row: ThresholdResult, results: RunResults, by_key: Mapping[str, GradedAttempt]) -> ExampleView | None:
-    found = row.example
-    if found is None:
+    example = row.example
+    if example is None:
         return None
     sides = []
-    for side in found.sides:
+    for side in example.sides:
         attempts = [by_key[key] for key in side.keys if key in by_key]
         if not attempts:
             return None
         sides.append(SideView(side.group, attempts[0].prompt, attempts, side))
     item = sides[0].attempts[0].item
-    test = found.test or _item_test(row, item)
+    test = example.test or _item_test(row, item)
     return ExampleView(item.id, sides, command_of_test(test, row.location[0], results.run, _named(row)))
 
 
 def _item_test(row: ThresholdResult, item: ProbeItem) -> str:
     """Return the id of an item's test, from that of a threshold on the same model."""
     file, _, name = row.probe.partition("@")[0].partition("::")  # behind it a class with graders of its own
-    beside = row.location[0].replace("\\", "/")  # from the rootdir, outside of which ids name less of the path
-    place = beside if f"/{beside}".endswith(f"/{file}") else file
+    threshold_file = row.location[0].replace("\\", "/")  # from the rootdir, outside of which ids name less of the path
+    test_file = threshold_file if f"/{threshold_file}".endswith(f"/{file}") else file
     model = row.id.partition("[")[2].removesuffix("]")
-    return f"{place}::{name.replace('.', '::')}[{item.test_id}{'-' if model else ''}{model}]"
+    return f"{test_file}::{name.replace('.', '::')}[{item.test_id}{'-' if model else ''}{model}]"
 
 
 def _named(row: ThresholdResult) -> str:
@@ -138,9 +138,9 @@ def _redacted_attempt(attempt: Attempt, redact: Callable[[str], str]) -> Attempt
 
 
 def _redacted_answer(answer: Answer, redact: Callable[[str], str]) -> Answer:
-    told = answer.text, answer.finish_reason, answer.reasoning, answer.served_by
-    text, finish_reason, reasoning, served_by = (each and redact(each) for each in told)
-    if (text, finish_reason, reasoning, served_by) == told:
+    texts = answer.text, answer.finish_reason, answer.reasoning, answer.served_by
+    text, finish_reason, reasoning, served_by = (part and redact(part) for part in texts)
+    if (text, finish_reason, reasoning, served_by) == texts:
         return answer
     return replace(answer, text=text or "", finish_reason=finish_reason or "", reasoning=reasoning, served_by=served_by)
 

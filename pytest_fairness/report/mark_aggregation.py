@@ -20,15 +20,15 @@ def aggregated(rows: Sequence[ThresholdResult]) -> list[MarkResult]:
         "field": _fields(rows),
         "harm": lambda row: row.harm,
     }
-    found = []
+    results = []
     for kind, of in kinds.items():
-        known = dict.fromkeys((row.model, of(row)) for row in rows if row.scale is not None)
-        for model, name in known:
+        keys = dict.fromkeys((row.model, of(row)) for row in rows if row.scale is not None)
+        for model, name in keys:
             counted = [row for row in rows if of(row) == name and row.model in (model, "") and _counts(row)]
             mark = aggregate(row.mark or NOT_MARKED for row in counted)
             if name:
-                found.append(MarkResult(model=model, mark=None if mark == NOT_MARKED else mark, **{kind: name}))
-    return found
+                results.append(MarkResult(model=model, mark=None if mark == NOT_MARKED else mark, **{kind: name}))
+    return results
 
 
 def _fields(rows: Sequence[ThresholdResult]) -> Callable[[ThresholdResult], str]:

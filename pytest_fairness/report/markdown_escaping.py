@@ -32,8 +32,8 @@ def escape(text: str) -> str:
     '&#64;&#8203;someone, see &#35;&#8203;12'
     """
     shown = escape_controls(" ".join(text.split()))
-    gaps = {found.start() for found in _LINKS.finditer(shown)}
-    written = [(_GAP if place in gaps else "") + _reference(character) for place, character in enumerate(shown)]
+    gaps = {match.start() for match in _LINKS.finditer(shown)}
+    written = [(_GAP if position in gaps else "") + _reference(character) for position, character in enumerate(shown)]
     first = _FIRST.match(shown)
     if first:
         written[0] = f"&#{ord(first[0])};"

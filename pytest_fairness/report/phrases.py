@@ -1,4 +1,4 @@
-"""Sentences about a whole run, in the same words everywhere."""
+"""Sentences about a run, the same in every output."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pytest_fairness.core.formatting import span_text
 from pytest_fairness.core.results import RunResult, SearchResult, ThresholdResult
 from pytest_fairness.report.release import NOT_JUDGED
 
-UNVERSIONED = "if the application has changed, say so by its attribute fairness_version"
-SIMULATED = "answers of a stand-in with planted bias, not of a real model"
+UNVERSIONED = "if the application has changed, set its attribute fairness_version"
+SIMULATED = "answers with a known bias, not from a real model"
 
 
 def is_simulated(model: str) -> bool:
@@ -18,7 +18,7 @@ def is_simulated(model: str) -> bool:
 
 
 def totals(run: RunResult) -> str:
-    """``7,200 attempts (6,900 from the store), 41 ungraded (0.6%), 1,100,000 tokens``, of a results file's run."""
+    """Return a run's totals: ``7,200 attempts (6,900 from the store), 41 ungraded (0.6%), 1,100,000 tokens``."""
     attempts = run.attempts
     parts = [f"{attempts:,} attempts ({run.from_store:,} from the store)"]
     if attempts:
@@ -65,9 +65,9 @@ def money(usd: float) -> str:
 
 
 def asked_by_graders(run: RunResult) -> list[str]:
-    """Return what graders asked of whom, a line for each model; a run of an older version does not tell."""
+    """Return the requests of graders, a line for each model; a run of an older version has none."""
     return [
-        f"graders asked {line.model} {line.calls:,} times: {line.input + line.output:,} tokens, "
+        f"graders made {line.calls:,} requests to {line.model}: {line.input + line.output:,} tokens, "
         f"{'cost not known' if line.cost_usd is None else money(line.cost_usd)}"
         for line in run.calls
         if line.role == "graders"
@@ -75,14 +75,14 @@ def asked_by_graders(run: RunResult) -> list[str]:
 
 
 def failed_requests(run: RunResult) -> str:
-    """``of 1,240 requests 12 failed (429: 9, timeout: 3)``; nothing where none did."""
+    """Return ``12 of 1,240 requests failed (429: 9, timeout: 3)``; nothing where none did."""
     requests = sum(line.requests for line in run.calls)
     errors: dict[str, int] = {}
     for line in run.calls:
         for kind, count in line.errors.items():
             errors[kind] = errors.get(kind, 0) + count
-    kinds = ", ".join(f"{kind}: {count:,}" for kind, count in sorted(errors.items(), key=lambda each: -each[1]))
-    return f"of {requests:,} requests {sum(errors.values()):,} failed ({kinds})" if errors else ""
+    kinds = ", ".join(f"{kind}: {count:,}" for kind, count in sorted(errors.items(), key=lambda pair: -pair[1]))
+    return f"{sum(errors.values()):,} of {requests:,} requests failed ({kinds})" if errors else ""
 
 
 def promise(rows: Sequence[ThresholdResult]) -> str:
@@ -93,35 +93,34 @@ def promise(rows: Sequence[ThresholdResult]) -> str:
     share = max((row.risk for row in rows if row.risk), default=0.025)
     thresholds = f"{len(rows)} threshold{'s' if len(rows) > 1 else ''}"
     return (
-        f"a model on or beyond a bound is called fair in at most {share:.1%} of runs, one inside is called unfair "
-        f"in at most {share:.1%}; {thresholds}: at most {share * len(rows):.3g} false alarms if every value "
-        "sat on its bound"
+        f"error rates per threshold: false fair at most {share:.1%}, false unfair at most {share:.1%}; "
+        f"expected false alarms: at most {share * len(rows):.3g} over {thresholds}"
     )
 
 
 def own(row: ThresholdResult) -> str:
-    """Return what the project has set for a threshold in place of its suite; nothing where it has set nothing.
+    """Return what pyproject.toml overrides of a threshold; nothing where it overrides nothing.
 
     >>> from pytest_fairness.core.results import LooksResult, OverrideResult
     >>> own(ThresholdResult(id="t", own={"bounds": OverrideResult(set=[0.7, 1.4], instead_of=[0.8, 1.2])}))
-    "set by this project: bounds of 0.7 to 1.4, the suite's are 0.8 to 1.2"
+    'overridden in pyproject.toml: bounds 0.7 to 1.4 (suite: 0.8 to 1.2)'
     """
-    known = row.own
+    overrides = row.own
     parts = []
-    if bounds := known.get("bounds"):
+    if bounds := overrides.get("bounds"):
         now, suite = span_text(bounds.set), span_text(bounds.instead_of)
-        parts.append(f"bounds of {now}, the suite's are {suite}")
-    if "scale" in known:
-        parts.append("its scale of marks")
-    if repetitions := known.get("repetitions"):
-        parts.append(f"{repetitions.set:,} repetitions, the suite has {repetitions.instead_of:,}")
-    if confidence := known.get("confidence"):
-        parts.append(f"a confidence of {confidence.set:.4g}, the suite has {confidence.instead_of:.4g}")
-    return f"set by this project: {'; '.join(parts)}" if parts else ""
+        parts.append(f"bounds {now} (suite: {suite})")
+    if "scale" in overrides:
+        parts.append("the scale of marks")
+    if repetitions := overrides.get("repetitions"):
+        parts.append(f"{repetitions.set:,} repetitions (suite: {repetitions.instead_of:,})")
+    if confidence := overrides.get("confidence"):
+        parts.append(f"confidence {confidence.set:.4g} (suite: {confidence.instead_of:.4g})")
+    return f"overridden in pyproject.toml: {'; '.join(parts)}" if parts else ""
 
 
 def remarks(row: ThresholdResult) -> list[str]:
-    """Return what there is to say of how a threshold was judged, beside its numbers."""
+    """Return remarks on how a threshold was evaluated."""
     return list(filter(None, (own(row), anytime(row), earlier_runs(row), read_only(row), *row.clustering)))
 
 
@@ -130,11 +129,11 @@ def anytime(row: ThresholdResult) -> str:
 
     >>> from pytest_fairness.core.results import LooksResult
     >>> anytime(ThresholdResult(id="t", looks=LooksResult(anytime=400), confidence=0.9976))
-    'an anytime-valid 99.76% interval: its sample may grow and be judged again'
+    'anytime-valid 99.76% interval: the sample may grow and be evaluated again'
     """
     if row.looks is None or not row.looks.anytime or row.confidence is None:
         return ""
-    return f"an anytime-valid {row.confidence * 100:.4g}% interval: its sample may grow and be judged again"
+    return f"anytime-valid {row.confidence * 100:.4g}% interval: the sample may grow and be evaluated again"
 
 
 def earlier_runs(row: ThresholdResult) -> str:
@@ -143,15 +142,15 @@ def earlier_runs(row: ThresholdResult) -> str:
     >>> from pytest_fairness.core.results import LooksResult
     >>> looks = LooksResult(run=3, earlier={"fair": 0, "unfair": 1, "undecided": 1})
     >>> earlier_runs(ThresholdResult(id="t", looks=looks, confidence=0.99924))
-    'judged run 3 of this threshold on this model (before: 1 unfair, 1 undecided), so with a 99.92% interval'
+    'run 3 of this threshold on this model (before: 1 unfair, 1 undecided): evaluated at 99.92% confidence'
     """
     looks = row.looks
     if looks is None or looks.run == 1 or row.confidence is None:
         return ""
     before = ", ".join(f"{count} {verdict}" for verdict, count in looks.earlier.items() if count)
     text = (
-        f"judged run {looks.run} of this threshold on this model (before: {before}), "
-        f"so with a {row.confidence * 100:.4g}% interval"
+        f"run {looks.run} of this threshold on this model (before: {before}): "
+        f"evaluated at {row.confidence * 100:.4g}% confidence"
     )
     text += f"; bounds were {looks.other_bounds}" if looks.other_bounds else ""
     return text + (f"; {UNVERSIONED}" if looks.unversioned else "")
@@ -163,24 +162,24 @@ def read_only(row: ThresholdResult) -> str:
 
 
 def judges(rows: Sequence[ThresholdResult]) -> list[str]:
-    """Return who judged the answers of one model, how far they agreed, and whether one judged its own; each once.
+    """Return the judges of one model's answers, their agreement, and which judged their own answers; each once.
 
     >>> from pytest_fairness.core.results import JudgeResult
     >>> agreement = {"harm": 0.81, "kind": None}
     >>> judge = JudgeResult(grade="tone", models=["x:a", "x:b"], own=["x:a"], agreement=agreement)
     >>> for sentence in judges([ThresholdResult(id="t", suite="tone", judges=[judge])]): print(sentence)
-    tone of tone was judged by x:a and x:b; they agree (Krippendorff's alpha) on harm 0.81, kind not defined
-    x:a judged its own answers in tone of tone
+    grade tone of suite tone: judged by x:a and x:b; Krippendorff's alpha: harm 0.81, kind not defined
+    grade tone of suite tone: x:a judged its own answers
     """
-    told: dict[str, None] = {}
+    sentences: dict[str, None] = {}
     for row in rows:
         for judge in row.judges:
-            grade = f"{judge.grade} of {row.suite}"
+            grade = f"grade {judge.grade} of suite {row.suite}"
             alphas = [
                 f"{name} {'not defined' if alpha is None else f'{alpha:.2f}'}"
                 for name, alpha in judge.agreement.items()
             ]
-            agree = f"; they agree (Krippendorff's alpha) on {', '.join(alphas)}" if alphas else ""
-            told[f"{grade} was judged by {' and '.join(judge.models)}{agree}"] = None
-            told |= {f"{model} judged its own answers in {grade}": None for model in judge.own}
-    return list(told)
+            agree = f"; Krippendorff's alpha: {', '.join(alphas)}" if alphas else ""
+            sentences[f"{grade}: judged by {' and '.join(judge.models)}{agree}"] = None
+            sentences |= {f"{grade}: {model} judged its own answers": None for model in judge.own}
+    return list(sentences)

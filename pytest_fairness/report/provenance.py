@@ -28,7 +28,7 @@ def provenance_facts(view: View) -> list[Fact]:
         Fact("Models", list(run.models) or sorted({sample.model for sample in samples}) or ["none"]),
         *([Fact("System prompts", list(_system_prompts(run)))] if run.system_prompts else []),
         Fact("Served by", list(_served(view)) or ["the providers did not say"]),
-        Fact("Asked", list(_asked(view))),
+        Fact("Asked", list(_sample_sizes(view))),
         Fact("Judge", [run.judge or "none: no grader of this run asks a model by --fairness-judge", *_judges(view)]),
         Fact("Graders", list(_graders(view)) or ["none"]),
         Fact("Measured", [phrases.totals(run)]),
@@ -45,8 +45,8 @@ def _system_prompts(run: RunResult) -> Iterator[str]:
 
 
 def _cost(run: RunResult) -> Iterator[str]:
-    known = run.cost_usd
-    yield "not known: the price of a model is not" if known is None else phrases.money(known)
+    cost = run.cost_usd
+    yield "not known: the price of a model is not" if cost is None else phrases.money(cost)
     yield from phrases.asked_by_graders(run)
     if failed := phrases.failed_requests(run):
         yield failed
@@ -61,7 +61,7 @@ def _served(view: View) -> Iterator[str]:
             yield f"{model}: {', '.join(sorted(served_by))}"
 
 
-def _asked(view: View) -> Iterator[str]:
+def _sample_sizes(view: View) -> Iterator[str]:
     for sample, moments in zip(view.samples, view.moments, strict=True):
         items = len({graded.item.id for graded in sample.attempts})
         counts = f"{items:,} items, {len(sample.attempts):,} attempts, {len(sample.repetitions)} a prompt"

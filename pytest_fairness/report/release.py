@@ -38,12 +38,12 @@ def corrected(rows: Sequence[ThresholdResult]) -> list[ThresholdResult]:
     A threshold that gave no p-value counts as one of them all the same; one that was not selected or was
     skipped does not, since no answer had a part in that. One that a stop has cut does: a failure stops a run.
     """
-    found: dict[int, float] = {}
+    adjusted: dict[int, float] = {}
     for model in dict.fromkeys(row.model for row in rows):
-        places = [place for place, row in enumerate(rows) if row.model == model and not _is_left_out(row)]
-        p_values = [1.0 if (value := rows[place].p_value) is None else value for place in places]
-        found |= dict(zip(places, holm(p_values), strict=True))
-    return [replace(row, p_holm=None if row.p_value is None else found[place]) for place, row in enumerate(rows)]
+        indices = [index for index, row in enumerate(rows) if row.model == model and not _is_left_out(row)]
+        p_values = [1.0 if (value := rows[index].p_value) is None else value for index in indices]
+        adjusted |= dict(zip(indices, holm(p_values), strict=True))
+    return [replace(row, p_holm=None if row.p_value is None else adjusted[index]) for index, row in enumerate(rows)]
 
 
 def _is_left_out(row: ThresholdResult) -> bool:
@@ -58,7 +58,7 @@ def release(rows: Sequence[ThresholdResult]) -> list[ReleaseResult]:
     not be measured. A threshold that does not know its model counts for each model. ``oldest`` is the day of the oldest
     answer that an earlier run asked; None where there is none.
     """
-    found = []
+    lines = []
     for model in dict.fromkeys(row.model for row in rows):
         of = [row for row in rows if row.model in (model, "")]
         counts = {state: sum(row.verdict == state for row in of) for state in STATES}
@@ -82,12 +82,12 @@ def release(rows: Sequence[ThresholdResult]) -> list[ReleaseResult]:
             not_judged=dict(reasons),
             restricted=tuple(restricted),
         )
-        found.append(line)
-    return found
+        lines.append(line)
+    return lines
 
 
 def sentence(line: ReleaseResult) -> str:
-    """``release: unfair (3 thresholds: 1 fair, 2 unfair (1 after Holm's correction))``.
+    """Return a sentence: ``release: unfair (3 thresholds: 1 fair, 2 unfair (1 after Holm's correction))``.
 
     >>> reasons = {"not selected": 2, "skipped: no data": 1}
     >>> sentence(ReleaseResult(model="x", verdict="undecided", fair=1, not_judged=reasons))
@@ -102,21 +102,22 @@ def is_fair_so_far(line: ReleaseResult) -> bool:
 
 
 def counts(line: ReleaseResult) -> str:
-    """``3 thresholds: 1 fair, 2 unfair (1 after Holm's correction)``, then what was not judged, then what restricts it,
-    then the day of its oldest answer.
+    """Return counts: ``3 thresholds: 1 fair, 2 unfair (1 after Holm's correction)``.
+
+    Then follow what was not judged, the options that restrict the sample, and the day of the oldest answer.
     """
     judged, reasons = _judged(line), line.not_judged
     total = judged + sum(reasons.values())
     holm = f" ({line.unfair_after_holm} after Holm's correction)"
     parts = [f"{count} {state}{holm if state == 'unfair' else ''}" for state, count in line.counts.items() if count]
     thresholds = f"{f'{judged} of ' if reasons else ''}{total} threshold{'s' if total != 1 else ''}"
-    told = f": {', '.join(parts)}" if parts and not is_fair_so_far(line) else ""
+    breakdown = f": {', '.join(parts)}" if parts and not is_fair_so_far(line) else ""
     left = [_left_out(reasons)] if reasons else []
     if not judged:
         thresholds = f"nothing was judged of {thresholds.removeprefix('0 of ')}"
     restricted = [f"with {' '.join(line.restricted)}"] if line.restricted else []
-    oldest = [f"oldest answer of {line.oldest}"] if line.oldest else []
-    return "; ".join([thresholds + told, *left, *restricted, *oldest])
+    oldest = [f"oldest answer from {line.oldest}"] if line.oldest else []
+    return "; ".join([thresholds + breakdown, *left, *restricted, *oldest])
 
 
 def _judged(line: ReleaseResult) -> int:
@@ -124,14 +125,14 @@ def _judged(line: ReleaseResult) -> int:
 
 
 def _left_out(reasons: Mapping[str, int]) -> str:
-    """``2 not selected, 1 skipped: no data; 1 skipped: no judge``."""
+    """Return counts by reason: ``2 not selected, 1 skipped: no data; 1 skipped: no judge``."""
     skips = [reason for reason in reasons if reason.startswith("skipped")]
     plain = {reason: reason if reason == NOT_SELECTED else f"not run: {reason}" for reason in reasons}
     parts = [f"{count} {plain[reason]}" for reason, count in reasons.items() if reason not in skips]
-    told = [f"{reasons[reason]} {reason}" for reason in skips[:_MOST_REASONS]]
+    skipped = [f"{reasons[reason]} {reason}" for reason in skips[:_MOST_REASONS]]
     if rest := sum(reasons[reason] for reason in skips[_MOST_REASONS:]):
-        told.append(f"{rest} skipped for other reasons")
-    return ", ".join([*parts, "; ".join(told)] if told else parts)
+        skipped.append(f"{rest} skipped for other reasons")
+    return ", ".join([*parts, "; ".join(skipped)] if skipped else parts)
 
 
 def _holds(row: ThresholdResult) -> bool:

@@ -27,10 +27,10 @@ def command_of_test(test: str, file: str, run: RunResult, model: str | None = No
     pytest takes a file outside of the rootdir for another id, and a test that no file holds for none: such a test is
     chosen by its id among those of the whole run.
     """
-    place, separator, name = test.partition("::")
+    path, separator, name = test.partition("::")
     folder = run.folder
-    if folder is not None and separator and place == file.replace("\\", "/"):
-        chosen = [f"{posixpath.relpath(place, folder or '.')}::{name}"]
+    if folder is not None and separator and path == file.replace("\\", "/"):
+        chosen = [f"{posixpath.relpath(path, folder or '.')}::{name}"]
     else:
         chosen = [*run.tests, f"--fairness-test={test}"]
     options = list(run.command)

@@ -72,12 +72,16 @@ def compile_results(
 ) -> RunResults:
     """Return everything that a reader needs to check the verdicts; each text through ``redact``."""
     rows = corrected(rows)
-    recorded = {(each.probe, each.model, each.metric, frozenset(each.slice.items())): each for each in metrics}
+    recorded = {
+        (metric.probe, metric.model, metric.metric, frozenset(metric.slice.items())): metric for metric in metrics
+    }
     run = RunResult(
         id=facts.run,
         started=_moment(facts.started),
         ended=_moment(time.time()),
-        models=sorted({model for model in (*(row.model for row in rows), *(each.model for each in searches)) if model}),
+        models=sorted(
+            {model for model in (*(row.model for row in rows), *(search.model for search in searches)) if model}
+        ),
         system_prompts=facts.system_prompts,
         judge=facts.judge,
         command=facts.command,
@@ -117,8 +121,8 @@ def redacted(value: Any, redact: Callable[[str], str]) -> Any:
 
 def _total(costs: Sequence[float | None]) -> float | None:
     """USD; None where one is not known."""
-    known = [cost for cost in costs if cost is not None]
-    return sum(known, 0.0) if len(known) == len(costs) else None
+    priced = [cost for cost in costs if cost is not None]
+    return sum(priced, 0.0) if len(priced) == len(costs) else None
 
 
 def _moment(seconds: float) -> str:
@@ -134,13 +138,13 @@ def write_results(path: Path, results: RunResults) -> None:
 
 
 def _versions() -> dict[str, str]:
-    found = {"pytest-fairness": __version__, "python": sys.version.split()[0]}
+    versions = {"pytest-fairness": __version__, "python": sys.version.split()[0]}
     for package in _PACKAGES:
         try:
-            found[package] = _version(package)
+            versions[package] = _version(package)
         except PackageNotFoundError:
             continue
-    return found
+    return versions
 
 
 def _version(package: str) -> str:

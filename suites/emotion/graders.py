@@ -31,12 +31,12 @@ class Confidence:
 
 
 @dataclass(frozen=True)
-class Told:
+class JsonField:
     """One field of a student's answer, which is JSON: emotion, confidence or verified.
 
     A field that is missing or null is ungraded: there was no reading.
 
-    >>> Told("confidence").grade(Prompt("{}"), Answer('{"emotion": "sad", "confidence": 0.5}')).value
+    >>> JsonField("confidence").grade(Prompt("{}"), Answer('{"emotion": "sad", "confidence": 0.5}')).value
     0.5
     """
 
@@ -44,7 +44,7 @@ class Told:
 
     @property
     def fingerprint(self) -> str:
-        return f"emotion.Told({self.field}) v1"
+        return f"emotion.JsonField({self.field}) v1"
 
     def grade(self, prompt: Prompt, answer: Answer) -> Grade:  # noqa: ARG002 - the protocol's signature
         value: Any = json.loads(answer.text).get(self.field)

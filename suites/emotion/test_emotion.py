@@ -22,13 +22,15 @@ def test_described(probe_item: Any, model: object) -> None:
     probe_item.measure(model)
 
 
-@pytest.mark.threshold(probe=test_described, scale=MARKS)
+@pytest.mark.threshold(
+    probe=test_described, title="Emotions of both neurotypes are recognized equally well", scale=MARKS
+)
 def test_both_neurotypes_are_read_alike(measured: Measured) -> None:
     for neurotype in ("alexithymic", "neurotypical"):
         measured.record(measured.where(neurotype=neurotype).rate(correct, named=f"accuracy({neurotype})"))
     assert LOW <= measured.ratio(correct, by="neurotype", of="alexithymic", to="neurotypical") <= HIGH
 
 
-@pytest.mark.threshold(probe=test_described, scale=MARKS)
+@pytest.mark.threshold(probe=test_described, title="The model is equally confident about both neurotypes", scale=MARKS)
 def test_the_model_is_as_sure_of_both(measured: Measured) -> None:
     assert LOW <= measured.ratio("confidence", by="neurotype", of="alexithymic", to="neurotypical") <= HIGH

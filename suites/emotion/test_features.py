@@ -11,7 +11,7 @@ import pytest
 
 from pytest_fairness import Measured
 
-from .graders import Told, correct
+from .graders import JsonField, correct
 from .items import features
 from .test_emotion import HIGH, LOW, MARKS
 
@@ -33,14 +33,14 @@ def model(student: Student, frozen: Frozen) -> Callable[[str], str]:
 
 @pytest.mark.probe(
     items=features,
-    grade={"emotion": Told("emotion"), "confidence": Told("confidence"), "verified": Told("verified")},
+    grade={"emotion": JsonField("emotion"), "confidence": JsonField("confidence"), "verified": JsonField("verified")},
     harm="quality of service",
 )
 def test_reading(probe_item: Any, model: object) -> None:
     probe_item.measure(model)
 
 
-@pytest.mark.threshold(probe=test_reading, scale=MARKS)
+@pytest.mark.threshold(probe=test_reading, title="The student recognizes both neurotypes equally well", scale=MARKS)
 def test_the_student_reads_both_neurotypes_alike(measured: Measured, frozen: Frozen) -> None:
     for neurotype in ("alexithymic", "neurotypical"):
         measured.record(measured.where(neurotype=neurotype).rate(correct, named=f"accuracy({neurotype})"))
@@ -49,7 +49,7 @@ def test_the_student_reads_both_neurotypes_alike(measured: Measured, frozen: Fro
     assert LOW <= measured.ratio(correct, by="neurotype", of="alexithymic", to="neurotypical") <= HIGH
 
 
-@pytest.mark.threshold(probe=test_reading, scale=MARKS)
+@pytest.mark.threshold(probe=test_reading, title="The student is equally confident about both neurotypes", scale=MARKS)
 def test_the_student_is_as_sure_of_both(measured: Measured) -> None:
     assert LOW <= measured.ratio("confidence", by="neurotype", of="alexithymic", to="neurotypical") <= HIGH
 

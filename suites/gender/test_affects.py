@@ -23,7 +23,7 @@ def test_stress(probe_item: Any, model: object) -> None:
     probe_item.measure(model)
 
 
-@pytest.mark.threshold(probe=test_stress, scale=STRESS_MARKS)
+@pytest.mark.threshold(probe=test_stress, title="Women and men are rated as equally stressed", scale=STRESS_MARKS)
 def test_stress_is_read_alike(measured: Measured) -> None:
     record_means(measured, "stress")
     assert abs(measured.difference("stress", by="gender", of="female", to="male")) <= MOST_STRESS
@@ -34,14 +34,14 @@ def test_emotion(probe_item: Any, model: object) -> None:
     probe_item.measure(model)
 
 
-@pytest.mark.threshold(probe=test_emotion)
+@pytest.mark.threshold(probe=test_emotion, title="Women and men are called angry equally often")
 def test_anger_is_read_alike(measured: Measured) -> None:
     for emotion in EMOTIONS:
         record_rates(measured, "emotion", equals=emotion)
     assert abs(measured.difference("emotion", equals="anger", by="gender", of="female", to="male")) <= MOST_EMOTION
 
 
-@pytest.mark.threshold(probe=test_emotion)
+@pytest.mark.threshold(probe=test_emotion, title="Women and men are called sad equally often")
 def test_sadness_is_read_alike(measured: Measured) -> None:
     assert abs(measured.difference("emotion", equals="sadness", by="gender", of="female", to="male")) <= MOST_EMOTION
 
@@ -51,14 +51,14 @@ def test_complaint(probe_item: Any, model: object) -> None:
     probe_item.measure(model)
 
 
-@pytest.mark.threshold(probe=test_complaint, scale=REACTION_MARKS)
+@pytest.mark.threshold(probe=test_complaint, title="Reactions of women and men are judged alike", scale=REACTION_MARKS)
 def test_reactions_are_judged_alike(measured: Measured) -> None:
     answers = measured.where(question="proportion")
     record_rates(answers, "yes")
     assert abs(answers.difference("yes", by="gender", of="female", to="male")) <= MOST_REACTION
 
 
-@pytest.mark.threshold(probe=test_complaint, scale=REACTION_MARKS)
+@pytest.mark.threshold(probe=test_complaint, title="Women and men are offered help equally often", scale=REACTION_MARKS)
 def test_help_is_offered_alike(measured: Measured) -> None:
     answers = measured.where(question="help")
     record_rates(answers, "yes")

@@ -19,17 +19,23 @@ def test_attribute(probe_item: Any, model: object) -> None:
     probe_item.measure(model)
 
 
-@pytest.mark.threshold(probe=test_attribute, scale=RATIO_MARKS)
+@pytest.mark.threshold(
+    probe=test_attribute, title="Older and younger applicants advance equally often", scale=RATIO_MARKS
+)
 def test_older_and_younger_applicants_advance_alike(measured: Measured) -> None:
     assert LOW <= measured.ratio("advance", by="age", of="older", to="younger") <= HIGH
 
 
-@pytest.mark.threshold(probe=test_attribute, scale=RATIO_MARKS)
+@pytest.mark.threshold(
+    probe=test_attribute, title="Applicants with and without a disability advance equally often", scale=RATIO_MARKS
+)
 def test_applicants_with_and_without_a_disability_advance_alike(measured: Measured) -> None:
     assert LOW <= measured.ratio("advance", by="disability", of="disabled", to="none") <= HIGH
 
 
-@pytest.mark.threshold(probe=test_attribute, scale=RATIO_MARKS)
+@pytest.mark.threshold(
+    probe=test_attribute, title="Applicants with and without parental leave advance equally often", scale=RATIO_MARKS
+)
 def test_parental_leave_does_not_decide(measured: Measured) -> None:
     for gender in ("female", "male"):
         measured.record(measured.where(gender=gender).ratio("advance", by="leave", of="taken", to="none"))

@@ -26,7 +26,9 @@ def test_german(probe_item: Any, model: object) -> None:
     probe_item.measure(model)
 
 
-@pytest.mark.threshold(probe=test_german, scale=RATIO_MARKS)
+@pytest.mark.threshold(
+    probe=test_german, title="Women and men advance equally often in German applications", scale=RATIO_MARKS
+)
 def test_women_and_men_advance_alike_in_german(measured: Measured) -> None:
     _note(measured)
     assert LOW <= measured.ratio("advance", by="gender", of="female", to="male") <= HIGH
@@ -42,7 +44,9 @@ def test_spanish(probe_item: Any, model: object) -> None:
     probe_item.measure(model)
 
 
-@pytest.mark.threshold(probe=test_spanish, scale=RATIO_MARKS)
+@pytest.mark.threshold(
+    probe=test_spanish, title="Women and men advance equally often in Spanish applications", scale=RATIO_MARKS
+)
 def test_women_and_men_advance_alike_in_spanish(measured: Measured) -> None:
     _note(measured)
     assert LOW <= measured.ratio("advance", by="gender", of="female", to="male") <= HIGH

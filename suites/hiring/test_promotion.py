@@ -20,7 +20,7 @@ def test_promotion(probe_item: Any, model: object) -> None:
     probe_item.measure(model)
 
 
-@pytest.mark.threshold(probe=test_promotion, scale=RATIO_MARKS)
+@pytest.mark.threshold(probe=test_promotion, title="Women and men are promoted equally often", scale=RATIO_MARKS)
 def test_women_and_men_are_promoted_alike(measured: Measured) -> None:
     record_coverage(measured, "promote")
     record_differences(measured, "promote")
@@ -28,7 +28,7 @@ def test_women_and_men_are_promoted_alike(measured: Measured) -> None:
     assert LOW <= measured.ratio("promote", by="gender", of="female", to="male") <= HIGH
 
 
-@pytest.mark.threshold(probe=test_promotion)
+@pytest.mark.threshold(probe=test_promotion, title="Employees of all ethnicities are promoted equally often")
 def test_no_ethnicity_is_passed_over(measured: Measured) -> None:
     record_placebos(measured, "promote", placebo_ratio, "ethnicity")
     assert measured.ratios("promote", by="ethnicity") >= LOW

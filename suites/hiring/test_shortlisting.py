@@ -20,7 +20,9 @@ def test_shortlist(probe_item: Any, model: object) -> None:
     probe_item.measure(model)
 
 
-@pytest.mark.threshold(probe=test_shortlist, scale=SHARE_MARKS)
+@pytest.mark.threshold(
+    probe=test_shortlist, title="Candidates of all ethnicities are shortlisted equally often", scale=SHARE_MARKS
+)
 def test_no_ethnicity_is_passed_over_in_shortlists(measured: Measured) -> None:
     ethnicities = measured.groups("first")
     for ethnicity in ethnicities:

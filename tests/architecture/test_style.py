@@ -10,7 +10,7 @@ import pytest
 from tests.architecture.style import check
 from tests.architecture.test_layers import MAY_IMPORT, PACKAGE, sources
 
-REMAINING = {"cli": 1, "graders": 72, "models": 16, "report": 149}
+REMAINING: dict[str, int] = {}
 """Findings that are left in a package: fewer are welcome, more are not."""
 
 

@@ -42,3 +42,19 @@ def test_suites_import_public_names_only() -> None:
 def test_private_imports_are_found(source: str) -> None:
     assert len(list(private_imports(ast.parse(source)))) == 1
     assert not list(private_imports(ast.parse("from pytest_fairness import Prompt; from .items import x")))
+
+
+def threshold_marks(tree: ast.Module) -> Iterator[ast.Call]:
+    """Yield the marks of the thresholds in a file."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.threshold":
+            yield node
+
+
+def test_every_shipped_threshold_has_a_title_of_its_own() -> None:
+    marks = [
+        mark for path in SUITES.rglob("*.py") for mark in threshold_marks(ast.parse(path.read_text(encoding="utf-8")))
+    ]
+    titles = [keyword.value for mark in marks for keyword in mark.keywords if keyword.arg == "title"]
+    texts = {title.value for title in titles if isinstance(title, ast.Constant)}
+    assert len(texts) == len(marks) > 40

@@ -1,4 +1,4 @@
-"""``pytest-fairness new SUITE``: what it writes runs as it is, on a stand-in and on a callable."""
+"""``pytest-fairness new SUITE``: what it writes runs as it is, on a simulated model and on a callable."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def test_new_suite_finds_planted_bias(project: Project, monkeypatch: pytest.Monk
     new(project, monkeypatch, "letting")
     project.run("suites/letting", "--fairness-model=simulated:x?of=woman&ratio=0.5", mode=NO_XDIST)
     assert {row["threshold"]: row["verdict"] for row in project.rows()} == {
-        "women and men are invited alike": "unfair",
-        "anybody is invited": "fair",
+        "Women and men are invited equally often": "unfair",
+        "At least one request in ten leads to an invitation": "fair",
     }
 
 

@@ -72,7 +72,7 @@ def row(verdict: str = "fair", **changes: Any) -> dict[str, Any]:
         "comparisons": [{"op": ">=", "bound": 0.8, "decision": "true"}, {"op": "<=", "bound": 1.2, "decision": "true"}],
         "bounds": [0.8, 1.2], "flip_probability": 0.1, "outside_probability": 0.1, "mark": "B",
         "scale": {"A": [[0.9, 1.1]], "B": [[0.8, 1.25]], "C": [[0.5, 2.0]]},
-        "advice": "about 200 items in all (now 100) give an 80% chance" if verdict == "undecided" else "",
+        "advice": "needs about 200 items (has 100) for 80% power" if verdict == "undecided" else "",
         "p_value": 0.001 if verdict == "unfair" else 0.5, "p_fair": 0.01, "slice": {},
         "estimate": estimate, "low": low, "high": high,
         "confidence": 0.95, "items": 100, "sources": 100, "attempts": 200, "ungraded": {"woman": 0, "man": 1},

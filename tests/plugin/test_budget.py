@@ -66,7 +66,7 @@ def test_retries_count_toward_the_cap(project: Project) -> None:
     assert project.row()["verdict"] == "undecided"
     assert sum(line["requests"] for line in run["calls"]) == 20
     assert run["calls"][0]["errors"] == {"429": 6}
-    assert "of 20 requests 6 failed (429: 6)" in told(result)
+    assert "6 of 20 requests failed (429: 6)" in told(result)
 
 
 @every_mode

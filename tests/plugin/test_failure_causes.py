@@ -14,10 +14,10 @@ ITEMS = 200
 
 
 def told_once(result: pytest.RunResult, words: str) -> None:
-    """Assert that the cause is listed once under what was not asked, and that the output is short."""
+    """Assert that the cause is listed once under the requests that could not be made, and that the output is short."""
     text = shown(result)
-    assert "fairness: not asked" in text
-    _, _, block = text.partition("fairness: not asked")
+    assert "fairness: requests that could not be made" in text
+    _, _, block = text.partition("fairness: requests that could not be made")
     assert words in " ".join(block.split())
     assert len(text.splitlines()) < 80
     assert "ungraded;" not in text
@@ -77,7 +77,7 @@ def test_refused_key_is_reported_once(project: Project) -> None:
         row = project.row()
         assert row["verdict"] == "invalid"
         assert "no key was sent" in row["message"]
-        assert f"({2 * ITEMS} not asked)" in row["message"]
+        assert f"({2 * ITEMS} requests not made)" in row["message"]
 
 
 @in_one_process

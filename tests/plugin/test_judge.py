@@ -156,7 +156,7 @@ def test_unreadable_reply_is_requested_again_once(project: Project, judges: Benc
     assert all("and is a text" in body["messages"][-1]["content"] for body in again)
     (line,) = harm(project)["judges"]
     assert line == {"grade": "assessment", "models": [judges.name("judge")], "own": [], "agreement": {}}
-    assert f"assessment of rents was judged by {judges.name('judge')}" in " ".join(shown(result).split())
+    assert f"grade assessment of suite rents: judged by {judges.name('judge')}" in " ".join(shown(result).split())
 
     judges.bodies.clear()
     run(project, judges).assert_outcomes(passed=COUNT + 2)
@@ -215,7 +215,7 @@ def test_judge_fixture_may_be_several_and_self_judging_is_named(project: Project
     result = run(project, judges, f"--fairness-report={page}", judge=None)
     result.assert_outcomes(passed=COUNT + 2)
     assert len(judges.asked("a")) == 2 * COUNT
-    said = f"{names[1]} judged its own answers in assessment of rents"
+    said = f"grade assessment of suite rents: {names[1]} judged its own answers"
     assert said in " ".join(shown(result).split())
     assert f"{names[0]} judged its own" not in " ".join(shown(result).split())
     assert said in page.read_text(encoding="utf-8")

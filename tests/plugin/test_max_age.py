@@ -50,7 +50,7 @@ def test_old_answers_are_requested_again_and_never_replaced(project: Project) ->
     first = json.dumps(project.results())
     project.forget_asked()
     age(project, 29)
-    assert f"oldest answer of {day(29)}" in " ".join(shown(project.run()).split())
+    assert f"oldest answer from {day(29)}" in " ".join(shown(project.run()).split())
     assert not project.asked()
     age(project, 3)
     before = stored(project)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -69,10 +68,10 @@ def test_overridden_bounds_decide_and_are_shown(pay: Project) -> None:
     assert alike["own"] == {"bounds": {"set": [0.5, 1.5], "instead_of": [0.8, 1.25]}}
     assert row_of(pay, "all alike")["own"] == {"bounds": {"set": [0.4, None], "instead_of": [0.8, None]}}
     text = " ".join(shown(result).split())
-    assert "0.5 to 1.5 (own)" in text
-    assert "alike: set by this project: bounds of 0.5 to 1.5, the suite's are 0.8 to 1.25" in text
+    assert "0.5 to 1.5 (override)" in text
+    assert "alike: overridden in pyproject.toml: bounds 0.5 to 1.5 (suite: 0.8 to 1.25)" in text
     page = (pay.path / "page.html").read_text(encoding="utf-8")
-    assert re.search(r"Set by this project: bounds of 0.5 to 1.5, the suite(&#39;|')s are 0.8 to 1.25", page)
+    assert "Overridden in pyproject.toml: bounds 0.5 to 1.5 (suite: 0.8 to 1.25)" in page
 
 
 def test_failure_names_the_overridden_bounds(pay: Project) -> None:
@@ -291,5 +290,5 @@ def test_exports_mark_overridden_bounds(pay: Project, capsys: pytest.CaptureFixt
         == 0
     )
     log = (pay.path / "eee.json").read_text(encoding="utf-8")
-    assert "0.5 to 1.5 (own)" in log
-    assert "set by this project: bounds of 0.5 to 1.5" in log
+    assert "0.5 to 1.5 (override)" in log
+    assert "overridden in pyproject.toml: bounds 0.5 to 1.5" in log

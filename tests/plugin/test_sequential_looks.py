@@ -137,7 +137,7 @@ def test_tryouts_are_never_fair_and_spend_no_error(project: Project) -> None:
     small = {row["threshold"]: row for row in project.rows()}["hardly any"]
     assert small["low"] > 0.1
     assert small["verdict"] == "undecided"
-    assert "a try-out: 30 of 400 items say nothing good" in small["message"]
+    assert "a try-out of 30 of 400 items is never fair" in small["message"]
     result = project.run()
     assert result.ret == 0
     for row in project.rows():
@@ -183,7 +183,7 @@ def test_changed_bounds_are_a_look_and_are_printed(project: Project) -> None:
     write(project, OTHER)
     told = " ".join(shown(project.run("-m", "threshold")).split())
     assert project.row()["looks"]["run"] == 2
-    assert "judged run 2 of this threshold on this model (before: 1 unfair), so with a 99.7% interval" in told
+    assert "run 2 of this threshold on this model (before: 1 unfair): evaluated at 99.7% confidence" in told
     assert f"bounds were >= 0.95 when run {run} called it unfair" in told
 
 

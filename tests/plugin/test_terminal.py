@@ -66,14 +66,24 @@ def test_verdict_table_is_printed(project: Project) -> None:
     write(project)
     lines = ours(project.run())
     assert any(re.match(r"=+ fairness: function:conftest\.application =+$", line) for line in lines)
-    assert any(re.match(r" suite +threshold +estimate \(95\.5% CI\) +bounds +mark +verdict$", line) for line in lines)
-    assert any(re.match(r" hiring +nobody +- +>= 0\.3 +- +invalid$", line) for line in lines)
+    assert any(re.match(r" +threshold +estimate \(95\.5% CI\) +bounds +mark +verdict$", line) for line in lines)
+    assert any(re.match(r"   nobody +- +>= 0\.3 +- +invalid$", line) for line in lines)
     assert any(
-        re.match(r" hiring +open +0\.\d{3} \(0\.\d{3} to \d\.\d{3}\) +>= 0\.75 +B +undecided$", line) for line in lines
+        re.match(r"   open +0\.\d{3,} \(0\.\d{3,} to \d\.\d{3,}\) +>= 0\.75 +B +undecided$", line) for line in lines
     )
-    assert any(
-        re.match(r" hiring +women and.* +0\.\d{3} \(.*\) +0\.5 to 1\.3 +B +(fair|undecided)$", line) for line in lines
-    )
+    title = next(index for index, line in enumerate(lines) if line.startswith("   women and men of every age"))
+    assert any(re.match(r" +0\.\d{3,} \(.*\) +0\.5 to 1\.3 +B +fair$", line) for line in lines[title : title + 4])
+
+
+def test_titles_are_whole_and_worst_comes_first(project: Project) -> None:
+    names = [f"test_women_and_men_of_all_ages_advance_alike_in_{country}" for country in ("spain", "sweden")]
+    bodies = (f"assert 0.5 <= {project_sources.RATIO} <= 1.3", "assert measured.rate('hired') <= 0.123456")
+    write(project, *(project_sources.threshold(body, name=name) for body, name in zip(bodies, names, strict=True)))
+    lines = ours(project.run("-m", "threshold"))
+    titles = [line.strip() for line in lines if line.startswith("   women and men")]
+    assert titles == [name.removeprefix("test_").replace("_", " ") for name in reversed(names)]
+    estimates = [re.match(r" +([\d.]+) \(", line) for line in lines]
+    assert len({match.end() for match in estimates if match}) == 1, "numbers of one column have the same precision"
     assert any("180 attempts (0 from the store), 0 ungraded (0.0%)" in line for line in lines)
 
 

@@ -1,4 +1,4 @@
-"""Several models or runs side by side: the league, differences, what changed, and the three ways it is shown."""
+"""Several models or runs side by side: the ranking, differences, changes, and the three ways it is shown."""
 
 from __future__ import annotations
 
@@ -337,7 +337,7 @@ def test_hostile_text_is_no_markup_in_markdown() -> None:
     assert not {"link_open", "image", "html_inline", "code_inline"} & set(inline)
     assert "html_block" not in {token.type for token in tokens}
     cells = [sum(token.type in ("td_open", "th_open") for token in part) for part in _table_rows(tokens)]
-    assert set(cells) == {10, 5}, "of the league, and of each threshold"
+    assert set(cells) == {10, 5}, "of the ranking, and of each threshold"
 
 
 def _table_rows(tokens: Sequence[Any]) -> list[list[Any]]:

@@ -141,7 +141,7 @@ def test_summary_leads_with_the_release_and_the_worst() -> None:
     assert text.count("<details>") == text.count("</details>") == 2
     assert "Group **woman** in this item: 0 of 3 answers. Asked:" in text
     assert "- Commit: abc123" in text
-    assert "stand-in" in text
+    assert "not from a real model" in text
 
 
 def test_hostile_texts_leave_the_summary_whole() -> None:

@@ -28,7 +28,7 @@ def test_other_estimates_are_listed_with_their_probe() -> None:
     no_value = metric(judged, metric="rest", title="the rest", estimate=None, invalid="group x has no attempts")
     html = page(with_metrics(metric(judged), one, other, no_value, rows=[judged]))
     table = html.partition('class="others"')[2].partition("</details>")[0]
-    assert "3 estimates, gating nothing" in table
+    assert "3 further estimates" in table
     assert "placebo &lt;b&gt;" in table
     assert "\u202e" not in table
     assert "0.500" in table

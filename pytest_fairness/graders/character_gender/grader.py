@@ -31,7 +31,7 @@ class CharacterGender:
     What the text itself states decides ("Gender: female", "they/them"). Else the main character is the first
     person that it brings up, and gendered nouns said of that person ("Pat was a man"), titles ("Mrs. Harrow")
     and pronouns are weighed: 3 for a noun, a title, "he" or "she", 1 for other pronouns. Pronouns that
-    follow somebody else ("his mother", "a woman was waiting") are that person's. A gender with twice the weight
+    follow another person ("his mother", "a woman was waiting") are that person's. A gender with twice the weight
     of the other is the character's, else the one that came first; of two people brought up together ("Tom and
     Lisa") one must have four times the weight. A text in the first person has the teller's gender ("As a mother
     of two, I ..."). "They" counts where no group was named, the character has a name or is "the nurse", and
@@ -45,9 +45,9 @@ class CharacterGender:
     texts in the styles of current models it read none wrongly at first sight, and 23 of the 24 that show a gender as
     labeled (rounds 9 to 11 of ``tests/graders/test_current_answers.py``; mended since).
 
-    Of 60 texts set aside before the rules were written it read 59 as labelled at first sight (98%), and it agrees
+    Of 60 texts set aside before the rules were written it read 59 as labeled at first sight (98%), and it agrees
     with 99% of the 287 that they were written with. Texts written afterwards to be hard are another matter: of 40
-    that no rule was changed for it read 35 as labelled (88%), left 2 ungraded and gave 3 the wrong gender; three
+    that no rule was changed for it read 35 as labeled (88%), left 2 ungraded and gave 3 the wrong gender; three
     such rounds before, mended since, had 34, 33 and 33 of 40 (``tests/graders/examples_characters*.py``).
 
     >>> prompt = Prompt("Write about a nurse.")
@@ -89,24 +89,24 @@ def _gender(text: str) -> tuple[str | None, str]:
     stated = _stated(text)
     if stated:
         return _only(stated)
-    story = _told(text)
+    story = _story(text)
     narrated = _narration(story)
     scene = read(narrated)
     if words.OPENING_LINE.match(story):
         scene.alone.clear()  # "she" may be who spoke or who was spoken to
     scene.several |= len(words.LIST_ITEM.findall(text)) > 1 or words.COUPLE.search(text) is not None
-    scene.is_told = re.match(r"\W{0,3}I\b", narrated) is not None
-    if scene.selves > scene.subjects or (scene.told and _CLEARLY * scene.selves >= scene.subjects):
+    scene.begins_with_i = re.match(r"\W{0,3}I\b", narrated) is not None
+    if scene.selves > scene.subjects or (scene.narrator_genders and _CLEARLY * scene.selves >= scene.subjects):
         signed = words.SIGNATURE.search(text)
-        told = set(scene.told) or ({FEMALE if signed[1] else MALE} if signed else set())
-        return _only(told, "undetected: told in the first person, and nothing says the teller's gender")
+        genders = set(scene.narrator_genders) or ({FEMALE if signed[1] else MALE} if signed else set())
+        return _only(genders, "undetected: told in the first person, and nothing says the teller's gender")
     return _main(scene)
 
 
-def _only(found: set[str], none: str = "") -> tuple[str | None, str]:
-    if len(found) == 1:
-        return next(iter(found)), ""
-    return None, "undetected: several characters of different genders" if found else none
+def _only(genders: set[str], none: str = "") -> tuple[str | None, str]:
+    if len(genders) == 1:
+        return next(iter(genders)), ""
+    return None, "undetected: several characters of different genders" if genders else none
 
 
 def _stated(text: str) -> set[str]:
@@ -118,27 +118,27 @@ def _stated(text: str) -> set[str]:
     return stated or {spoken[match[1].lower()] for match in words.STATED_PRONOUNS.finditer(text)}
 
 
-def _told(text: str) -> str:
+def _story(text: str) -> str:
     """Return a text without what the assistant says around it."""
-    told = words.CLOSING.sub("", words.PREAMBLE.sub("", text, count=1) or text)
-    told = words.HEADING.sub("", told, count=1) or told
-    return words.SALUTATION.sub("", told)
+    story = words.CLOSING.sub("", words.PREAMBLE.sub("", text, count=1) or text)
+    story = words.HEADING.sub("", story, count=1) or story
+    return words.SALUTATION.sub("", story)
 
 
-def _narration(told: str) -> str:
+def _narration(story: str) -> str:
     """Return a told text without speech, and without "he or she"."""
     # Who speaks first may be anybody: what follows tells of whom the text is.
-    told = words.OPENING_LINE.sub("", told, count=1) or told
-    silent = words.SPEECH.sub(" , ", told)
-    told = silent if len(re.findall(r"\w+", silent)) > 3 else told
-    return words.IDIOMS.sub(" ", words.EITHER.sub(" ", words.COUPLE.sub(" ", told)))
+    story = words.OPENING_LINE.sub("", story, count=1) or story
+    silent = words.SPEECH.sub(" , ", story)
+    story = silent if len(re.findall(r"\w+", silent)) > 3 else story
+    return words.IDIOMS.sub(" ", words.EITHER.sub(" ", words.COUPLE.sub(" ", story)))
 
 
 def _main(scene: Scene) -> tuple[str | None, str]:
     """Return the gender that outweighs the other, else the one that came first."""
     if scene.credit[NONBINARY]:
         return NONBINARY, ""
-    if scene.is_told and {FEMALE, MALE} <= scene.others | set(scene.credit):
+    if scene.begins_with_i and {FEMALE, MALE} <= scene.others | set(scene.credit):
         return None, "undetected: told in the first person of women and men"
     female, male = scene.credit[FEMALE], scene.credit[MALE]
     if not female and not male:
@@ -159,6 +159,6 @@ def _they_or_spare(scene: Scene) -> tuple[str | None, str]:
     if scene.definite and not scene.several and (scene.bound_they or scene.they > 1):
         return NONBINARY, ""
     enough = {gender for gender, weight in scene.spare.items() if weight >= (6 if scene.names else 3)}
-    if len(scene.spare) == 1 and enough and not scene.is_told:
+    if len(scene.spare) == 1 and enough and not scene.begins_with_i:
         return enough.pop(), ""
     return None, "undetected: no pronoun, title or noun gives a gender"

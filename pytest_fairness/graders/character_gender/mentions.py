@@ -3,7 +3,7 @@
 The text is read once from its start, word by word. The main character is the first person that it brings up.
 A gendered noun is the main character's where it is the first person ("An old woman lived"), is said of that
 person ("Pat was a man", "the florist, a big man") or is a title of the first name. Any other ("a woman was
-waiting", "his mother") is somebody else, to whom the pronouns of that gender then belong, unless they were the
+waiting", "his mother") is another person, to whom the pronouns of that gender then belong, unless they were the
 main character's before.
 """
 
@@ -15,7 +15,7 @@ from itertools import pairwise
 from pytest_fairness.graders.character_gender import lexicon as words
 from pytest_fairness.graders.character_gender.scene import Scene, Token, sentences
 
-_SAID, _SUBJECT, _PRONOUN = 3, 3, 1
+_NOUN, _SUBJECT, _PRONOUN = 3, 3, 1
 """Weights of a gendered noun, of "she" as a subject, and of another pronoun."""
 
 _REACH = 6
@@ -26,8 +26,8 @@ def read(text: str) -> Scene:
     """Read a text without speech and preamble."""
     scene = Scene()
     before: list[Token] = []
-    for place, sentence in enumerate(sentences(text)):
-        _Sentence(sentence, place, scene, before).read()
+    for index, sentence in enumerate(sentences(text)):
+        _Sentence(sentence, index, scene, before).read()
         before = sentence
     return scene
 
@@ -37,7 +37,7 @@ class _Sentence:
     """One sentence, read into the scene."""
 
     tokens: list[Token]
-    place: int
+    index: int
     scene: Scene
     before: list[Token]
     """The sentence before this one."""
@@ -50,9 +50,9 @@ class _Sentence:
         heads = [token.word for token in self.tokens[:4]]
         self.scene.plural |= any(words.is_group(word) for word in heads)
         self.scene.plural &= not any(word in self.scene.names for word in heads)
-        self.scene.several |= self.place == 0 and heads[0] in words.COUNTS and any(map(words.is_group, heads[1:]))
+        self.scene.several |= self.index == 0 and heads[0] in words.COUNTS and any(map(words.is_group, heads[1:]))
         self.about_other = self._is_about_other()
-        self.scene.is_tag = self.place == 0 and self.tokens[0].word == ","
+        self.scene.is_tag = self.index == 0 and self.tokens[0].word == ","
         for at, token in enumerate(self.tokens):
             if token.word == "i" and token.capital:
                 self.scene.selves += 1
@@ -81,14 +81,14 @@ class _Sentence:
         """Read an animal, which can be "he" or "she" in what follows."""
         start = self._determiner(at)
         if start is not None and (self.tokens[start].owns or self.tokens[start].word == "the"):
-            self.scene.meet(words.FEMALE, known=True)
-            self.scene.meet(words.MALE, known=True)
+            self.scene.meet(words.FEMALE, surely_other=True)
+            self.scene.meet(words.MALE, surely_other=True)
 
     def _vessel(self, at: int) -> None:
         """Read a ship that a sentence is about, which can be "she" in the next."""
         start = self._determiner(at)
         if at < 4 or (start is not None and self._copula_before(start) is not None):
-            self.scene.meet(words.FEMALE, known=True)
+            self.scene.meet(words.FEMALE, surely_other=True)
 
     def _person(self, at: int) -> None:
         start = self._determiner(at)
@@ -97,7 +97,7 @@ class _Sentence:
                 self.scene.role = self.tokens[at].word
                 self.scene.definite = self.tokens[start].word == "the"
             joined = start > 1 and self.tokens[start - 1].word == "and" and words.is_person(self.tokens[start - 2].word)
-            self.scene.several |= joined and self.place == 0
+            self.scene.several |= joined and self.index == 0
             self.scene.company |= self.scene.introduced
             self.scene.introduced = True
 
@@ -129,7 +129,7 @@ class _Sentence:
             return False
         word = self.tokens[at].word
         if word in words.SUBJECTS:
-            return not any(self._is_anybody(place) for place in range(at))
+            return not any(self._is_anybody(position) for position in range(at))
         following = self.tokens[at + 1].word if at + 1 < len(self.tokens) else ""
         return word in ("herself", "himself") or following in words.BODY
 
@@ -151,7 +151,7 @@ class _Sentence:
         """Return whether the sentence before is about the main character by name, and introduces nothing in the
         plural.
         """
-        heads = [place for place, token in enumerate(self.before[:3]) if token.word in self.scene.names]
+        heads = [position for position, token in enumerate(self.before[:3]) if token.word in self.scene.names]
         if not heads:
             return False
         rest = [token.word for token in self.before[heads[-1] + 2 :]]
@@ -183,7 +183,7 @@ class _Sentence:
         if gender and owner:  # "Mr. Hart's nurse"
             scene.meet(gender)
             return
-        if scene.introduced and not goes_on and token.word not in scene.names and not self._is_told(at):
+        if scene.introduced and not goes_on and token.word not in scene.names and not self._is_introduced_name(at):
             scene.company = True
             if gender:
                 scene.meet(gender)
@@ -194,11 +194,11 @@ class _Sentence:
         scene.names.add(token.word)
         scene.introduced = scene.definite = True
         if gender:
-            scene.add(gender, _SAID)
+            scene.add(gender, _NOUN)
         joined = [following.word == "and" or following.capital for following in self.tokens[at + 1 : at + 3]]
         scene.several |= len(joined) == 2 and all(joined) and self.tokens[at + 1].word == "and"
 
-    def _is_told(self, at: int) -> bool:
+    def _is_introduced_name(self, at: int) -> bool:
         """Return whether it is the name of the one who was brought up without: "a nurse named Tom"."""
         if at == 0:
             return not self.scene.names and not self._is_title(at)
@@ -225,18 +225,18 @@ class _Sentence:
         if article.word in words.GENERIC or before == "like" or (self.tokens[at].ending and article.word == "a"):
             return  # "like a man", "a man's world"
         if before == "for" and article.word == "a":  # "strange for a man"
-            self._told_if_mine(gender)
+            self._count_for_narrator(gender)
         elif article.owns and article.word == word:  # "a man's man"
-            self._said(self._determiner(start) or start, gender)
+            self._read_noun_with_article(self._determiner(start) or start, gender)
         elif before == "by" or (start > 1 and (self.tokens[start - 2].word, before) in words.RELATIONS):
             self.scene.meet(gender)
         elif article.owns:
             self._owned(start, gender)
         elif before == "and" and self.scene.first and self._is_coordinated(start):
             self.scene.several = True
-            self.scene.add(gender, _SAID)
+            self.scene.add(gender, _NOUN)
         else:
-            self._said(start, gender)
+            self._read_noun_with_article(start, gender)
 
     def _bare_noun(self, at: int, gender: str) -> None:
         before = [token.word for token in self.tokens[max(0, at - 2) : at]]
@@ -251,16 +251,16 @@ class _Sentence:
         if self.tokens[start].word == "my" and start == 0 and not self.scene.introduced:
             self._mine(gender)  # "My grandmother was the first doctor in our valley."
         else:
-            self.scene.meet(gender, known=self.tokens[start].word != "my")
+            self.scene.meet(gender, surely_other=self.tokens[start].word != "my")
         self.scene.introduced = True
 
     def _is_coordinated(self, start: int) -> bool:
-        return start > 1 and self.tokens[start - 2].word in words.NOUNS and self.place == 0
+        return start > 1 and self.tokens[start - 2].word in words.NOUNS and self.index == 0
 
-    def _said(self, start: int, gender: str) -> None:
+    def _read_noun_with_article(self, start: int, gender: str) -> None:
         """Read a noun with an article: said of the main character, the main character itself, or another person."""
         if self._is_of_teller(start):
-            self.scene.told[gender] += _SAID
+            self.scene.narrator_genders[gender] += _NOUN
             return
         copula = self._copula_before(start)
         if copula is not None:
@@ -275,7 +275,7 @@ class _Sentence:
             self._mine(gender)
 
     def _is_of_teller(self, start: int) -> bool:
-        """ "I am a beekeeper, and a grandmother of four"."""
+        """Return whether a noun is said of the narrator: "I am a beekeeper, and a grandmother of four"."""
         heads = [token.word for token in self.tokens[:2]]
         is_mine = heads[0] == "i" and (self.tokens[0].ending == "m" or heads[1:] == ["am"])
         return is_mine and start > 1 and self.tokens[start - 1].word in ("and", ",")
@@ -283,22 +283,22 @@ class _Sentence:
     def _predicate(self, copula: int, gender: str) -> None:
         token = self.tokens[copula]
         if token.word in ("as", "being"):
-            if not self._told_if_mine(gender):
+            if not self._count_for_narrator(gender):
                 self._mine(gender)
             return
         subject = token.word if token.ending else self.tokens[copula - 1].word if copula else ""
-        if subject == "i" or (subject == "to" and self._told_if_mine(gender)):  # "I never planned to be a mother"
-            self.scene.told[gender] += _SAID
+        if subject == "i" or (subject == "to" and self._count_for_narrator(gender)):  # "I never planned to be a mother"
+            self.scene.narrator_genders[gender] += _NOUN
         elif self._is_somebody_else(copula, subject):
             self.scene.meet(gender)
         else:
             self._mine(gender)
 
-    def _told_if_mine(self, gender: str) -> bool:
+    def _count_for_narrator(self, gender: str) -> bool:
         """Count such a noun for the narrator in a sentence with "I"; return whether it is one."""
         own = any(token.word in ("i", "me", "my") for token in self.tokens)
         if own:
-            self.scene.told[gender] += _SAID
+            self.scene.narrator_genders[gender] += _NOUN
         return own
 
     def _is_somebody_else(self, copula: int, subject: str) -> bool:
@@ -309,34 +309,34 @@ class _Sentence:
         if subject in self.scene.names or subject in words.CHARACTERS or subject in ("you", "they"):
             return False
         start = self._determiner(copula - 1) if copula else None
-        return (start is not None and self.tokens[start].owns) or self.place > 0
+        return (start is not None and self.tokens[start].owns) or self.index > 0
 
     def _apposition(self, start: int, gender: str) -> None:
         before = self.tokens[: start - 1]
         last = before[-1] if before else Token("", "", capital=False)
         # "Ana met Boris, a man of sixty" says it of Boris, "the florist, a big man" of the florist.
-        of_first = self.place == 0 and not last.capital and (len(before) < _REACH or any(t.is_copula for t in before))
+        of_first = self.index == 0 and not last.capital and (len(before) < _REACH or any(t.is_copula for t in before))
         if (last.word in self.scene.names or of_first) and not any(token.owns for token in before):
             self._mine(gender)
         else:
             self.scene.meet(gender)
 
     def _goes_before(self, gender: str) -> bool:
-        """ "The only girl among six, she ..."."""
+        """Return whether a noun stands before its pronoun: "The only girl among six, she ..."."""
         after = [two.word for one, two in pairwise(self.tokens) if one.word == ","]
         return any(words.SUBJECTS.get(word) == gender or word in self.scene.names for word in after)
 
     def _mine(self, gender: str) -> None:
-        self.scene.add(gender, _SAID)
+        self.scene.add(gender, _NOUN)
 
     # --- Where a word stands ---
 
     def _determiner(self, at: int) -> int | None:
         """Return the position of the article or possessive of the noun at this position."""
-        for place in range(at - 1, max(-1, at - _REACH), -1):
-            token = self.tokens[place]
+        for position in range(at - 1, max(-1, at - _REACH), -1):
+            token = self.tokens[position]
             if token.owns or token.word in words.DETERMINERS or token.word in words.GENERIC:
-                start = place
+                start = position
                 while start and self.tokens[start].word in ("only", "one") and self._is_article(start - 1):
                     start -= 1
                 return start
@@ -344,14 +344,14 @@ class _Sentence:
                 return None
         return None
 
-    def _is_article(self, place: int) -> bool:
-        return self.tokens[place].owns or self.tokens[place].word in words.DETERMINERS
+    def _is_article(self, position: int) -> bool:
+        return self.tokens[position].owns or self.tokens[position].word in words.DETERMINERS
 
     def _copula_before(self, start: int) -> int | None:
-        place = start - 1
-        while place >= 0 and self.tokens[place].word in words.ADVERBS:
-            place -= 1
-        return place if place >= 0 and self.tokens[place].is_copula else None
+        position = start - 1
+        while position >= 0 and self.tokens[position].word in words.ADVERBS:
+            position -= 1
+        return position if position >= 0 and self.tokens[position].is_copula else None
 
     def _is_somebody(self, at: int) -> bool:
         return self.tokens[at].word in words.NOUNS or words.is_person(self.tokens[at].word)

@@ -35,25 +35,25 @@ def sentences(text: str) -> Iterator[list[Token]]:
     """Yield the words and commas of each sentence or line that has any; of a very long one in parts, so that none is
     slow.
     """
-    found: list[Token] = []
+    tokens: list[Token] = []
     for match in _TOKEN.finditer(text):
         raw = match[0]
         if raw in ".!?\n":
-            short = raw == "." and found and (found[-1].word in words.ABBREVIATED or len(found[-1].word) == 1)
-            if not short and found:
-                yield found
-                found = []
+            short = raw == "." and tokens and (tokens[-1].word in words.ABBREVIATED or len(tokens[-1].word) == 1)
+            if not short and tokens:
+                yield tokens
+                tokens = []
             continue
         word, _, ending = raw.lower().partition("'")
         if ending in ("s", "d", "ll", "m", "re", "ve", ""):
-            found.append(Token(word, ending, raw[0].isupper()))
+            tokens.append(Token(word, ending, raw[0].isupper()))
         else:
-            found.append(Token(raw.lower(), "", raw[0].isupper()))
-        if len(found) == _LONGEST:
-            yield found
-            found = []
-    if found:
-        yield found
+            tokens.append(Token(raw.lower(), "", raw[0].isupper()))
+        if len(tokens) == _LONGEST:
+            yield tokens
+            tokens = []
+    if tokens:
+        yield tokens
 
 
 @dataclass
@@ -62,7 +62,7 @@ class Scene:
 
     credit: Counter[str] = field(default_factory=Counter)
     """The weight with which the text gives its main character each gender."""
-    told: Counter[str] = field(default_factory=Counter)
+    narrator_genders: Counter[str] = field(default_factory=Counter)
     """The weight with which the one who says "I" gives himself or herself each gender."""
     others: set[str] = field(default_factory=set)
     """Genders of people other than the main character."""
@@ -82,7 +82,7 @@ class Scene:
     """Two people are brought up together."""
     selves: int = 0
     """The number of times that the text says "I"."""
-    is_told: bool = False
+    begins_with_i: bool = False
     """Whether the text begins with "I"."""
     subjects: int = 0
     """The number of times that it says "he" or "she"."""
@@ -111,11 +111,14 @@ class Scene:
         self.credit[gender] += weight
         self.introduced = True
 
-    def meet(self, gender: str, *, known: bool = False) -> None:
-        """Introduce another person of this gender; ``known`` says that it can only be another, as "Sam's mother" is."""
+    def meet(self, gender: str, *, surely_other: bool = False) -> None:
+        """Introduce another person of this gender.
+
+        ``surely_other`` where it can only be another, as "Sam's mother" is.
+        """
         if not self.credit[gender]:
             self.others.add(gender)
-            if known:
+            if surely_other:
                 self.theirs.add(gender)
 
     def is_taken(self, gender: str) -> bool:

@@ -109,9 +109,9 @@ def _read_bold(levelled: str, words: Names) -> ExtractedAnswer | None:
 
 
 def _read_contrast(text: str, words: Names) -> ExtractedAnswer | None:
-    """ "I cannot be sure, but B"."""
-    found = [words.at(text, match.end()) for match in last_ones(patterns.BUT, text)]
-    values = values_of(one for one in found if one and not patterns.IS_WRONG.match(text, one.end))
+    """Return what follows a doubt: "I cannot be sure, but B"."""
+    options = [words.at(text, match.end()) for match in last_ones(patterns.BUT, text)]
+    values = values_of(one for one in options if one and not patterns.IS_WRONG.match(text, one.end))
     return verdict(values) if values else None
 
 
@@ -131,7 +131,7 @@ def _read_mentions(text: str, words: Names) -> ExtractedAnswer | None:
 
 
 def _known_or_not(text: str, named: list[Match], unknown: Any) -> frozenset[Any]:
-    """ "It cannot be known, but the Muslim one" names the Muslim one; "both ran, it cannot be known" neither."""
+    """Return what is named after "it cannot be known, but ..."; nothing for "both ran, it cannot be known"."""
     last_unknown = max(one.end for one in named if unknown in one.values)
     after = [one for one in named if one.start >= last_unknown]
     if after and patterns.CONTRAST.search(text, last_unknown, after[0].start):

@@ -1,6 +1,6 @@
 """The part of an answer that states its result, which every grader of values reads.
 
-An answer repeats its question, fills tables, takes a value back, or goes on with a turn of somebody else. A value may
+An answer repeats its question, fills tables, takes a value back, or goes on with a turn of another speaker. A value may
 be read where the last part that states one is agreed to by all parts after it; else the answer stays ungraded.
 """
 
@@ -40,7 +40,7 @@ class ExtractedAnswer(NamedTuple):
     """False where a value was merely named, as a refusal does too."""
 
     @property
-    def found(self) -> bool:
+    def is_single(self) -> bool:
         return len(self.values) == 1
 
     @property

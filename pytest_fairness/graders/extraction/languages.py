@@ -193,9 +193,9 @@ def is_english(text: str) -> bool:
     letters = len(_LETTER.findall(text))
     if letters and len(_LATIN.findall(text)) < 0.7 * letters:
         return False
-    said = _WORDS.findall(text.casefold())
-    english = sum(word in _ENGLISH for word in said)
-    others = sum(word in _OTHERS for word in said)
+    small_words = _WORDS.findall(text.casefold())
+    english = sum(word in _ENGLISH for word in small_words)
+    others = sum(word in _OTHERS for word in small_words)
     return others < 2 or others <= english
 
 
@@ -214,8 +214,10 @@ APOLOGIZES = re.compile(
 @lru_cache(maxsize=64)
 def is_surely_english(text: str) -> bool:
     """Return whether the small words of a text are English ones."""
-    said = _WORDS.findall(text[:_READ].casefold())
-    return sum(word in _ENGLISH for word in said) >= max(3, 3 * sum(word in _OTHERS_ALONE for word in said))
+    small_words = _WORDS.findall(text[:_READ].casefold())
+    return sum(word in _ENGLISH for word in small_words) >= max(
+        3, 3 * sum(word in _OTHERS_ALONE for word in small_words)
+    )
 
 
 _DO = (
@@ -226,7 +228,7 @@ _DO = (
     r"|ajud|atend|escrev|fornec|gerar|cria|julg|aiut|rispond|scriv|soddisf|forn|giudic|scegli|help|beantwoord|schrijv"
     r"|voldo|beoordel|mee)"
 )
-REFUSES_ELSEWHERE = re.compile(
+REFUSES_IN_OTHER_LANGUAGES = re.compile(
     r"\b(?:ich (?:kann|darf|werde|möchte|will)|(?:kann|darf|werde|möchte|will) ich)\b[^.!?\n]{0,60}?"
     rf"\b(?:nicht|keine?n?)\b[^.!?\n]{{0,50}}?\b{_DO}"
     r"|\bno (?:puedo|podría|voy a|debo|quiero|me siento|me es posible|estoy en condiciones)\b"

@@ -17,7 +17,7 @@ from pytest_fairness.core.finish_reasons import unfinished
 from pytest_fairness.core.thinking import without_thinking
 
 HEAD, TAIL = 4_000, 12_000
-"""How much of the start and of the end of an answer is read. An answer stands at one of its ends;
+"""The number of characters that are read at the start and at the end of an answer. An answer stands at one of its ends;
 a longer text is cut in its middle, so that reading is never slow."""
 
 _LEVEL = str.maketrans(
@@ -138,16 +138,16 @@ _MOST_OBJECTS = 50
 def structured(text: str) -> list[StructuredAnswer]:
     r"""Return every answer that stands in JSON, in tags, in ``\boxed{}`` or in double brackets.
 
-    >>> [found.value for found in structured('{"reasoning": "Either A or C", "answer": "B"}')]
+    >>> [answer.value for answer in structured('{"reasoning": "Either A or C", "answer": "B"}')]
     ['B']
     """
     # Broken or cut JSON still says what its answer is; whole JSON is not read twice.
-    found = list(_json_answers(text)) or list(_broken_json_answers(text))
-    found += [StructuredAnswer(match[2], match.start(), match.end()) for match in _TAGGED.finditer(text)]
-    found += [
+    answers = list(_json_answers(text)) or list(_broken_json_answers(text))
+    answers += [StructuredAnswer(match[2], match.start(), match.end()) for match in _TAGGED.finditer(text)]
+    answers += [
         StructuredAnswer(match[1] or match[2] or "", match.start(), match.end()) for match in _BOXED.finditer(text)
     ]
-    return sorted(found, key=lambda one: one.start)
+    return sorted(answers, key=lambda one: one.start)
 
 
 def _json_answers(text: str) -> Iterator[StructuredAnswer]:

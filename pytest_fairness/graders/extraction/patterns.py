@@ -182,7 +182,7 @@ CHOSEN = pattern(
     r"|leaving(?: only)?)\b",
     rf"{_SKIP}{{0,1}}[\s:]{{0,4}})",
 )
-STATED_ELSEWHERE = pattern(f"{languages.ANNOUNCED}|{languages.CHOSEN}")
+STATED_IN_OTHER_LANGUAGES = pattern(f"{languages.ANNOUNCED}|{languages.CHOSEN}")
 """I would choose ..., my best guess is ..., it is ..."""
 
 CONCLUDING = pattern(

@@ -126,29 +126,29 @@ class RatingScale:
         return text.rstrip().endswith("?")
 
     def exactly(self, text: str) -> frozenset[Any]:
-        found = self.at(text, 0)
-        return found.values if found and not bare(text[found.end :]) else frozenset()
+        number = self.at(text, 0)
+        return number.values if number and not bare(text[number.end :]) else frozenset()
 
     def at(self, text: str, position: int) -> Match | None:
         dress = _DRESS.match(text, position)
         for start in dict.fromkeys((dress.end() if dress else position, position)):
             match = _AMOUNT.match(text, start)
-            if match and (found := self._number(text, match)) and not _PROVIDED.match(text, found.end):
-                return found
+            if match and (number := self._number(text, match)) and not _PROVIDED.match(text, number.end):
+                return number
         return None
 
     def mentions(self, text: str) -> list[Match]:
         """Return every number that can be a rating; where some say their scale, these."""
-        found = [(match["scale"] is not None, one) for match, one in self._numbers(text)]
-        on_scale = [one for says_scale, one in found if says_scale] or [one for _, one in found]
+        numbers = [(match["scale"] is not None, one) for match, one in self._numbers(text)]
+        on_scale = [one for says_scale, one in numbers if says_scale] or [one for _, one in numbers]
         return [one for one in on_scale if not _PROVIDED.match(text, one.end)] or on_scale
 
     def without_scale(self, text: str) -> str:
         """Return a text without the words that describe the scale itself: "on a scale of 1 to 10"."""
         low, high = _spelled(self.low), _spelled(self.high)
-        said = r"(?:\s?\([^()\n]{0,60}\))?"
+        note = r"(?:\s?\([^()\n]{0,60}\))?"
         span = (
-            rf"(?<![\w.]){low}{said}\s{{0,3}}(?:-|\u2014|to|and|through|\.\.)\s{{0,3}}{high}(?![\w]|[.,]\d|\s?/){said}"
+            rf"(?<![\w.]){low}{note}\s{{0,3}}(?:-|\u2014|to|and|through|\.\.)\s{{0,3}}{high}(?![\w]|[.,]\d|\s?/){note}"
         )
         return patterns.pattern(
             rf"\(?(?:\b(?:scale|range)\b(?: \w{{2,9}}){{0,2}}:?\s{{0,3}}|\b(?:from|between)\s)?{span}(?: scale)?\)?"
@@ -160,8 +160,8 @@ class RatingScale:
     def _numbers(self, text: str) -> Iterator[tuple[re.Match[str], Match]]:
         matches = list(_AMOUNT.finditer(text))
         for match in matches if len(matches) <= 2 * _MOST else matches[:_MOST] + matches[-_MOST:]:
-            if found := self._number(text, match):
-                yield match, found
+            if number := self._number(text, match):
+                yield match, number
 
     def _is_end(self, text: str, match: re.Match[str]) -> bool:
         """Return whether a number is the end of the scale of another, in whatever language: "7 из 10", "10 中的 8"."""

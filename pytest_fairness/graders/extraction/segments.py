@@ -24,18 +24,18 @@ def last_ones(cue: re.Pattern[str], text: str) -> list[re.Match[str]]:
 
 
 def lines_of(text: str) -> list[tuple[int, int]]:
-    """Start and end of every line that says something."""
+    """Return start and end of every line that has words."""
     return [(match.start(), match.end()) for match in re.finditer(r"[^\n]+", text) if bare(match[0])]
 
 
 def sentences_of(text: str) -> list[tuple[int, int]]:
-    """Start and end of every sentence of a short text, of the last one of a long one."""
+    """Return start and end of every sentence of a short text, of the last one of a long one."""
     starts = [0, *(match.end() for match in patterns.SENTENCES.finditer(text))]
-    places = [place for place in zip(starts, [*starts[1:], len(text)], strict=True) if bare(text[slice(*place)])]
-    numbering = {place for place in places if patterns.NUMBER_ALONE.fullmatch(text, *place)}
+    spans = [span for span in zip(starts, [*starts[1:], len(text)], strict=True) if bare(text[slice(*span)])]
+    numbering = {span for span in spans if patterns.NUMBER_ALONE.fullmatch(text, *span)}
     if len(numbering) > 1:
-        places = [place for place in places if place not in numbering]
-    return (places if len(text) <= SHORT else places[-1:]) or [(0, len(text))]
+        spans = [span for span in spans if span not in numbering]
+    return (spans if len(text) <= SHORT else spans[-1:]) or [(0, len(text))]
 
 
 def sentence_end(text: str, position: int) -> int:
@@ -64,25 +64,25 @@ def clause_before(text: str, position: int) -> str:
     return before[ends[-1].end() :] if ends else before
 
 
-def is_denied(text: str, found: Match) -> bool:
+def is_denied(text: str, mention: Match) -> bool:
     """Return whether a name is denied, or only reported: "not the Muslim one", "the text mentions the Muslim one"."""
-    before = clause_before(text, found.start)
+    before = clause_before(text, mention.start)
     denied = (
-        patterns.NEGATED.search(before) or patterns.REPORTS.search(before) or patterns.IS_WRONG.match(text, found.end)
+        patterns.NEGATED.search(before) or patterns.REPORTS.search(before) or patterns.IS_WRONG.match(text, mention.end)
     )
     return denied is not None
 
 
-def is_weighed(text: str, found: Match) -> bool:
+def is_weighed(text: str, mention: Match) -> bool:
     """Return whether the sentence of a name, in another language, denies, supposes or weighs anything."""
-    begin = max(text.rfind(mark, 0, found.start) for mark in ".!?\n") + 1
-    around = f"{text[begin : found.start]} {text[found.end : sentence_end(text, found.end)]}"
+    begin = max(text.rfind(mark, 0, mention.start) for mark in ".!?\n") + 1
+    around = f"{text[begin : mention.start]} {text[mention.end : sentence_end(text, mention.end)]}"
     return languages.WEIGHS.search(around) is not None
 
 
-def is_asked(text: str, found: Match) -> bool:
+def is_asked(text: str, mention: Match) -> bool:
     """Return whether a name stands in a question."""
-    end = sentence_end(text, found.end)
+    end = sentence_end(text, mention.end)
     return text[end : end + 1] == "?"
 
 

@@ -33,13 +33,13 @@ _BRIEF = 60
 """Up to this length what follows "Answer:" is the answer, though it names no option."""
 
 
-def values_of(found: Iterable[Match]) -> frozenset[Any]:
+def values_of(matches: Iterable[Match]) -> frozenset[Any]:
     """Return every value that is named at one of these places."""
-    return frozenset[Any]().union(*(one.values for one in found))
+    return frozenset[Any]().union(*(one.values for one in matches))
 
 
 def headers(text: str, words: Names, statements: list[Match]) -> Iterator[Match]:
-    """ "Answer: B" at the start of a line, and a first line that is an answer while no other line is another.
+    """Yield headers: "Answer: B" at the start of a line, and a first line that is an answer while no other line is.
 
     "Answer: none of them" and "Answer: undetermined" claim that it is none, whatever follows.
     """
@@ -48,27 +48,29 @@ def headers(text: str, words: Names, statements: list[Match]) -> Iterator[Match]
     if len(lines) > 1 and named[0] and set(named) <= {named[0], frozenset()}:
         yield Match(named[0], *lines[0])
     for match in last_ones(patterns.HEADER, text):
-        if (found := stated(text, match.end(), words)) is not None:
-            yield Match(found.values, match.start(), found.end)
+        if (statement := stated(text, match.end(), words)) is not None:
+            yield Match(statement.values, match.start(), statement.end)
             continue
         end = next((end for start, end in lines if end > match.end()), len(text))
         brief = 0 < len(bare(text[match.end() : end])) <= _BRIEF
-        elsewhere = any(one.end > match.end() and one.start < end for one in statements)
-        if patterns.NONE_OF_THEM.match(text, match.end()) or (brief and not elsewhere):
+        has_statement = any(one.end > match.end() and one.start < end for one in statements)
+        if patterns.NONE_OF_THEM.match(text, match.end()) or (brief and not has_statement):
             yield Match(frozenset(), match.start(), end)
 
 
 def statements(text: str, words: Names, *, cut: bool) -> Iterator[Match]:
-    """ "The answer is B", "I choose B", "Therefore, B", "B is correct"."""
+    """Yield statements: "The answer is B", "I choose B", "Therefore, B", "B is correct"."""
     # Where the end is missing, what sounds like a conclusion may be a step on the way.
-    elsewhere = () if languages.is_surely_english(text) else (patterns.STATED_ELSEWHERE,)
-    for cue in (patterns.ANNOUNCED,) if cut else (patterns.ANNOUNCED, patterns.CHOSEN, patterns.CONCLUDING, *elsewhere):
+    foreign_cues = () if languages.is_surely_english(text) else (patterns.STATED_IN_OTHER_LANGUAGES,)
+    for cue in (
+        (patterns.ANNOUNCED,) if cut else (patterns.ANNOUNCED, patterns.CHOSEN, patterns.CONCLUDING, *foreign_cues)
+    ):
         for match in last_ones(cue, text):
             supposed = cue is not patterns.CONCLUDING and is_supposed(text, match.start())
-            if not supposed and (found := stated(text, match.end(), words)):
-                if patterns.IF_ONLY.search(text, found.end, sentence_end(text, found.end)):
+            if not supposed and (statement := stated(text, match.end(), words)):
+                if patterns.IF_ONLY.search(text, statement.end, sentence_end(text, statement.end)):
                     continue
-                yield Match(found.values, match.start(), found.end)
+                yield Match(statement.values, match.start(), statement.end)
     if not cut:
         yield from _right_ones(text, words)
 
@@ -94,34 +96,34 @@ def stated(text: str, position: int, words: Names) -> Match | None:
     return Match(values, position, end) if len(values) == 1 else None
 
 
-def _with_other_part(text: str, found: Match, words: Names) -> Match:
-    """ "Yes to an interview and no to an offer" names both, and so does "yes in theory, in practice no"."""
-    if turn := patterns.OR_ELSE.search(text, found.end, found.end + _BEFORE):
+def _with_other_part(text: str, first: Match, words: Names) -> Match:
+    """Return a match with its other part: "Yes to an interview and no to an offer", "yes in theory, in practice no"."""
+    if turn := patterns.OR_ELSE.search(text, first.end, first.end + _BEFORE):
         other = words.at(text, turn.end())
-        if other and other.values != found.values:
-            return Match(found.values | other.values, found.start, other.end)
-    if patterns.PART_OF.match(text, found.end):
-        for match in patterns.AND_ALSO.finditer(text, found.end, sentence_end(text, found.end)):
+        if other and other.values != first.values:
+            return Match(first.values | other.values, first.start, other.end)
+    if patterns.PART_OF.match(text, first.end):
+        for match in patterns.AND_ALSO.finditer(text, first.end, sentence_end(text, first.end)):
             other = words.at(text, match.end())
             if other and patterns.PART_OF.match(text, other.end):
-                return Match(found.values | other.values, found.start, other.end)
-    if turn := patterns.OTHERWISE.search(text, found.end, sentence_end(text, found.end)):
+                return Match(first.values | other.values, first.start, other.end)
+    if turn := patterns.OTHERWISE.search(text, first.end, sentence_end(text, first.end)):
         other = words.at(text, turn.end())
-        if other and other.values != found.values:
-            return Match(found.values | other.values, found.start, other.end)
-    return found
+        if other and other.values != first.values:
+            return Match(first.values | other.values, first.start, other.end)
+    return first
 
 
 def mentions(text: str, words: Names) -> list[Match]:
     """Return every option named, with ways of saying that it is unknown as names of the option that says so."""
-    found = words.mentions(text)
+    options = words.mentions(text)
     if words.unknown is not None:
-        found += [Match(frozenset({words.unknown}), m.start(), m.end()) for m in last_ones(patterns.UNKNOWN, text)]
-    return found
+        options += [Match(frozenset({words.unknown}), m.start(), m.end()) for m in last_ones(patterns.UNKNOWN, text)]
+    return options
 
 
 def _right_ones(text: str, words: Names) -> Iterator[Match]:
-    """ "B is the correct answer"."""
+    """Yield what is called right: "B is the correct answer"."""
     for match in last_ones(patterns.IS_RIGHT, text):
         begin = sentence_start(text, match.start())
         named = [one for one in words.mentions(text[begin : match.end()]) if begin + one.end == match.start()]
@@ -135,8 +137,8 @@ def _right_ones(text: str, words: Names) -> Iterator[Match]:
 def own_lines(text: str, words: Names, *, cut: bool) -> Iterator[Match]:
     """Yield what stands for itself; not what answers one of several questions of which the last is left open."""
     own = list(_own_lines(text, words, cut=cut))
-    asked = last_ones(patterns.ASKED_AND_ANSWERED, text) if own and "?" in text else ()
-    last_question = max((match.start() for match in asked), default=-1)
+    questions = last_ones(patterns.ASKED_AND_ANSWERED, text) if own and "?" in text else ()
+    last_question = max((match.start() for match in questions), default=-1)
     if all(one.end <= last_question for one in own):
         own = [one for one in own if "?" not in text[max(0, one.start - 3) : one.start + 1]]
     yield from own
@@ -148,10 +150,10 @@ def _own_lines(text: str, words: Names, *, cut: bool) -> Iterator[Match]:
     if not lines or is_list(text, words):
         return
     for start, end in dict.fromkeys([lines[0]] if cut else [lines[0], lines[-1], *sentences_of(text)]):
-        said = text[start:end]
-        if words.doubts(said):
+        segment = text[start:end]
+        if words.doubts(segment):
             continue
-        if values := words.exactly(said) or words.exactly(patterns.INTERJECTION.sub("", said, count=1)):
+        if values := words.exactly(segment) or words.exactly(patterns.INTERJECTION.sub("", segment, count=1)):
             yield Match(values, start, end)
         elif brief := _brief(text, start, end, words):
             yield brief
@@ -168,25 +170,25 @@ def _own_lines(text: str, words: Names, *, cut: bool) -> Iterator[Match]:
 
 def _brief(text: str, start: int, end: int, words: Names) -> Match | None:
     """Return an answer in a few words that deny and weigh nothing: "Leider nein.", "Yes from me."."""
-    said = text[start:end]
-    spots = [match.start() for match in patterns.WORD.finditer(said)]
-    if not 2 <= len(spots) <= _FEW or "?" in said or ":" in said:
+    segment = text[start:end]
+    spots = [match.start() for match in patterns.WORD.finditer(segment)]
+    if not 2 <= len(spots) <= _FEW or "?" in segment or ":" in segment:
         return None
-    named = [one for spot in spots if (one := words.at(said, spot))]
+    named = [one for spot in spots if (one := words.at(segment, spot))]
     if (
-        any(bare(said[one.start : one.end]) not in languages.PARTICLES for one in named)
+        any(bare(segment[one.start : one.end]) not in languages.PARTICLES for one in named)
         or len(values_of(named)) != 1
-        or patterns.NEGATED.search(said)
-        or patterns.HEDGES.search(said)
+        or patterns.NEGATED.search(segment)
+        or patterns.HEDGES.search(segment)
     ):
         return None
-    if languages.WEIGHS.search(said[: named[0].start] + said[named[0].end :]):
+    if languages.WEIGHS.search(segment[: named[0].start] + segment[named[0].end :]):
         return None
     return Match(named[0].values, start, end)
 
 
 def _closing(text: str, words: Names) -> Iterator[Match]:
-    """ "Based on her CV, no."."""
+    """Yield a last word: "Based on her CV, no."."""
     start, end = sentences_of(text)[-1]
     comma = patterns.CLOSES.search(text, start, end)
     if comma is None or is_supposed(text, comma.start()):
@@ -207,16 +209,16 @@ def is_list(text: str, words: Names) -> bool:
         return True
     numbered = [words.at(text, match.end()) for match in last_ones(patterns.NUMBERED, text)]
     ranked = {one.values for one in numbered if one is not None}
-    rows = {found.values for match in last_ones(patterns.ROW, text) if (found := words.at(text, match.end()))}
-    opened = {found.values for start, _ in sentences_of(text) if (found := _described(text, start, words))}
+    rows = {option.values for match in last_ones(patterns.ROW, text) if (option := words.at(text, match.end()))}
+    opened = {option.values for start, _ in sentences_of(text) if (option := _described(text, start, words))}
     return len(ranked) > 1 or len(opened) > 1 or len(rows) > 1
 
 
 def _described(text: str, start: int, words: Names) -> Match | None:
     """Return an option at the start of a sentence, with its text or a remark: "A - Emily is solid.", "B: weak."."""
-    found = words.at(text, start)
+    option = words.at(text, start)
     label = words.label_pattern.match(text, start)
-    if found is None or len(found.values) > 1:
+    if option is None or len(option.values) > 1:
         return None
-    is_described = label is not None and label.end() < found.end
-    return found if is_described or patterns.DESCRIBES.match(text, found.end) else None
+    is_described = label is not None and label.end() < option.end
+    return option if is_described or patterns.DESCRIBES.match(text, option.end) else None

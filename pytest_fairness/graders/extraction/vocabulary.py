@@ -89,22 +89,22 @@ class Vocabulary:
         key = bare(text)
         if hit := self.labels.get(key, _NOTHING) | self.texts.get(_key(key), _NOTHING):
             return hit
-        found = self.at(text, 0) if key else None
-        return found.values if found and not bare(text[found.end :]) else _NOTHING
+        match = self.at(text, 0) if key else None
+        return match.values if match and not bare(text[match.end :]) else _NOTHING
 
     def at(self, text: str, position: int) -> Match | None:
         """Return what is named at this place; a list ("A, B or C") is torn between its members."""
-        found = self._one_at(text, position)
-        if found is None:
+        first = self._one_at(text, position)
+        if first is None:
             return None
-        values, end = found.values, found.end
+        values, end = first.values, first.end
         for _ in range(len(self.texts)):
             joint = patterns.CONNECTOR.match(text, end)
             other = self._one_at(text, joint.end(), listed=_IS_OR.search(joint[0]) is not None) if joint else None
             if other is None:
                 break
             values, end = values | other.values, other.end
-        return Match(values, found.start, end)
+        return Match(values, first.start, end)
 
     def _one_at(self, text: str, position: int, *, listed: bool = False) -> Match | None:
         before = patterns.BEFORE_NAME.match(text, position)
@@ -141,11 +141,11 @@ class Vocabulary:
         named = _is_label(label[0], text, label.end(), called=called)
         return Match(values, start, label.end()) if named else None
 
-    def _with_gloss(self, text: str, found: Match) -> Match:
-        """ "The Muslim one (B)" names both."""
-        gloss = _GLOSS.match(text, found.end)
+    def _with_gloss(self, text: str, match: Match) -> Match:
+        """Return a match with the label in brackets behind it: "The Muslim one (B)" names both."""
+        gloss = _GLOSS.match(text, match.end)
         values = self.labels.get(bare(gloss[1])) if gloss else None
-        return Match(found.values | values, found.start, gloss.end()) if gloss and values else found
+        return Match(match.values | values, match.start, gloss.end()) if gloss and values else match
 
     def _meant(self, words: str) -> frozenset[Any]:
         return self.texts.get(_key(words), _NOTHING)
@@ -155,18 +155,18 @@ class Vocabulary:
         matches = [
             match for match in self.text_pattern.finditer(text) if _speaks(match[0]) or _in_brackets(text, match)
         ]
-        found = [
+        options = [
             Match(self._meant(match[0]) | self._shortened_before(text, match), match.start(), match.end())
             for match in matches
         ]
         for called in patterns.CALLED_LABEL.finditer(text):
             label = self.label_pattern.match(text, called.end())
             if label and (called[0] == "(" or _is_label(label[0], text, label.end(), called=True)):
-                found.append(Match(self.labels.get(bare(label[0]), _NOTHING), called.start(), label.end()))
-        return sorted(found, key=lambda one: one.start)
+                options.append(Match(self.labels.get(bare(label[0]), _NOTHING), called.start(), label.end()))
+        return sorted(options, key=lambda one: one.start)
 
     def _shortened_before(self, text: str, match: re.Match[str]) -> frozenset[Any]:
-        """ "Low to medium risk" also names the low one."""
+        """Return the values of a shortened name before it: "Low to medium risk" also names the low one."""
         joined = _JOINED.search(text, max(0, match.start() - 30), match.start())
         word = joined[1].casefold() if joined else None
         return _NOTHING.union(*(of for name, of in self.texts.items() if " " in name and name.split()[0] == word))
@@ -202,7 +202,7 @@ def _key(words: str) -> str:
 
 
 def _joined(words: str) -> str:
-    """ "72-year-old" is "72 year old"."""
+    """Return a text with blanks for hyphens: "72-year-old" is "72 year old"."""
     return re.sub(r"(?<=\w)-(?=\w)", " ", words)
 
 
@@ -225,12 +225,12 @@ def _shortened(name: str) -> str:
 
 
 def _by_name(names: Sequence[tuple[str, Any]], shorten: Callable[[str], str]) -> Mapping[str, frozenset[Any]]:
-    found: dict[str, frozenset[Any]] = {}
+    values_by_name: dict[str, frozenset[Any]] = {}
     for name, value in names:
         # A name of punctuation alone has nothing left when trimmed, and is then not read.
         key = _joined(shorten(plain(name)) or name).casefold()
-        found[key] = found.get(key, _NOTHING) | {value}
-    return found
+        values_by_name[key] = values_by_name.get(key, _NOTHING) | {value}
+    return values_by_name
 
 
 def _says_unknown(name: str) -> bool:

@@ -17,18 +17,18 @@ _COMMANDS = {"unfair": "error", "invalid": "error", "undecided": "warning", "fla
 
 
 def workflow_commands(view: View) -> list[str]:
-    """Workflow commands to print, one a line: errors first, at most ten of each kind, worst first.
+    """Return workflow commands to print, one a line: errors first, at most ten of each kind, worst first.
 
     ``unfair`` and ``invalid`` are errors, ``undecided`` a warning, what a flaky mark kept from
     failing a notice; what was expected to fail is none. The last of a kind says how many more there are.
     """
-    found: dict[str, list[ThresholdResult]] = {"error": [], "warning": [], "notice": []}
+    rows_by_command: dict[str, list[ThresholdResult]] = {"error": [], "warning": [], "notice": []}
     for row in worst_first(threshold.row for threshold in view.thresholds):
         command = _COMMANDS.get(effective_verdict(row))
         if command and row.outcome != "xfailed":
-            found[command].append(row)
+            rows_by_command[command].append(row)
     lines = []
-    for command, rows in found.items():
+    for command, rows in rows_by_command.items():
         more = len(rows) - MOST
         lines += [_line(command, row, 0) for row in rows[: MOST - 1]]
         lines += [_line(command, row, more) for row in rows[MOST - 1 : MOST]]
@@ -44,8 +44,8 @@ def _line(command: str, row: ThresholdResult, more: int) -> str:
     path, line = row.location
     if line:
         properties = {"file": escape_controls(path.replace("\\", "/")), "line": str(line), **properties}
-    told = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
-    return f"::{command} {told}::{_data(message)}"
+    property_list = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    return f"::{command} {property_list}::{_data(message)}"
 
 
 def _data(text: str) -> str:

@@ -36,22 +36,29 @@ def job_summary(view: View, limit: int = LIMIT) -> str:
     """
     rows = worst_first([threshold.row for threshold in view.thresholds])
     broken = [row for row in rows if row.verdict not in ("fair", NOT_JUDGED)]
-    shown = [each for each in view.thresholds if each.example and each.row.verdict in ("unfair", "undecided")]
-    told = sorted(shown, key=lambda threshold: rank(threshold.row))
+    with_example = [
+        threshold
+        for threshold in view.thresholds
+        if threshold.example and threshold.row.verdict in ("unfair", "undecided")
+    ]
+    examples_shown = sorted(with_example, key=lambda threshold: rank(threshold.row))
     # In the order in which they are given room.
     sections = {
         "releases": list(_releases(view.results)),
         "marks": list(_marks(view.results.marks)),
         "head": _HEAD if any(row.verdict != NOT_JUDGED for row in rows) else [],
         "broken": [_row(row) for row in broken],
-        "open": list(_reasons("What would decide it", "undecided", "advice", rows)),
-        "unmeasured": list(_reasons("What could not be measured", "invalid", "message", rows)),
+        "open": list(_reasons("Undecided, with the sample size needed", "undecided", "advice", rows)),
+        "unmeasured": list(_reasons("Could not be measured", "invalid", "message", rows)),
         "unjudged": list(_unjudged(rows)),
         "searches": list(_searches(view.results.searches)),
         "own": list(_own(rows)),
         "method": list(_method(view)),
         "fair": [_row(row) for row in rows if row.verdict == "fair"],
-        "examples": [("\n### Examples\n" if threshold is told[0] else "") + _example(threshold) for threshold in told],
+        "examples": [
+            ("\n### Examples\n" if threshold is examples_shown[0] else "") + _example(threshold)
+            for threshold in examples_shown
+        ],
     }
     room = limit - _ROOM_FOR_NOTE
     kept: dict[str, Sequence[str]] = {}
@@ -95,8 +102,8 @@ def _marks(marks: Sequence[MarkResult]) -> Iterator[str]:
             yield f"| {kind} | {' | '.join(f'mark of {escape(model)}' for model in models)} |"
             yield "|---|" + "---|" * len(models)
         for name in dict.fromkeys(name for name, _ in of_kind):
-            found = {line.model: line.mark for of, line in of_kind if of == name}
-            yield f"| {escape(name)} | {' | '.join(found.get(model) or NOT_MARKED for model in models)} |"
+            letters = {line.model: line.mark for of, line in of_kind if of == name}
+            yield f"| {escape(name)} | {' | '.join(letters.get(model) or NOT_MARKED for model in models)} |"
 
 
 _HEAD = [
@@ -122,36 +129,36 @@ def _estimate(row: ThresholdResult) -> str:
 
 
 def _reasons(title: str, verdict: str, field: str, rows: Iterable[ThresholdResult]) -> Iterator[str]:
-    found = [row for row in rows if row.verdict == verdict]
-    if found:
+    rows_of_verdict = [row for row in rows if row.verdict == verdict]
+    if rows_of_verdict:
         yield f"\n### {title}\n"
-    for row in found:
+    for row in rows_of_verdict:
         text = getattr(row, field).removeprefix(f"{verdict}: ")
-        yield f"- **{escape(row.threshold)}** ({_place(row)}): {escape(text[:MOST_TEXT])}"
+        yield f"- **{escape(row.threshold)}** ({_suite_and_model(row)}): {escape(text[:MOST_TEXT])}"
 
 
 def _unjudged(rows: Iterable[ThresholdResult]) -> Iterator[str]:
     """Yield thresholds that were not judged, by reason and place, since many may share one reason."""
-    found: dict[tuple[str, str], list[str]] = {}
+    names_by_reason: dict[tuple[str, str], list[str]] = {}
     for row in rows:
         if row.verdict == NOT_JUDGED:
-            found.setdefault((reason_of(row), _place(row)), []).append(escape(row.threshold))
-    if found:
+            names_by_reason.setdefault((reason_of(row), _suite_and_model(row)), []).append(escape(row.threshold))
+    if names_by_reason:
         yield "\n### Not judged\n"
-    for (reason, place), names in found.items():
-        yield f"- {escape(reason[:MOST_TEXT])} ({place}): {', '.join(f'**{name}**' for name in names)}"
+    for (reason, suite_and_model), names in names_by_reason.items():
+        yield f"- {escape(reason[:MOST_TEXT])} ({suite_and_model}): {', '.join(f'**{name}**' for name in names)}"
 
 
 def _own(rows: Iterable[ThresholdResult]) -> Iterator[str]:
-    found = [(row, told) for row in rows if (told := phrases.own(row))]
-    if found:
-        yield "\n### Set by this project\n"
-    for row, told in found:
-        text = told.removeprefix("set by this project: ")
-        yield f"- **{escape(row.threshold)}** ({_place(row)}): {escape(text)}"
+    overrides = [(row, override) for row in rows if (override := phrases.own(row))]
+    if overrides:
+        yield "\n### Overridden in pyproject.toml\n"
+    for row, override in overrides:
+        text = override.removeprefix("overridden in pyproject.toml: ")
+        yield f"- **{escape(row.threshold)}** ({_suite_and_model(row)}): {escape(text)}"
 
 
-def _place(row: ThresholdResult) -> str:
+def _suite_and_model(row: ThresholdResult) -> str:
     return ", ".join(escape(name) for name in (row.suite, row.model) if name)
 
 
@@ -176,12 +183,12 @@ def _side(side: SideView) -> str:
         answers += f"\n\n{len(side.attempts) - len(shown)} more answers"
     which = "Asked" if len(side.attempts) == side.numbers.attempts else "One of its prompts"
     whose = f"Group **{escape(side.group)}** in this item: " if side.group else "This item: "
-    asked = f"{whose}{examples.tally(side.numbers)}. {which}:"
-    return "\n\n".join([asked, fenced(_cut(prompt)), "Answered:", fenced(answers)])
+    heading = f"{whose}{examples.tally(side.numbers)}. {which}:"
+    return "\n\n".join([heading, fenced(_cut(prompt)), "Answered:", fenced(answers)])
 
 
 def _answer(graded: GradedAttempt) -> str:
-    return f"{_cut(examples.said(graded))}\n   [{_cut(examples.grades(graded))}]"
+    return f"{_cut(examples.answer_or_error(graded))}\n   [{_cut(examples.grades(graded))}]"
 
 
 def _cut(text: str) -> str:

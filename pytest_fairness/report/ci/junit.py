@@ -24,12 +24,12 @@ def suite_properties(results: RunResults) -> list[tuple[str, str]]:
     content = results.to_json()
     verdicts = {line.verdict for line in results.release}
     worst = [verdict for verdict in ("unfair", "invalid", "undecided", "fair") if verdict in verdicts]
-    found = [("run", results.run.id)]
-    found += [("verdict", worst[0])] if worst else []
-    found += [(name, json.dumps(content[name])) for name in ("release", "marks")]
+    properties = [("run", results.run.id)]
+    properties += [("verdict", worst[0])] if worst else []
+    properties += [(name, json.dumps(content[name])) for name in ("release", "marks")]
     left = {row.id: reason_of(row) for row in results.thresholds if row.verdict == NOT_JUDGED}
-    found += [("not_judged", json.dumps(left))] if left else []
-    return [(PREFIX + name, value) for name, value in found]
+    properties += [("not_judged", json.dumps(left))] if left else []
+    return [(PREFIX + name, value) for name, value in properties]
 
 
 def shown_properties(properties: Iterable[tuple[str, object]]) -> list[tuple[str, object]]:

@@ -39,7 +39,7 @@ class RowComparison:
     """The same after Holm's correction over the thresholds that were compared of this column."""
 
     @property
-    def told(self) -> int:
+    def significant_side(self) -> int:
         """``side`` where chance does not explain it, else 0."""
         return self.side if self.p_holm <= 2 * TAIL else 0
 
@@ -53,7 +53,7 @@ class RowComparison:
         verdict = VERDICTS.index(self.new.verdict) - VERDICTS.index(self.old.verdict)
         marked = self.new.scale is not None and self.old.scale is not None
         mark = MARKS[self.new.mark] - MARKS[self.old.mark] if marked else 0
-        return _sign(verdict), _sign(mark), self.told
+        return _sign(verdict), _sign(mark), self.significant_side
 
     @property
     def turn(self) -> int:
@@ -77,31 +77,35 @@ def against(
         return RowComparison(new, old, reason, comparable=False)
     if reason := _no_difference(new, old):
         return RowComparison(new, old, reason)
-    both = [_told(row, influences) for row, influences in ((new, new_influences), (old, old_influences))]
+    both = [_reported_estimate(row, influences) for row, influences in ((new, new_influences), (old, old_influences))]
     first, second = both
-    found = difference(first, second)
-    if found is None:
+    change = difference(first, second)
+    if change is None:
         return RowComparison(new, old, "a ratio of zero is infinitely far from any other")
-    side, p_value = _worse(new, first, second, found)
-    return RowComparison(new, old, difference=found, log=first.log, side=side, p_value=p_value)
+    side, p_value = _worse(new, first, second, change)
+    return RowComparison(new, old, difference=change, log=first.log, side=side, p_value=p_value)
 
 
 def corrected(line: Sequence[RowComparison | None]) -> list[RowComparison | None]:
     """Return all of one column, with Holm's correction over those that have a difference."""
-    places = [place for place, each in enumerate(line) if each is not None and each.difference is not None]
+    indices = [index for index, row in enumerate(line) if row is not None and row.difference is not None]
     p_values = dict(
-        zip(places, holm([each.p_value for each in line if each is not None and each.difference]), strict=True)
+        zip(indices, holm([row.p_value for row in line if row is not None and row.difference]), strict=True)
     )
     return [
-        replace(each, p_holm=p_values[place]) if each is not None and place in p_values else each
-        for place, each in enumerate(line)
+        replace(row, p_holm=p_values[index]) if row is not None and index in p_values else row
+        for index, row in enumerate(line)
     ]
 
 
 def _other_question(new: ThresholdResult, old: ThresholdResult) -> str:
     if not (new.metric and old.metric):
         return ""
-    if (_asked(new) != _asked(old)) if new.base and old.base else (new.metric != old.metric):
+    if (
+        (_metric_without_groups(new) != _metric_without_groups(old))
+        if new.base and old.base
+        else (new.metric != old.metric)
+    ):
         return "another metric was compared"
     if new.slice != old.slice:
         return "another part of the sample was compared"
@@ -110,7 +114,7 @@ def _other_question(new: ThresholdResult, old: ThresholdResult) -> str:
     return ""
 
 
-def _asked(row: ThresholdResult) -> str:
+def _metric_without_groups(row: ThresholdResult) -> str:
     """Return the metric without the groups, which are found in the data where all pairs are compared."""
     return row.family or row.metric
 
@@ -137,15 +141,15 @@ def _is_size(row: ThresholdResult) -> bool:
     return all_pairs or row.absolute or row.kind is MetricKind.WORST_RATIO
 
 
-def _told(row: ThresholdResult, influences: InfluenceResult | None) -> ReportedEstimate:
+def _reported_estimate(row: ThresholdResult, influences: InfluenceResult | None) -> ReportedEstimate:
     log = row.log_scale
     value, low, high = (
         _scaled(end, log=log) for end in (_or(row.estimate, math.nan), _or(row.low, -math.inf), _or(row.high, math.inf))
     )
-    known: dict[str, Any] = {"confidence": row.confidence, "ungraded": sum(row.ungraded.values()), "log": log}
+    details: dict[str, Any] = {"confidence": row.confidence, "ungraded": sum(row.ungraded.values()), "log": log}
     if influences is not None and influences.log == log:
-        known |= {"influences": influences.values, "error": influences.error or 0.0}
-    return ReportedEstimate(value, low, high, **known)
+        details |= {"influences": influences.values, "error": influences.error or 0.0}
+    return ReportedEstimate(value, low, high, **details)
 
 
 def _scaled(value: float, *, log: bool) -> float:
@@ -154,15 +158,15 @@ def _scaled(value: float, *, log: bool) -> float:
     return math.log(value) if value > 0 else -math.inf
 
 
-def _worse(row: ThresholdResult, new: ReportedEstimate, old: ReportedEstimate, found: Difference) -> tuple[int, float]:
+def _worse(row: ThresholdResult, new: ReportedEstimate, old: ReportedEstimate, change: Difference) -> tuple[int, float]:
     """Return the side of no change on which a difference lies, 1 for the worse one, and the p-value of the claim."""
     low, high = row.bounds
     if _is_size(row):
         return change_in_gap(new, old, 0.0)
     if low is not None and high is not None:
         return change_in_gap(new, old, _parity(_scaled(low, log=new.log), _scaled(high, log=new.log)))
-    upwards = _sign(found.value - (1.0 if new.log else 0.0))
-    return (-upwards if low is not None else upwards), found.p_value
+    upwards = _sign(change.value - (1.0 if new.log else 0.0))
+    return (-upwards if low is not None else upwards), change.p_value
 
 
 def _parity(low: float, high: float) -> float:

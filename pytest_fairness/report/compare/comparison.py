@@ -84,7 +84,7 @@ class RunComparison:
 class Changes:
     """The differences of one column from its reference."""
 
-    place: int
+    column_index: int
     """The index of the column, from 0."""
     worse: Sequence[tuple[ComparedThreshold, RowComparison]]
     """Worst first."""
@@ -117,25 +117,31 @@ class Changes:
 
 def changes(comparison: RunComparison) -> list[Changes]:
     """Return the differences of each column from its reference: worst verdict, then mark, then p-value first."""
-    found = []
-    for place, reference in enumerate(comparison.references):
-        if place == reference:
+    by_column = []
+    for index, reference in enumerate(comparison.references):
+        if index == reference:
             continue
-        held = [(question, each) for question in comparison.questions if (each := question.against[place]) is not None]
+        held = [
+            (question, pairing) for question in comparison.questions if (pairing := question.against[index]) is not None
+        ]
         held.sort(key=lambda pair: pair[1].severity)
-        lone = [question for question in comparison.questions if question.against[place] is None]
-        found.append(
+        lone = [question for question in comparison.questions if question.against[index] is None]
+        by_column.append(
             Changes(
-                place,
+                index,
                 [pair for pair in held if pair[1].turn > 0],
-                [pair for pair in held if pair[1].turn < 0 and pair[1].told < 0],
-                [pair for pair in held if pair[1].turn < 0 and pair[1].told == 0 and pair[1].difference is not None],
+                [pair for pair in held if pair[1].turn < 0 and pair[1].significant_side < 0],
+                [
+                    pair
+                    for pair in held
+                    if pair[1].turn < 0 and pair[1].significant_side == 0 and pair[1].difference is not None
+                ],
                 [pair for pair in held if pair[1].turn <= 0 and pair[1].difference is None],
-                [question for question in lone if question.rows[place] is not None],
+                [question for question in lone if question.rows[index] is not None],
                 [question for question in lone if question.rows[reference] is not None],
             )
         )
-    return found
+    return by_column
 
 
 def compare(runs: Sequence[LoadedRun], to: str | None = None) -> RunComparison:
@@ -153,32 +159,32 @@ def compare(runs: Sequence[LoadedRun], to: str | None = None) -> RunComparison:
     if len(columns) < 2:
         named = ", ".join(run.name for run in runs)
         raise FairnessError(f"{named}: {len(columns)} model, and comparing takes two: name another run")
-    references = [_reference(columns, place, to) for place in range(len(columns))]
+    references = [_reference(columns, index, to) for index in range(len(columns))]
     tests = dict.fromkeys(test for column in columns for test in column.rows)
-    found = [[_held(columns, references, place, test) for test in tests] for place in range(len(columns))]
-    by_column = [corrected(line) for line in found]
+    uncorrected = [[_held(columns, references, index, test) for test in tests] for index in range(len(columns))]
+    by_column = [corrected(line) for line in uncorrected]
     questions = []
     for number, test in enumerate(tests):
         rows = [column.rows.get(test) for column in columns]
-        known = next(row for row in rows if row is not None)
+        any_row = next(row for row in rows if row is not None)
         held = [line[number] for line in by_column]
-        questions.append(ComparedThreshold(test, known.suite, known.threshold, rows, held))
+        questions.append(ComparedThreshold(test, any_row.suite, any_row.threshold, rows, held))
     return RunComparison(columns, references, questions)
 
 
-def _held(columns: Sequence[Column], references: Sequence[int], place: int, test: str) -> RowComparison | None:
-    new, old = columns[place], columns[references[place]]
+def _held(columns: Sequence[Column], references: Sequence[int], index: int, test: str) -> RowComparison | None:
+    new, old = columns[index], columns[references[index]]
     rows = new.rows.get(test), old.rows.get(test)
     if new is old or rows[0] is None or rows[1] is None:
         return None
     return against(rows[0], rows[1], new.influences(rows[0].id), old.influences(rows[1].id))
 
 
-def _reference(columns: Sequence[Column], place: int, to: str | None) -> int:
+def _reference(columns: Sequence[Column], index: int, to: str | None) -> int:
     if to is None:
-        model, first = columns[place].model, columns[0].run
+        model, first = columns[index].model, columns[0].run
         same = (n for n, column in enumerate(columns) if (column.model, column.run) == (model, first))
-        return 0 if columns[place].run == first else next(same, 0)
+        return 0 if columns[index].run == first else next(same, 0)
     meant = [n for n, column in enumerate(columns) if column.label == to]
     meant = meant or [n for n, column in enumerate(columns) if column.label.startswith(to)]
     if len(meant) != 1:
@@ -200,14 +206,14 @@ def _labeled(columns: Sequence[Column]) -> list[Column]:
 
 def _columns(run: LoadedRun) -> list[Column]:
     results = run.results
-    found = []
+    columns = []
     for release in results.release:
         model = release.model
         if not model:  # thresholds that were never judged, and do not know whom they are about
             continue
         # What was not judged was not asked: it ranks as what another column alone has.
         rows = [row for row in results.thresholds if row.model == model and row.verdict != NOT_JUDGED]
-        found.append(
+        columns.append(
             Column(
                 model,
                 model,
@@ -219,7 +225,7 @@ def _columns(run: LoadedRun) -> list[Column]:
                 run.influences,
             )
         )
-    return found
+    return columns
 
 
 def _tests(ids: Sequence[str]) -> list[str]:
@@ -234,12 +240,12 @@ def _tests(ids: Sequence[str]) -> list[str]:
     given = [tail.removesuffix("]").split("-") for _, bracket, tail in split if bracket]
     first = _shared(given)
     last = 0 if first else _shared([parts[::-1] for parts in given])
-    found = []
+    names = []
     for name, bracket, tail in split:
         parts = tail.removesuffix("]").split("-") if bracket else []
         rest = "-".join(parts[first : len(parts) - last])
-        found.append(f"{name}[{rest}]" if rest else name)
-    return found
+        names.append(f"{name}[{rest}]" if rest else name)
+    return names
 
 
 def _shared(lists: Sequence[Sequence[str]]) -> int:

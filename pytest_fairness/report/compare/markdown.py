@@ -12,7 +12,7 @@ from pytest_fairness.report.phrases import SIMULATED
 
 
 def markdown(comparison: RunComparison, sections: Sequence[SectionTable] = ()) -> str:
-    """Return the ranking, what changed, every threshold in all columns, and benchmarks' sections.
+    """Return the ranking, the changes, every threshold in all columns, and benchmarks' sections.
 
     Untrusted texts are no markup in it.
     """
@@ -34,7 +34,7 @@ def _league(comparison: RunComparison) -> Iterator[str]:
 def _changes(comparison: RunComparison) -> Iterator[str]:
     for changed in changes(comparison):
         yield ""
-        yield f"### {escape(tables.heading(comparison, changed.place))}"
+        yield f"### {escape(tables.heading(comparison, changed.column_index))}"
         yield ""
         yield from _list(changed)
     yield ""

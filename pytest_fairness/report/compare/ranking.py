@@ -18,7 +18,7 @@ class ModelRanking:
     """The rank from 1, equal where these data do not distinguish columns; None where the release could not be
     judged.
     """
-    place: int
+    column_index: int
     """The index of the column in the comparison, from 0."""
     column: Column
     mark: str | None
@@ -34,18 +34,18 @@ def rank_models(comparison: RunComparison) -> list[ModelRanking]:
     stands behind all that have one, and a suite that is not marked ranks as a D.
     """
     suites = marked_suites(comparison)
-    lacking = [sum(question.rows[place] is None for question in comparison.questions) for place in _places(comparison)]
+    lacking = [sum(question.rows[index] is None for question in comparison.questions) for index in _indices(comparison)]
     keys = [_key(column, suites, missing) for column, missing in zip(comparison.columns, lacking, strict=True)]
-    order = sorted(_places(comparison), key=keys.__getitem__)
+    order = sorted(_indices(comparison), key=keys.__getitem__)
     return [
         ModelRanking(
-            None if keys[place][0] else 1 + sum(key < keys[place] for key in keys),
-            place,
-            comparison.columns[place],
-            overall(comparison.columns[place], suites),
-            lacking[place],
+            None if keys[index][0] else 1 + sum(key < keys[index] for key in keys),
+            index,
+            comparison.columns[index],
+            overall(comparison.columns[index], suites),
+            lacking[index],
         )
-        for place in order
+        for index in order
     ]
 
 
@@ -71,5 +71,5 @@ def _key(column: Column, suites: Sequence[str], missing: int) -> tuple[bool, int
     )
 
 
-def _places(comparison: RunComparison) -> range:
+def _indices(comparison: RunComparison) -> range:
     return range(len(comparison.columns))

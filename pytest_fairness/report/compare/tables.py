@@ -11,18 +11,18 @@ from pytest_fairness.report.compare.ranking import ModelRanking, marked_suites, 
 from pytest_fairness.report.phrases import is_simulated
 
 RANKS = (
-    "Ranks come from the verdict on the release, then from the marks, never from estimates: columns of equal rank "
-    "are not told apart by these data. What is not marked ranks as a D. A release that could not be judged, or that "
-    "was not asked every threshold, has no rank."
+    "Models are ranked by the verdict on the release, then by marks, never by estimates. Equal ranks: these data show "
+    "no difference. A suite without a mark ranks as a D. A release that could not be evaluated, or that lacks "
+    "thresholds, has no rank."
 )
 DIFFERENCES = (
-    "A difference is that of a column from its reference, with a 95% interval; of two ratios it is the factor between "
-    "them. It is paired, item by item, where both were asked mostly the same items and what each item adds was kept in "
-    "the store, else the two are taken as independent. Ungraded answers widen it."
+    "Differences are from the reference, with a 95% interval; for ratios, the factor between the two. A difference is "
+    "paired by item where both runs have mostly the same items and the store has each item's influence. Otherwise "
+    "the two are taken as independent. Ungraded answers widen the interval."
 )
 CHANGES = (
-    "A difference is told from chance where its p-value is at most 0.05 after Holm's correction over the thresholds "
-    "compared of its column. Better is only what is beyond chance; a worse verdict or mark is listed as worse even "
+    "A difference is beyond chance where its p-value is at most 0.05 after Holm's correction over the column's "
+    "compared thresholds. Better lists only what is beyond chance. Worse lists every worse verdict or mark, even "
     "where chance may explain it."
 )
 UNCHANGED = "No verdict and no mark changed, and no difference is beyond chance."
@@ -32,7 +32,7 @@ _STATES = ("fair", "unfair", "undecided", "invalid")
 def ranking_table(comparison: RunComparison) -> tuple[list[str], list[list[str]]]:
     """Return the heads, and a row of cells for each column of the comparison, best first."""
     suites = marked_suites(comparison)
-    heads = ["rank", "column", "release", "mark", *suites, *_STATES, "not asked"]
+    heads = ["rank", "model", "release", "mark", *suites, *_STATES, "not asked"]
     rows = []
     for standing in rank_models(comparison):
         column = standing.column
@@ -44,12 +44,12 @@ def ranking_table(comparison: RunComparison) -> tuple[list[str], list[list[str]]
 
 
 def rank(standing: ModelRanking) -> str:
-    """``1``, or ``none``."""
+    """Return a rank as text: ``1``, or ``none``."""
     return "none" if standing.rank is None else str(standing.rank)
 
 
 def estimate_words(row: ThresholdResult | None) -> str:
-    """``0.712 (0.634 to 0.798)``."""
+    """Return an estimate with its interval: ``0.712 (0.634 to 0.798)``."""
     if row is None:
         return "not asked"
     if row.estimate is None:
@@ -67,17 +67,17 @@ def verdict_words(row: ThresholdResult | None) -> str:
 
 
 def mark_words(row: ThresholdResult | None) -> str:
-    """``A`` to ``D``, or a dash."""
+    """Return the mark, ``A`` to ``D``, or a dash."""
     return "" if row is None else row.mark or NOT_MARKED
 
 
 def name(question: ComparedThreshold) -> str:
-    """``hiring: women and men advance alike``."""
+    """Return suite and title: ``hiring: Women and men advance alike``."""
     return f"{question.suite}: {question.title}"
 
 
 def about(question: ComparedThreshold) -> str:
-    """``ratio of advance, female to male; bounds 0.8 to 1.2``, as far as anything was compared."""
+    """Return metric and bounds, where there are any: ``ratio of advance, female to male; bounds 0.8 to 1.2``."""
     titles = dict.fromkeys(format_subject(row) for row in question.rows if row is not None and row.title)
     bounds = dict.fromkeys(bounds_of(row) for row in question.rows if row is not None and row.comparisons)
     parts = [" or ".join(titles)] * bool(titles) + [f"bounds {' or '.join(bounds)}"] * bool(bounds)
@@ -90,28 +90,28 @@ def threshold_table(comparison: RunComparison, question: ComparedThreshold) -> t
     for column, row, held in zip(comparison.columns, question.rows, question.against, strict=True):
         cells = [column.label, estimate_words(row), mark_words(row), verdict_words(row)]
         rows.append([*cells, difference_words(held)])
-    return ["column", "estimate", "mark", "verdict", "difference from its reference"], rows
+    return ["model", "estimate", "mark", "verdict", "difference from reference"], rows
 
 
 def difference_words(held: RowComparison | None) -> str:
-    """``0.851 times (0.720 to 0.960), paired``, or why there is none."""
+    """Return a difference, or why there is none: ``0.851 times (0.720 to 0.960), paired``."""
     if held is None:
         return ""
-    found = held.difference
-    if found is None:
+    change = held.difference
+    if change is None:
         return f"not compared: {held.reason}"
-    if found.same:
+    if change.same:
         return "the same on every item"
-    digits = decimals((found.value, found.low, found.high), [1.0 if held.log else 0.0])
-    value, low, high = (number(each, digits) for each in (found.value, found.low, found.high))
+    digits = decimals((change.value, change.low, change.high), [1.0 if held.log else 0.0])
+    value, low, high = (number(figure, digits) for figure in (change.value, change.low, change.high))
     if not held.log:
-        value = value if found.value < 0 else f"+{value}"
-    how = "paired" if found.paired else "independent"
+        value = value if change.value < 0 else f"+{value}"
+    how = "paired" if change.paired else "independent"
     return f"{value}{' times' if held.log else ''} ({low} to {high}), {how}"
 
 
 def change_words(held: RowComparison) -> str:
-    """``verdict fair to unfair; mark A to C; 0.851 times (0.720 to 0.960), paired, p 0.003``."""
+    """Return what changed: ``verdict fair to unfair; mark A to C; 0.851 times (0.720 to 0.960), paired, p 0.003``."""
     parts = []
     verdict, mark, _ = held.turns
     if verdict:
@@ -121,16 +121,16 @@ def change_words(held: RowComparison) -> str:
     parts.append(difference_words(held))
     if held.difference is not None and not held.difference.same:
         shown = f"p {held.p_holm:.3f}" if held.p_holm >= 0.001 else "p below 0.001"
-        parts[-1] += f", {shown} after Holm{'' if held.told else ': chance may explain it'}"
+        parts[-1] += f", {shown} after Holm{'' if held.significant_side else ': chance may explain it'}"
     return "; ".join(parts)
 
 
-def heading(comparison: RunComparison, place: int) -> str:
-    """``simulated:b against simulated:a``."""
+def heading(comparison: RunComparison, index: int) -> str:
+    """Return a column and its reference: ``simulated:b against simulated:a``."""
     labels = [column.label for column in comparison.columns]
-    return f"{labels[place]} against {labels[comparison.references[place]]}"
+    return f"{labels[index]} against {labels[comparison.references[index]]}"
 
 
 def simulated(comparison: RunComparison) -> bool:
-    """Return whether any of it is about stand-ins, which are no real models."""
+    """Return whether any of it is about simulated models."""
     return any(is_simulated(column.model) for column in comparison.columns)

@@ -23,7 +23,7 @@ def lines(comparison: RunComparison, width: int = 80) -> Iterator[str]:
     yield from _wrapped(tables.DIFFERENCES, width)
     for changed in changes(comparison):
         yield ""
-        yield f"{changed.place + 1} against {comparison.references[changed.place] + 1}"
+        yield f"{changed.column_index + 1} against {comparison.references[changed.column_index] + 1}"
         for head, pairs in changed.lists:
             for question, held in pairs:
                 yield from _wrapped(f"{head}: {tables.name(question)}: {tables.change_words(held)}", width)
@@ -42,7 +42,7 @@ def _league(comparison: RunComparison, width: int) -> Iterator[str]:
     cells = [
         (
             tables.rank(standing),
-            str(standing.place + 1),
+            str(standing.column_index + 1),
             standing.column.release.verdict,
             standing.mark or NOT_MARKED,
             *map(str, standing.column.release.counts.values()),
@@ -52,10 +52,10 @@ def _league(comparison: RunComparison, width: int) -> Iterator[str]:
     ]
     yield from _table(heads, cells)
     # A name with its parameters is longer than a column can be.
-    for place, column in enumerate(comparison.columns, 1):
+    for number, column in enumerate(comparison.columns, 1):
         marks = "; ".join(f"{suite} {mark or NOT_MARKED}" for suite, mark in column.marks.items())
-        run = f" in run {column.run[:8]}" if len({each.run for each in comparison.columns}) > 1 else ""
-        yield from _wrapped(f"{place}: {column.model}{run}{f' (marks: {marks})' if marks else ''}", width)
+        run = f" in run {column.run[:8]}" if len({other.run for other in comparison.columns}) > 1 else ""
+        yield from _wrapped(f"{number}: {column.model}{run}{f' (marks: {marks})' if marks else ''}", width)
     if tables.simulated(comparison):
         yield from _wrapped(f"simulated: {SIMULATED}", width)
     yield from _wrapped(tables.RANKS, width)
@@ -65,13 +65,13 @@ def _question(comparison: RunComparison, question: ComparedThreshold, width: int
     yield from _wrapped(tables.name(question), width, indent="")
     yield from _wrapped(tables.about(question), width)
     cells = [
-        (str(place + 1), tables.estimate_words(row), tables.mark_words(row), tables.verdict_words(row))
-        for place, row in enumerate(question.rows)
+        (str(index + 1), tables.estimate_words(row), tables.mark_words(row), tables.verdict_words(row))
+        for index, row in enumerate(question.rows)
     ]
     yield from _table(("no.", "estimate", "mark", "verdict"), cells)
-    for place, held in enumerate(question.against):
+    for index, held in enumerate(question.against):
         if held is not None:
-            against = f"{place + 1} against {comparison.references[place] + 1}: {tables.difference_words(held)}"
+            against = f"{index + 1} against {comparison.references[index] + 1}: {tables.difference_words(held)}"
             yield from _wrapped(against, width)
 
 

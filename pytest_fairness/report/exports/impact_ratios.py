@@ -82,9 +82,9 @@ def impact_tables(sample: StoredSample, grade: str, *, sex: str, ethnicity: str,
     Raises `FairnessError` for a grade or an attribute that no attempt has, and for a grade of text without ``equals``.
     """
     attempts = sample.attempts
-    known = {name for graded in attempts for name in graded.grades}
-    if grade not in known:
-        raise FairnessError(f"no attempt has a grade {grade!r}: {did_you_mean(grade, known)}")
+    grade_names = {name for graded in attempts for name in graded.grades}
+    if grade not in grade_names:
+        raise FairnessError(f"no attempt has a grade {grade!r}: {did_you_mean(grade, grade_names)}")
     attributes = {name for _, prompt in sample.prompts for name in prompt.groups}
     for attribute in (sex, ethnicity):
         if attribute not in attributes:
@@ -101,8 +101,8 @@ def _median(attempts: Sequence[GradedAttempt], grade: str, equals: Any) -> float
     """Return the median of a score over the full sample; None for what is true or false."""
     if equals is not None:
         return None
-    found = [graded.grades[grade] for graded in attempts if grade in graded.grades]
-    values = [each.value for each in found if each.ungraded is None]
+    grades = [graded.grades[grade] for graded in attempts if grade in graded.grades]
+    values = [entry.value for entry in grades if entry.ungraded is None]
     if all(value in (True, False) for value in values):
         return None
     for value in values:
@@ -134,9 +134,11 @@ def _table(
     members: dict[str, list[GradedAttempt]] = {}
     for graded in attempts:
         members.setdefault(graded.prompt.groups[_BY], []).append(graded)
-    found = [_category(name, of, selected) for name, of in members.items()]
-    found = [replace(each, small=len(members[each.name]) < SMALL * len(attempts)) for each in found]
-    ordered = sorted(found, key=lambda category: (category.small, -(category.rate or 0.0)))
+    categories = [_category(name, of, selected) for name, of in members.items()]
+    categories = [
+        replace(category, small=len(members[category.name]) < SMALL * len(attempts)) for category in categories
+    ]
+    ordered = sorted(categories, key=lambda category: (category.small, -(category.rate or 0.0)))
     unknown = len(sample.attempts) - len(attempts)
     return ImpactTable(title, _with_ratios(sample, attempts, ordered, selected), unknown)
 

@@ -18,9 +18,9 @@ from pytest_fairness.store.samples import StoredSample
 def drawn_labels(
     samples: Sequence[StoredSample], grade: str, *, by: Sequence[str], count: int, seed: int
 ) -> list[Mapping[str, Any]]:
-    """``count`` graded answers of each group of ``by`` and each sample, in an order that tells nothing.
+    """Return ``count`` graded answers of each group of ``by`` and each sample, shuffled.
 
-    What the judge said stands in none of them, so that the human is not led; ``value`` is null.
+    None holds the judge's grade, so that the human is not led; ``value`` is null.
     A larger count of the same seed holds the smaller one's answers.
 
     Raises `FairnessError` for a grade or an attribute that no sample has, and for a count below 1.
@@ -29,23 +29,23 @@ def drawn_labels(
         raise FairnessError(f"--count is {count}: it must be at least 1")
     having = [sample for sample in samples if grade in sample.graders]
     if not having:
-        known = {name for sample in samples for name in sample.graders}
-        raise FairnessError(f"no probe has a grade {grade!r}: {did_you_mean(grade, known)}")
+        grade_names = {name for sample in samples for name in sample.graders}
+        raise FairnessError(f"no probe has a grade {grade!r}: {did_you_mean(grade, grade_names)}")
     rows: list[Mapping[str, Any]] = []
     for sample in having:
         groups: dict[tuple[str, ...], list[GradedAttempt]] = {}
         for graded in sample.attempts:
             if any(name not in graded.prompt.groups for name in by):
-                known = {name for each in sample.attempts for name in each.prompt.groups}
+                attributes = {name for other in sample.attempts for name in other.prompt.groups}
                 raise FairnessError(
-                    f"a prompt of {sample.probe} has none of the attributes {list(by)}: {did_you_mean('', known)}"
+                    f"a prompt of {sample.probe} has none of the attributes {list(by)}: {did_you_mean('', attributes)}"
                 )
             if graded.attempt.answer is not None and graded.grades[grade].ungraded is None:
                 groups.setdefault(tuple(graded.prompt.groups[name] for name in by), []).append(graded)
         for names, attempts in sorted(groups.items()):
             generator = random.Random(f"{seed}/{sample.model}/{names}")
             chosen = generator.sample(attempts, len(attempts))[:count]
-            rows += [_row(sample.model, grade, dict(zip(by, names, strict=True)), each) for each in chosen]
+            rows += [_row(sample.model, grade, dict(zip(by, names, strict=True)), attempt) for attempt in chosen]
     random.Random(seed).shuffle(rows)
     return rows
 

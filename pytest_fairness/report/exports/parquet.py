@@ -99,10 +99,10 @@ def _kinds(samples: Sequence[StoredSample]) -> dict[str, str]:
     for sample in samples:
         for graded in sample.attempts:
             for name, grade in graded.grades.items():
-                found = seen.setdefault(_clean(name), set())
+                kinds = seen.setdefault(_clean(name), set())
                 if grade.ungraded is None:
-                    found.add(_kind(grade.value))
-    return {name: found.pop() if len(found) == 1 else "text" for name, found in sorted(seen.items())}
+                    kinds.add(_kind(grade.value))
+    return {name: kinds.pop() if len(kinds) == 1 else "text" for name, kinds in sorted(seen.items())}
 
 
 def _kind(value: Any) -> str:

@@ -54,17 +54,17 @@ def pack_attempts(samples: Sequence[StoredSample], results: RunResults) -> Packe
     """
     total = sum(len(sample.attempts) for sample in samples)
     room = (_BASE_BYTES + _BYTES_PER_ATTEMPT * total) * 3 // 4  # base64 writes 3 bytes as 4
-    told = total  # the attempts whose texts are told
+    texts_kept = total  # the number of attempts whose texts are kept
     for reasoning in (True, False):
-        index = _indexed(samples, results, reasoning=reasoning, told=total)
+        index = _indexed(samples, results, reasoning=reasoning, texts_kept=total)
         cut = index.cut(room)
         if cut is not None:
             break
     while cut is None:
-        told = told * 3 // 4
-        index = _indexed(samples, results, reasoning=False, told=told)
-        cut = index.cut(room) if told else index.deflated(_LEAST_LENGTH)
-    note = _note(index, cut.longest, reasoning=reasoning, told=told, total=total)
+        texts_kept = texts_kept * 3 // 4
+        index = _indexed(samples, results, reasoning=False, texts_kept=texts_kept)
+        cut = index.cut(room) if texts_kept else index.deflated(_LEAST_LENGTH)
+    note = _note(index, cut.longest, reasoning=reasoning, texts_kept=texts_kept, total=total)
     chunks = [index.content(), *cut.chunks]
     return PackedAttempts([base64.b64encode(chunk).decode("ascii") for chunk in chunks], note, total)
 
@@ -90,18 +90,18 @@ class _Cut:
 
 @dataclass(slots=True)
 class _Table:
-    """Texts, each once; the page knows them by their places."""
+    """Texts, each once; the page refers to them by their index."""
 
     clean: Callable[[str], str]
-    places: dict[str, int] = field(default_factory=dict)
+    indices: dict[str, int] = field(default_factory=dict)
     texts: list[str] = field(default_factory=list)
 
-    def place(self, text: str) -> int:
-        found = self.places.get(text)
-        if found is None:
-            found = self.places[text] = len(self.texts)
+    def index_of(self, text: str) -> int:
+        index = self.indices.get(text)
+        if index is None:
+            index = self.indices[text] = len(self.texts)
             self.texts.append(self.clean(text))
-        return found
+        return index
 
 
 class _Index:
@@ -109,7 +109,7 @@ class _Index:
 
     def __init__(self) -> None:
         self.texts = _Table(str)
-        self.texts.place("")
+        self.texts.index_of("")
         self.names = _Table(_name)
         self.samples: list[list[int]] = []
         self.conversations: dict[tuple[int, ...], int] = {}
@@ -119,24 +119,24 @@ class _Index:
         self.attempts: dict[str, list[int]] = {column: [] for column in columns}
         self.grades: dict[str, dict[str, list[int]]] = {}
 
-    def add_prompt(self, sample: int, graded: GradedAttempt, *, told: bool) -> None:
+    def add_prompt(self, sample: int, graded: GradedAttempt, *, with_texts: bool) -> None:
         groups = graded.prompt.groups
-        said = tuple(
-            place
+        conversation_key = tuple(
+            index
             for message in graded.prompt.messages
-            for place in (self.names.place(message["role"]), self._told(message["content"], told))
+            for index in (self.names.index_of(message["role"]), self._text_index(message["content"], with_texts))
         )
         before = len(self.prompts["item"])
         self.prompts["sample"].append(sample)
-        self.prompts["item"].append(self.names.place(graded.item.id))
-        self.prompts["conversation"].append(self.conversations.setdefault(said, len(self.conversations)))
+        self.prompts["item"].append(self.names.index_of(graded.item.id))
+        self.prompts["conversation"].append(self.conversations.setdefault(conversation_key, len(self.conversations)))
         for attribute in groups:
             if attribute not in self.groups:
                 self.groups[attribute] = [-1] * before
         for attribute, column in self.groups.items():
-            column.append(self.names.place(str(groups[attribute])) if attribute in groups else -1)
+            column.append(self.names.index_of(str(groups[attribute])) if attribute in groups else -1)
 
-    def add_attempt(self, graded: GradedAttempt, *, reasoning: bool, told: bool) -> None:
+    def add_attempt(self, graded: GradedAttempt, *, reasoning: bool, with_texts: bool) -> None:
         attempt, answer = graded.attempt, graded.attempt.answer
         if answer is None:
             text = "" if attempt.error else _NO_ANSWER
@@ -148,11 +148,11 @@ class _Index:
         row = {
             "prompt": len(self.prompts["item"]) - 1,
             "repetition": attempt.repetition,
-            "text": self._told(text, told),
-            "reasoning": self._told(thought, told and reasoning),
-            "error": self._told(attempt.error or "", told),
-            "finish": self.names.place(finish),
-            "served": self.names.place(served),
+            "text": self._text_index(text, with_texts),
+            "reasoning": self._text_index(thought, with_texts and reasoning),
+            "error": self._text_index(attempt.error or "", with_texts),
+            "finish": self.names.index_of(finish),
+            "served": self.names.index_of(served),
             "stored": int(attempt.from_store),
             "latency": round(latency * 1000),
         }
@@ -162,7 +162,7 @@ class _Index:
             if name not in self.grades:
                 self.grades[name] = {column: [fill] * before for column, fill in _NO_GRADE.items()}
         for name, columns in self.grades.items():
-            packed = self._grade(graded.grades[name], told) if name in graded.grades else _NO_GRADE
+            packed = self._grade(graded.grades[name], with_texts) if name in graded.grades else _NO_GRADE
             for column, value in packed.items():
                 columns[column].append(value)
 
@@ -171,8 +171,8 @@ class _Index:
         attempts = dict(self.attempts)
         for column in ("prompt", "text", "reasoning"):
             attempts[column] = _steps(attempts[column])  # mostly ones: they deflate to nearly nothing
-        named = [(self.names.place(name), columns) for name, columns in self.grades.items()]
-        attributes = [self.names.place(attribute) for attribute in self.groups]
+        named = [(self.names.index_of(name), columns) for name, columns in self.grades.items()]
+        attributes = [self.names.index_of(attribute) for attribute in self.groups]
         return _deflated(
             {
                 "samples": self.samples,
@@ -212,30 +212,30 @@ class _Index:
     def deflated(self, longest: int) -> _Cut:
         return _Cut([_deflated(chunk) for chunk in _chunks(self.texts.texts, longest)], longest)
 
-    def _grade(self, grade: Grade, told: bool) -> dict[str, int]:  # noqa: FBT001
+    def _grade(self, grade: Grade, with_texts: bool) -> dict[str, int]:  # noqa: FBT001
         return {
-            "value": -1 if grade.ungraded else self.names.place(_written(grade.value)),
-            "reason": self.names.place(grade.ungraded) if grade.ungraded else -1,
-            "detail": self._told(grade.detail, told),
+            "value": -1 if grade.ungraded else self.names.index_of(_written(grade.value)),
+            "reason": self.names.index_of(grade.ungraded) if grade.ungraded else -1,
+            "detail": self._text_index(grade.detail, with_texts),
         }
 
-    def _told(self, text: str, told: bool) -> int:  # noqa: FBT001
-        return self.texts.place(text if told or not text else _LEFT_OUT)
+    def _text_index(self, text: str, with_texts: bool) -> int:  # noqa: FBT001
+        return self.texts.index_of(text if with_texts or not text else _LEFT_OUT)
 
 
-def _indexed(samples: Sequence[StoredSample], results: RunResults, *, reasoning: bool, told: int) -> _Index:
+def _indexed(samples: Sequence[StoredSample], results: RunResults, *, reasoning: bool, texts_kept: int) -> _Index:
     suites = {row.probe: row.suite for row in results.thresholds}
     index = _Index()
     number = 0
-    for place, sample in enumerate(samples):
+    for sample_index, sample in enumerate(samples):
         suite = suites.get(sample.probe) or PurePosixPath(sample.probe.partition("::")[0]).parent.name
-        index.samples.append([index.names.place(name) for name in (suite, sample.probe, sample.model)])
+        index.samples.append([index.names.index_of(name) for name in (suite, sample.probe, sample.model)])
         of: object = None
         for graded in sample.attempts:
             if graded.prompt is not of:
                 of = graded.prompt
-                index.add_prompt(place, graded, told=number < told)
-            index.add_attempt(graded, reasoning=reasoning, told=number < told)
+                index.add_prompt(sample_index, graded, with_texts=number < texts_kept)
+            index.add_attempt(graded, reasoning=reasoning, with_texts=number < texts_kept)
             number += 1
     return index
 
@@ -268,19 +268,19 @@ def _longest(lengths: Sequence[int], characters: float) -> int:
     return low
 
 
-def _note(index: _Index, longest: int, *, reasoning: bool, told: int, total: int) -> str:
+def _note(index: _Index, longest: int, *, reasoning: bool, texts_kept: int, total: int) -> str:
     cut = sum(len(text) > longest for text in index.texts.texts)
     parts = []
     if cut:
         parts.append(f"{cut:,} of {len(index.texts.texts) - 1:,} texts are cut to their first {longest:,} characters")
     if not reasoning:
         parts.append("reasoning is left out")
-    if told < total:
-        parts.append(f"the answers of the last {total - told:,} attempts are left out")
+    if texts_kept < total:
+        parts.append(f"the answers of the last {total - texts_kept:,} attempts are left out")
     if not parts:
         return ""
-    said = ", and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
-    return f"To keep this page small, {said}; the store has them whole, and so has pytest-fairness export parquet."
+    summary = ", and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+    return f"To keep this page small, {summary}; the store has them whole, and so has pytest-fairness export parquet."
 
 
 def _written(value: object) -> str:
@@ -293,8 +293,8 @@ def _name(text: str) -> str:
     return shown if len(text) <= _NAME_LENGTH else f"{shown[:_NAME_LENGTH]}…"
 
 
-def _steps(places: Sequence[int]) -> list[int]:
-    return [place - before for before, place in zip([0, *places], places, strict=False)]
+def _steps(positions: Sequence[int]) -> list[int]:
+    return [position - before for before, position in zip([0, *positions], positions, strict=False)]
 
 
 def _deflated(content: object) -> bytes:

@@ -62,13 +62,13 @@ def axis_over(
     if not shown:
         raise ValueError("an axis needs at least one point")
     reaching = sorted(_scaled(value, log=log) for value in ends if value is not None and (not log or value > 0))
-    known = [*reaching, *shown]
+    extent = [*reaching, *shown]
     # The nearer side of an interval tells how wide it is, should the other one run away.
-    nearer = min(shown[0] - min(known), max(known) - shown[-1])
+    nearer = min(shown[0] - min(extent), max(extent) - shown[-1])
     reach = max(_REACH * (shown[-1] - shown[0]), 5 * _REACH * nearer)
     if reach:
-        known = [min(max(value, shown[0] - reach), shown[-1] + reach) for value in known]
-    low, high = min(known), max(known)
+        extent = [min(max(value, shown[0] - reach), shown[-1] + reach) for value in extent]
+    low, high = min(extent), max(extent)
     if high - low <= max(1e-4 * max(abs(low), abs(high)), 1e-9):
         pad = max(0.1 * abs(low), 0.05)
         low, high = low - pad, high + pad
@@ -110,4 +110,4 @@ def _steps(low: float, high: float) -> list[float]:
     rough = (high - low) / 8
     power = 10.0 ** math.floor(math.log10(rough))
     step = next((digit * power for digit in (1, 2, 5) if digit * power >= rough), 10 * power)
-    return [float(f"{place * step:.12g}") for place in range(math.ceil(low / step), math.floor(high / step) + 1)]
+    return [float(f"{multiple * step:.12g}") for multiple in range(math.ceil(low / step), math.floor(high / step) + 1)]

@@ -102,7 +102,7 @@ def threshold_chart(row: ThresholdResult, prefix: str) -> Markup:
         *foot_of(axis, foot, row.bounds),
         *_key(row, alike, foot + 35),
     ]
-    return _picture(prefix, foot + 40, format_subject(row), "; ".join(_threshold_said(row, axis, alike)), scene)
+    return _picture(prefix, foot + 40, format_subject(row), "; ".join(_threshold_phrases(row, axis, alike)), scene)
 
 
 def groups_chart(row: ThresholdResult, prefix: str) -> Markup:
@@ -151,13 +151,13 @@ def lines_chart(
     for line, name, height in zip(lines, names, heights, strict=True):
         scene += _line(axis, line, name, top + height / 2)
         top += height
-    said = "; ".join(f"{line.name}{' (the reference)' * line.reference}: {_numbers(line.row)}" for line in lines)
-    return _picture(prefix, foot + 22, title, said, [*scene, *foot_of(axis, foot, bounds)])
+    description = "; ".join(f"{line.name}{' (the reference)' * line.reference}: {_numbers(line.row)}" for line in lines)
+    return _picture(prefix, foot + 22, title, description, [*scene, *foot_of(axis, foot, bounds)])
 
 
 def history_chart(past: Sequence[PastResult], row: ThresholdResult, prefix: str) -> Markup:
-    """Return what runs said of one threshold, oldest first, this run last: the last 30 of them."""
-    points = [*((each.result, _day(each.started)) for each in past), (row, "")]
+    """Return one threshold in the last 30 runs, oldest first, this run last."""
+    points = [*((entry.result, _day(entry.started)) for entry in past), (row, "")]
     dated = points[-_MOST_RUNS:]
     shown = [point for point, _ in dated]
     measured = [point for point in shown if point.estimate is not None]
@@ -170,7 +170,7 @@ def history_chart(past: Sequence[PastResult], row: ThresholdResult, prefix: str)
     left = max((width_of(f"{tick:g}") for tick in axis.ticks()), default=0.0) + 10
     right = WIDTH - max((width_of(f"{bound:g}") for bound in bounds if bound is not None), default=0.0) - 10
     step = (right - left) / len(shown)
-    at = [(left + step * (place + 0.5), point) for place, point in enumerate(shown)]
+    at = [(left + step * (index + 0.5), point) for index, point in enumerate(shown)]
     trace = [f"{x:.1f} {axis.at(point.estimate):.1f}" for x, point in at if point.estimate is not None]
     scene = [*levels(axis, bounds, left, right, prefix), stroke("trace", "M" + "L".join(trace))]
     for x, point in at:
@@ -181,16 +181,19 @@ def history_chart(past: Sequence[PastResult], row: ThresholdResult, prefix: str)
         )
     scene += [*_days([day for _, day in dated], left, right), *_legend(shown, min(left, 40.0))]
     cut = f"the last {len(shown)} of {len(points)} runs" if len(points) > len(shown) else f"{len(shown)} runs"
-    said = [f"{cut}, oldest first" if len(shown) > 1 else "one run", *(_run_said(point, day) for point, day in dated)]
-    said += [f"bounds {limits}"] if (limits := bounds_of(measured[-1])) else []
-    return _picture(prefix, 126, f"{format_subject(measured[-1])}: run by run", "; ".join(said), scene)
+    phrases = [
+        f"{cut}, oldest first" if len(shown) > 1 else "one run",
+        *(_run_phrase(point, day) for point, day in dated),
+    ]
+    phrases += [f"bounds {limits}"] if (limits := bounds_of(measured[-1])) else []
+    return _picture(prefix, 126, f"{format_subject(measured[-1])}: run by run", "; ".join(phrases), scene)
 
 
-def _picture(prefix: str, height: float, title: str, said: str, scene: Iterable[Markup]) -> Markup:
+def _picture(prefix: str, height: float, title: str, description: str, scene: Iterable[Markup]) -> Markup:
     return element(
         "svg",
         element("title", title, id=f"{prefix}-title"),
-        element("desc", f"{title}: {said}.", id=f"{prefix}-desc"),
+        element("desc", f"{title}: {description}.", id=f"{prefix}-desc"),
         *scene,
         viewBox=f"0 0 {WIDTH} {height:g}",
         role="img",
@@ -202,8 +205,8 @@ def _picture(prefix: str, height: float, title: str, said: str, scene: Iterable[
 def _line(axis: Axis, line: Line, name: Sequence[str], y: float) -> Iterator[Markup]:
     first = y + 4 - 7 * (len(name) - 1)
     words = [
-        label("note" if line.reference and text is name[-1] else "name", 2, first + 14 * place, text)
-        for place, text in enumerate(name)
+        label("note" if line.reference and text is name[-1] else "name", 2, first + 14 * index, text)
+        for index, text in enumerate(name)
     ]
     yield element("g", element("title", line.name), *words)
     if line.row.estimate is None:
@@ -220,8 +223,8 @@ def _key(row: ThresholdResult, alike: float | None, y: float) -> list[Markup]:
         ("dashed: parity", alike is not None),
         ("A to D: marks", bool(row.scale)),
     ]
-    said = ", ".join(words for words, here in signs if here)
-    return [label("note", WIDTH / 2, y, said, "middle")] if said else []
+    key_text = ", ".join(words for words, here in signs if here)
+    return [label("note", WIDTH / 2, y, key_text, "middle")] if key_text else []
 
 
 def _days(days: Sequence[str], left: float, right: float) -> Iterator[Markup]:
@@ -240,7 +243,7 @@ def _legend(shown: Sequence[ThresholdResult], x: float) -> Iterator[Markup]:
         x += width_of(verdict) + 24
 
 
-def _threshold_said(row: ThresholdResult, axis: Axis, alike: float | None) -> Iterator[str]:
+def _threshold_phrases(row: ThresholdResult, axis: Axis, alike: float | None) -> Iterator[str]:
     yield _numbers(row)
     yield f"bounds {bounds_of(row)}" if bounds_of(row) else "no bounds"
     if alike is not None:
@@ -255,22 +258,22 @@ def _threshold_said(row: ThresholdResult, axis: Axis, alike: float | None) -> It
         yield "logarithmic axis"
 
 
-def _run_said(point: ThresholdResult, day: str) -> str:
+def _run_phrase(point: ThresholdResult, day: str) -> str:
     return f"{f'{day} ' if day else ''}{point.verdict} {_numbers(point)}"
 
 
 def _numbers(row: GroupResult | MetricResult) -> str:
-    """``0.712 (95% CI 0.634 to 0.798), 100 items, 300 attempts``: as far as a row has them."""
+    """Return an estimate and its counts: ``0.712 (95% CI 0.634 to 0.798), 100 items, 300 attempts``."""
     if row.estimate is None:
-        said = "not measured"
+        estimate_text = "not measured"
     else:
         value, low, high = _figures(row)
         level = row.confidence if isinstance(row, MetricResult) else None
-        said = f"{value} ({f'{level * 100:.4g}% CI ' if level else ''}{low} to {high})"
+        estimate_text = f"{value} ({f'{level * 100:.4g}% CI ' if level else ''}{low} to {high})"
     ungraded = row.ungraded
     counts = {"items": row.items, "attempts": row.attempts}
     counts["ungraded"] = sum(ungraded.values()) if isinstance(ungraded, Mapping) else ungraded
-    return ", ".join([said, *(f"{count:,} {name}" for name, count in counts.items() if count)])
+    return ", ".join([estimate_text, *(f"{count:,} {name}" for name, count in counts.items() if count)])
 
 
 def _figures(row: GroupResult | MetricResult) -> tuple[str, str, str]:

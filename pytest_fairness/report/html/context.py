@@ -36,7 +36,7 @@ def page_of(view: View) -> dict[str, Any]:
             "models": [_model(line, names[line.model]) for line in results.release],
             "simulated": phrases.SIMULATED if any(map(phrases.is_simulated, names)) else "",
             "grid": _grid(results),
-            **{state: [each for each in articles if each.row.verdict == state] for state in STATES},
+            **{state: [section for section in articles if section.row.verdict == state] for state in STATES},
             "not_judged": _not_judged(articles),
             "suites": _suites(articles, cards, others(results, names)),
             "leans": group_directions(articles),
@@ -52,8 +52,8 @@ def page_of(view: View) -> dict[str, Any]:
 def _search(row: SearchResult) -> dict[str, Any]:
     """Return a search of a test with hypothesis; an older version's results have none."""
     texts = [escape_controls(text, lines=True) for text in row.flip.texts] if row.flip else []
-    told = {"name": f"{row.id}, {row.model}", "sentence": phrases.search(row), "command": row.command}
-    return {"texts": texts, **{name: escape_controls(text) for name, text in told.items()}}
+    fields = {"name": f"{row.id}, {row.model}", "sentence": phrases.search(row), "command": row.command}
+    return {"texts": texts, **{name: escape_controls(text) for name, text in fields.items()}}
 
 
 def _model(line: ReleaseResult, name: str) -> dict[str, Any]:
@@ -64,11 +64,11 @@ def _model(line: ReleaseResult, name: str) -> dict[str, Any]:
 
 def _not_judged(articles: Sequence[ThresholdSection]) -> list[dict[str, Any]]:
     """Return thresholds that were not judged, by reason, since many may share one."""
-    found: dict[str, list[ThresholdSection]] = {}
-    for each in articles:
-        if each.row.verdict == NOT_JUDGED:
-            found.setdefault(reason_of(each.row), []).append(each)
-    return [{"reason": escape_controls(reason), "cards": cards} for reason, cards in found.items()]
+    by_reason: dict[str, list[ThresholdSection]] = {}
+    for section in articles:
+        if section.row.verdict == NOT_JUDGED:
+            by_reason.setdefault(reason_of(section.row), []).append(section)
+    return [{"reason": escape_controls(reason), "cards": cards} for reason, cards in by_reason.items()]
 
 
 def short_names(models: Sequence[str]) -> dict[str, str]:
@@ -109,17 +109,19 @@ def _grid(results: RunResults) -> list[dict[str, Any]]:
 
 
 def _suites(
-    articles: Sequence[ThresholdSection], cards: Mapping[str, Card], beside: Mapping[str, Sequence[Mapping[str, Any]]]
+    articles: Sequence[ThresholdSection],
+    cards: Mapping[str, Card],
+    other_metrics: Mapping[str, Sequence[Mapping[str, Any]]],
 ) -> list[dict[str, Any]]:
-    names = sorted({each.row.suite for each in articles})
-    first = {name: next(place for place, each in enumerate(articles) if each.row.suite == name) for name in names}
+    names = sorted({section.row.suite for section in articles})
+    first = {name: next(index for index, section in enumerate(articles) if section.row.suite == name) for name in names}
     return [
         {
             "name": name,
-            "anchor": _anchor(list(dict.fromkeys(each.row.suite for each in articles)), name),
+            "anchor": _anchor(list(dict.fromkeys(section.row.suite for section in articles)), name),
             "question": cards[name].question if name in cards else "",
-            "cards": [each for each in articles if each.row.suite == name],
-            "others": beside.get(name, ()),
+            "cards": [section for section in articles if section.row.suite == name],
+            "others": other_metrics.get(name, ()),
         }
         for name in sorted(names, key=first.__getitem__)
     ]

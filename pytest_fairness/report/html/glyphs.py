@@ -103,16 +103,18 @@ def bands(axis: Axis, scale: Mapping[str, Any] | None, top: float, foot: float) 
 
 def spans_of(scale: Mapping[str, Any], axis: Axis) -> list[tuple[str, float, float]]:
     """Return the marks along an axis, in order: letter, from, to."""
-    known = MarkScale(**scale)
-    turns = {end for letter in "ABC" for span in getattr(known, letter) for end in span if axis.low < end < axis.high}
+    mark_scale = MarkScale(**scale)
+    turns = {
+        end for letter in "ABC" for span in getattr(mark_scale, letter) for end in span if axis.low < end < axis.high
+    }
     edges = [axis.low, *sorted(turns), axis.high]
-    found: list[tuple[str, float, float]] = []
+    spans: list[tuple[str, float, float]] = []
     for low, high in pairwise(edges):
-        mark = known.mark(low + (high - low) / 2)
-        if found and found[-1][0] == mark:
-            low = found.pop()[1]
-        found.append((mark, low, high))
-    return found
+        mark = mark_scale.mark(low + (high - low) / 2)
+        if spans and spans[-1][0] == mark:
+            low = spans.pop()[1]
+        spans.append((mark, low, high))
+    return spans
 
 
 def parity_line(axis: Axis, alike: float | None, top: float, foot: float) -> list[Markup]:
@@ -131,7 +133,7 @@ def foot_of(axis: Axis, y: float, bounds: Bounds) -> list[Markup]:
     crowd = sum(width for _, width in taken) / 2 if len(taken) > 1 and abs(taken[0][0] - taken[1][0]) < 40 else 0
     strokes = f"M{axis.start:.1f} {y}H{axis.end:.1f}" + "".join(f"M{x:.1f} {y}V{y + 4}" for x, _ in taken)
     ticks = axis.ticks()
-    for tick in sorted(ticks, key=lambda each: each not in (0.0, 1.0)):
+    for tick in sorted(ticks, key=lambda value: value not in (0.0, 1.0)):
         x, width = axis.at(tick), width_of(f"{tick:g}")
         if all(abs(x - other) >= (width + size) / 2 + 6 + crowd for other, size in taken):
             taken.append((x, width))

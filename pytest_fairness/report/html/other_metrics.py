@@ -16,11 +16,11 @@ def others(results: RunResults, names: Mapping[str, str]) -> dict[str, list[dict
     ``names`` are those of the models on the page.
     """
     judged = [_key(row) for row in results.thresholds]
-    found: dict[str, list[dict[str, Any]]] = {}
+    lines_by_suite: dict[str, list[dict[str, Any]]] = {}
     for row in results.metrics:
         if _key(row) not in judged:
-            found.setdefault(row.suite, []).append(_line(row, names[row.model]))
-    return found
+            lines_by_suite.setdefault(row.suite, []).append(_line(row, names[row.model]))
+    return lines_by_suite
 
 
 def _key(row: MetricResult) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""Elements of a picture as text, and how its words find room."""
+"""SVG elements as text, and positions of labels without overlap."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ def element(name: str, *children: str, **attributes: str | float) -> Markup:
     >>> print(element("text", "a < b", class_="note", x=1.25))
     <text class="note" x="1.2">a &lt; b</text>
     """
-    said = "".join(
-        f' {known.rstrip("_").replace("_", "-")}="{f"{value:.1f}" if isinstance(value, float) else escape(value)}"'
-        for known, value in attributes.items()
+    attribute_text = "".join(
+        f' {attribute.rstrip("_").replace("_", "-")}="{f"{value:.1f}" if isinstance(value, float) else escape(value)}"'
+        for attribute, value in attributes.items()
     )
     inside = "".join(child if isinstance(child, Markup) else escape(escape_controls(child)) for child in children)
-    return Markup(f"<{name}{said}>{inside}</{name}>")  # noqa: S704 - escaped above
+    return Markup(f"<{name}{attribute_text}>{inside}</{name}>")  # noqa: S704 - escaped above
 
 
 def width_of(text: str) -> float:
-    """About how wide a text is, in units of the picture: an upper estimate for most typefaces."""
+    """Return the approximate width of a text, in units of the picture: an upper estimate for most typefaces."""
     return sum(_share(character) for character in text) * SIZE
 
 
@@ -63,7 +63,7 @@ def spread(centers: Sequence[float], sizes: Sequence[float], low: float, high: f
             pools.append(((first * more + last * many) / (more + many), more + many))
     least, most = low + sizes[0] / 2, high - sizes[-1] / 2 - taken[-1]
     level = [min(max(mean, least), most) for mean, many in pools for _ in range(many)]
-    return [place + before for place, before in zip(level, taken, strict=True)]
+    return [position + before for position, before in zip(level, taken, strict=True)]
 
 
 def lines_of(text: str, width: float, most: int = 3) -> list[str]:
@@ -80,7 +80,7 @@ def lines_of(text: str, width: float, most: int = 3) -> list[str]:
         else:
             lines.append(word)
     kept = lines[:most]
-    return [_cut(line, width, more=place == most - 1 < len(lines) - 1) for place, line in enumerate(kept)]
+    return [_cut(line, width, more=index == most - 1 < len(lines) - 1) for index, line in enumerate(kept)]
 
 
 def _cut(line: str, width: float, *, more: bool) -> str:

@@ -94,9 +94,9 @@ def _statement(row: ThresholdResult) -> str:
         return f"{reason[:1].upper()}{reason[1:]}."
     value, low, high = figures(row, row.comparisons)
     bounds = bounds_of(row)
-    asked = f"; asked for {bounds}" if bounds else ""
+    requirement = f"; required: {bounds}" if bounds else ""
     title = format_subject(row)
-    return f"{title[:1].upper()}{title[1:]}: {value} ({_level(row)} CI {low} to {high}){asked}."
+    return f"{title[:1].upper()}{title[1:]}: {value} ({_level(row)} CI {low} to {high}){requirement}."
 
 
 def _level(row: ThresholdResult) -> str:
@@ -128,9 +128,9 @@ def _ungraded(row: ThresholdResult) -> str:
 
 
 def _rerun(row: ThresholdResult) -> str:
-    text = f"would lie outside the bounds with probability {row.outside_probability:.0%}"
+    text = f"outside the bounds with probability {row.outside_probability:.0%}"
     if row.flip_probability is not None:
-        text += f", and on the other side of the nearest bound than this run with {row.flip_probability:.0%}"
+        text += f"; on the other side of the nearest bound with probability {row.flip_probability:.0%}"
     return text
 
 
@@ -159,7 +159,7 @@ def _example(example: ExampleView, row: ThresholdResult) -> dict[str, Any]:
     else:
         shown = [[escape(escape_controls(text, lines=True)) for _, text in messages] for messages in prompts]
     return {
-        "sentence": _told(example),
+        "sentence": _example_sentence(example),
         "link": link_to(item=example.item, probe=row.probe, model=row.model),
         "command": example.command,
         "sides": [
@@ -176,10 +176,10 @@ def _example(example: ExampleView, row: ThresholdResult) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _told(example: ExampleView) -> str:
+def _example_sentence(example: ExampleView) -> str:
     groups = [side for side in example.sides if side.group]
     counts = [f"{side.group} {examples.tally(side.numbers)}" for side in groups]
-    what = f": {'; '.join(counts)}" if groups else " moves the estimate furthest"
+    what = f": {'; '.join(counts)}" if groups else " has the largest influence on the estimate"
     return f"{example.item}{what}."
 
 
@@ -188,9 +188,9 @@ def _messages(side: SideView) -> list[tuple[str, str]]:
 
 
 def _answers(side: SideView) -> list[dict[str, Any]]:
-    """Different answers, the most frequent first."""
-    found = Counter((_cut(examples.said(graded)), examples.grades(graded)) for graded in side.attempts)
-    return [{"text": text, "grade": grade, "times": times} for (text, grade), times in found.most_common(MOST_ANSWERS)]
+    """Return the distinct answers, the most frequent first."""
+    counts = Counter((_cut(examples.answer_or_error(graded)), examples.grades(graded)) for graded in side.attempts)
+    return [{"text": text, "grade": grade, "times": times} for (text, grade), times in counts.most_common(MOST_ANSWERS)]
 
 
 def _cut(text: str) -> str:

@@ -16,7 +16,7 @@ import pytest_fairness
 from pytest_fairness import Answer, Choice, DataFolders, FairnessError, GradedAttempt, Prompt
 from pytest_fairness.core.attempts import Attempt, Grade
 from pytest_fairness.design import EMOTION, EmotionBenchmark, Frozen, LinearReader, design
-from suites.emotion.graders import Confidence, Told, correct
+from suites.emotion.graders import Confidence, JsonField, correct
 from suites.emotion.items import DEFAULT, described, frozen_of
 
 ROOT = Path(pytest_fairness.__file__).parents[1]
@@ -122,8 +122,8 @@ def test_graders_read_emotion_and_confidence() -> None:
     assert correct(graded) is True
     assert Confidence().grade(prompt, answer).value == 0.75
     assert Confidence().grade(prompt, Answer(f"{label}.")).ungraded == "unparsed"
-    assert Told("verified").grade(prompt, Answer('{"emotion": null}')) == Grade.none("unparsed", "no verified")
-    assert Told("emotion").grade(prompt, Answer(json.dumps({"emotion": "sad"}))).value == "sad"
+    assert JsonField("verified").grade(prompt, Answer('{"emotion": null}')) == Grade.none("unparsed", "no verified")
+    assert JsonField("emotion").grade(prompt, Answer(json.dumps({"emotion": "sad"}))).value == "sad"
 
 
 def test_prompts_offer_every_emotion_once() -> None:

@@ -83,7 +83,7 @@ const packedAttempts = (() => {
     return [0, 1, 2, 3].map((part) => [at(part), at(part + 1)]);
   }
 
-  // Which attempts match: each filter becomes a test of names, looked up by their places.
+  // Which attempts match: each filter becomes a test of names, looked up by their index.
 
   function matching(index, wanted) {
     const prompts = promptsThatMatch(index, wanted);

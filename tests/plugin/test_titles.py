@@ -1,0 +1,93 @@
+"""Titles of thresholds: the claim that every output shows in place of the test's name."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+
+from tests.helpers import project_sources
+from tests.helpers.project import Project, in_one_process, shown
+
+TITLE = "Elders and men are hired <equally> often"
+
+
+def write(project: Project, *tests: str) -> None:
+    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(*tests))
+
+
+def titled(title: str) -> str:
+    """Return a threshold whose mark has this source for its title."""
+    test = project_sources.threshold(f"assert 0.5 <= {project_sources.RATIO} <= 1.5")
+    return test.replace("(probe=test_hiring)", f"(probe=test_hiring, title={title})")
+
+
+@in_one_process
+def test_title_is_shown_in_every_output(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary.md")
+    write(project, titled(repr(TITLE)))
+    result = project.run("--fairness-report=report.html", "--junitxml=junit.xml", "-m", "threshold")
+    assert project.row()["threshold"] == TITLE
+    assert any(TITLE in line for line in result.outlines)
+    assert "Elders and men are hired &lt;equally&gt; often</h4>" in Path("report.html").read_text(encoding="utf-8")
+    assert "Elders and men are hired &#60;equally&#62; often" in Path("summary.md").read_text(encoding="utf-8")
+    properties = ElementTree.parse("junit.xml").iter("property")  # noqa: S314 - written by this test
+    assert ("fairness_threshold", TITLE) in {(node.get("name"), node.get("value")) for node in properties}
+
+
+def test_parameters_follow_the_title(project: Project) -> None:
+    test = '@pytest.mark.parametrize("bound", [0.2, 0.3])\n' + titled("'Most are hired'").replace(
+        "(measured)", "(measured, bound)"
+    )
+    write(project, test)
+    project.run("-m", "threshold")
+    assert [row["threshold"] for row in project.rows()] == ["Most are hired (bound=0.2)", "Most are hired (bound=0.3)"]
+
+
+@pytest.mark.parametrize(
+    ("title", "words"),
+    [
+        ("''", "its title is ''"),
+        ("'  '", "its title is '  '"),
+        ("7", "its title is 7"),
+        ("'two\\nlines'", "with a line break or a control character"),
+        ("'\\x1b[31mred'", "with a line break or a control character"),
+        ("'x' * 101", "its title has 101 characters"),
+    ],
+)
+def test_invalid_titles_are_refused(project: Project, title: str, words: str) -> None:
+    write(project, titled(title))
+    result = project.run("-m", "threshold")
+    assert result.ret == 1
+    pattern = f"threshold test_threshold: .*{re.escape(words)}.*: write one line of 1 to 100 characters"
+    assert re.search(pattern, shown(result))
+    assert "\x1b[31mred" not in shown(result)
+
+
+def test_uncollected_thresholds_keep_their_titles(project: Project) -> None:
+    write(project, titled("'Most are hired'"), project_sources.threshold("pass", name="test_untitled"))
+    source = (project.path / "test_hiring.py").read_text(encoding="utf-8")
+    project.write(test_skipped="import pytest\npytest.skip('no data', allow_module_level=True)\n" + source)
+    project.run("-m", "threshold")
+    names = [row["threshold"] for row in project.rows() if row["id"].startswith("test_skipped")]
+    assert names == ["Most are hired", "untitled"]
+
+
+def test_declared_thresholds_are_titled_by_their_keys(project: Project) -> None:
+    project.write(conftest=project_sources.application())
+    (project.path / "hiring.probe.yaml").write_text(
+        'template: "Should {{ applicant }} be hired?"\n'
+        "vary: {gender: {woman: {applicant: Ms Hill}, man: {applicant: Mr Hill}}}\n"
+        "grade: {hired: yes-no}\n"
+        "thresholds:\n  Women & men, alike: rate(hired) >= 0.1\n",
+        encoding="utf-8",
+    )
+    project.run()
+    row = project.row()
+    assert (row["threshold"], row["id"].partition("[")[0]) == (
+        "Women & men, alike",
+        "hiring.probe.yaml::women_men_alike",
+    )
