@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from pytest_fairness.plugin.identity import ItemOf
     from pytest_fairness.plugin.markers import Probe
     from pytest_fairness.stats.measured import Measured
+    from pytest_fairness.store.looks import StoredLook
 
 
 SMALLEST_SHARE = 0.25
@@ -305,6 +306,28 @@ class LazyMeasured:
     def judgments(self, test: str) -> list[PastResult]:
         """Return what every session so far said of a threshold, also one of this run: a run may have a fixed id."""
         return self._own(self._fairness.store.runs.history(test))
+
+    def take_look(
+        self, test: str, model: str, identity: str, sequence: str, others: Sequence[StoredLook]
+    ) -> tuple[StoredLook, list[StoredLook]]:
+        """Record a look at a threshold in the store; return it with its number, and the others. A try-out is none."""
+        from pytest_fairness.store.looks import StoredLook
+
+        store = self._fairness.store
+        look = StoredLook(
+            test=test,
+            probe=self.probe.id,
+            model=model,
+            identity=identity,
+            run=self._fairness.run,
+            session=store.session,
+            sequence=sequence,
+        )
+        return store.looks.take(look, others, self.extends, keep=not self.is_tryout)
+
+    def conclude_look(self, look: StoredLook, verdict: str | None) -> None:
+        """Save what a look came to; without a verdict it is forgotten."""
+        self._fairness.store.looks.conclude(look, self._fairness.store.session, verdict)
 
     def _own(self, rows: Sequence[Mapping[str, Any]]) -> list[PastResult]:
         # pytest may give the test of another probe the same id: files outside of the rootdir, named one at a time.

@@ -83,7 +83,7 @@ def run_threshold(item: pytest.Function) -> None:
         judgment = Judgment(Verdict.UNDECIDED)
         for look in looks(item, settings, measured):
             before = measured.look
-            measured.take(replace(look, run=runs.number if runs else 1))
+            measured.take(replace(look, run=runs.look.number if runs else 1))
             try:
                 measured.load()
             except BudgetExceededError as error:  # what was not measured never helps: the rest may be the fairer part
@@ -92,9 +92,9 @@ def run_threshold(item: pytest.Function) -> None:
                 break
             judgment = evaluate(item)
             if runs is None:
-                runs = JudgedRuns.of(item.nodeid, measured, judgment)
-                if runs.number > 1:
-                    measured.take(replace(look, run=runs.number))
+                runs = JudgedRuns.take(item.nodeid, measured, judgment)
+                if runs.look.number > 1:
+                    measured.take(replace(look, run=runs.look.number))
                     judgment = evaluate(item)
             judgment = at_look(judgment, measured)
             if judgment.verdict is not Verdict.UNDECIDED:
@@ -140,6 +140,8 @@ def finish_threshold(
     history = read_history(item.nodeid, judgment, measured)
     result = threshold_row(item, judgment, measured, message)
     result = replace(result, history=HistoryResult(runs=history.runs, outside=history.outside))
+    if runs is not None:
+        measured.conclude_look(runs.look, None if judgment.verdict is Verdict.INVALID else str(judgment.verdict))
     if runs is not None and result.looks is not None:
         looks = runs.looks(result.looks)
         result = replace(result, looks=replace(looks, identity=TRYOUT) if measured.is_tryout else looks)
