@@ -98,7 +98,7 @@ def write_causes(reporter: pytest.TerminalReporter, causes: CauseCounts, width: 
     """Write a section of the requests that could not be made, each cause once."""
     for number, (cause, attempts) in enumerate(causes):
         if not number:
-            reporter.write_sep("=", "fairness: not asked", red=True)
+            reporter.write_sep("=", "fairness: not measured", red=True)
         count = f" ({attempts:,} attempt{'s' * (attempts != 1)} not made)" if attempts else ""
         for line in wrapped(cause + count, width):
             reporter.write_line(line, red=True)

@@ -109,7 +109,7 @@ def at_look(judgment: Judgment, measured: LazyMeasured) -> Judgment:
     if judgment.verdict in (Verdict.INVALID, Verdict.UNDECIDED) and measured.cause is not None:
         # Not that all is ungraded, or more items are needed; and no flaky mark excuses what was not asked.
         cause, count = measured.cause
-        return Judgment(judgment.verdict, reason=f"{cause} ({count:,} not asked)")
+        return Judgment(judgment.verdict, reason=f"{cause} ({count:,} attempts not made)")
     if judgment.verdict in (Verdict.FAIR, Verdict.UNDECIDED) and measured.is_tryout:
         return replace(judgment, verdict=Verdict.UNDECIDED, reason=tryout(measured))
     if judgment.verdict is Verdict.UNDECIDED:
@@ -137,6 +137,9 @@ def finish_threshold(
     """Note the verdict on the test and raise where it breaks the build."""
     __tracebackhide__ = True
     message = explanation(judgment) if judgment.verdict is not Verdict.FAIR else ""
+    if judgment.verdict is Verdict.INVALID and "ungraded" in message:
+        reason, count = next(iter(measured.ungraded.items()), ("", 0))
+        message += f"; in all {count:,} {reason}" if reason else ""
     history = read_history(item.nodeid, judgment, measured)
     result = threshold_row(item, judgment, measured, message)
     result = replace(result, history=HistoryResult(runs=history.runs, outside=history.outside))
