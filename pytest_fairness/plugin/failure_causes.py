@@ -21,7 +21,7 @@ CAUSE = "fairness_cause"
 MOST_ALIKE = 3
 """Tests in a row that fail by the same mistake, of a grader or an application, before others only refer to them."""
 _DETAILS = re.compile(r"'[^']*'|\"[^\"]*\"|\d+|(?<=raised )(\w+):.*")
-"""What differs between the messages of one mistake: ids, numbers, and the text of an exception."""
+"""Ids, numbers, and the text of an exception: the messages of one mistake differ in them."""
 
 
 class Causes:

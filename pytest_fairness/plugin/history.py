@@ -87,9 +87,9 @@ class JudgedRuns:
                 earlier.setdefault(_looks(past).identity or past.run, past)
         earlier.pop(TRYOUT, None)
         results = [_stored(key, past) for key, past in earlier.items()]
-        look, known = measured.take_look(test, model, identity, _sequence(question, measured), results)
+        look, others = measured.take_look(test, model, identity, _sequence(question, measured), results)
         verdicts = dict.fromkeys(_JUDGED, 0)
-        runs = {other.session: other for other in known if other.number < look.number}
+        runs = {other.session: other for other in others if other.number < look.number}
         for run in runs.values():
             verdict = run.verdict or UNFINISHED
             verdicts[verdict] = verdicts.get(verdict, 0) + 1

@@ -374,12 +374,13 @@ class LazyMeasured:
     def _note_cause(self, sample: ProbeSample, attempts: Sequence[GradedAttempt]) -> None:
         """Note why a model could not be asked, or else the first error where that is what most attempts have."""
         causes = self._fairness.engine.answers.causes
-        asked = [graded.attempt for graded in attempts]
-        for made in (asked, [each for place in range(len(sample.items)) for each in sample.questions(place)]):
+        measured = [graded.attempt for graded in attempts]
+        questions = [question for index in range(len(sample.items)) for question in sample.questions(index)]
+        for made in (measured, questions):
             errors = [attempt.error for attempt in made if attempt.error is not None]
-            known = [error for error in errors if error in causes]
-            if known or 2 * len(errors) > len(made):
-                self.cause = (known or errors)[0], len(known or errors)
+            of_model = [error for error in errors if error in causes]
+            if of_model or 2 * len(errors) > len(made):
+                self.cause = (of_model or errors)[0], len(of_model or errors)
                 return
 
     def _keep(self, attempts: Sequence[GradedAttempt], questions: Sequence[str]) -> None:

@@ -59,11 +59,11 @@ class Looks:
             connection.execute(select(schema.layout).with_for_update())  # SQLite's writes are exclusive already
             rows = connection.execute(select(schema.looks).where(*_is_alike(look)).order_by(_looks.number)).all()
             stored = {row.identity: StoredLook(**row._mapping) for row in rows}
-            known = [*stored.values(), *(other for other in others if other.identity not in stored)]
-            new = replace(look, number=_number(look, known, extends))
+            looks = [*stored.values(), *(other for other in others if other.identity not in stored)]
+            new = replace(look, number=_number(look, looks, extends))
             if keep:
                 connection.execute(self._database.insert_new(schema.looks), [asdict(new)])
-            return new, known
+            return new, looks
 
         return self._database.write(record)
 
@@ -83,12 +83,12 @@ def _is_alike(look: StoredLook) -> tuple[bool, ...]:
     return _looks.test == look.test, _looks.probe == look.probe, _looks.model == look.model  # type: ignore[return-value]
 
 
-def _number(look: StoredLook, known: Sequence[StoredLook], extends: Callable[[str], bool]) -> int:
-    same = [other.number for other in known if other.identity == look.identity]
-    own = [other.number for other in known if other.session == look.session]
-    grown = [other.number for other in known if look.sequence == other.sequence != "" and extends(other.run)]
+def _number(look: StoredLook, looks: Sequence[StoredLook], extends: Callable[[str], bool]) -> int:
+    same = [other.number for other in looks if other.identity == look.identity]
+    own = [other.number for other in looks if other.session == look.session]
+    grown = [other.number for other in looks if look.sequence == other.sequence != "" and extends(other.run)]
     for numbers in (same, own, grown):
         if numbers:
             return max(numbers)
     # Of stores that were joined, several runs may have one number.
-    return 1 + max(len({other.session for other in known}), *(other.number for other in known), 0)
+    return 1 + max(len({other.session for other in looks}), *(other.number for other in looks), 0)

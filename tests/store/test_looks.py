@@ -27,10 +27,10 @@ def take(store: Store, new: StoredLook, *others: StoredLook, extends: str = "") 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_sessions_at_once_have_numbers_of_their_own(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
-    place: StoreLocation = tmp_path / "store.sqlite"
+    location: StoreLocation = tmp_path / "store.sqlite"
     if kind == "postgresql":
-        place = request.getfixturevalue("postgresql").place()
-    stores = [Store(place) for _ in range(6)]
+        location = request.getfixturevalue("postgresql").place()
+    stores = [Store(location) for _ in range(6)]
     with ThreadPoolExecutor(6) as threads:
         numbers = list(threads.map(lambda store: take(store, look(store.session, store.session)), stores))
     assert sorted(numbers) == [1, 2, 3, 4, 5, 6]
