@@ -48,8 +48,10 @@ _LIMITED = (429, 529)
 """The second is Anthropic's word for overloaded."""
 _STATUS = ("status_code", "status", "code")
 _SPENT = {"insufficient_quota", "billing_error", "enforced_spend_limit_reached", "contract_spend_limit_reached"}
-_SPENT_WORDS = "credit balance is too low"
-"""Anthropic's, with status 400."""
+_SPENT_WORDS = ("credit balance is too low", "reached your specified API usage limits", "Out of call volume quota")
+"""Two of Anthropic's, with status 400, and one of Azure's, with 403."""
+_FULL = 498
+"""Groq's status for a tier without free capacity."""
 _TOO_LARGE = "request too large"
 """Begins OpenAI's message for a request of more tokens than a minute has: status 429, and waiting does not help."""
 _DURATION = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?")
@@ -141,11 +143,11 @@ def status_error(status: int, body: object, service: Service, headers: Mapping[s
     kind = str(status)
     codes, message = _code(body), str(_message(body))
     is_of_key = status == 400 and refusals.is_of_key(codes, message)
+    if status == 402 or codes & _SPENT or any(words in message for words in _SPENT_WORDS):
+        return FatalError(f"{at} has no credit left ({status}: {reason})", kind=kind)
     # A gateway may refuse one prompt by 403: what has answered before knows the key.
     if status == 401 or is_of_key or (status == 403 and not service.has_answered):
         return FatalError(f"{at} refused the key ({status}: {reason}): {service.key_advice}", kind=kind)
-    if status == 402 or codes & _SPENT or _SPENT_WORDS in message:
-        return FatalError(f"{at} has no credit left ({status}: {reason})", kind=kind)
     if 300 <= status < 400:
         return FatalError(
             f"{at} sends requests elsewhere ({status}): name the final address as the base URL", kind=kind
@@ -179,7 +181,9 @@ def stated_status(error: object) -> int:
 
 def is_filtered(status: int, body: object) -> bool:
     """Return whether a filter of the provider, or of a gateway, refused this prompt for its content."""
-    return status in _FILTER_STATUSES and refusals.is_of_content(_code(body), str(_message(body)), _error(body))
+    message = str(_message(body))
+    is_page = message.lstrip().startswith("<")  # of a firewall, which knows nothing of the prompt
+    return status in _FILTER_STATUSES and not is_page and refusals.is_of_content(_code(body), message, _error(body))
 
 
 def retry_after(headers: Mapping[str, str], body: object = None) -> float | None:
@@ -249,7 +253,7 @@ def _details(body: object) -> list[Mapping[str, Any]]:
 
 
 def _may_pass(status: int) -> bool:
-    return status in (408, 409, 425, 429) or status >= 500
+    return status in (408, 409, 425, 429, _FULL) or status >= 500
 
 
 def _headers(error: BaseException) -> Mapping[str, str]:

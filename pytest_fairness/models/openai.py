@@ -173,7 +173,7 @@ class OpenAIModel(HostedModel):
             raise self._broken_off(choice)
         message = (choice.get("message") if stop_reason else choice["message"]) or {}
         text, thoughts = split_thinking(_text(message.get("content")))
-        refusal = message.get("refusal")
+        refusal = message.get("refusal") or _refusal_in(message.get("content"))
         if refusal:
             text, finish = _optional(refusal) or "", REFUSAL
         elif message.get("content") is None and finish == STOP:
@@ -194,7 +194,7 @@ class OpenAIModel(HostedModel):
         reason = redacted(str(code or error or choice.get("finish_reason")), self._service().secrets)[:200]
         return TransientError(
             f"{self.name}: {self._shown_url} broke off its answer ({reason})",
-            rate_limited=code == 429,
+            rate_limited=str(code) == "429",
             sent=True,
             kind=str(code or "broken answer"),
         )
@@ -300,6 +300,12 @@ def _text(content: object) -> str:
     if not isinstance(content, str):
         raise TypeError
     return content
+
+
+def _refusal_in(content: object) -> object:
+    """Return the refusal that stands among the parts of a message, if any."""
+    parts = content if isinstance(content, list) else ()
+    return next((part.get("refusal") for part in parts if isinstance(part, Mapping) and part.get("refusal")), None)
 
 
 def _optional(value: object) -> str | None:

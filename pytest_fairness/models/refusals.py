@@ -29,7 +29,11 @@ _ACCESS_WORDS = re.compile(
 
 _KEY_CODES = {"invalid_api_key", "api_key_invalid", "authentication_error", "no_db_connection"}
 """The last is LiteLLM's, of a key that it would look up in a database which it does not have."""
-_KEY_WORDS = re.compile(r"api key (?:is )?(?:not valid|invalid|expired)|(?:invalid|incorrect) api key", re.IGNORECASE)
+_KEY_WORDS = re.compile(
+    r"api key (?:is )?(?:not valid|invalid|expired)|(?:invalid|incorrect) api key|organization has been disabled|"
+    r"location is not supported",
+    re.IGNORECASE,
+)
 
 _PARAMETER_CODES = {"unsupported_parameter", "unsupported_value", "unknown_parameter"}
 _PARAMETER_WORDS = re.compile(
@@ -74,11 +78,15 @@ def parameter_of(
     Such a request is refused whatever the prompt is.
 
     >>> parameter_of({"unsupported_value"}, "", {"param": "temperature"}, ["temperature"])
-    ('temperature', "leave temperature out of the model's name")
+    ('temperature', "leave temperature out of the model's name, or change it")
     """
-    if _PARAMETER_CODES.isdisjoint(codes) and not _PARAMETER_WORDS.search(message):
-        return None
     named = str(error.get("param") or "").partition(".")[0]
+    is_of_prompt = "context length" in message  # a number of tokens that is too large beside this prompt
+    is_of_name = named in given and not is_of_prompt
+    if not is_of_name and _PARAMETER_CODES.isdisjoint(codes) and not _PARAMETER_WORDS.search(message):
+        return None
+    if "support thinking" in message:  # Ollama's, which names no parameter
+        named = "reasoning_effort"
     quoted = re.findall(r"['\"`](\w+)['\"`]|^(\w+):", message)
     mentioned = [named, *(first or second for first, second in quoted)]
     parameter = next((name for name in mentioned if name in given), None)
@@ -86,4 +94,4 @@ def parameter_of(
         return None
     if parameter == "max_tokens" and "max_completion_tokens" in message:
         return parameter, "write max_completion_tokens in its place"
-    return parameter, f"leave {parameter} out of the model's name"
+    return parameter, f"leave {parameter} out of the model's name, or change it"

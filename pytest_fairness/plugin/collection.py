@@ -171,6 +171,18 @@ def optimized(items: Sequence[pytest.Item]) -> str | None:
     return "fairness thresholds are asserts, and python -O (or PYTHONOPTIMIZE) removes them: run without it"
 
 
+def forked(items: Sequence[pytest.Item]) -> str | None:
+    """Return why these tests are refused where pytest-forked gives each a process: no thread lives on in a fork."""
+    for item in items:
+        is_forked = item.config.getoption("forked", default=False) or item.get_closest_marker("forked")
+        if is_forked and is_marked(item):
+            return (
+                "pytest-forked runs each test in a process of its own, where the connections to model and store do "
+                "not exist: leave out --forked and the mark `forked` for probes and thresholds; -n 2 isolates workers"
+            )
+    return None
+
+
 def item_of(item: pytest.Function) -> ItemOf | CollectionError | None:
     """Return which item of its probe a test measures; None of one that measures none."""
     if mark_of(item.function, "probe") is None or not hasattr(item, "callspec"):

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.results import ComparisonResult, LooksResult, PastResult, ThresholdResult
 from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.plugin.measurement import LazyMeasured
+
+if TYPE_CHECKING:
+    from pytest_fairness.store.looks import StoredLook
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,24 +63,21 @@ def question(result: ThresholdResult) -> tuple[object, ...]:
 class JudgedRuns:
     """The runs that have judged a threshold on a model, up to this one."""
 
-    number: int
-    """Number of this run, from 1: a run on the same answers against the same bounds has the number of the first."""
-    identity: str
-    """Digest of what this run judges: its answers and its question."""
-    model: str
-    """A digest of the model that the runs are counted over."""
+    look: StoredLook
+    """This one: on the same answers and against the same bounds as an earlier run it has the number of that."""
     verdicts: Mapping[str, int]
-    """Number of earlier runs by verdict."""
+    """Number of earlier runs by verdict; one that judges at this moment, or was killed, is unfinished."""
     bounds: str
     """Bounds of the last run on others, in words; empty where all had the same."""
     unversioned: bool
     """Whether the model is an application that does not say when it changes."""
-    sequence: str = ""
-    """Digest that runs share whose samples may grow from one to the next; empty where intervals do not allow it."""
 
     @classmethod
-    def of(cls, test: str, measured: LazyMeasured, judgment: Judgment) -> JudgedRuns:
-        """Count the runs of a threshold that has been judged on the sample of its first look."""
+    def take(cls, test: str, measured: LazyMeasured, judgment: Judgment) -> JudgedRuns:
+        """Record that a threshold has been judged on the sample of its first look, and count the runs before.
+
+        Runs of older versions are known by their results alone.
+        """
         model = digest(measured.lifetime)
         question = [
             conditions_of(judgment),
@@ -91,35 +91,32 @@ class JudgedRuns:
             if past.result.verdict in _JUDGED and _is_counted(past.result, measured.subject.name, model):
                 earlier.setdefault(_looks(past).identity or past.run, past)
         earlier.pop(TRYOUT, None)
-        sequence = _sequence(question, measured)
-        grown = [past for past in earlier.values() if sequence and _is_extended(past, sequence, measured)]
-        if identity in earlier:
-            number = _looks(earlier[identity]).run
-        elif grown:
-            number = max(_looks(past).run for past in grown)
-        else:
-            # Sessions of a run with a fixed id share one row: the last of them says how many there were.
-            number = 1 + max([len(earlier), *(_looks(past).run for past in earlier.values())])
-        before = [past for past in earlier.values() if _looks(past).run < number]
-        verdicts = {name: sum(past.result.verdict == name for past in before) for name in _JUDGED}
-        return cls(
-            number, identity, model, verdicts, _other_bounds(before, judgment), bool(measured.unversioned), sequence
-        )
+        results = [_stored(key, past) for key, past in earlier.items()]
+        look, others = measured.take_look(test, model, identity, _sequence(question, measured), results)
+        verdicts = dict.fromkeys(_JUDGED, 0)
+        runs = {other.session: other for other in others if other.number < look.number}
+        for run in runs.values():
+            verdict = run.verdict or UNFINISHED
+            verdicts[verdict] = verdicts.get(verdict, 0) + 1
+        before = [past for past in earlier.values() if _looks(past).run < look.number]
+        return cls(look, verdicts, _other_bounds(before, judgment), bool(measured.unversioned))
 
     def looks(self, looks: LooksResult) -> LooksResult:
         """Return the looks of a result with the runs before this one."""
         return replace(
             looks,
-            run=self.number,
-            identity=self.identity,
-            model=self.model,
+            run=self.look.number,
+            identity=self.look.identity,
+            model=self.look.model,
             earlier=dict(self.verdicts),
             other_bounds=self.bounds,
             unversioned=self.unversioned,
-            sequence=self.sequence,
+            sequence=self.look.sequence,
         )
 
 
+UNFINISHED = "unfinished"
+"""A run that has judged a threshold and come to no verdict yet, or never will."""
 TRYOUT = "try-out"
 """The identity of a run that is none of a threshold's looks: its sample was too small."""
 _JUDGED = ("fair", "unfair", "undecided")
@@ -147,8 +144,21 @@ def _looks(past: PastResult) -> LooksResult:
     return past.result.looks or LooksResult()
 
 
-def _is_extended(past: PastResult, sequence: str, measured: LazyMeasured) -> bool:
-    return _looks(past).sequence == sequence and measured.extends(past.run)
+def _stored(identity: str, past: PastResult) -> StoredLook:
+    from pytest_fairness.store.looks import StoredLook
+
+    looks = _looks(past)
+    return StoredLook(
+        test=past.result.id,
+        probe=past.result.probe,
+        model=looks.model,
+        identity=identity,
+        run=past.run,
+        session=identity,  # unknown, and another one of each
+        sequence=looks.sequence,
+        number=looks.run,
+        verdict=past.result.verdict,
+    )
 
 
 def _is_counted(result: ThresholdResult, name: str, model: str) -> bool:

@@ -21,8 +21,6 @@ from pytest_fairness.counterfactual.lint import LintReport, lint_all
 from pytest_fairness.plugin.option_values import MOST_REPETITIONS
 from pytest_fairness.plugin.settings import Settings
 
-MOST_ITEMS = 1_000_000
-"""The most items of a probe: memory is limited, and a generator may have no end."""
 DEFAULT_GRADERS = {"answer": "grader"}
 """The graders of a probe that names none: the fixture `grader`."""
 PROBE_ARGUMENTS = ("items", "grade", "repetitions", "harm", "sources", "crossed", "confidence", "calibration", "space")
@@ -155,8 +153,11 @@ class Probe:
                 raise FairnessError(f"one of its items is {item!r:.200}: each must be a ProbeItem")
             if item.id in items:
                 raise FairnessError(f"two of its items are called {item.id!r}: give each an id of its own")
-            if len(items) >= MOST_ITEMS:
-                raise FairnessError(f"its items are more than {MOST_ITEMS:,}, or have no end: give fewer")
+            if len(items) >= settings.max_items:
+                raise FairnessError(
+                    f"its items are more than {settings.max_items:,}, or have no end: "
+                    "give fewer, or allow more by --fairness-max-items"
+                )
             items[item.id] = item
         return self._asking_likelihoods(list(items.values()), settings)
 

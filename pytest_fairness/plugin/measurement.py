@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -23,20 +24,22 @@ from pytest_fairness.plugin.sequential_looks import Look, declared_clusters, pla
 from pytest_fairness.plugin.session import SESSION
 from pytest_fairness.plugin.shard_hooks import defer_to_others
 from pytest_fairness.plugin.work_plan import PlannedTest
-from pytest_fairness.report.escaping import escape_controls
 
 if TYPE_CHECKING:
-    from pytest_fairness.core.attempts import GradedAttempt
+    from pytest_fairness.core.attempts import Attempt, GradedAttempt
     from pytest_fairness.core.items import ProbeItem, Prompt
     from pytest_fairness.core.protocols import BatchGrader, Grader, ItemGrader
     from pytest_fairness.engine.probe_sample import ProbeSample
     from pytest_fairness.plugin.identity import ItemOf
     from pytest_fairness.plugin.markers import Probe
     from pytest_fairness.stats.measured import Measured
+    from pytest_fairness.store.looks import StoredLook
 
 
 SMALLEST_SHARE = 0.25
 """The share of a probe's items, and of their attempts, under which a sample is a try-out."""
+_LONGEST_DETAIL = 120
+"""Characters of the evidence for an ungraded answer that a message holds; the report has it whole."""
 STOPPED = "the run was stopped"
 """The reason that a threshold was not judged because another test's failure, or the user, ended the run."""
 
@@ -100,6 +103,7 @@ class ProbeItemHandle:
             subject = self._fairness.models.wrap(model, self._model_name)
         except FairnessError as error:
             self._fairness.causes.end(self._node, str(error), self._fairness.work.attempts_of(self._measured))
+        failure = ""
         try:
             sample = self._fairness.work.sample(self._planned, subject)
             sample.grade_with(self._graders)
@@ -107,29 +111,25 @@ class ProbeItemHandle:
         except RunStoppedError as error:
             pytest.skip(str(error))
         except FairnessError as error:
-            raise pytest.fail.Exception(str(error), pytrace=False) from None
+            failure = str(error)
+        if failure:  # outside of the block: the test shows its line alone
+            self._fairness.causes.fail(self._node, failure)
         about = [("fairness_probe", self._probe.id), ("fairness_item", self.id), ("fairness_model", subject.name)]
         self._node.user_properties[:] = [*about, *counts(attempts).to_json().items()]
-        errors = [attempt.attempt.error for attempt in attempts if attempt.attempt.error is not None]
-        self._end_by_cause(errors)
-        if errors:
-            message = escape_controls(errors[0])
-            pytest.fail(f"{len(errors)} of {len(attempts)} attempts could not be made: {message}", pytrace=False)
-        questions = sample.questions(self._place)
-        errors = [question.error for question in questions if question.error is not None]
-        self._end_by_cause(errors)
-        if errors:
-            message = escape_controls(errors[0])
-            pytest.fail(
-                f"{len(errors)} of {len(questions)} questions of its graders got no answer: {message}", pytrace=False
-            )
+        self._end_by_errors([graded.attempt for graded in attempts], "{} of {} attempts could not be made: {}")
+        self._end_by_errors(sample.questions(self._place), "{} of {} questions of its graders got no answer: {}")
+        self._fairness.causes.passed()
         return attempts
 
-    def _end_by_cause(self, errors: Sequence[str]) -> None:
-        """End the test where its errors are those of a model that could not be asked at all."""
+    def _end_by_errors(self, attempts: Sequence[Attempt], message: str) -> None:
+        """End the test where some attempts are errors, in one line where their model could not be asked at all."""
+        errors = [attempt.error for attempt in attempts if attempt.error is not None]
         causes = self._fairness.engine.answers.causes
         if cause := next((error for error in errors if error in causes), None):
             self._fairness.causes.end(self._node, cause, errors.count(cause))
+        if errors:
+            text = message.format(len(errors), len(attempts), errors[0])
+            self._fairness.causes.fail(self._node, text, errors[0], len(errors))
 
     def __repr__(self) -> str:
         return f"<probe item {self.id}>"
@@ -210,6 +210,20 @@ class LazyMeasured:
         """The attempts of the sample that was last looked at; None before it was measured."""
         attempts = self._attempts_at.get(self.look.number)
         return None if attempts is None else counts(attempts)
+
+    @property
+    def ungraded(self) -> dict[str, int]:
+        """The number of ungraded grades of this sample by reason, each with its first evidence; the most first."""
+        self.load()
+        counts: Counter[str] = Counter()
+        texts: dict[str, str] = {}
+        for graded in self._attempts_at[self.look.number]:
+            for grade in graded.grades.values():
+                if grade.ungraded is not None:
+                    counts[grade.ungraded] += 1
+                    evidence = " ".join(grade.detail.split())[:_LONGEST_DETAIL]
+                    texts.setdefault(grade.ungraded, f"{grade.ungraded}: {evidence}".rstrip(":. "))
+        return {texts[reason]: count for reason, count in counts.most_common()}
 
     @property
     def first_attempts(self) -> int:
@@ -303,6 +317,28 @@ class LazyMeasured:
         """Return what every session so far said of a threshold, also one of this run: a run may have a fixed id."""
         return self._own(self._fairness.store.runs.history(test))
 
+    def take_look(
+        self, test: str, model: str, identity: str, sequence: str, others: Sequence[StoredLook]
+    ) -> tuple[StoredLook, list[StoredLook]]:
+        """Record a look at a threshold in the store; return it with its number, and the others. A try-out is none."""
+        from pytest_fairness.store.looks import StoredLook
+
+        store = self._fairness.store
+        look = StoredLook(
+            test=test,
+            probe=self.probe.id,
+            model=model,
+            identity=identity,
+            run=self._fairness.run,
+            session=store.session,
+            sequence=sequence,
+        )
+        return store.looks.take(look, others, self.extends, keep=not self.is_tryout)
+
+    def conclude_look(self, look: StoredLook, verdict: str | None) -> None:
+        """Save what a look came to; without a verdict it is forgotten."""
+        self._fairness.store.looks.conclude(look, self._fairness.store.session, verdict)
+
     def _own(self, rows: Sequence[Mapping[str, Any]]) -> list[PastResult]:
         # pytest may give the test of another probe the same id: files outside of the rootdir, named one at a time.
         past = [PastResult.from_row(row) for row in rows]
@@ -331,17 +367,15 @@ class LazyMeasured:
         return attempts
 
     def _note_cause(self, sample: ProbeSample, attempts: Sequence[GradedAttempt]) -> None:
+        """Note why a model could not be asked, or else the first error where that is what most attempts have."""
         causes = self._fairness.engine.answers.causes
-        if not causes:
-            return
-        made_attempts = [graded.attempt for graded in attempts]
-        for made in (
-            made_attempts,
-            [question for index in range(len(sample.items)) for question in sample.questions(index)],
-        ):
-            errors = [attempt.error for attempt in made if attempt.error in causes]
-            if errors and errors[0] is not None:
-                self.cause = errors[0], errors.count(errors[0])
+        measured = [graded.attempt for graded in attempts]
+        questions = [question for index in range(len(sample.items)) for question in sample.questions(index)]
+        for made in (measured, questions):
+            errors = [attempt.error for attempt in made if attempt.error is not None]
+            of_model = [error for error in errors if error in causes]
+            if of_model or 2 * len(errors) > len(made):
+                self.cause = (of_model or errors)[0], len(of_model or errors)
                 return
 
     def _keep(self, attempts: Sequence[GradedAttempt], questions: Sequence[str]) -> None:

@@ -212,6 +212,10 @@ class Options:
         "receives N where it makes fewer by default",
         "N", type=int, check=whole_number(1, 1_000_000), repeat=True, needs_probe=True,
     )  # fmt: skip
+    max_items: int = declare(
+        "The most items that a probe may have, in case a generator of them has no end",
+        "N", type=int, check=whole_number(1), default=100_000,
+    )  # fmt: skip
     tests: tuple[str, ...] = declare(
         "Run only the test with this id, as a report names it (repeatable); for tests that no argument of pytest "
         "can name",

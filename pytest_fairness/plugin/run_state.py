@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.plugin.collection import all_unnamed, is_marked, lists_only, optimized, shared_results
+from pytest_fairness.plugin.collection import all_unnamed, forked, is_marked, lists_only, optimized, shared_results
 from pytest_fairness.plugin.flips import is_search
 from pytest_fairness.plugin.outcomes import ThresholdOutcomes
 from pytest_fairness.plugin.progress import Progress
@@ -64,7 +64,7 @@ class RunState:
         except FairnessError as error:
             return str(error)
         no_model = all_unnamed([item for item in items if is_marked(item)]) if needs_model else None
-        return optimized(items) or shared_results(items) or no_model
+        return optimized(items) or forked(items) or shared_results(items) or no_model
 
     def refuse(self, reason: str | None, items: Sequence[pytest.Item]) -> bool:
         """Let the tests of this plugin fail for a reason, if any; end the session before its first test if no other.

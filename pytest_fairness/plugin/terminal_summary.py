@@ -105,7 +105,7 @@ def write_causes(reporter: pytest.TerminalReporter, causes: CauseCounts, width: 
     """Write a section of the requests that could not be made, each cause once."""
     for index, (cause, attempts) in enumerate(causes):
         if not index:
-            reporter.write_sep("=", "fairness: requests that could not be made", red=True)
+            reporter.write_sep("=", "fairness: not measured", red=True)
         count = f" ({attempts:,} attempt{'s' * (attempts != 1)} not made)" if attempts else ""
         for line in wrapped(cause + count, width):
             reporter.write_line(line, red=True)

@@ -83,7 +83,7 @@ def run_threshold(item: pytest.Function) -> None:
         judgment = Judgment(Verdict.UNDECIDED)
         for look in looks(item, settings, measured):
             before = measured.look
-            measured.take(replace(look, run=runs.number if runs else 1))
+            measured.take(replace(look, run=runs.look.number if runs else 1))
             try:
                 measured.load()
             except BudgetExceededError as error:  # what was not measured never helps: the rest may be the fairer part
@@ -92,9 +92,9 @@ def run_threshold(item: pytest.Function) -> None:
                 break
             judgment = evaluate(item)
             if runs is None:
-                runs = JudgedRuns.of(item.nodeid, measured, judgment)
-                if runs.number > 1:
-                    measured.take(replace(look, run=runs.number))
+                runs = JudgedRuns.take(item.nodeid, measured, judgment)
+                if runs.look.number > 1:
+                    measured.take(replace(look, run=runs.look.number))
                     judgment = evaluate(item)
             judgment = at_look(judgment, measured)
             if judgment.verdict is not Verdict.UNDECIDED:
@@ -109,7 +109,7 @@ def at_look(judgment: Judgment, measured: LazyMeasured) -> Judgment:
     if judgment.verdict in (Verdict.INVALID, Verdict.UNDECIDED) and measured.cause is not None:
         # Not that all is ungraded, or more items are needed; and no flaky mark excuses what was not asked.
         cause, count = measured.cause
-        return Judgment(judgment.verdict, reason=f"{cause} ({count:,} requests not made)")
+        return Judgment(judgment.verdict, reason=f"{cause} ({count:,} attempts not made)")
     if judgment.verdict in (Verdict.FAIR, Verdict.UNDECIDED) and measured.is_tryout:
         return replace(judgment, verdict=Verdict.UNDECIDED, reason=tryout(measured))
     if judgment.verdict is Verdict.UNDECIDED:
@@ -137,9 +137,14 @@ def finish_threshold(
     """Note the verdict on the test and raise where it breaks the build."""
     __tracebackhide__ = True
     message = explanation(judgment) if judgment.verdict is not Verdict.FAIR else ""
+    if judgment.verdict is Verdict.INVALID and "ungraded" in message:
+        reason, count = next(iter(measured.ungraded.items()), ("", 0))
+        message += f"; in all {count:,} {reason}" if reason else ""
     history = read_history(item.nodeid, judgment, measured)
     result = threshold_row(item, judgment, measured, message)
     result = replace(result, history=HistoryResult(runs=history.runs, outside=history.outside))
+    if runs is not None:
+        measured.conclude_look(runs.look, None if judgment.verdict is Verdict.INVALID else str(judgment.verdict))
     if runs is not None and result.looks is not None:
         looks = runs.looks(result.looks)
         result = replace(result, looks=replace(looks, identity=TRYOUT) if measured.is_tryout else looks)

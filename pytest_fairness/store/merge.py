@@ -24,6 +24,7 @@ _OTHERS = (
     schema.grades,
     schema.runs,
     schema.thresholds,
+    schema.looks,
     schema.samples,
     schema.parts,
     schema.influences,
@@ -138,6 +139,8 @@ def _insert(target: Database, table: Table) -> Any:
         return target.insert_or_replace(table, lambda _: old.result.is_(None))
     if table is schema.samples:  # a later look at a threshold holds the earlier ones
         return target.insert_or_replace(table, lambda new: new.attempts > old.attempts)
+    if table is schema.looks:  # of the two numbers the later, whose interval is the wider
+        return target.insert_or_replace(table, lambda new: new.number > old.number)
     if table is schema.runs:
         insert = sqlite.insert(table)
         return insert.on_conflict_do_update(

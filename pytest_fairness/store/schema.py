@@ -10,7 +10,7 @@ from sqlalchemy.schema import CreateColumn
 
 from pytest_fairness.store.dialects import Exact
 
-LAYOUT = 5
+LAYOUT = 6
 """Raised by one with every change of the tables; a store of a higher number is refused."""
 
 metadata = MetaData()
@@ -95,6 +95,23 @@ thresholds = Table(
     Index("thresholds_by_test", "test"),
 )
 
+# Judgments of a threshold, each on answers of its own: recorded before its verdict, so that of two sessions at once the
+# second is another look. What is judged again on the same answers has the row of the first.
+looks = Table(
+    "looks",
+    metadata,
+    Column("test", Text, primary_key=True),
+    Column("probe", Text, primary_key=True),
+    Column("model", String(32), primary_key=True),
+    Column("identity", String(32), primary_key=True),
+    Column("number", Integer, nullable=False),
+    Column("sequence", String(32), nullable=False),
+    Column("run", Text, nullable=False),
+    Column("session", Text, nullable=False),
+    # None while its session judges, and for good where that was killed.
+    Column("verdict", Text),
+)
+
 # What a probe measured of a model, enough to make every verdict again.
 samples = Table(
     "samples",
@@ -176,6 +193,7 @@ MIGRATIONS: dict[int, tuple[Column[Any] | Index, ...]] = {
     2: (runs.c.document,),
     3: (),
     4: (attempts.c.session,),
+    5: (),
 }
 """Columns and indices that each older layout lacks of the next; whole tables are made first."""
 

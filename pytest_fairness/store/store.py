@@ -19,6 +19,7 @@ from pytest_fairness.store import schema, spending, throttle
 from pytest_fairness.store.database import Database
 from pytest_fairness.store.dialects import Now, batches
 from pytest_fairness.store.location import StoreLocation
+from pytest_fairness.store.looks import Looks
 from pytest_fairness.store.owners import owner_of
 from pytest_fairness.store.provider_batches import Submission, Submissions, submissions_of
 from pytest_fairness.store.runs import Runs
@@ -89,6 +90,7 @@ class Store:
         self.location = location
         self.session = session or uuid4().hex
         self.runs = Runs(self._database)
+        self.looks = Looks(self._database)
         self.owner = owner_of(self._database)
         self.submissions = Submissions(self._database, self.owner.id)
         new = self._database.insert_new, self._database.insert_or_replace

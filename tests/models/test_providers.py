@@ -81,6 +81,7 @@ FILTERED: dict[str, Says] = {
 }
 
 REFUSED: dict[str, Says] = {
+    "OpenAI, in a part": Says(200, chat("stop", content=[{"type": "refusal", "refusal": "I can't help with that."}])),
     "OpenAI": Says(200, chat("stop", refusal="I can't help with that.")),
     "OpenRouter": Says(200, chat("stop", refusal="I can't help with that.")),
     "Anthropic": Says(200, {"content": [], "stop_reason": "refusal", "usage": {"input_tokens": 5, "output_tokens": 0}}),
@@ -95,11 +96,21 @@ BAD_KEY: dict[str, Says] = {
         google(400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.", reason="API_KEY_INVALID"),
     ),
     "vLLM": Says(401, {"error": "Unauthorized"}),
+    "Gemini, elsewhere": Says(400, google(400, "FAILED_PRECONDITION", "User location is not supported.")),
+    "Cloudflare": Says(403, "<html>Attention Required! | Security policy</html>"),
     "Anthropic": Says(401, anthropic("authentication_error", "invalid x-api-key")),
+    "Anthropic, disabled": Says(400, anthropic("invalid_request_error", "This organization has been disabled.")),
 }
 
 BAD_PARAMETER: dict[str, Says] = {
     "OpenAI": Says(400, openai(NO_TEMPERATURE, "unsupported_value", param="temperature"), "temperature=0"),
+    "OpenAI, its value": Says(
+        400, openai("Invalid value: 'low'.", "invalid_value", param="reasoning_effort"), "reasoning_effort=low"
+    ),
+    "OpenAI, too large": Says(
+        400, openai("max_tokens is too large: 99999.", "invalid_value", param="max_tokens"), "max_tokens=99999"
+    ),
+    "Ollama": Says(400, {"error": {"message": '"m" does not support thinking'}}, "reasoning_effort=low"),
     "Azure": Says(400, openai(NO_TEMPERATURE, "unsupported_value", param="temperature"), "temperature=0"),
     "OpenRouter": Says(400, openrouter(400, "Provider returned error: Unsupported parameter: 'seed'"), "seed=1"),
     "Gemini": Says(
@@ -122,6 +133,11 @@ NO_MODEL: dict[str, Says] = {
 }
 
 NO_MONEY: dict[str, Says] = {
+    "OpenAI, as 403": Says(403, openai("You have insufficient quota", "insufficient_quota")),
+    "Azure": Says(403, {"error": {"code": "403", "message": "Out of call volume quota. Replenished in 05:13:12."}}),
+    "Anthropic, its limit": Says(
+        400, anthropic("invalid_request_error", "You have reached your specified API usage limits.")
+    ),
     "OpenAI": Says(429, openai("You exceeded your current quota.", "insufficient_quota", "insufficient_quota")),
     "OpenRouter": Says(402, openrouter(402, "Insufficient credits. Add more.")),
     "Anthropic": Says(400, anthropic("invalid_request_error", "Your credit balance is too low to access the API.")),
@@ -143,6 +159,7 @@ LIMITED: dict[str, Says] = {
 }
 
 DOWN: dict[str, Says] = {
+    "Groq": Says(498, openai("Flex tier capacity exceeded", "capacity_exceeded")),
     "OpenAI": Says(500, openai("The server had an error", None, "server_error")),
     "Azure": Says(503, {"error": {"code": "ServiceUnavailable", "message": "The service is temporarily unavailable."}}),
     "OpenRouter": Says(502, openrouter(502, "Provider returned error", raw="upstream", provider_name="P")),
@@ -157,6 +174,11 @@ DOWN: dict[str, Says] = {
 }
 
 TOO_LONG: dict[str, Says] = {
+    "vLLM, with max_tokens": Says(
+        400,
+        openai("'max_tokens' is too large: 60. This model's maximum context length is 64.", None, "", "max_tokens"),
+        "max_tokens=60",
+    ),
     "OpenAI": Says(400, openai("This model's maximum context length is 8192 tokens.", "context_length_exceeded")),
     "Gemini": Says(400, google(400, "INVALID_ARGUMENT", "The input token count exceeds the maximum number of tokens.")),
     "vLLM": Says(400, vllm(400, "This model's maximum context length is 64 tokens.", "BadRequestError")),

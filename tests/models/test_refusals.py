@@ -154,11 +154,11 @@ EXTRA = {
 @pytest.mark.parametrize(
     ("provider", "tail", "body", "says"),
     [
-        ("openai", "temperature=0", TEMPERATURE, "leave temperature out of the model's name"),
+        ("openai", "temperature=0", TEMPERATURE, "leave temperature out of the model's name, or change it"),
         ("openai", "max_tokens=9", MAX_TOKENS, "write max_completion_tokens in its place"),
-        ("openai", "seed=3", VLLM, "leave seed out of the model's name"),
-        ("anthropic", "top_p=1", DEPRECATED, "leave top_p out of the model's name"),
-        ("anthropic", 'extra={"top_x":1}', EXTRA, "leave top_x out of the model's name"),
+        ("openai", "seed=3", VLLM, "leave seed out of the model's name, or change it"),
+        ("anthropic", "top_p=1", DEPRECATED, "leave top_p out of the model's name, or change it"),
+        ("anthropic", 'extra={"top_x":1}', EXTRA, "leave top_x out of the model's name, or change it"),
     ],
 )
 def test_refused_parameter_of_the_name_is_fatal(

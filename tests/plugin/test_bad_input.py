@@ -258,3 +258,22 @@ def test_hidden_characters_of_a_model_name_are_escaped(project: Project) -> None
     result = project.run("--fairness-model=simulated:a\u202eb")
     assert "\u202e" not in shown(result)
     assert "fairness: simulated:a\\u202eb" in shown(result)
+
+
+@pytest.mark.parametrize("way", ["option", "mark"])
+def test_forked_tests_are_refused(project: Project, way: str) -> None:
+    """Regression: every test ended with "EXITED with status 3"."""
+    forked = """
+def pytest_addoption(parser):
+    parser.addoption("--forked", action="store_true")
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "forked: in a process of its own")
+
+"""
+    probe = project_sources.PROBE if way == "option" else "@pytest.mark.forked\n" + project_sources.PROBE
+    project.write(conftest=forked + project_sources.application(), test_hiring=project_sources.suite(probe=probe))
+    result = project.run(*(["--forked"] if way == "option" else []))
+    assert result.ret == 4
+    assert "pytest-forked runs each test in a process of its own" in shown(result)
+    assert not project.asked()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_fairness.plugin.failure_causes import MOST_ALIKE
 from tests.helpers import project_sources
 from tests.helpers.project import Project, every_mode, failures, in_one_process, shown
 
@@ -24,9 +25,9 @@ def test_application_that_always_raises_is_invalid(project: Project) -> None:
     write(project, "    raise OSError('no line to the model')")
     result = project.run()
     assert result.ret == 1
-    result.assert_outcomes(failed=62)
-    told = failures(result)
-    assert len(told) == 62
+    outcomes, told = result.parseoutcomes(), failures(result)
+    assert outcomes["failed"] + outcomes["skipped"] == 62
+    assert outcomes["failed"] == len(told) <= 2 + MOST_ALIKE * (2 if project.mode.distributed else 1)
     for name, lines in told.items():
         if name.startswith("test_hiring["):
             assert len(lines) == 1
@@ -138,8 +139,8 @@ class Broken:
     project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(probe=probe, count=6))
     result = project.run()
     assert result.ret == 1
-    result.assert_outcomes(failed=7)
-    assert "my grader" in shown(result)
+    result.assert_outcomes(failed=1 + MOST_ALIKE, skipped=3)
+    assert shown(result).count("my grader") == 2 + MOST_ALIKE  # the threshold is in the table as well
     assert project.verdicts() == {"test_women_and_men_alike": "invalid"}
 
 
@@ -148,3 +149,26 @@ def test_error_of_many_lines_is_shown_in_one(project: Project) -> None:
     result = project.run("-k", "person-0001")
     (line,) = failures(result)["test_hiring[person-0001]"]
     assert "no line to the model no line" in line
+
+
+@pytest.mark.parametrize("value", ["nan", "inf"])
+def test_number_that_is_none_is_named_as_the_cause(project: Project, value: str) -> None:
+    """Regression: the message said that all answers were ungraded, and not why."""
+    grader = f"""
+from pytest_fairness import Grade
+
+class Measured:
+    extremes = (0.0, 1.0)
+
+    def grade(self, prompt, answer):
+        return Grade(float("{value}"))
+"""
+    counts = project_sources.threshold("print(measured.ungraded); " + f"assert {project_sources.RATIO} >= 0.8")
+    probe = grader + project_sources.PROBE.replace("YesNo()", "Measured()")
+    project.write(
+        conftest=project_sources.application(), test_hiring=project_sources.suite(counts, probe=probe, count=6)
+    )
+    result = project.run()
+    cause = f"unparsed: the grader gave {value} as the value"
+    assert f"in all 12 {cause}" in project.row()["message"]
+    assert f"{{'{cause}': 12}}" in shown(result)

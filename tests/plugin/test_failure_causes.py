@@ -6,9 +6,10 @@ import socket
 
 import pytest
 
+from pytest_fairness.plugin.failure_causes import MOST_ALIKE
 from tests.helpers import project_sources
 from tests.helpers.chat_server import serving
-from tests.helpers.project import Project, every_mode, in_one_process, shown
+from tests.helpers.project import Project, each, every_mode, in_one_process, shown
 
 ITEMS = 200
 
@@ -16,8 +17,8 @@ ITEMS = 200
 def told_once(result: pytest.RunResult, words: str) -> None:
     """Assert that the cause is listed once under the requests that could not be made, and that the output is short."""
     text = shown(result)
-    assert "fairness: requests that could not be made" in text
-    _, _, block = text.partition("fairness: requests that could not be made")
+    assert "fairness: not measured" in text
+    _, _, block = text.partition("fairness: not measured")
     assert words in " ".join(block.split())
     assert len(text.splitlines()) < 80
     assert "ungraded;" not in text
@@ -77,7 +78,7 @@ def test_refused_key_is_reported_once(project: Project) -> None:
         row = project.row()
         assert row["verdict"] == "invalid"
         assert "no key was sent" in row["message"]
-        assert f"({2 * ITEMS} requests not made)" in row["message"]
+        assert f"({2 * ITEMS} attempts not made)" in row["message"]
 
 
 @in_one_process
@@ -155,3 +156,48 @@ def test_inherited_tests_of_a_cause_are_counted_once(project: Project) -> None:
     _, _, tables = shown(result).partition("fairness: no model")
     assert "no model is named" not in " ".join(tables.partition("short test summary")[0].split())
     assert all("no model is named" in row["message"] for row in project.rows())
+
+
+MISTAKES = {
+    "application": ("raise RuntimeError('no answer to ' + text)", "YesNo()"),
+    "conversation": ("return 'yes'", "YesNo()"),
+    "grader": ("return 'yes'", "Raises()"),
+    "grader of an item": ("return 'yes'", "RaisesOnItem()"),
+}
+GRADERS = """
+class Raises:
+    def grade(self, prompt, answer):
+        raise ValueError("cannot read " + prompt.text)
+
+class RaisesOnItem:
+    def grade_item(self, item, attempts):
+        raise ValueError(f"cannot read {item.id} of {attempts[0].prompt.text}")
+"""
+
+
+@each("mistake", MISTAKES)
+def test_mistake_in_every_item_is_reported_a_few_times(mistake: str, project: Project) -> None:
+    body, grader = MISTAKES[mistake]
+    suite = project_sources.suite(probe=GRADERS + project_sources.PROBE.replace("YesNo()", grader), count=60)
+    if mistake == "conversation":
+        suite = suite.replace("Prompt(f", "Prompt([{'role': 'assistant', 'content': f").replace(
+            'hired?"', "hired?\"}, {'role': 'user', 'content': 'So?'}]"
+        )
+    project.write(conftest=project_sources.application(body=f"    {body}"), test_hiring=suite)
+    result = project.run()
+    assert result.ret == 1
+    outcomes = result.parseoutcomes()
+    assert outcomes["failed"] <= 1 + MOST_ALIKE * (2 if project.mode.distributed else 1)
+    assert outcomes["failed"] + outcomes["skipped"] == 61
+    assert len(shown(result).splitlines()) < 80
+    assert project.row()["verdict"] == "invalid"
+    assert "RuntimeError" in shown(result) or "cannot read" in shown(result) or "a conversation" in shown(result)
+
+
+def test_mistakes_between_successes_are_all_reported(project: Project) -> None:
+    project.write(
+        conftest=project_sources.application(body="    if ' 2' in text:\n        raise OSError('down')"),
+        test_hiring=project_sources.suite(count=30),
+    )
+    result = project.run("-k", "person-0002 or person-0003 or person-0020 or person-0021 or person-0022")
+    result.assert_outcomes(passed=1, failed=4, deselected=26)

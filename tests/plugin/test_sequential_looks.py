@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -217,6 +220,52 @@ def test_sessions_of_a_run_with_a_fixed_id_are_looks(project: Project) -> None:
     assert runs == [1, 2, 3, 3]
     project.run(SIMULATED, "--fairness-sample=200", "--fairness-seed=4", "-m", "threshold")
     assert project.row()["looks"]["run"] == 4
+
+
+WAITING = """
+import time
+from pathlib import Path
+
+def test_waits():
+    Path("judged").touch()
+    while Path("waits").exists():
+        time.sleep(0.02)
+"""
+
+
+def test_sessions_at_once_are_looks(project: Project) -> None:
+    project.write(test_hiring=project_sources.suite(OTHER, count=400), test_later=WAITING)
+    waits = project.path / "waits"
+    waits.touch()
+    arguments = (SIMULATED, "--fairness-sample=200", "--deselect=test_hiring.py::test_hiring")
+    command = [sys.executable, "-m", "pytest", "-p", "no:randomly", "-p", "no:xdist", *arguments]
+    with subprocess.Popen(command, cwd=project.path, stdout=subprocess.PIPE) as first:
+        try:
+            while not (project.path / "judged").exists():
+                assert first.poll() is None
+                time.sleep(0.02)
+            project.run(*arguments, "--fairness-seed=1", "--deselect=test_later.py")
+        finally:
+            first.kill()
+    row = project.row()
+    assert row["looks"]["run"] == 2
+    assert row["looks"]["earlier"] == {"fair": 1, "unfair": 0, "undecided": 0}
+    assert row["confidence"] == pytest.approx(1 - 2 * run_tail(2, 0.025))
+    waits.unlink()
+    project.run(*arguments, "--fairness-seed=2")  # the killed one has left no result, but a look
+    assert project.row()["looks"]["run"] == 3
+    project.run(*arguments)  # its answers
+    assert project.row()["looks"]["run"] == 1
+
+
+def test_invalid_run_is_no_look(project: Project) -> None:
+    for body, verdict in (('    raise RuntimeError("down")', "invalid"), ("", "fair")):
+        project.write(
+            conftest=project_sources.application(EVEN, version="1", body=body),
+            test_hiring=project_sources.suite(OTHER),
+        )
+        project.run("-m", "threshold")
+        assert (project.row()["verdict"], project.row()["looks"]["run"]) == (verdict, 1)
 
 
 @pytest.mark.slow

@@ -67,6 +67,11 @@ CREATE TABLE paces (run TEXT NOT NULL, endpoint TEXT NOT NULL, state TEXT NOT NU
 INSERT INTO paces VALUES ('old', 'e', '{"allowed": 2.0, "at": 5.0, "least": null, "windows": 3, "owners": {}}');
 UPDATE layout SET number = 4
 """,
+    5: """
+ALTER TABLE attempts ADD COLUMN session TEXT;
+CREATE TABLE stops (session TEXT NOT NULL, PRIMARY KEY (session));
+UPDATE layout SET number = 5
+""",
 }
 """Changes of each later layout."""
 
