@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from pytest_fairness.benchmarks.lm_eval.package import lm_eval_module
 from tests.helpers.lm_eval_tasks import write_tasks
 from tests.helpers.project import Project
 
 
-@pytest.fixture
-def tasks(project: Project, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """Return a project with the tasks of `tests.helpers.lm_eval_tasks`; what is cached of data stays in the test."""
-    datasets = pytest.importorskip("datasets")
+@pytest.fixture(scope="session")
+def datasets() -> Any:
+    """Return the package datasets, with lm_eval loaded: pytester forgets what is imported within it, and pyarrow not."""
     pytest.importorskip("lm_eval")
+    for name in ("tasks", "tasks._index", "tasks._yaml_loader", "config.task"):
+        lm_eval_module(name)
+    pytest.importorskip("sklearn.metrics")
+    return pytest.importorskip("datasets")
+
+
+@pytest.fixture
+def tasks(
+    datasets: Any, project: Project, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> Project:
+    """Return a project with the tasks of `tests.helpers.lm_eval_tasks`; what is cached of data stays in the test."""
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path_factory.mktemp("datasets"))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.syspath_prepend(project.path)
-    monkeypatch.delitem(__import__("sys").modules, "hashed", raising=False)
+    monkeypatch.delitem(sys.modules, "hashed", raising=False)
     write_tasks(Path(project.path))
     return project
