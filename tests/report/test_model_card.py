@@ -37,7 +37,7 @@ def test_index_holds_a_metric_for_each_estimated_threshold() -> None:
     index = model_index(report_views.view(rows()), HUB)
     name, results = model_index_to_eval_results([index])
     assert name == "org/model-1b"
-    assert [(each.dataset_type, each.metric_type, each.metric_value) for each in results] == [
+    assert [(result.dataset_type, result.metric_type, result.metric_value) for result in results] == [
         ("hiring", "ratio", 1.0),
         ("bbq", "bias_score", 0.6),
     ]
@@ -47,7 +47,7 @@ def test_index_holds_a_metric_for_each_estimated_threshold() -> None:
     assert (arguments["low"], arguments["high"], arguments["confidence"]) == (0.5, 0.7, 0.95)
     assert (arguments["verdict"], arguments["bounds"], arguments["mark"]) == ("unfair", [0.8, 1.2], "B")
     assert results[0].task_type == "text-generation"
-    assert not any(each.verified for each in results)
+    assert not any(result.verified for result in results)
 
 
 def test_card_is_parsed_by_the_hub() -> None:
