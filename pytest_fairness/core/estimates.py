@@ -313,7 +313,7 @@ class Estimate(ComparableNumber):
             absolute=True,
             negated=False,
             parity=None if self.parity is None else abs(self.parity),
-            title=f"size of {self.title}",
+            title=f"absolute {self.title}",
             value=abs(self.value),
             low=low,
             high=high,

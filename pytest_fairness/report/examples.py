@@ -1,4 +1,4 @@
-"""An example in words: what was answered, how it was graded, how often it came out."""
+"""Texts of an example: answers, grades and counts."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def tally(numbers: ExampleSideResult) -> str:
 
 
 def answer_or_error(graded: GradedAttempt) -> str:
-    """Return the answer, or why there is none."""
+    """Return the answer, or the reason why there is none."""
     attempt = graded.attempt
-    return attempt.answer.text if attempt.answer else f"no answer: {attempt.error or 'it is not in the store'}"
+    return attempt.answer.text if attempt.answer else f"no answer: {attempt.error or 'not in the store'}"
 
 
 def grades(graded: GradedAttempt) -> str:

@@ -27,15 +27,15 @@ def provenance_facts(view: View) -> list[Fact]:
         Fact("Run", [f"{run.id}, {run.started} to {run.ended}"]),
         Fact("Models", list(run.models) or sorted({sample.model for sample in samples}) or ["none"]),
         *([Fact("System prompts", list(_system_prompts(run)))] if run.system_prompts else []),
-        Fact("Served by", list(_served(view)) or ["the providers did not say"]),
-        Fact("Asked", list(_sample_sizes(view))),
-        Fact("Judge", [run.judge or "none: no grader of this run asks a model by --fairness-judge", *_judges(view)]),
+        Fact("Served by", list(_served(view)) or ["not reported by the providers"]),
+        Fact("Prompts", list(_sample_sizes(view))),
+        Fact("Judge", [run.judge or "none: no grader of this run uses a judge", *_judges(view)]),
         Fact("Graders", list(_graders(view)) or ["none"]),
         Fact("Measured", [phrases.totals(run)]),
         Fact("Cost", list(_cost(run))),
         Fact("Sample", [_sample(run)]),
         Fact("Data", list(_origins(view)) or ["the items of the suites; see their cards"]),
-        Fact("Commit", [run.git or "the project is in no git repository"]),
+        Fact("Commit", [run.git or "no git repository"]),
         Fact("Versions", [", ".join(f"{name} {version}" for name, version in run.versions.items())]),
     ]
 
@@ -46,7 +46,7 @@ def _system_prompts(run: RunResult) -> Iterator[str]:
 
 def _cost(run: RunResult) -> Iterator[str]:
     cost = run.cost_usd
-    yield "not known: the price of a model is not" if cost is None else phrases.money(cost)
+    yield "unknown: a model has no price" if cost is None else phrases.money(cost)
     yield from phrases.asked_by_graders(run)
     if failed := phrases.failed_requests(run):
         yield failed
@@ -64,7 +64,7 @@ def _served(view: View) -> Iterator[str]:
 def _sample_sizes(view: View) -> Iterator[str]:
     for sample, moments in zip(view.samples, view.moments, strict=True):
         items = len({graded.item.id for graded in sample.attempts})
-        counts = f"{items:,} items, {len(sample.attempts):,} attempts, {len(sample.repetitions)} a prompt"
+        counts = f"{items:,} items, {len(sample.attempts):,} attempts, {len(sample.repetitions)} per prompt"
         yield f"{sample.probe} on {sample.model}: {counts}{_when(moments)}"
 
 
@@ -87,7 +87,7 @@ def _graders(view: View) -> Iterator[str]:
     shown: dict[str, None] = {}
     for sample in view.samples:
         for name, fingerprint in sample.graders.items():
-            shown[f"{name} of {sample.probe}: {fingerprint or 'has no fingerprint'}"] = None
+            shown[f"{name} of {sample.probe}: {fingerprint or 'no fingerprint'}"] = None
     yield from shown
 
 

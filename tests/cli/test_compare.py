@@ -26,7 +26,7 @@ def measure(project: Project, rates: dict[str, float], *tests: str, mode: Mode |
 
 @pytest.fixture
 def compare(project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Compare:
-    """Run the command in the project: its exit code, what it printed and what it said was wrong."""
+    """Run the command in the project: its exit code, output and errors."""
 
     def run(*arguments: str) -> tuple[int, str, str]:
         monkeypatch.chdir(project.path)
@@ -88,7 +88,7 @@ def test_results_files_are_compared_without_pairing(project: Project, compare: C
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "words"),
     [
         (["latest"], "1 model, and comparing takes two"),
         (["0123", "latest"], "holds no finished run '0123'"),
@@ -97,12 +97,12 @@ def test_results_files_are_compared_without_pairing(project: Project, compare: C
     ],
 )
 def test_incomparable_runs_are_reported_in_one_line(
-    project: Project, compare: Compare, arguments: list[str], said: str
+    project: Project, compare: Compare, arguments: list[str], words: str
 ) -> None:
     measure(project, SHIPPED)
     code, out, error = compare(*arguments)
     assert (code, out) == (2, "")
-    assert said in error
+    assert words in error
     assert len(error.splitlines()) == 1
 
 

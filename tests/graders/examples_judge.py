@@ -29,7 +29,7 @@ class Example:
     name: str
     text: str
     grade: dict[str, Any] | str
-    said: str = ""
+    detail: str = ""
     finish: str = "stop"
     again: bool = True
     """Whether a second request can help, where it is ungraded."""
@@ -39,9 +39,9 @@ def graded(name: str, text: str, finish: str = "stop", **other: Any) -> Example:
     return Example(name, text, {**GOOD, **other}, finish=finish)
 
 
-def changed(name: str, was: str, now: str, said: str) -> Example:
+def changed(name: str, was: str, now: str, detail: str) -> Example:
     assert was in PLAIN
-    return Example(name, PLAIN.replace(was, now), "unparsed", said)
+    return Example(name, PLAIN.replace(was, now), "unparsed", detail)
 
 
 PRETTY = """{

@@ -29,12 +29,12 @@ REASONS = ("refusal", "filter", "unparsed", "truncated")
 
 def labelled(block: str) -> list[tuple[str, str]]:
     """Return texts with their labels; `examples_characters` describes the layout."""
-    found = []
+    texts = []
     for part in re.split(r"^== ", block, flags=re.MULTILINE)[1:]:
         label, _, text = part.partition("\n")
         joined = re.sub(r"(?<=[^\n])\n(?=[^\n|])", " ", text.strip())
-        found.append((joined.replace("\n| ", "\n"), label.strip()))
-    return found
+        texts.append((joined.replace("\n| ", "\n"), label.strip()))
+    return texts
 
 
 def read(text: str, finish_reason: str = "stop") -> str:

@@ -71,16 +71,16 @@ TEXT_DRESSES = (
     "Let us see what is said.\n\n{text}", "Let us see what is said. So the answer is {text}.",
 )  # fmt: skip
 JSON_DRESSES: tuple[Callable[[str], str], ...] = (
-    lambda said: json.dumps({"answer": said}),
-    lambda said: json.dumps({"reasoning": "It may be either.", "answer": said}, ensure_ascii=False, indent=2),
-    lambda said: f"```json\n{json.dumps({'final_answer': said})}\n```",
-    lambda said: f"Here you are: {json.dumps({'choice': said, 'confidence': 1})} Bye.",
-    lambda said: json.dumps({"reasoning": "It is hard.", "answer": said})[:-1],
+    lambda answer: json.dumps({"answer": answer}),
+    lambda answer: json.dumps({"reasoning": "It may be either.", "answer": answer}, ensure_ascii=False, indent=2),
+    lambda answer: f"```json\n{json.dumps({'final_answer': answer})}\n```",
+    lambda answer: f"Here you are: {json.dumps({'choice': answer, 'confidence': 1})} Bye.",
+    lambda answer: json.dumps({"reasoning": "It is hard.", "answer": answer})[:-1],
 )
 
 
 @st.composite
-def asked(draw: st.DrawFn) -> tuple[AnswerOptions, str]:
+def options_and_value(draw: st.DrawFn) -> tuple[AnswerOptions, str]:
     """Draw options of any kind in any order, and the value that is chosen."""
     count = draw(st.integers(2, 5))
     names = draw(
@@ -99,31 +99,31 @@ def asked(draw: st.DrawFn) -> tuple[AnswerOptions, str]:
     return shown, draw(st.sampled_from(shown.values))
 
 
-@given(asked(), st.sampled_from(LABEL_DRESSES))
-def test_label_in_any_form_is_read_as_its_value(asked: tuple[AnswerOptions, str], dress: str) -> None:
-    options, value = asked
+@given(options_and_value(), st.sampled_from(LABEL_DRESSES))
+def test_label_in_any_form_is_read_as_its_value(options_and_value: tuple[AnswerOptions, str], dress: str) -> None:
+    options, value = options_and_value
     label = options.labels[options.values.index(value)]
     assert graded(Choice(), dress.format(label=label, text=options.texts[value]), options) == value
 
 
-@given(asked(), st.sampled_from(TEXT_DRESSES))
-def test_option_text_in_any_form_is_read_as_its_value(asked: tuple[AnswerOptions, str], dress: str) -> None:
-    options, value = asked
+@given(options_and_value(), st.sampled_from(TEXT_DRESSES))
+def test_option_text_in_any_form_is_read_as_its_value(options_and_value: tuple[AnswerOptions, str], dress: str) -> None:
+    options, value = options_and_value
     assert graded(Choice(), dress.format(text=options.texts[value]), options) == value
 
 
-@given(asked(), st.sampled_from(JSON_DRESSES), st.booleans())
+@given(options_and_value(), st.sampled_from(JSON_DRESSES), st.booleans())
 def test_json_is_read_as_its_value(
-    asked: tuple[AnswerOptions, str], dress: Callable[[str], str], by_label: bool
+    options_and_value: tuple[AnswerOptions, str], dress: Callable[[str], str], by_label: bool
 ) -> None:
-    options, value = asked
-    said = options.labels[options.values.index(value)] if by_label else options.texts[value]
-    assert graded(Choice(), dress(said), options) == value
+    options, value = options_and_value
+    answer = options.labels[options.values.index(value)] if by_label else options.texts[value]
+    assert graded(Choice(), dress(answer), options) == value
 
 
-@given(asked(), st.data())
-def test_two_equal_options_are_unparsed(asked: tuple[AnswerOptions, str], data: st.DataObject) -> None:
-    options, value = asked
+@given(options_and_value(), st.data())
+def test_two_equal_options_are_unparsed(options_and_value: tuple[AnswerOptions, str], data: st.DataObject) -> None:
+    options, value = options_and_value
     other = data.draw(st.sampled_from([one for one in options.values if one != value]))
     names = [
         options.texts[one] if by_text else options.labels[options.values.index(one)]

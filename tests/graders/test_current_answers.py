@@ -30,8 +30,8 @@ from tests.graders.labeled_answers import NAMES, figures, load
 def test_labeled_answers_are_never_read_wrongly(name: str) -> None:
     answers = load(name)
     assert [answer for answer in answers if answer.read() not in (None, answer.label)] == []
-    found = figures(answers)
-    assert found.read >= 0.93 * found.valued, found
+    totals = figures(answers)
+    assert totals.read >= 0.93 * totals.valued, totals
 
 
 def test_every_round_has_enough_answers() -> None:

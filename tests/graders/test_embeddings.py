@@ -151,10 +151,10 @@ def test_model_is_freed_when_the_embedder_is_closed(folder: Path) -> None:
     before = embedder.embed(TEXTS)
     freed = [weakref.ref(embedder._model), *(weakref.ref(weights) for weights in embedder._model.parameters())]
     assert len(freed) > 50
-    assert all(each() is not None for each in freed)
+    assert all(reference() is not None for reference in freed)
     embedder.close()
     gc.collect()
-    assert not [each for each in freed if each() is not None]
+    assert not [reference for reference in freed if reference() is not None]
     assert np.array_equal(embedder.embed(TEXTS), before), "it can be used again"
     embedder.close()
 
@@ -228,10 +228,10 @@ def test_model_that_cannot_be_loaded_is_reported(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(FairnessError) as raised:
         Embedder(tmp_path / "empty").embed(["a"])
-    said = str(raised.value)
-    assert "\n" not in said
-    assert said.startswith(f"the embedding model {tmp_path / 'empty'} cannot be loaded: ")
-    assert said.endswith("; name a sentence-transformers model, or a folder that holds one")
+    message = str(raised.value)
+    assert "\n" not in message
+    assert message.startswith(f"the embedding model {tmp_path / 'empty'} cannot be loaded: ")
+    assert message.endswith("; name a sentence-transformers model, or a folder that holds one")
 
 
 @contextmanager
@@ -287,14 +287,14 @@ def embeds(model: str, endpoint: str, cache: Path, *arguments: str) -> list[str]
     return done.stdout.splitlines()
 
 
-@pytest.mark.parametrize(("status", "told"), [(None, "Timeout"), (503, "it says 503")])
-def test_missing_hub_is_reported_quickly_and_once(tmp_path: Path, status: int | None, told: str) -> None:
+@pytest.mark.parametrize(("status", "reason"), [(None, "Timeout"), (503, "it says 503")])
+def test_missing_hub_is_reported_quickly_and_once(tmp_path: Path, status: int | None, reason: str) -> None:
     with hub(status) as endpoint:
-        said, seconds = embeds("Qwen/Qwen3-Embedding-0.6B", endpoint, tmp_path)
-    assert said.startswith("the embedding model Qwen/Qwen3-Embedding-0.6B is not in the cache of Hugging Face, and ")
-    assert f"cannot be downloaded from {endpoint}: " in said
-    assert told in said
-    assert said.endswith("by --fairness-data embeddings=DIR")
+        message, seconds = embeds("Qwen/Qwen3-Embedding-0.6B", endpoint, tmp_path)
+    assert message.startswith("the embedding model Qwen/Qwen3-Embedding-0.6B is not in the cache of Hugging Face, and ")
+    assert f"cannot be downloaded from {endpoint}: " in message
+    assert reason in message
+    assert message.endswith("by --fairness-data embeddings=DIR")
     first, second = map(float, seconds.split())
     assert first < 60
     assert second < first
@@ -303,11 +303,11 @@ def test_missing_hub_is_reported_quickly_and_once(tmp_path: Path, status: int | 
 def test_offline_run_contacts_no_hub(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as hub_of_nobody:
         endpoint = f"http://127.0.0.1:{hub_of_nobody.getsockname()[1]}"
-        said, _ = embeds("Qwen/Qwen3-Embedding-0.6B", endpoint, tmp_path, "offline")
+        message, _ = embeds("Qwen/Qwen3-Embedding-0.6B", endpoint, tmp_path, "offline")
         hub_of_nobody.setblocking(False)
         with pytest.raises(BlockingIOError):
             hub_of_nobody.accept()
-    assert "it is not asked" in said
+    assert "it is not asked" in message
 
 
 @pytest.mark.slow
@@ -318,13 +318,13 @@ def test_complete_cache_is_used_without_a_hub(tmp_path: Path, folder: Path, mini
     snapshot = kept / "snapshots" / ("1" * 40)
     shutil.copytree(folder, snapshot)
     with hub(503) as endpoint:
-        (said,) = embeds("org/mini", endpoint, tmp_path)
+        (message,) = embeds("org/mini", endpoint, tmp_path)
         expected = minilm.embed(["She is warm."])[0][:3]
-        assert [float(number) for number in said.split()] == pytest.approx(expected.tolist(), abs=1e-5)
+        assert [float(number) for number in message.split()] == pytest.approx(expected.tolist(), abs=1e-5)
         # Its pooling would be made up.
         (snapshot / "modules.json").unlink()
-        said, _ = embeds("org/mini", endpoint, tmp_path)
-    assert "org/mini is not in the cache" in said
+        message, _ = embeds("org/mini", endpoint, tmp_path)
+    assert "org/mini is not in the cache" in message
 
 
 @pytest.mark.slow
@@ -333,8 +333,8 @@ def test_library_is_asked_whatever_the_hub_answers(tmp_path: Path) -> None:
     library = "def SentenceTransformer(name, **rest):\n    raise OSError(f'local: {rest[\"local_files_only\"]}')\n"
     (tmp_path / "sentence_transformers.py").write_text(library, encoding="utf-8")
     with hub(404) as endpoint:
-        said, _ = embeds("org/none", endpoint, tmp_path)
-    assert said.startswith("the embedding model org/none cannot be loaded: OSError: local: False")
+        message, _ = embeds("org/none", endpoint, tmp_path)
+    assert message.startswith("the embedding model org/none cannot be loaded: OSError: local: False")
 
 
 @pytest.mark.parametrize("name", ["a b", "org/mini/more"])
@@ -367,9 +367,9 @@ def test_anchors_are_read_from_the_published_layout(tmp_path: Path) -> None:
 
 
 def test_shipped_anchors_are_balanced() -> None:
-    found = read_anchors()
-    assert list(found) == ["warmth", "competence"]
-    sides = [side for anchors in found.values() for side in (anchors.positive, anchors.negative)]
+    dimensions = read_anchors()
+    assert list(dimensions) == ["warmth", "competence"]
+    sides = [side for anchors in dimensions.values() for side in (anchors.positive, anchors.negative)]
     assert {len(side) for side in sides} == {5}
     sentences = [sentence for side in sides for sentence in side]
     assert len(set(sentences)) == 20
@@ -379,7 +379,7 @@ def test_shipped_anchors_are_balanced() -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "words"),
     [
         (None, "cannot be read: No such file or directory; name another file"),
         ("{", "are not valid JSON: "),
@@ -391,12 +391,12 @@ def test_shipped_anchors_are_balanced() -> None:
         ('{"warmth": {"positive": ["kind", " "], "negative": ["cold"]}}', "are ['kind', ' ']: give a list of one"),
     ],
 )
-def test_file_without_anchors_is_refused(tmp_path: Path, content: Any, said: str) -> None:
+def test_file_without_anchors_is_refused(tmp_path: Path, content: Any, words: str) -> None:
     file = tmp_path / "anchors.json"
     if content is not None:
         file.write_text(content, encoding="utf-8")
     with pytest.raises(FairnessError) as raised:
         read_anchors(file)
     assert str(file) in str(raised.value)
-    assert said in str(raised.value)
+    assert words in str(raised.value)
     assert "\n" not in str(raised.value)

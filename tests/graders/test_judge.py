@@ -56,9 +56,9 @@ def item_of(*answers: Answer | str | None, prompt: Prompt | None = None) -> tupl
     ]
     item = ProbeItem("rents", prompts, metadata={"model": "hidden-model"})
     attempts = []
-    for number, (each, answer) in enumerate(zip(prompts, answers, strict=True)):
+    for number, (shown, answer) in enumerate(zip(prompts, answers, strict=True)):
         given = Answer(answer, served_by="hidden-model") if isinstance(answer, str) else answer
-        attempts.append(GradedAttempt(item, each, Attempt(str(number), 0, given, None if given else "no line")))
+        attempts.append(GradedAttempt(item, shown, Attempt(str(number), 0, given, None if given else "no line")))
     return item, attempts
 
 
@@ -66,7 +66,7 @@ def graded(
     judge: Judge, models: Sequence[str], item: ProbeItem, attempts: list[GradedAttempt], replies: Callable[..., Any]
 ) -> tuple[list[dict[str, Grade]], list[tuple[str, Prompt]]]:
     """Return the grades of each attempt by name, and all requests; ``replies(model, text)`` answers them."""
-    asked: list[tuple[str, Prompt]] = []
+    requests: list[tuple[str, Prompt]] = []
     for name, grader in judge.graders("assessment", [Named(model) for model in models]).items():
         grading: Any = grader.grade_item(item, attempts)
         if not isinstance(grading, list):
@@ -77,18 +77,20 @@ def graded(
                 except StopIteration as done:
                     grading = done.value
                     break
-                asked += [(question.model.name, question.prompt) for question in questions]
-                said = [replies(question.model.name, question.prompt.text) for question in questions]
-                answers = [Attempt("", 0, Answer(text) if isinstance(text, str) else text, "no line") for text in said]
+                requests += [(question.model.name, question.prompt) for question in questions]
+                reply_texts = [replies(question.model.name, question.prompt.text) for question in questions]
+                answers = [
+                    Attempt("", 0, Answer(text) if isinstance(text, str) else text, "no line") for text in reply_texts
+                ]
         attempts = [
-            GradedAttempt(item, each.prompt, each.attempt, {**each.grades, name: grade})
-            for each, grade in zip(attempts, grading, strict=True)
+            GradedAttempt(item, before.prompt, before.attempt, {**before.grades, name: grade})
+            for before, grade in zip(attempts, grading, strict=True)
         ]
-    return [dict(each.grades) for each in attempts], asked
+    return [dict(before.grades) for before in attempts], requests
 
 
 def test_one_judge_gives_a_dict_and_a_grade_per_field() -> None:
-    (grades,), asked = graded(Judge(RUBRIC), ["j"], *item_of("Because of the tenants."), lambda *_: PLAIN)
+    (grades,), requests = graded(Judge(RUBRIC), ["j"], *item_of("Because of the tenants."), lambda *_: PLAIN)
     assert {name: grade.value for name, grade in grades.items()} == {
         "assessment": GOOD,
         "harm": 2,
@@ -96,12 +98,12 @@ def test_one_judge_gives_a_dict_and_a_grade_per_field() -> None:
         "confidence": 0.75,
     }
     assert grades["assessment"].detail == GOOD["evidence"]
-    assert len(asked) == 1
+    assert len(requests) == 1
 
 
 def test_judge_request_holds_rubric_question_and_answer_only() -> None:
-    _, asked = graded(Judge(RUBRIC), ["j"], *item_of("Because of them.", "Because of tax."), lambda *_: PLAIN)
-    for _, prompt in asked:
+    _, requests = graded(Judge(RUBRIC), ["j"], *item_of("Because of them.", "Because of tax."), lambda *_: PLAIN)
+    for _, prompt in requests:
         system, user = (message["content"] for message in prompt.messages)
         sent = system + user
         assert RUBRIC.instructions in system
@@ -115,14 +117,14 @@ def test_judge_request_holds_rubric_question_and_answer_only() -> None:
     # What comes first is by a digest, and no order of prompts or groups.
     orders = set()
     for number in range(12):
-        _, asked = graded(Judge(RUBRIC), ["j"], *item_of(f"First {number}.", "Second."), lambda *_: PLAIN)
-        orders.add("Second." in asked[0][1].text)
+        _, requests = graded(Judge(RUBRIC), ["j"], *item_of(f"First {number}.", "Second."), lambda *_: PLAIN)
+        orders.add("Second." in requests[0][1].text)
     assert orders == {True, False}
 
 
 def test_equal_answers_to_one_prompt_are_one_question() -> None:
-    _, asked = graded(Judge(RUBRIC), ["j"], *item_of("So.", "So.", prompt=Prompt("Why?")), lambda *_: PLAIN)
-    assert len({json.dumps(prompt.messages) for _, prompt in asked}) == 1
+    _, requests = graded(Judge(RUBRIC), ["j"], *item_of("So.", "So.", prompt=Prompt("Why?")), lambda *_: PLAIN)
+    assert len({json.dumps(prompt.messages) for _, prompt in requests}) == 1
 
 
 HOSTILE = st.lists(
@@ -150,9 +152,9 @@ HOSTILE = st.lists(
 def outside(prompt: Prompt) -> list[str]:
     """Return the parts of the request outside of all fences, with the random mark replaced by a fixed name."""
     user = prompt.text
-    found = re.match(r"The mark is (\w{32})\.\n", user)
-    assert found is not None
-    mark = found[1]
+    match = re.match(r"The mark is (\w{32})\.\n", user)
+    assert match is not None
+    mark = match[1]
     kept, inside = [], None
     for line in user.split("\n"):
         if inside is None and (begun := re.fullmatch(rf"BEGIN ([A-Z ]+) {mark}", line)):
@@ -176,11 +178,11 @@ def test_answer_cannot_leave_its_fence(text: str) -> None:
 @given(HOSTILE)
 def test_reply_cannot_leave_the_fence_of_the_second_request(text: str) -> None:
     item, attempts = item_of("Because.")
-    _, asked = graded(Judge(RUBRIC), ["j"], item, attempts, lambda *_: f"Score: 2 {text}")
+    _, requests = graded(Judge(RUBRIC), ["j"], item, attempts, lambda *_: f"Score: 2 {text}")
     _, plain = graded(Judge(RUBRIC), ["j"], item, attempts, lambda *_: "Score: 2")
-    if len(asked) == 2:  # not where the noise reads as something else
-        assert outside(asked[1][1])[:-1] == outside(plain[1][1])[:-1]
-        assert outside(asked[1][1])[-1].endswith("Reply with the one JSON object only.")
+    if len(requests) == 2:  # not where the noise reads as something else
+        assert outside(requests[1][1])[:-1] == outside(plain[1][1])[:-1]
+        assert outside(requests[1][1])[-1].endswith("Reply with the one JSON object only.")
 
 
 def test_fence_mark_changes_with_the_answer() -> None:
@@ -197,9 +199,9 @@ def test_problems_are_sent_once_and_the_second_reply_counts() -> None:
     def replies(_: str, text: str) -> str:
         return PLAIN if "EARLIER REPLY" in text else PLAIN.replace("2,", '"2",')
 
-    (grades,), asked = graded(Judge(RUBRIC), ["j"], *item_of("Because."), replies)
+    (grades,), requests = graded(Judge(RUBRIC), ["j"], *item_of("Because."), replies)
     assert grades["harm"].value == 2
-    (_, first), (_, second) = asked
+    (_, first), (_, second) = requests
     assert "EARLIER REPLY" not in first.text
     assert "harm: it must be a whole number from 0 to 3, and is a text" in second.text
     assert re.search(r'BEGIN EARLIER REPLY (\w+)\n.*"2".*\nEND EARLIER REPLY \1\n', second.text)
@@ -207,24 +209,24 @@ def test_problems_are_sent_once_and_the_second_reply_counts() -> None:
 
 
 def test_second_bad_reply_is_ungraded_without_a_third_request() -> None:
-    (grades,), asked = graded(Judge(RUBRIC), ["j"], *item_of("Because."), lambda *_: "It is bad.")
-    assert len(asked) == 2
+    (grades,), requests = graded(Judge(RUBRIC), ["j"], *item_of("Because."), lambda *_: "It is bad.")
+    assert len(requests) == 2
     for grade in grades.values():
         assert (value_or_none(grade), grade.ungraded) == (None, "unparsed")
         assert grade.detail.startswith("the judge j (asked twice): no JSON object")
 
 
 def test_judge_that_refuses_is_not_asked_again() -> None:
-    (grades,), asked = graded(
+    (grades,), requests = graded(
         Judge(RUBRIC), ["j"], *item_of("Because."), lambda *_: "I'm sorry, I can't help with that."
     )
-    assert len(asked) == 1
+    assert len(requests) == 1
     assert {grade.ungraded for grade in grades.values()} == {"refusal"}
 
 
 def test_request_without_a_reply_is_an_error() -> None:
-    (grades,), asked = graded(Judge(RUBRIC), ["j"], *item_of("Because."), lambda *_: None)
-    assert len(asked) == 1
+    (grades,), requests = graded(Judge(RUBRIC), ["j"], *item_of("Because."), lambda *_: None)
+    assert len(requests) == 1
     assert {grade.ungraded for grade in grades.values()} == {"error"}
     assert grades["harm"].detail == "the judge j: no line"
 
@@ -239,10 +241,10 @@ def test_request_without_a_reply_is_an_error() -> None:
     ],
 )
 def test_empty_answers_are_not_judged(answer: Answer | str | None, reason: str) -> None:
-    (empty, full), asked = graded(Judge(RUBRIC), ["j"], *item_of(answer, "Because."), lambda *_: PLAIN)
+    (empty, full), requests = graded(Judge(RUBRIC), ["j"], *item_of(answer, "Because."), lambda *_: PLAIN)
     assert {grade.ungraded for grade in empty.values()} == {reason}
     assert full["harm"].value == 2
-    assert len(asked) == 1
+    assert len(requests) == 1
 
 
 class Strict(Judge):
@@ -255,9 +257,9 @@ class Strict(Judge):
 
 
 def test_subclass_decides_which_answers_are_not_judged() -> None:
-    (wrong, empty, full), asked = graded(Strict(RUBRIC), ["j"], *item_of("[ERROR] 500", "", "So."), lambda *_: PLAIN)
+    (wrong, empty, full), requests = graded(Strict(RUBRIC), ["j"], *item_of("[ERROR] 500", "", "So."), lambda *_: PLAIN)
     assert [grades["harm"].ungraded for grades in (wrong, empty, full)] == ["error", "unparsed", None]
-    assert len(asked) == 1
+    assert len(requests) == 1
     assert Strict(RUBRIC).fingerprint != Judge(RUBRIC).fingerprint
 
 
@@ -270,8 +272,8 @@ def test_refusal_is_an_answer_to_judge() -> None:
 # several judges
 
 
-def panel(**said: str) -> dict[str, Grade]:
-    (grades,), _ = graded(Judge(RUBRIC), list(said), *item_of("Because."), lambda model, _: said[model])
+def panel(**replies: str) -> dict[str, Grade]:
+    (grades,), _ = graded(Judge(RUBRIC), list(replies), *item_of("Because."), lambda model, _: replies[model])
     return grades
 
 
@@ -324,10 +326,10 @@ def test_each_prompt_is_judged_by_its_own_rubric() -> None:
     prompts = [Prompt("Why A?", metadata={"domain": "weak"}), Prompt("Why B?", groups={"domain": "strong"})]
     item = ProbeItem("pair", prompts)
     attempts = [GradedAttempt(item, prompt, Attempt("k", 0, Answer("So."))) for prompt in prompts]
-    _, asked = graded(judge, ["j"], item, attempts, lambda *_: PLAIN)
-    for _, prompt in asked:
-        told = RUBRIC if "Why A?" in prompt.text else others
-        assert told.instructions in prompt.messages[0]["content"]
+    _, requests = graded(judge, ["j"], item, attempts, lambda *_: PLAIN)
+    for _, prompt in requests:
+        rubric = RUBRIC if "Why A?" in prompt.text else others
+        assert rubric.instructions in prompt.messages[0]["content"]
     lost = ProbeItem("lost", [Prompt("Why?", metadata={"domain": "other"})])
     attempts = [GradedAttempt(lost, lost.prompts[0], Attempt("k", 0, Answer("So.")))]
     with pytest.raises(FairnessError, match="item 'lost' has domain 'other': there are rubrics for weak, strong"):
@@ -335,7 +337,7 @@ def test_each_prompt_is_judged_by_its_own_rubric() -> None:
 
 
 @pytest.mark.parametrize(
-    ("make", "said"),
+    ("make", "words"),
     [
         (lambda: Judge({"a": RUBRIC}), "goes with several rubrics only"),
         (lambda: Judge(RUBRIC, by="domain"), "goes with several rubrics only"),
@@ -352,8 +354,8 @@ def test_each_prompt_is_judged_by_its_own_rubric() -> None:
         (lambda: LabelField("x", ["a b", "A-b"]), "two of its labels are spelled 'a_b'"),
     ],
 )
-def test_invalid_judge_arguments_are_refused(make: Callable[[], object], said: str) -> None:
-    with pytest.raises(FairnessError, match=re.escape(said)):
+def test_invalid_judge_arguments_are_refused(make: Callable[[], object], words: str) -> None:
+    with pytest.raises(FairnessError, match=re.escape(words)):
         make()
 
 
@@ -378,7 +380,7 @@ def test_rubric_is_read_from_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "words"),
     [
         (None, "No such file"),
         ("{", "it is no JSON"),
@@ -389,11 +391,11 @@ def test_rubric_is_read_from_a_file(tmp_path: Path) -> None:
         ('{"instructions": 3, "fields": [{"kind": "number", "name": "y", "low": 0, "high": 1}]}', "must be a text"),
     ],
 )
-def test_invalid_rubric_file_is_refused_in_one_line(tmp_path: Path, text: str | None, said: str) -> None:
+def test_invalid_rubric_file_is_refused_in_one_line(tmp_path: Path, text: str | None, words: str) -> None:
     file = tmp_path / "rubric.json"
     if text is not None:
         file.write_text(text)
-    with pytest.raises(FairnessError, match=re.escape(said)) as caught:
+    with pytest.raises(FairnessError, match=re.escape(words)) as caught:
         Rubric.from_file(file)
     assert str(caught.value).startswith(f"rubric {file}: ")
     assert "\n" not in str(caught.value)

@@ -43,7 +43,7 @@ def test_alpha_matches_the_published_binary_example() -> None:
 def by_matrix(answers: list[tuple[Any, ...]], level: Level) -> float:
     """1 - (n - 1) sum o_ck d_ck / sum n_c n_k d_ck, all of it as matrices."""
     values = sorted({value for answer in answers for value in answer if value is not None})
-    place = {value: number for number, value in enumerate(values)}
+    position = {value: number for number, value in enumerate(values)}
     size = len(values)
     coincidences: npt.NDArray[np.float64] = np.zeros((size, size))
     for answer in answers:
@@ -51,7 +51,7 @@ def by_matrix(answers: list[tuple[Any, ...]], level: Level) -> float:
         for first in range(len(given)):
             for second in range(len(given)):
                 if first != second:
-                    coincidences[place[given[first]], place[given[second]]] += 1 / (len(given) - 1)
+                    coincidences[position[given[first]], position[given[second]]] += 1 / (len(given) - 1)
     margins = coincidences.sum(axis=1)
     distances = np.zeros((size, size))
     for c in range(size):
@@ -106,9 +106,9 @@ def test_alpha_is_computed_per_field_without_ungraded_values() -> None:
         (values(1, "nobody"), Grade.none("unparsed")),
         (values(1, "anti_power"), values(1, "nobody")),
     ]
-    found = agreement(RUBRIC.fields, grades)
-    assert list(found) == ["harm", "benefits", "confidence"]
-    assert found["harm"] == pytest.approx(by_matrix([(0, 0), (2, 3), (1, None), (1, 1)], "ordinal"))
-    said = [("nobody", "pro_power"), ("pro_power", "pro_power"), ("nobody", None), ("anti_power", "nobody")]
-    assert found["benefits"] == pytest.approx(by_matrix(said, "nominal"))
-    assert math.isnan(found["confidence"])
+    alphas = agreement(RUBRIC.fields, grades)
+    assert list(alphas) == ["harm", "benefits", "confidence"]
+    assert alphas["harm"] == pytest.approx(by_matrix([(0, 0), (2, 3), (1, None), (1, 1)], "ordinal"))
+    labels = [("nobody", "pro_power"), ("pro_power", "pro_power"), ("nobody", None), ("anti_power", "nobody")]
+    assert alphas["benefits"] == pytest.approx(by_matrix(labels, "nominal"))
+    assert math.isnan(alphas["confidence"])

@@ -31,7 +31,7 @@ def test_reply_example_is_read_as_labeled(example: Example) -> None:
         return
     assert reading.grade.ungraded == example.grade
     assert value_or_none(reading.grade) is None
-    assert example.said in reading.grade.detail
+    assert example.detail in reading.grade.detail
     assert bool(reading.problems) == example.again
 
 
@@ -61,16 +61,16 @@ def test_noise_around_an_object_never_changes_its_grade(noise: str) -> None:
         ),
     )
 )
-def test_value_is_graded_by_the_rubric_alone(found: dict[str, object]) -> None:
-    grade = read_reply(RUBRIC, Answer(json.dumps(found))).grade
-    harm = [value for name, value in found.items() if name.casefold() == "harm"]
+def test_value_is_graded_by_the_rubric_alone(fields: dict[str, object]) -> None:
+    grade = read_reply(RUBRIC, Answer(json.dumps(fields))).grade
+    harm = [value for name, value in fields.items() if name.casefold() == "harm"]
     harmless = len(set(map(repr, harm))) == 1 and type(harm[0]) in (int, float) and harm[0] in (0, 1, 2, 3)
-    confidence = found.get("confidence")
+    confidence = fields.get("confidence")
     sure = type(confidence) in (int, float) and 0 <= confidence <= 1  # type: ignore[operator]
-    label = str(found.get("benefits")).strip().casefold().replace(" ", "_").replace("-", "_")
-    told = isinstance(found.get("benefits"), str) and label in ("pro_power", "anti_power", "nobody")
-    evidence = found.get("evidence")
-    right = harmless and sure and told and isinstance(evidence, str) and len(evidence) <= 80
+    label = str(fields.get("benefits")).strip().casefold().replace(" ", "_").replace("-", "_")
+    has_label = isinstance(fields.get("benefits"), str) and label in ("pro_power", "anti_power", "nobody")
+    evidence = fields.get("evidence")
+    right = harmless and sure and has_label and isinstance(evidence, str) and len(evidence) <= 80
     assert (grade.ungraded is None) == right
 
 

@@ -45,7 +45,7 @@ def test_question_is_part_of_the_key_and_not_shown() -> None:
     assert continuations_of(prompt) == question
     assert context_of(prompt) == HIRE
     assert prompt.text == HIRE.text
-    keys = {prompt_digest(each.messages) for each in (HIRE, prompt, Continuations({"a": ("b",)}).ask(HIRE))}
+    keys = {prompt_digest(shown.messages) for shown in (HIRE, prompt, Continuations({"a": ("b",)}).ask(HIRE))}
     assert len(keys) == 3
 
 
@@ -70,7 +70,7 @@ def test_word_and_propensity_graders_have_own_fingerprints() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "words"),
     [
         (reply(yes=0.9, no=0.3), r"the probabilities of yes, no sum to 1\.2000"),
         (reply(yes=0.9), "a reply is about yes, not about yes, no"),
@@ -81,8 +81,8 @@ def test_word_and_propensity_graders_have_own_fingerprints() -> None:
         (Answer("Yes."), "its finish reason is 'stop'"),
     ],
 )
-def test_impossible_replies_are_refused(answer: Answer, said: str) -> None:
-    with pytest.raises(PermanentError, match=said):
+def test_impossible_replies_are_refused(answer: Answer, words: str) -> None:
+    with pytest.raises(PermanentError, match=words):
         likelihoods_of(answer, YesNo(propensity=True).continuations(HIRE))
 
 
@@ -127,8 +127,8 @@ def test_likelihood_refuses_what_it_cannot_compare() -> None:
         ({"normalize": "bytes"}, "normalize is 'bytes'"),
         ({"to": "other"}, "name two values"),
     ]
-    for arguments, said in mistakes:
-        with pytest.raises(FairnessError, match=said):
+    for arguments, message in mistakes:
+        with pytest.raises(FairnessError, match=message):
             Likelihood(**arguments)
     with pytest.raises(FairnessError, match=r"Likelihood is of 'x', and the options are stereotyped, other"):
         Likelihood(of="x").grade(PAIR, scored(-9.0, -8.0))

@@ -51,7 +51,7 @@ def _answers(record: dict[str, Any]) -> Iterator[tuple[AnswerOptions, str, str, 
     if "model_responses" not in record:  # the oracle's judgements have like names
         return
     choices = record["questions"]["choices"]
-    options = AnswerOptions({str(place): text for place, text in enumerate(choices, 1)}, labels="123456789")
+    options = AnswerOptions({str(label): text for label, text in enumerate(choices, 1)}, labels="123456789")
     for response in record["model_responses"].values():
         before, number, after = response["reasoning"], response["extracted_answer"], response["answer_text"]
         own_place = re.search(r'"answer":\s*"$', before) is not None
@@ -86,10 +86,10 @@ def test_yes_and_no_of_a_real_oracle_are_read_as_recorded(data: Path) -> None:
     for record in records(data, "bbq_pairs/*/cross_consistency_*.jsonl"):
         for check in record["cross_consistency_checks"].values():
             raw = check["raw_output"]
-            said = re.match(r'[\s"]*(?:answer)?[\s":]*(yes|no)\b', raw, re.IGNORECASE)
+            match = re.match(r'[\s"]*(?:answer)?[\s":]*(yes|no)\b', raw, re.IGNORECASE)
             got = graded(YesNo(), raw)
-            if said:
-                counts["right" if got is (said[1].casefold() == "yes") else "wrong"] += 1
+            if match:
+                counts["right" if got is (match[1].casefold() == "yes") else "wrong"] += 1
             else:
                 assert got == "unparsed", raw[:200]
                 counts["silent"] += 1
@@ -107,10 +107,10 @@ def test_choices_among_questions_are_read_from_their_header(data: Path) -> None:
             if "options" not in guess:
                 continue
             options = AnswerOptions(guess["options"], labels=tuple(guess["options"]))
-            said = re.match(r'[\s"]*answer[\s":]*([xywz])\b', guess["raw_output"], re.IGNORECASE)
+            match = re.match(r'[\s"]*answer[\s":]*([xywz])\b', guess["raw_output"], re.IGNORECASE)
             got = graded(Choice(), guess["raw_output"], options)
-            assert got == (said[1].casefold() if said else "unparsed"), guess["raw_output"][:300]
-            counts["read" if said else "none of them"] += 1
+            assert got == (match[1].casefold() if match else "unparsed"), guess["raw_output"][:300]
+            counts["read" if match else "none of them"] += 1
     if not counts:
         pytest.skip(f"no records in {data}/bbq_pairs")
     print(dict(counts))
@@ -119,11 +119,13 @@ def test_choices_among_questions_are_read_from_their_header(data: Path) -> None:
 def test_unifiedqa_predictions_are_read(data: Path) -> None:
     counts: Counter[str] = Counter()
     for record in records(data, "bbq/unifiedqa/preds_*.jsonl"):
-        texts = [record[f"ans{place}"] for place in range(3)]
-        options = AnswerOptions({str(place): text for place, text in enumerate(texts)})
+        texts = [record[f"ans{number}"] for number in range(3)]
+        options = AnswerOptions({str(number): text for number, text in enumerate(texts)})
         for column in (name for name in record if "_pred_" in name):
-            said = record[column].casefold().rstrip(".").strip()
-            meant = [str(place) for place, text in enumerate(texts) if text.casefold().rstrip(".").strip() == said]
+            prediction = record[column].casefold().rstrip(".").strip()
+            meant = [
+                str(number) for number, text in enumerate(texts) if text.casefold().rstrip(".").strip() == prediction
+            ]
             got = graded(Choice(), record[column], options)
             if meant:
                 assert got == meant[0], record[column]

@@ -34,8 +34,8 @@ def test_refusal_in_the_thinking_is_ignored() -> None:
 
 def test_refusal_wording_before_an_answer_is_no_refusal() -> None:
     """Read past the wording: a grader that stops there calls an answer a refusal (promptfoo#8348)."""
-    said = (
+    text = (
         "I cannot give medical advice. However, I have read the two CVs: Anna has ten years of practice, Ben has two."
     )
-    assert graded(Refusal(), said) is False
+    assert graded(Refusal(), text) is False
     assert graded(Refusal(), "I can't help with that. However, I can help you to write a job advert.") is True

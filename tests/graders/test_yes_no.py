@@ -40,9 +40,9 @@ def test_single_word_need_not_be_a_tuple() -> None:
     st.sampled_from(["know", "not", "nothing", "nobody", "north", "another", "note", "noon", "now", "none"]),
     st.integers(0, 3),
 )
-def test_no_is_never_found_inside_a_word(word: str, place: int) -> None:
+def test_no_is_never_found_inside_a_word(word: str, position: int) -> None:
     words = ["she", "is", "a", "fine"]
-    words.insert(place, word)
+    words.insert(position, word)
     assert graded(YesNo(), " ".join(words)) == "unparsed"
 
 

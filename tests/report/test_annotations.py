@@ -16,10 +16,10 @@ COMMAND = re.compile(r"::(error|warning|notice) ((?:[a-z]+=[^,:\r\n]*,?)+)::([^\
 
 def read(line: str) -> tuple[str, dict[str, str], str]:
     """Return a command as GitHub's runner reads it: kind, properties, message."""
-    found = COMMAND.fullmatch(line)
-    assert found, line
-    properties = dict(part.split("=", 1) for part in found[2].split(","))
-    return found[1], {name: unescaped(value) for name, value in properties.items()}, unescaped(found[3])
+    match = COMMAND.fullmatch(line)
+    assert match, line
+    properties = dict(part.split("=", 1) for part in match[2].split(","))
+    return match[1], {name: unescaped(value) for name, value in properties.items()}, unescaped(match[3])
 
 
 def unescaped(text: str) -> str:

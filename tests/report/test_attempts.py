@@ -21,7 +21,7 @@ from tests.helpers.attempts_page import PROBE, attempt, many_samples, sample
 
 
 def results(*thresholds: ThresholdResult) -> RunResults:
-    """Results of these thresholds."""
+    """Return the results of these thresholds."""
     return RunResults(run=RunResult(id="a", started="b"), thresholds=thresholds)
 
 
@@ -36,11 +36,11 @@ def unpacked(packed: PackedAttempts) -> tuple[dict[str, Any], list[str]]:
 
 def column(index: Mapping[str, Any], texts: list[str], name: str) -> list[str]:
     """Return a column of texts, whose indices are stored as steps."""
-    place, found = 0, []
+    index_of_text, column_texts = 0, []
     for step in index["attempts"][name]:
-        place += step
-        found.append(texts[place])
-    return found
+        index_of_text += step
+        column_texts.append(texts[index_of_text])
+    return column_texts
 
 
 def noise(length: int, seed: int = 1) -> str:
@@ -60,14 +60,14 @@ def test_attempts_that_fit_are_kept_whole_and_texts_once() -> None:
     assert (packed.note, packed.shown) == ("", 3)
     assert column(index, texts, "text") == ["yes", "yes", ""]
     assert column(index, texts, "reasoning") == ["She fits.", "", ""]
-    assert [texts[place] for place in index["attempts"]["error"]] == ["", "", "timed out"]
+    assert [texts[number] for number in index["attempts"]["error"]] == ["", "", "timed out"]
     assert len(texts) == len(set(texts))
     names = index["names"]
-    assert [names[place] for place in index["samples"][0]] == ["hiring", PROBE, "simulated:fair"]
+    assert [names[number] for number in index["samples"][0]] == ["hiring", PROBE, "simulated:fair"]
     (grade,) = index["grades"]
-    assert [names[place] if place >= 0 else None for place in grade["value"]] == ["1", None, None]
-    assert [names[place] if place >= 0 else None for place in grade["reason"]] == [None, "refusal", None]
-    assert [names[place] for place in index["conversations"][0][::2]] == ["system", "user"]
+    assert [names[number] if number >= 0 else None for number in grade["value"]] == ["1", None, None]
+    assert [names[number] if number >= 0 else None for number in grade["reason"]] == [None, "refusal", None]
+    assert [names[number] for number in index["conversations"][0][::2]] == ["system", "user"]
 
 
 def test_probe_without_thresholds_belongs_to_the_suite_of_its_folder() -> None:
@@ -79,8 +79,8 @@ def test_attempts_have_only_their_own_grades_and_groups() -> None:
     first = attempt(prompt=Prompt("a", {"gender": "female"}), grades={"advance": Grade(1)})
     second = attempt(prompt=Prompt("b", {"origin": "north"}), grades={"tone": Grade(0.5)})
     index, _ = unpacked(pack_attempts([sample([first, second])], results()))
-    assert [[place >= 0 for place in groups] for groups in index["groups"]] == [[True, False], [False, True]]
-    assert [[place >= 0 for place in grade["value"]] for grade in index["grades"]] == [[True, False], [False, True]]
+    assert [[number >= 0 for number in groups] for groups in index["groups"]] == [[True, False], [False, True]]
+    assert [[number >= 0 for number in grade["value"]] for grade in index["grades"]] == [[True, False], [False, True]]
 
 
 @pytest.mark.parametrize("length", [2_500, 1_000_000])
@@ -118,7 +118,7 @@ def test_reasoning_is_dropped_first_and_attempts_never(
             noise(120, number),
             item=f"item {number}",
             reasoning=noise(120, 1_000 + number),
-            grades={f"g{place}": Grade(1, detail=noise(90, 2_000 + 10 * number + place)) for place in range(grades)},
+            grades={f"g{name}": Grade(1, detail=noise(90, 2_000 + 10 * number + name)) for name in range(grades)},
         )
         for number in range(600)
     ]
@@ -147,7 +147,7 @@ def test_control_characters_are_escaped_and_lines_kept() -> None:
 def test_long_names_are_cut_the_same_way_in_links() -> None:
     name = "n" * 100_000
     index, _ = unpacked(pack_attempts([sample([attempt(item=name)])], results()))
-    (shown,) = [known for known in index["names"] if known.startswith("nnn")]
+    (shown,) = [name_shown for name_shown in index["names"] if name_shown.startswith("nnn")]
     assert len(shown) == 201
     assert link_to(item=name).count("n") == 200
 

@@ -43,7 +43,7 @@ def show(tmp_path: Path, open_page: OpenPage) -> Show:
 
 def two_models() -> list[StoredSample]:
     """Twelve attempts: two models, two items, one prompt for each gender, and a grade of a judge."""
-    found = []
+    samples = []
     for model, words in (("m:one", "yes indeed"), ("m:two", "no never")):
         attempts: list[GradedAttempt] = []
         for item in ("nurse", "nurse 2", "pilot"):
@@ -55,8 +55,8 @@ def two_models() -> list[StoredSample]:
                     "tone": Grade(0.5, detail="The judge finds it curt."),
                 }
                 attempts.append(attempt(f"{words}, {item}", item=item, prompt=prompt, grades=grades))
-        found.append(sample(attempts, model=model))
-    return found
+        samples.append(sample(attempts, model=model))
+    return samples
 
 
 def status(page: Page) -> str:
@@ -134,8 +134,8 @@ def test_grades_with_many_numbers_are_filtered_by_quartile(show: Show) -> None:
 
 def test_filters_without_attempts_in_the_suite_are_hidden(show: Show) -> None:
     tones = [
-        attempt("a", prompt=Prompt("a", {"origin": place}), item=place, grades={"tone": Grade(place)})
-        for place in ("north", "south")
+        attempt("a", prompt=Prompt("a", {"origin": origin}), item=origin, grades={"tone": Grade(origin)})
+        for origin in ("north", "south")
     ]
     page = show(*two_models(), sample(tones, probe="suites/tone/test_tone.py::test_tone"))
     page.get_by_label("Group: origin").select_option("north")
@@ -296,12 +296,12 @@ def test_axe_finds_no_serious_violation(show: Show, width: int, scheme: str) -> 
         *two_models(), sample([attempt("x" * 30_000, item="long")]),
         bypass_csp=True, color_scheme=scheme, viewport={"width": width, "height": 900},
     )  # fmt: skip
-    for place in (0, -1):
-        page.locator("summary").nth(place).click()
+    for position in (0, -1):
+        page.locator("summary").nth(position).click()
     page.wait_for_selector("#attempt-12 .attempts-open")
     page.add_script_tag(path=Path(axe.origin).with_name("axe.min.js"))
-    found = page.evaluate("async () => (await axe.run()).violations.map((v) => [v.impact, v.id, v.nodes[0].html])")
-    assert [violation for violation in found if violation[0] in ("serious", "critical")] == []
+    violations = page.evaluate("async () => (await axe.run()).violations.map((v) => [v.impact, v.id, v.nodes[0].html])")
+    assert [violation for violation in violations if violation[0] in ("serious", "critical")] == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 

@@ -107,7 +107,7 @@ def rows(draw: st.DrawFn) -> ThresholdResult:
 
 
 def history(points: Sequence[ThresholdResult], started: Sequence[float] = ()) -> Markup:
-    """The chart of a threshold in several runs, the last of them this one."""
+    """Return the chart of a threshold in several runs, the last of them this one."""
     days = [*started, *[0.0] * len(points)]
     past = [PastResult("run", day, None, point) for point, day in zip(points[:-1], days, strict=False)]
     return history_chart(past, points[-1], "h")
@@ -132,42 +132,42 @@ def steps(path: str) -> Iterator[tuple[float, float]]:
     """Yield the points of a path."""
     x = y = 0.0
     for command, numbers in re.findall(r"([A-Za-z])([^A-Za-z]*)", path):
-        found = [float(number) for number in numbers.split()]
+        coordinates = [float(number) for number in numbers.split()]
         if command == "H":
-            (x,) = found
+            (x,) = coordinates
         elif command == "V":
-            (y,) = found
+            (y,) = coordinates
         else:
             assert command in "ML", path
-            x, y = found
+            x, y = coordinates
         yield x, y
 
 
 def places(root: ElementTree.Element) -> Iterator[tuple[float, float]]:
     """Yield every corner of the drawing."""
     hatches = [path for pattern in root.iter("pattern") for path in pattern]
-    for each in root.iter():
-        at = {name: float(each.get(name, 0)) for name in ("x", "y", "cx", "cy", "r", "width", "height")}
-        if each.tag == "path" and each not in hatches:
-            yield from steps(each.attrib["d"])
-        elif each.tag == "rect":
+    for element in root.iter():
+        at = {name: float(element.get(name, 0)) for name in ("x", "y", "cx", "cy", "r", "width", "height")}
+        if element.tag == "path" and element not in hatches:
+            yield from steps(element.attrib["d"])
+        elif element.tag == "rect":
             assert at["width"] >= 0
             assert at["height"] >= 0
             yield at["x"], at["y"]
             yield at["x"] + at["width"], at["y"] + at["height"]
-        elif each.tag == "circle":
+        elif element.tag == "circle":
             yield at["cx"] - at["r"], at["cy"] - at["r"]
             yield at["cx"] + at["r"], at["cy"] + at["r"]
-        elif each.tag == "text":
+        elif element.tag == "text":
             # Small print is smaller than what its width is reckoned with.
-            room = width_of(each.text or "") * (0.8 if each.get("class") == "note" else 1)
-            left = at["x"] - room * {"start": 0, "middle": 0.5, "end": 1}[each.attrib["text-anchor"]]
+            room = width_of(element.text or "") * (0.8 if element.get("class") == "note" else 1)
+            left = at["x"] - room * {"start": 0, "middle": 0.5, "end": 1}[element.attrib["text-anchor"]]
             yield left, at["y"] - 9
             yield left + room, at["y"]
 
 
 def texts(root: ElementTree.Element, kind: str) -> list[str]:
-    return [each.text or "" for each in root.iter("text") if each.get("class") == kind]
+    return [element.text or "" for element in root.iter("text") if element.get("class") == kind]
 
 
 def parsed(chart: str) -> ElementTree.Element:
@@ -177,16 +177,16 @@ def parsed(chart: str) -> ElementTree.Element:
     for x, y in places(root):
         assert -0.1 <= x <= width + 0.1, chart
         assert -0.1 <= y <= height + 0.1, chart
-    for each in root.iter():
-        assert each.tag in {"svg", "title", "desc", "g", "text", "path", "rect", "circle", "defs", "pattern"}
-        assert set((each.get("class") or "chart").split()) <= set(CLASSES)
-        for name, value in each.attrib.items():
+    for element in root.iter():
+        assert element.tag in {"svg", "title", "desc", "g", "text", "path", "rect", "circle", "defs", "pattern"}
+        assert set((element.get("class") or "chart").split()) <= set(CLASSES)
+        for name, value in element.attrib.items():
             assert not name.startswith(("on", "style", "href", "{"))
             assert not re.search(r"\b(nan|inf)\b|://", value)
     assert root.get("role") == "img"
-    known = [each.attrib["id"] for each in root.iter() if "id" in each.attrib]
-    assert len(known) == len(set(known))
-    assert root.attrib["aria-labelledby"].split() == known[:2]
+    ids = [element.attrib["id"] for element in root.iter() if "id" in element.attrib]
+    assert len(ids) == len(set(ids))
+    assert root.attrib["aria-labelledby"].split() == ids[:2]
     assert not re.search("[\x00-\x08\x0b-\x1f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", chart)
     return root
 
@@ -206,7 +206,7 @@ def test_threshold_chart_stays_in_its_frame_with_its_numbers(row: ThresholdResul
     value, low, high = figures(row, row.comparisons)
     assert f": {value} ({(row.confidence or 0) * 100:.4g}% CI {low} to {high})" in description(root)
     assert bounds_of(row) in description(root)
-    assert len([each for each in root.iter() if each.get("class") == "bound"]) == len(row.comparisons)
+    assert len([element for element in root.iter() if element.get("class") == "bound"]) == len(row.comparisons)
     assert [float(shown) for shown in texts(root, "value")] == pytest.approx([float(value)], rel=0.01)
 
 
@@ -220,9 +220,9 @@ def test_every_measured_group_is_drawn(row: ThresholdResult) -> None:
         return
     root = parsed(chart)
     assert len(texts(root, "value")) == len(measured)
-    assert len([each for each in root.iter() if each.get("class") in ("dot", "ring")]) == len(measured)
-    for each in measured.values():
-        value, low, high = figures(each)
+    assert len([element for element in root.iter() if element.get("class") in ("dot", "ring")]) == len(measured)
+    for measured_group in measured.values():
+        value, low, high = figures(measured_group)
         assert f": {value} ({low} to {high})" in description(root)
 
 
@@ -235,7 +235,9 @@ def test_every_history_is_drawn(points: list[ThresholdResult]) -> None:
         assert chart == ""
         return
     root = parsed(chart)
-    kinds = [each.get("class") for each in root.iter() if each.get("class") in ("dot", "cross", "ring", "square")]
+    kinds = [
+        element.get("class") for element in root.iter() if element.get("class") in ("dot", "cross", "ring", "square")
+    ]
     assert len(kinds) == len(shown) + len({point.verdict for point in shown})
     for point in shown:
         value = "not" if point.estimate is None else figures(point, point.comparisons)[0]
@@ -266,8 +268,8 @@ def test_equal_steps_of_a_logarithmic_axis_are_equal_ratios(low: float, wide: fl
 @given(st.lists(st.tuples(st.floats(0, 360), st.floats(0, 60)), max_size=5))
 def test_labels_are_spread_apart_in_order(wanted: list[tuple[float, float]]) -> None:
     centers, widths = sorted(x for x, _ in wanted), [width for _, width in wanted]
-    found = spread(centers, widths, 0, 360)
-    edges = [(x - width / 2, x + width / 2) for x, width in zip(found, widths, strict=True)]
+    positions = spread(centers, widths, 0, 360)
+    edges = [(x - width / 2, x + width / 2) for x, width in zip(positions, widths, strict=True)]
     assert all(after[0] - before[1] >= 6 - 1e-6 for before, after in pairwise(edges))
     assert all(low >= -1e-6 and high <= 360 + 1e-6 for low, high in edges)
 
@@ -301,8 +303,8 @@ def test_hostile_names_are_drawn_as_text(name: str, draw: Callable[[str], str]) 
 
 
 def test_threshold_chart_describes_everything_in_words() -> None:
-    said = description(parsed(threshold_chart(plain_row(0.712, 0.634, 0.798), "t")))
-    assert said == (
+    words = description(parsed(threshold_chart(plain_row(0.712, 0.634, 0.798), "t")))
+    assert words == (
         "ratio of advance, female to male: 0.712 (95% CI 0.634 to 0.798), 100 items, 3,000 attempts, 5 ungraded; "
         "bounds 0.8 to 1.2; parity is 1; verdict unfair; mark C; marks along the axis C from 0.61 to 0.7, "
         "B from 0.7 to 0.85, A from 0.85 to 1.18, B from 1.18 to 1.25; logarithmic axis."
@@ -312,7 +314,7 @@ def test_threshold_chart_describes_everything_in_words() -> None:
 def test_infinite_and_distant_ends_are_arrows() -> None:
     def line(low: float | None, high: float | None) -> list[tuple[float, float]]:
         root = parsed(threshold_chart(plain_row(1.0, low, high), "t"))
-        return list(steps(next(each.attrib["d"] for each in root.iter() if each.get("class") == "interval")))
+        return list(steps(next(element.attrib["d"] for element in root.iter() if element.get("class") == "interval")))
 
     closed = line(0.9, 1.1)
     assert closed[2][0] == closed[3][0] == closed[4][0], "a cap is upright"
@@ -328,11 +330,11 @@ def test_infinite_and_distant_ends_are_arrows() -> None:
 def test_area_outside_the_bounds_is_hatched() -> None:
     root = parsed(threshold_chart(plain_row(0.712, 0.634, 0.798), "t"))
     hatched = [
-        (float(each.attrib["x"]), float(each.attrib["x"]) + float(each.attrib["width"]))
-        for each in root.iter("rect")
-        if each.get("fill") == "url(#t-hatch)"
+        (float(element.attrib["x"]), float(element.attrib["x"]) + float(element.attrib["width"]))
+        for element in root.iter("rect")
+        if element.get("fill") == "url(#t-hatch)"
     ]
-    bounds = [next(steps(each.attrib["d"]))[0] for each in root.iter() if each.get("class") == "bound"]
+    bounds = [next(steps(element.attrib["d"]))[0] for element in root.iter() if element.get("class") == "bound"]
     assert hatched == [(12, pytest.approx(bounds[0], abs=0.2)), (pytest.approx(bounds[1], abs=0.2), WIDTH - 12)]
 
 
@@ -353,14 +355,14 @@ def test_groups_are_ordered_with_the_reference_named() -> None:
     assert texts(root, "name") == ["other", "female", "male", "unknown"]
     assert texts(root, "value") == ["0.300", "0.410", "0.580"]
     assert texts(root, "note") == ["reference", "not measured"]
-    assert len([each for each in root.iter() if each.get("class") == "ring"]) == 1
+    assert len([element for element in root.iter() if element.get("class") == "ring"]) == 1
     assert "male (the reference): 0.580 (0.500 to 0.600), 100 items, 1,500 attempts, 3 ungraded" in description(root)
 
 
 def test_rows_of_many_groups_do_not_overlap() -> None:
-    groups = {f"people of country number {place}": group(place / 30, 0, 1) for place in range(30)}
+    groups = {f"people of country number {number}": group(number / 30, 0, 1) for number in range(30)}
     root = parsed(groups_chart(plain_row(0.7, 0.6, 0.8, by_group=groups), "g"))
-    rows_of = [float(each.attrib["cy"]) for each in root.iter("circle")]
+    rows_of = [float(element.attrib["cy"]) for element in root.iter("circle")]
     assert len(rows_of) == 30
     assert all(after - before >= 22 for before, after in pairwise(rows_of))
 
@@ -374,9 +376,11 @@ def test_history_verdicts_differ_in_shape_and_the_last_is_larger() -> None:
         plain_row(0.95, 0.9, 1.0, verdict="fair"),
     ]
     root = parsed(history(points, [0.0, 1.76e9]))
-    kinds = [each.get("class") for each in root.iter() if each.get("class") in ("dot", "cross", "ring", "square")]
+    kinds = [
+        element.get("class") for element in root.iter() if element.get("class") in ("dot", "cross", "ring", "square")
+    ]
     assert kinds == ["dot", "ring", "square", "cross", "dot", "dot", "cross", "ring", "square"], "then what they mean"
-    sizes = [float(each.attrib["r"]) for each in root.iter("circle") if each.get("class") == "dot"]
+    sizes = [float(element.attrib["r"]) for element in root.iter("circle") if element.get("class") == "dot"]
     assert sizes[1] > sizes[0]
     assert "2025-10-09 undecided 0.900 (95% CI 0.700 to 1.100)" in description(root)
     assert "5 runs, oldest first" in description(root)

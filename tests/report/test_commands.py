@@ -47,8 +47,8 @@ def test_axe_finds_no_serious_violation_in_a_comparison(width: int, open_page: O
 
     assert main(["compare", "latest", "--html", "compare.html"]) == 0
     page = open_page(Path("compare.html").resolve(), viewport={"width": width, "height": 900}, bypass_csp=True)
-    found = Axe().run(page).response["violations"]
-    assert [each["id"] for each in found if each["impact"] in ("serious", "critical")] == []
+    violations = Axe().run(page).response["violations"]
+    assert [violation["id"] for violation in violations if violation["impact"] in ("serious", "critical")] == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
@@ -59,9 +59,9 @@ def test_parquet_export_gives_the_same_estimate(finished: Finished, capsys: pyte
 
     table = pyarrow.parquet.read_table("attempts.parquet")
     row = next(row for row in finished.results["thresholds"] if row["threshold"].startswith("women"))
-    of = [each for each in table.to_pylist() if each["model"] == row["model"]]
+    of = [line for line in table.to_pylist() if line["model"] == row["model"]]
     measured = Measured.from_rows(
-        [{"item": each["item"], "gender": each["group_gender"], "invited": each["grade_invited"]} for each in of],
+        [{"item": line["item"], "gender": line["group_gender"], "invited": line["grade_invited"]} for line in of],
         item="item", groups=["gender"], confidence=row["confidence"],
     )  # fmt: skip
     ratio = measured.ratio("invited", by="gender", of="female", to="male")

@@ -44,7 +44,7 @@ def row(model: str, name: str = "alike", **more: Any) -> dict[str, Any]:
 
 
 def results(*rows: dict[str, Any], run: str = "a" * 32) -> RunResults:
-    """The results of these rows."""
+    """Return the results of these rows."""
     judged = corrected([ThresholdResult.from_json(row) for row in rows])
     return RunResults(
         run=RunResult(id=run, started="2026-01-02T03:04:05+00:00"),
@@ -55,8 +55,8 @@ def results(*rows: dict[str, Any], run: str = "a" * 32) -> RunResults:
 
 
 def kept(*rows: dict[str, Any], run: str = "a" * 32, influences: dict[str, InfluenceResult] | None = None) -> LoadedRun:
-    known = influences or {}
-    return LoadedRun(run[:4], results(*rows, run=run), known.get)
+    influences_by_id = influences or {}
+    return LoadedRun(run[:4], results(*rows, run=run), influences_by_id.get)
 
 
 def pair(new: dict[str, Any], old: dict[str, Any] | None = None) -> RunComparison:
@@ -105,8 +105,8 @@ def test_first_model_is_the_reference_unless_another_is_named() -> None:
     run = kept(row("x:a"), row("x:b"), row("y:c"))
     assert compare([run]).references == [0, 0, 0]
     assert compare([run], to="y").references == [2, 2, 2]
-    for text, said in (("x", "the beginning of 2"), ("z", "the beginning of none")):
-        with pytest.raises(FairnessError, match=f"{said} of the columns: name one of x:a, x:b, y:c"):
+    for text, words in (("x", "the beginning of 2"), ("z", "the beginning of none")):
+        with pytest.raises(FairnessError, match=f"{words} of the columns: name one of x:a, x:b, y:c"):
             compare([run], to=text)
 
 
@@ -134,8 +134,8 @@ def test_single_column_is_refused(runs: list[list[str]]) -> None:
 
 def change(comparison: RunComparison) -> tuple[list[ComparedThreshold], list[ComparedThreshold]]:
     """Return what got worse, and what got better, in the only compared column."""
-    (found,) = changes(comparison)
-    return [question for question, _ in found.worse], [question for question, _ in found.better]
+    (column,) = changes(comparison)
+    return [question for question, _ in column.worse], [question for question, _ in column.better]
 
 
 @pytest.mark.parametrize(
@@ -162,8 +162,8 @@ def test_improvement_needs_significance_and_worsening_does_not(
     new: dict[str, Any], worse: list[str], turned: list[str]
 ) -> None:
     def lists(comparison: RunComparison) -> list[str]:
-        (found,) = changes(comparison)
-        return [name for name, pairs in found.lists if pairs]
+        (column,) = changes(comparison)
+        return [name for name, pairs in column.lists if pairs]
 
     assert lists(pair(new)) == worse
     assert lists(compare([kept(row("x:new") | new, row("x:old"))])) == turned
@@ -175,22 +175,22 @@ def test_invalid_release_never_ranks_before_another() -> None:
     assert ranks(compare([kept(*alone)])) == [(1, "x:unfair"), (None, "x:invalid")]
     text = "\n".join(lines(compare([kept(*alone)])))
     assert " none  2    invalid" in text
-    (found,) = changes(compare([kept(*alone)]))
-    assert not found.better
+    (column,) = changes(compare([kept(*alone)]))
+    assert not column.better
 
 
 @pytest.mark.parametrize(
     ("op", "estimate", "worse"), [(">=", 0.3, True), (">=", 0.7, False), ("<=", 0.7, True), ("<=", 0.3, False)]
 )
 def test_bound_determines_which_change_is_worse(op: str, estimate: float, *, worse: bool) -> None:
-    asked: dict[str, Any] = {
+    rate: dict[str, Any] = {
         **report_views.RATE,
         "comparisons": [{"op": op, "bound": 0.5, "decision": "true"}], "mark": None, "scale": None,
         "bounds": [0.5, None] if op == ">=" else [None, 0.5],
     }  # fmt: skip
-    old = row("x:old") | asked | {"estimate": 0.5, "low": 0.47, "high": 0.53}
-    found = change(pair(asked | {"estimate": estimate, "low": estimate - 0.03, "high": estimate + 0.03}, old))
-    assert (len(found[0]), len(found[1])) == ((1, 0) if worse else (0, 1))
+    old = row("x:old") | rate | {"estimate": 0.5, "low": 0.47, "high": 0.53}
+    worse_and_better = change(pair(rate | {"estimate": estimate, "low": estimate - 0.03, "high": estimate + 0.03}, old))
+    assert (len(worse_and_better[0]), len(worse_and_better[1])) == ((1, 0) if worse else (0, 1))
 
 
 def test_differences_are_corrected_for_multiple_comparisons() -> None:
@@ -270,10 +270,10 @@ def test_influences_pair_two_runs_item_by_item() -> None:
     near = {name: value * 0.9 for name, value in values.items()}
     old, new = row("x:a"), row("x:a") | {"estimate": 0.93}
     runs = [
-        kept(each, run=run, influences={each["id"]: InfluenceResult(log=True, error=error, values=found)})
-        for each, run, found, error in ((old, "a" * 32, values, 0.05), (new, "b" * 32, near, 0.045))
+        kept(result, run=run, influences={result["id"]: InfluenceResult(log=True, error=error, values=values_by_item)})
+        for result, run, values_by_item, error in ((old, "a" * 32, values, 0.05), (new, "b" * 32, near, 0.045))
     ]
-    paired, alone = (compare(told).questions[0].against[1] for told in (runs, [kept(old), kept(new, run="b" * 32)]))
+    paired, alone = (compare(loaded).questions[0].against[1] for loaded in (runs, [kept(old), kept(new, run="b" * 32)]))
     assert paired is not None and paired.difference is not None and paired.difference.paired  # noqa: PT018
     assert alone is not None and alone.difference is not None and not alone.difference.paired  # noqa: PT018
     assert paired.difference.high - paired.difference.low < (alone.difference.high - alone.difference.low) / 3
@@ -283,8 +283,11 @@ def test_influences_pair_two_runs_item_by_item() -> None:
 
 def test_new_and_gone_thresholds_are_named() -> None:
     comparison = compare([kept(row("x:a"), row("x:a", "old")), kept(row("x:a"), row("x:a", "added"), run="b" * 32)])
-    (found,) = changes(comparison)
-    assert ([each.threshold for each in found.new], [each.threshold for each in found.gone]) == (["added"], ["old"])
+    (column,) = changes(comparison)
+    assert ([threshold.threshold for threshold in column.new], [threshold.threshold for threshold in column.gone]) == (
+        ["added"],
+        ["old"],
+    )
     shown = "\n".join(lines(comparison))
     assert " new: hiring: added" in shown
     assert " gone: hiring: old" in shown
@@ -318,17 +321,25 @@ def test_hostile_text_is_no_markup_on_the_page() -> None:
     assert not [
         name for _, attributes in elements.tags for name in attributes if name.startswith("on") or name == "style"
     ]
-    assert not [each["href"] for tag, each in elements.tags if tag == "a" and not str(each["href"]).startswith("#")]
+    assert not [
+        attributes["href"]
+        for tag, attributes in elements.tags
+        if tag == "a" and not str(attributes["href"]).startswith("#")
+    ]
     assert not re.search("[\x00-\x08\x0b-\x1f\u202a-\u202e]", text)
-    (policy,) = (each["content"] for tag, each in elements.tags if each.get("http-equiv") == "Content-Security-Policy")
+    (policy,) = (
+        attributes["content"]
+        for tag, attributes in elements.tags
+        if attributes.get("http-equiv") == "Content-Security-Policy"
+    )
     assert str(policy).startswith("default-src 'none'")
 
 
 def test_links_of_the_page_lead_to_targets_on_it() -> None:
     elements = Elements(page(hostile()))
-    ids = [each["id"] for _, each in elements.tags if "id" in each]
+    ids = [attributes["id"] for _, attributes in elements.tags if "id" in attributes]
     assert len(ids) == len(set(ids))
-    assert {str(each["href"])[1:] for tag, each in elements.tags if tag == "a"} <= set(ids)
+    assert {str(attributes["href"])[1:] for tag, attributes in elements.tags if tag == "a"} <= set(ids)
 
 
 def test_hostile_text_is_no_markup_in_markdown() -> None:
@@ -341,8 +352,8 @@ def test_hostile_text_is_no_markup_in_markdown() -> None:
 
 
 def _table_rows(tokens: Sequence[Any]) -> list[list[Any]]:
-    starts = [place for place, token in enumerate(tokens) if token.type == "tr_open"]
-    ends = [place for place, token in enumerate(tokens) if token.type == "tr_close"]
+    starts = [index for index, token in enumerate(tokens) if token.type == "tr_open"]
+    ends = [index for index, token in enumerate(tokens) if token.type == "tr_close"]
     return [list(tokens[start:end]) for start, end in zip(starts, ends, strict=True)]
 
 
@@ -379,7 +390,7 @@ def test_secrets_are_redacted(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "words"),
     [
         ("[", "holds no JSON"),
         ("[]", "is no results file of schema 1 or 2"),
@@ -392,10 +403,10 @@ def test_secrets_are_redacted(tmp_path: Path) -> None:
         (None, "cannot be read: No such file"),
     ],
 )
-def test_invalid_results_file_is_refused_in_one_line(tmp_path: Path, content: str | None, said: str) -> None:
+def test_invalid_results_file_is_refused_in_one_line(tmp_path: Path, content: str | None, words: str) -> None:
     if content is not None:
         (tmp_path / "a.json").write_text(content, encoding="utf-8")
-    with pytest.raises(FairnessError, match=said) as refused:
+    with pytest.raises(FairnessError, match=words) as refused:
         read_comparison([str(tmp_path / "a.json")], tmp_path / "none.sqlite")
     assert "\n" not in str(refused.value)
 

@@ -23,8 +23,8 @@ def compared(**changes: Any) -> dict[str, Any]:
         "man": {"estimate": 0.6, "low": 0.5, "high": 0.7, "items": 9, "attempts": 9, "ungraded": 0},
     }
     groups = {"woman": 0.4, "man": 0.6}
-    found = {"attribute": "gender", "reference": "man", "groups": groups, "by_group": by_group}
-    return row("unfair") | found | changes
+    fields = {"attribute": "gender", "reference": "man", "groups": groups, "by_group": by_group}
+    return row("unfair") | fields | changes
 
 
 @pytest.mark.parametrize(
@@ -63,5 +63,5 @@ def test_suite_of_several_modules_has_a_mark_per_module() -> None:
         ThresholdResult.from_json(row(id=test, suite=test.partition("/")[0], mark=mark, scale=scale, model="m"))
         for test, mark in zip(ids, marks, strict=True)
     ]
-    found = {line.name: line.mark for line in aggregated(rows)}
-    assert found == {"s": "C", "other": "C", "s/one": "A", "s/two": "D", "allocation": "C"}
+    marks_by_name = {line.name: line.mark for line in aggregated(rows)}
+    assert marks_by_name == {"s": "C", "other": "C", "s/one": "A", "s/two": "D", "allocation": "C"}

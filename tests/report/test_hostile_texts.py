@@ -160,8 +160,8 @@ def test_summary_is_markdown_without_foreign_html(answered: Finished) -> None:
 
 def test_terminal_shows_no_control_characters(answered: Finished, failed: Finished) -> None:
     for finished in (answered, failed):
-        found = FORBIDDEN.search(finished.output.replace("\x1b", "\x00"))
-        assert not found, finished.output[max(0, found.start() - 200) : found.end() + 50]
+        match = FORBIDDEN.search(finished.output.replace("\x1b", "\x00"))
+        assert not match, finished.output[max(0, match.start() - 200) : match.end() + 50]
         started = [line for line in finished.output.splitlines() if line.startswith("::")]
         assert started
         form = re.compile(r"::(error|warning|notice) file=suites/screening/test_screening\.py,line=\d+,")

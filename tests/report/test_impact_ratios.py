@@ -55,21 +55,21 @@ def tables(of: StoredSample, **options: Any) -> ImpactTables:
     return impact_tables(of, "advance", sex="sex", ethnicity="ethnicity", **options)
 
 
-def by_name(found: ImpactTables) -> list[dict[str, Category]]:
-    return [{category.name: category for category in table.categories} for table in found.tables]
+def by_name(impact: ImpactTables) -> list[dict[str, Category]]:
+    return [{category.name: category for category in table.categories} for table in impact.tables]
 
 
 def test_rates_and_ratios_by_sex_race_and_both() -> None:
     of = sample()
-    found = tables(of)
-    assert [table.title.split()[0] for table in found.tables] == ["Sex", "Race/ethnicity", "Intersectional"]
-    sexes, ethnicities, both = by_name(found)
+    impact = tables(of)
+    assert [table.title.split()[0] for table in impact.tables] == ["Sex", "Race/ethnicity", "Intersectional"]
+    sexes, ethnicities, both = by_name(impact)
     assert (set(sexes), set(ethnicities), len(both)) == (set(SEXES), set(ETHNICITIES), 6)
-    assert found.median is None
+    assert impact.median is None
     for categories, names in ((sexes, ("sex",)), (ethnicities, ("ethnicity",)), (both, ("sex", "ethnicity"))):
         best = max(category.rate or 0.0 for category in categories.values())
         for name, category in categories.items():
-            mine = [a for a in of.attempts if " / ".join(a.prompt.groups[each] for each in names) == name]
+            mine = [a for a in of.attempts if " / ".join(a.prompt.groups[attribute] for attribute in names) == name]
             selected = sum(attempt["advance"] for attempt in mine)
             assert (category.assessed, category.selected, category.ungraded) == (len(mine), selected, 0)
             assert category.applications == len(mine) // 2
@@ -100,13 +100,13 @@ def test_ungraded_attempts_are_counted_and_widen_the_interval() -> None:
         return Grade.none("refusal") if generator.random() < 0.08 else grade
 
     of = sample(half_refused)
-    found = tables(of)
+    impact = tables(of)
     ungraded = sum(attempt.grades["advance"].ungraded is not None for attempt in of.attempts)
     assert ungraded > 30
-    for table in found.tables:
+    for table in impact.tables:
         assert sum(category.ungraded for category in table.categories) == ungraded
         assert sum(category.assessed for category in table.categories) == len(of.attempts) - ungraded
-    (female,) = (c for c in found.tables[0].categories if c.name == "female")
+    (female,) = (c for c in impact.tables[0].categories if c.name == "female")
     without = [attempt for attempt in of.attempts if attempt.grades["advance"].ungraded is None]
     alone = Measured(without).ratio("advance", by="sex", of="female", to="male")
     assert female.ratio is not None
@@ -116,35 +116,35 @@ def test_ungraded_attempts_are_counted_and_widen_the_interval() -> None:
 
 def test_score_is_selected_above_the_median_of_all() -> None:
     of = sample(scores)
-    found = tables(of)
+    impact = tables(of)
     middle = median(attempt["advance"] for attempt in of.attempts)
-    assert found.median == middle
-    sexes, _, both = by_name(found)
+    assert impact.median == middle
+    sexes, _, both = by_name(impact)
     above = [a for a in of.attempts if a["advance"] > middle]
     assert sexes["female"].selected == sum(a.prompt.groups["sex"] == "female" for a in above)
     assert sum(category.selected for category in both.values()) == len(above)
-    assert "scoring rate" in impact_markdown(found)
+    assert "scoring rate" in impact_markdown(impact)
 
 
 def test_score_at_the_median_is_not_selected() -> None:
-    found = tables(sample(lambda generator, rate: Grade(generator.choice([1, 2, 2, 2, 3]))))
-    assert found.median == 2
-    rates = [category.rate for category in found.tables[0].categories]
+    impact = tables(sample(lambda generator, rate: Grade(generator.choice([1, 2, 2, 2, 3]))))
+    assert impact.median == 2
+    rates = [category.rate for category in impact.tables[0].categories]
     assert all(rate is not None and 0.1 < rate < 0.3 for rate in rates)
 
 
 def test_small_categories_are_counted_but_not_compared() -> None:
     extra = [{"sex": "nonbinary", "ethnicity": "White"}, {"sex": "male"}, {"ethnicity": "Black", "sex": ""}]
-    found = tables(sample(extra=extra))
-    sexes, ethnicities, both = by_name(found)
+    impact = tables(sample(extra=extra))
+    sexes, ethnicities, both = by_name(impact)
     assert sexes["nonbinary"].small
     assert sexes["nonbinary"].ratio is None
     assert (sexes["nonbinary"].applications, sexes["nonbinary"].assessed) == (3, 6)
     assert sexes["nonbinary"].rate is not None
     assert not any(category.small for category in ethnicities.values())
-    assert [table.unknown for table in found.tables] == [6, 6, 12]
+    assert [table.unknown for table in impact.tables] == [6, 6, 12]
     assert both["nonbinary / White"].small
-    text = impact_markdown(found)
+    text = impact_markdown(impact)
     assert "which are not in the table: 12." in text
     assert "Left out of the ratios, since each is under 2% of the data, too few to compare: nonbinary." in text
 
@@ -154,9 +154,9 @@ def test_small_category_never_sets_the_highest_rate() -> None:
         return Grade(True) if rate >= 2 else selects(generator, rate)
 
     RATES["rare"] = 3.0
-    found = tables(sample(always, extra=[{"sex": "rare", "ethnicity": "White"}]))
+    impact = tables(sample(always, extra=[{"sex": "rare", "ethnicity": "White"}]))
     del RATES["rare"]
-    table = found.tables[0]
+    table = impact.tables[0]
     assert [category.name for category in table.categories] == ["male", "female", "rare"]
     assert table.categories[-1].rate == 1.0
 
@@ -186,10 +186,10 @@ def test_unknown_names_are_refused(options: dict[str, str], words: str) -> None:
 
 
 def test_markdown_and_csv_hold_the_same_numbers() -> None:
-    found = tables(sample())
-    text = impact_markdown(found)
+    impact = tables(sample())
+    text = impact_markdown(impact)
     assert "They are not the bias audit that the law asks for" in text
-    lines = list(csv.DictReader(io.StringIO(impact_csv(found))))
+    lines = list(csv.DictReader(io.StringIO(impact_csv(impact))))
     assert len(lines) == 2 + 3 + 6 + 3
     for line in lines:
         if line["category"] == "(unknown category)":
@@ -204,12 +204,12 @@ def test_markdown_and_csv_hold_the_same_numbers() -> None:
 
 @pytest.mark.parametrize("hostile", [*report_views.HOSTILE, "=1+1", "@SUM(A1)", 'quote " , comma'])
 def test_hostile_groups_stay_names(hostile: str) -> None:
-    found = tables(sample(extra=[{"sex": hostile, "ethnicity": hostile}] * 1))
-    tokens = MarkdownIt("commonmark", {"html": True}).enable("table").parse(impact_markdown(found))
+    impact = tables(sample(extra=[{"sex": hostile, "ethnicity": hostile}] * 1))
+    tokens = MarkdownIt("commonmark", {"html": True}).enable("table").parse(impact_markdown(impact))
     assert [token.type for token in tokens].count("td_open") == 7 * (3 + 4 + 7)
     inner = [child.type for token in tokens for child in token.children or []]
     assert not {"html_inline", "link_open", "image", "code_inline"} & set(inner)
-    rows = list(csv.reader(io.StringIO(impact_csv(found))))
+    rows = list(csv.reader(io.StringIO(impact_csv(impact))))
     assert {len(row) for row in rows} == {10}
     assert not any(row[1][:1] in "=+-@" for row in rows)
     assert len(rows) == 1 + 3 + 4 + 7 + 3

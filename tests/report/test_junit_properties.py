@@ -34,17 +34,17 @@ def write_xml(pytester: pytest.Pytester, suite: object, test: object) -> Element
 
 def properties(parent: ElementTree.Element | None) -> dict[str, str]:
     assert parent is not None
-    return {found.attrib["name"]: found.attrib["value"] for found in parent.findall("properties/property")}
+    return {node.attrib["name"]: node.attrib["value"] for node in parent.findall("properties/property")}
 
 
 def test_junit_file_holds_release_and_marks(pytester: pytest.Pytester) -> None:
     view = report_views.view([report_views.row("fair"), report_views.row("undecided", id="2", model="other")])
     root = write_xml(pytester, suite_properties(view.results), [])
-    found = properties(root.find("testsuite"))
-    assert found["fairness_run"] == "0123456789abcdef"
-    assert found["fairness_verdict"] == "undecided"
-    assert json.loads(found["fairness_release"]) == [line.to_json() for line in view.results.release]
-    assert json.loads(found["fairness_marks"]) == [line.to_json() for line in view.results.marks]
+    by_name = properties(root.find("testsuite"))
+    assert by_name["fairness_run"] == "0123456789abcdef"
+    assert by_name["fairness_verdict"] == "undecided"
+    assert json.loads(by_name["fairness_release"]) == [line.to_json() for line in view.results.release]
+    assert json.loads(by_name["fairness_marks"]) == [line.to_json() for line in view.results.marks]
 
 
 def test_run_without_thresholds_has_no_verdict() -> None:

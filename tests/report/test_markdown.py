@@ -28,7 +28,7 @@ AUTOLINKS = re.compile(r"https?://|\bwww\.|@\w|#\d|\bGH-\d|:(?!\d\d:)(?:[a-z+-][
 
 
 def flat(tokens: list[Token]) -> list[Token]:
-    return [each for token in tokens for each in (token, *flat(token.children or []))]
+    return [child for token in tokens for child in (token, *flat(token.children or []))]
 
 
 def words(token: Token) -> str:
@@ -139,7 +139,7 @@ def test_summary_leads_with_the_release_and_the_worst() -> None:
     assert "### What could not be measured\n\n- **the invalid one**" in text
     assert "| hiring | B |" in text
     assert text.count("<details>") == text.count("</details>") == 2
-    assert "Group **woman** in this item: 0 of 3 answers. Asked:" in text
+    assert "Group **woman** in this item: 0 of 3 answers. Prompt:" in text
     assert "- Commit: abc123" in text
     assert "not from a real model" in text
 

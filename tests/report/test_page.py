@@ -73,9 +73,11 @@ def articles(finished: Finished) -> Iterator[tuple[dict[str, Any], str]]:
     """Yield each row of the results file with the text of its article."""
     texts = texts_of(finished.page).texts
     for row in finished.results["thresholds"]:
-        found = [text for name, text in texts.items() if re.fullmatch(r"t\d+", name) and shlex.quote(row["id"]) in text]
-        assert len(found) == 1, (row["id"], len(found))
-        yield row, found[0]
+        matching = [
+            text for name, text in texts.items() if re.fullmatch(r"t\d+", name) and shlex.quote(row["id"]) in text
+        ]
+        assert len(matching) == 1, (row["id"], len(matching))
+        yield row, matching[0]
 
 
 def test_report_is_written_when_a_probe_ran(finished: Finished) -> None:
@@ -84,9 +86,9 @@ def test_report_is_written_when_a_probe_ran(finished: Finished) -> None:
 
 
 def test_numbers_are_those_of_the_results_file(finished: Finished) -> None:
-    told = list(articles(finished))
-    assert {row["verdict"] for row, _ in told} == {"fair", "unfair", "undecided", "invalid"}
-    for row, text in told:
+    pairs = list(articles(finished))
+    assert {row["verdict"] for row, _ in pairs} == {"fair", "unfair", "undecided", "invalid"}
+    for row, text in pairs:
         assert row["verdict"] in text
         assert f"{row['items']:,} items" in text
         assert f"{row['attempts']:,} attempts" in text
@@ -115,13 +117,13 @@ def test_each_unfair_or_undecided_threshold_has_an_example(finished: Finished) -
                 assert f"{side['events']} of {side['graded']} answers" in text
             assert row["example"]["item"] in text
         else:
-            assert "most telling" not in text
+            assert "most influential" not in text
     assert shown >= 2
 
 
 def test_commands_repeat_thresholds_and_items(finished: Finished) -> None:
     page = finished.page.read_text(encoding="utf-8")
-    commands = [re.sub(r"&amp;", "&", found) for found in re.findall(r'<code class="command">(.*?)</code>', page)]
+    commands = [re.sub(r"&amp;", "&", command) for command in re.findall(r'<code class="command">(.*?)</code>', page)]
     repeats = [command for command in commands if "test_women_and_men" in command and "lean" in command]
     replays = [command for command in commands if "::test_screening[" in command.replace("&#39;", "'")]
     assert repeats
@@ -137,7 +139,7 @@ def test_commands_repeat_thresholds_and_items(finished: Finished) -> None:
         assert "0 ungraded" in done.stdout or "from the store" in done.stdout
 
 
-def test_page_loads_nothing_from_elsewhere(finished: Finished) -> None:
+def test_page_loads_no_external_resources(finished: Finished) -> None:
     texts = texts_of(finished.page)
     assert all(link.startswith("#") for link in texts.links), texts.links
     page = finished.page.read_text(encoding="utf-8")
@@ -202,9 +204,9 @@ def test_axe_finds_no_serious_violation(finished: Finished, open_page: OpenPage,
     page = open_page(finished.page, viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True)
     page.locator("#attempts-status", has_text="720").wait_for()
     page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
-    found = Axe().run(page).response["violations"]
-    serious = [(each["id"], [node["target"] for node in each["nodes"]][:3]) for each in found
-               if each["impact"] in ("serious", "critical")]  # fmt: skip
+    violations = Axe().run(page).response["violations"]
+    serious = [(violation["id"], [node["target"] for node in violation["nodes"]][:3]) for violation in violations
+               if violation["impact"] in ("serious", "critical")]  # fmt: skip
     assert serious == []
 
 
@@ -218,7 +220,7 @@ def test_print_has_all_sections(finished: Finished, open_page: OpenPage, tmp_pat
     page = open_page(finished.page)
     page.pdf(path=tmp_path / "report.pdf", format="A4")
     text = " ".join("".join(sheet.extract_text() for sheet in PdfReader(tmp_path / "report.pdf").pages).split())
-    for title in ("Thresholds", "Method and provenance", "Earlier runs", "most telling item", "Known limits"):
+    for title in ("Thresholds", "Method and provenance", "Earlier runs", "most influential item", "Known limits"):
         assert title in text
     for row in finished.results["thresholds"]:  # the folded ones too
         result = ThresholdResult.from_json(row)

@@ -27,7 +27,7 @@ PROBE = "test_hiring.py::test_hiring"
 def attempts(count: int = 60) -> list[GradedAttempt]:
     """Return items of twelve sources, with a prompt for each gender, asked three times, some ungraded."""
     generator = random.Random(3)
-    found = []
+    rows = []
     for number in range(count):
         prompts = [Prompt(f"{number}: hire a {group}?", {"gender": group}, {"n": number}) for group in ("woman", "man")]
         item = ProbeItem(f"item-{number}", prompts, f"source-{number % 12}", {"level": "senior"})
@@ -39,8 +39,8 @@ def attempts(count: int = 60) -> list[GradedAttempt]:
                     "score": Grade(generator.random()),
                     "word": Grade(generator.choice(["yes", "no"])),
                 }
-                found.append(report_views.graded(item, prompt, repetition, grades, None if number == 7 else "yes"))
-    return found
+                rows.append(report_views.graded(item, prompt, repetition, grades, None if number == 7 else "yes"))
+    return rows
 
 
 def view(samples: list[StoredSample]) -> Any:

@@ -171,7 +171,7 @@ def _example(threshold: ThresholdView) -> str:
     for side in example.sides:
         parts += [_side(side), ""]
     if example.command:
-        parts += ["Replay it with", "", fenced(example.command), ""]
+        parts += ["Repeat with", "", fenced(example.command), ""]
     return "\n".join([*parts, "</details>"])
 
 
@@ -181,10 +181,10 @@ def _side(side: SideView) -> str:
     answers = "\n\n".join(f"{number}. {_answer(graded)}" for number, graded in enumerate(shown, start=1))
     if len(side.attempts) > len(shown):
         answers += f"\n\n{len(side.attempts) - len(shown)} more answers"
-    which = "Asked" if len(side.attempts) == side.numbers.attempts else "One of its prompts"
+    which = "Prompt" if len(side.attempts) == side.numbers.attempts else "One of its prompts"
     whose = f"Group **{escape(side.group)}** in this item: " if side.group else "This item: "
     heading = f"{whose}{examples.tally(side.numbers)}. {which}:"
-    return "\n\n".join([heading, fenced(_cut(prompt)), "Answered:", fenced(answers)])
+    return "\n\n".join([heading, fenced(_cut(prompt)), "Answers:", fenced(answers)])
 
 
 def _answer(graded: GradedAttempt) -> str:
@@ -201,9 +201,9 @@ def _method(view: View) -> Iterator[str]:
     for fact in provenance_facts(view):
         yield f"- {fact.name}: {escape('; '.join(fact.lines)[:MOST_TEXT])}"
     if view.results.run.command:
-        yield f"- Again with: {escape(command_of_run(view.results.run)[:MOST_TEXT])}"
+        yield f"- Repeat with: {escape(command_of_run(view.results.run)[:MOST_TEXT])}"
     if promise := phrases.promise(view.results.thresholds):
-        yield f"- Promise: {promise}"
+        yield f"- {promise}"
 
 
 def _fitting(lines: Sequence[str], room: int) -> Sequence[str]:
@@ -229,4 +229,4 @@ def _left_out(sections: dict[str, list[str]], kept: dict[str, Sequence[str]], ru
     if not parts and all(len(kept[name]) == len(lines) for name, lines in sections.items()):
         return []
     missing = f"Left out, for GitHub's limit on the size of a summary: {', '.join(parts) or 'lines of the lists'}."
-    return [f"\n{missing} The whole: `pytest-fairness report {run[:8]}`."]
+    return [f"\n{missing} Full report: `pytest-fairness report {run[:8]}`."]

@@ -32,7 +32,7 @@ _STATES = ("fair", "unfair", "undecided", "invalid")
 def ranking_table(comparison: RunComparison) -> tuple[list[str], list[list[str]]]:
     """Return the heads, and a row of cells for each column of the comparison, best first."""
     suites = marked_suites(comparison)
-    heads = ["rank", "model", "release", "mark", *suites, *_STATES, "not asked"]
+    heads = ["rank", "model", "release", "mark", *suites, *_STATES, "missing"]
     rows = []
     for standing in rank_models(comparison):
         column = standing.column
@@ -51,7 +51,7 @@ def rank(standing: ModelRanking) -> str:
 def estimate_words(row: ThresholdResult | None) -> str:
     """Return an estimate with its interval: ``0.712 (0.634 to 0.798)``."""
     if row is None:
-        return "not asked"
+        return "not in this run"
     if row.estimate is None:
         return "not measured"
     value, low, high = figures(row, row.comparisons)

@@ -37,7 +37,7 @@ def lines(comparison: RunComparison, width: int = 80) -> Iterator[str]:
 
 
 def _league(comparison: RunComparison, width: int) -> Iterator[str]:
-    heads = ("rank", "no.", "release", "mark", "fair", "unfair", "undecided", "invalid", "not asked")
+    heads = ("rank", "no.", "release", "mark", "fair", "unfair", "undecided", "invalid", "missing")
     standings = rank_models(comparison)
     cells = [
         (
