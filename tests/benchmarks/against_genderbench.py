@@ -105,7 +105,7 @@ def equal() -> None:
         their = theirs(name, **options).metrics
         start = time.perf_counter()
         probe, measured = ours(name, **options)
-        found = probe.calculate([probe.prepared(attempts) for attempts in _by_item(measured)])
+        found = probe.calculate([probe.prepared(attempts) for attempts in _by_item(measured.selection)])
         assert found.keys() == their.keys()
         nans = [math.isnan(value) == math.isnan(found[metric]) for metric, value in their.items()]
         gap = max(abs(value - found[metric]) for metric, value in their.items() if not math.isnan(value))

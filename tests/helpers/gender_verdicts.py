@@ -45,7 +45,7 @@ def sample(probe: Callable[..., Any], model: Model) -> Measured:
     item_graders = {name: grader for name, grader in mark.kwargs["grade"].items() if name not in graders}
 
     async def ask() -> list[GradedAttempt]:
-        attempts = []
+        attempts: list[GradedAttempt] = []
         for item in mark.kwargs["items"]():
             first = len(attempts)
             for prompt in item.prompts:

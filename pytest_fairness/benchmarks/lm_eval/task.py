@@ -18,8 +18,7 @@ from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.items import ProbeItem, Prompt
 
 if TYPE_CHECKING:
-    from pytest_fairness.stats.measured import Measured
-    from pytest_fairness.stats.noninferiority.baseline import DeferredMeasured
+    from pytest_fairness.stats.measured import DeferredMeasured, Measured
 
 GroupOf = str | Callable[[Mapping[str, Any]], object]
 """A field of a document, a dotted path of fields, or a function of a document; None and "" are no group."""

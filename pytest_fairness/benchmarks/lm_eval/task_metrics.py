@@ -87,7 +87,7 @@ class TaskEstimates(Mapping[str, "Estimate"]):
 
 def _kinds(measured: Measured, task: LoadedTask) -> tuple[list[str], list[str]]:
     """Return the metrics whose values of all documents are 0 or 1, and the others."""
-    scores = [attempt.grades[SCORES] for attempt in measured._columns.attempts if SCORES in attempt.grades]
+    scores = [attempt.grades[SCORES] for attempt in measured.selection.columns.attempts if SCORES in attempt.grades]
     kept = [score.value for score in scores if score.ungraded is None]
     keys = list(dict.fromkeys([*task.keys, *(key for value in kept for key in value)]))
 
