@@ -7,6 +7,7 @@ import os
 from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -62,7 +63,8 @@ class OpenAIBatchImport(Importer):
         except OSError as error:
             raise FairnessError(f"{out} cannot be written: {error.strerror}") from None
         finally:
-            partial.unlink(missing_ok=True)
+            with suppress(OSError):
+                partial.unlink(missing_ok=True)
         missing = len(requests) - counts["answered"]
         notes = [f"{missing:,} of {len(requests):,} requests have no answer: they are ungraded"] if missing else []
         return [

@@ -10,6 +10,7 @@ from abc import abstractmethod
 from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -77,20 +78,22 @@ def write_table(
     """
     builder = _TableBuilder(source, dict(selected or {}))
     partial = out.with_name(f"{out.name}.{os.getpid()}.partial")
-    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="backslashreplace") as spool:
-        for answer in answers:
-            builder.add(answer, spool)
-        table = builder.finish()
-        spool.seek(0)
-        try:
+    try:
+        with tempfile.TemporaryFile("w+", encoding="utf-8", errors="backslashreplace") as spool:
+            for answer in answers:
+                builder.add(answer, spool)
+            table = builder.finish()
+            spool.seek(0)
             out.parent.mkdir(parents=True, exist_ok=True)
             with partial.open("w", encoding="utf-8", errors="backslashreplace") as file:
                 for line in spool:
                     file.write(json.dumps(builder.row(json.loads(line)), ensure_ascii=False) + "\n")
             partial.replace(out)
-        except OSError as error:
+    except OSError as error:
+        raise FairnessError(f"{out} cannot be written: {error.strerror or error}") from None
+    finally:
+        with suppress(OSError):
             partial.unlink(missing_ok=True)
-            raise FairnessError(f"{out} cannot be written: {error.strerror}") from None
     return table
 
 

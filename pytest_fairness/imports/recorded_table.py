@@ -147,7 +147,7 @@ class RecordedTable:
             if sources.setdefault(item, source) != source:
                 raise FairnessError(f"{self.path}, row {number}: {item!r} has another {self._source} than before")
             prompts.setdefault(item, []).append(self._prompt(number, row, item, grades))
-        return [ProbeItem(item, rows, sources[item]) for item, rows in prompts.items()]
+        return [ProbeItem(item, rows, sources[item], _shared(rows)) for item, rows in prompts.items()]
 
     def _prompt(self, number: int, row: Mapping[str, Any], item: str, grades: set[str]) -> Prompt:
         scores = {name: _plain(row.get(name)) for name in self.grades}
@@ -171,8 +171,10 @@ class RecordedModel:
         self.name = self.key = name
         self._scores = scores
 
-    async def answer(self, prompt: Prompt, repetition: int) -> Answer:  # noqa: ARG002 - a row has one answer
-        """Return the scores of a row as JSON. Raises `PermanentError` for a prompt that is none."""
+    async def answer(self, prompt: Prompt, repetition: int) -> Answer:
+        """Return the scores of a row as JSON. Raises `PermanentError` for a prompt that is none, and a repetition."""
+        if repetition:
+            raise PermanentError(f"{self.name}: a row of a table is one answer: leave --fairness-repetitions out")
         scores = self._scores.get(prompt.text)
         if scores is None:
             raise PermanentError(f"{self.name} has answered the rows of a table, and was asked {prompt.text!r:.80}")
@@ -204,6 +206,12 @@ class RecordedScore:
             return Grade.none("error", "the answer is no row of the table: its model is RecordedTable.model")
         value = scores[self.column]
         return Grade.none("unparsed", "empty in the table") if value is None else Grade(value)
+
+
+def _shared(prompts: Sequence[Prompt]) -> dict[str, Any]:
+    """Return the metadata that all prompts of an item have: an option may choose items by it."""
+    first, *others = (prompt.metadata for prompt in prompts)
+    return {name: value for name, value in first.items() if all(other.get(name) == value for other in others)}
 
 
 def _as_json(scores: Mapping[str, Any]) -> str:

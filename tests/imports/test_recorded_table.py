@@ -84,6 +84,17 @@ def test_declared_table_is_judged_as_its_estimates_say(
     assert (alike["model"], alike["items"], alike["attempts"]) == ("recorded:gpt-5-mini", 40, 80)
 
 
+def test_items_are_chosen_by_what_their_rows_share(pytester: pytest.Pytester, folder: Path) -> None:
+    (folder / "screening.probe.yaml").write_text(DECLARED % ("", 0.35), encoding="utf-8")
+    judged = results(pytester, "--fairness-where=level=senior")
+    assert (judged["alike"]["items"], judged["alike"]["verdict"]) == (20, "undecided")
+
+
+def test_row_is_one_answer_however_often_it_is_requested(pytester: pytest.Pytester, folder: Path) -> None:
+    (folder / "screening.probe.yaml").write_text(DECLARED % ("", 0.35), encoding="utf-8")
+    assert results(pytester, "--fairness-repetitions=2")["alike"]["verdict"] == "invalid"
+
+
 def test_suite_in_python_is_judged_as_the_declared_one(pytester: pytest.Pytester, folder: Path) -> None:
     pytester.makepyfile(test_screening=SUITE)
     (folder / "screening.probe.yaml").write_text(DECLARED % ("", 0.3), encoding="utf-8")

@@ -115,6 +115,8 @@ def test_missing_files_and_folders_are_refused(tmp_path: Path, capsys: pytest.Ca
     file = write(tmp_path / "samples.jsonl", [sample(0)])
     assert main(["import", "lm-eval", str(file), "--out", str(tmp_path / "table.csv")]) == 2
     assert "let its name end in .jsonl" in capsys.readouterr().err
+    assert main(["import", "lm-eval", str(file), "--out", str(file / "table.jsonl")]) == 2
+    assert "cannot be written: " in capsys.readouterr().err
 
 
 def test_numbers_that_json_does_not_know_are_ungraded(tmp_path: Path, imported: Import) -> None:
