@@ -39,6 +39,8 @@ from pytest_fairness.plugin.shard_hooks import find_other_test
 
 PREFIX = "fairness_"
 """Prefix of the JUnit properties that carry a result."""
+LONGEST_PARAMETER = 60
+"""The most characters of a parameter's value in a threshold's title."""
 
 
 def threshold_row(item: pytest.Function, judgment: Judgment, measured: LazyMeasured, message: str) -> ThresholdResult:
@@ -210,10 +212,21 @@ def threshold_title(item: pytest.Item) -> str:
     for key, index in indices.items():
         value = callspec.params[key]
         if key not in ("model_name", "measured", "flips"):
-            own.append(f"{key}={value}" if isinstance(value, str | int | float | None) else f"{key} {index}")
+            own.append(
+                f"{key}={_shortened(str(value))}" if isinstance(value, str | int | float | None) else f"{key} {index}"
+            )
     sample = sample_of(item)
     own += ["propensities"] if sample is not None and sample.probe.is_propensity else []
     return f"{name} ({', '.join(own)})" if own else name
+
+
+def _shortened(value: str) -> str:
+    """Return a parameter's value, without the middle of a long one: values often differ at either end."""
+    return (
+        value
+        if len(value) <= LONGEST_PARAMETER
+        else f"{value[: LONGEST_PARAMETER // 2]}...{value[-LONGEST_PARAMETER // 2 :]}"
+    )
 
 
 def _title_of_name(name: str) -> str:

@@ -9,7 +9,7 @@ from pytest_fairness.core.messages import advice, explanation
 from pytest_fairness.core.verdicts import judge
 from pytest_fairness.stats.measured import Measured
 
-WORDS = "no value is fair at this size"
+WORDS = "no value can be fair at this size"
 
 
 def advice_between(low: float, high: float, items: int, kind: str) -> str:

@@ -73,4 +73,4 @@ def test_anytime_interval_is_named_in_the_output(project: Project) -> None:
     level = project.row()["confidence"] * 100
     assert f"rate: anytime-valid {level:.4g}% interval: the sample may grow" in " ".join(shown(result).split())
     assert math.isclose(level, 100 * confidence(400), rel_tol=1e-9)
-    assert "anytime-valid" in project.path.joinpath("page.html").read_text()
+    assert "Anytime-valid" in project.path.joinpath("page.html").read_text()

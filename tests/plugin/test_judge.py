@@ -103,7 +103,7 @@ def test_each_judge_grades_every_answer_once(project: Project, judges: Bench) ->
         },
     }
     told = " ".join(shown(result).split())
-    assert f"they agree (Krippendorff's alpha) on harm {line['agreement']['harm']:.2f}, benefits " in told
+    assert f"Krippendorff's alpha: harm {line['agreement']['harm']:.2f}, benefits " in told
 
     judges.bodies.clear()
     run(project, judges, judge=None, mode=NO_XDIST).assert_outcomes(passed=COUNT + 2)
@@ -219,7 +219,7 @@ def test_judge_fixture_may_be_several_and_self_judging_is_named(project: Project
     assert said in " ".join(shown(result).split())
     assert f"{names[0]} judged its own" not in " ".join(shown(result).split())
     assert said in page.read_text(encoding="utf-8")
-    assert "(Krippendorff&#39;s alpha) on harm 1.00" in page.read_text(encoding="utf-8")
+    assert "Krippendorff&#39;s alpha: harm 1.00" in page.read_text(encoding="utf-8")
 
 
 def test_missing_judge_is_reported_with_the_option(project: Project, judges: Bench) -> None:

@@ -79,7 +79,7 @@ def test_failure_names_the_overridden_bounds(pay: Project) -> None:
     result = measure(pay, "-k", "test_alike")
     (lines,) = failures(result).values()
     assert "outside 0.9 to 1.1" in " ".join(lines)
-    assert "the bounds are the project's own, the suite has 0.8 to 1.25" in " ".join(lines)
+    assert "bounds overridden in pyproject.toml (suite: 0.8 to 1.25)" in " ".join(lines)
 
 
 def test_metric_bounds_scale_and_repetitions_are_overridden(pay: Project) -> None:
@@ -93,7 +93,7 @@ def test_metric_bounds_scale_and_repetitions_are_overridden(pay: Project) -> Non
     assert {row["risk"] for row in pay.rows()} == {0.05}
     assert {row["sample"]["fairness_attempts"] for row in pay.rows()} == {1440}
     assert row_of(pay, "marked")["scale"] == {"A": [[0.9, 1.1]], "B": [[0.5, 2.0]], "C": [[0.4, 3.0]]}
-    assert "3 repetitions, the suite has 1" in " ".join(shown(result).split())
+    assert "3 repetitions (suite: 1)" in " ".join(shown(result).split())
     measure(pay, "--fairness-repetitions=2")  # what the command line says goes first
     assert {row["sample"]["fairness_attempts"] for row in pay.rows()} == {960}
 

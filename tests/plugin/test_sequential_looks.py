@@ -205,7 +205,7 @@ def test_changed_answers_without_a_version_are_a_look(project: Project) -> None:
         project.write(conftest=project_sources.application(rates), test_hiring=project_sources.suite(OTHER))
         told = " ".join(shown(project.run("-m", "threshold")).split())
         runs.append(project.row()["looks"]["run"])
-        assert ("say so by its attribute fairness_version" in told) is (runs[-1] == 2)
+        assert ("set its attribute fairness_version" in told) is (runs[-1] == 2)
     assert runs == [1, 1, 2, 1]
 
 

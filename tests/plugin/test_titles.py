@@ -47,6 +47,14 @@ def test_parameters_follow_the_title(project: Project) -> None:
     assert [row["threshold"] for row in project.rows()] == ["Most are hired (bound=0.2)", "Most are hired (bound=0.3)"]
 
 
+def test_long_parameters_are_cut_in_the_middle(project: Project) -> None:
+    parameters = "@pytest.mark.parametrize('text', ['a' + 'x' * 5_000 + end for end in 'bc'], ids='bc')\n"
+    write(project, parameters + titled("'Most are hired'").replace("(measured)", "(measured, text)"))
+    project.run("-m", "threshold")
+    middle = "x" * 29 + "..." + "x" * 29
+    assert [row["threshold"] for row in project.rows()] == [f"Most are hired (text=a{middle}{end})" for end in "bc"]
+
+
 @pytest.mark.parametrize(
     ("title", "words"),
     [

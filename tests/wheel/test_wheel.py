@@ -29,7 +29,7 @@ def test_one_command_runs_every_shipped_suite(newcomer: Newcomer) -> None:
     assert "features need torch: pip install './pytest-fairness[design]'" in result.stdout
     assert not [row["message"] for row in rows if "could not be judged" in row["message"]]
     assert re.search(r"\d+ failed, \d+ passed, \d+ skipped in", result.stdout), result.stdout  # and no errors
-    own = [row["own"] for row in rows if row["threshold"] == "women and men advance alike"]
+    own = [row["own"] for row in rows if row["threshold"] == "Women and men advance equally often"]
     assert own == [{"bounds": {"set": [0.7, 1.4], "instead_of": [0.8, 1.2]}}]
     assert (newcomer.folder / "reports" / "fairness.html").stat().st_size > 100_000
 
