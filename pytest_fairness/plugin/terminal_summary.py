@@ -84,7 +84,7 @@ def table(rows: Sequence[ThresholdResult], width: int) -> Iterator[tuple[str, Th
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class TableColumn:
     """A column of the table of thresholds."""
 
     head: str
@@ -93,14 +93,14 @@ class Column:
     """Whether its texts are cut where a terminal is too narrow."""
 
 
-def _columns(rows: Sequence[ThresholdResult]) -> list[Column]:
+def _columns(rows: Sequence[ThresholdResult]) -> list[TableColumn]:
     return [
-        Column("suite", lambda row: row.suite),
-        Column("threshold", lambda row: row.threshold, is_cut=True),
-        Column(f"estimate ({_level(rows)} CI)", _estimate),
-        Column("bounds", lambda row: bounds_of(row) or "-"),
-        Column("mark", lambda row: row.mark or NOT_MARKED),
-        Column("verdict", _verdict),
+        TableColumn("suite", lambda row: row.suite),
+        TableColumn("threshold", lambda row: row.threshold, is_cut=True),
+        TableColumn(f"estimate ({_level(rows)} CI)", _estimate),
+        TableColumn("bounds", lambda row: bounds_of(row) or "-"),
+        TableColumn("mark", lambda row: row.mark or NOT_MARKED),
+        TableColumn("verdict", _verdict),
     ]
 
 
