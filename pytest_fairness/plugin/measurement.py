@@ -1,4 +1,4 @@
-"""The objects behind `probe_item` and `measured`: they take answers from the engine and grade them."""
+"""The object behind `measured`: it takes the answers of a whole sample from the engine and grades them."""
 
 from __future__ import annotations
 
@@ -26,11 +26,10 @@ from pytest_fairness.plugin.shard_hooks import defer_to_others
 from pytest_fairness.plugin.work_plan import PlannedTest
 
 if TYPE_CHECKING:
-    from pytest_fairness.core.attempts import Attempt, GradedAttempt
-    from pytest_fairness.core.items import ProbeItem, Prompt
+    from pytest_fairness.core.attempts import GradedAttempt
+    from pytest_fairness.core.items import Prompt
     from pytest_fairness.core.protocols import BatchGrader, Grader, ItemGrader
     from pytest_fairness.engine.probe_sample import ProbeSample
-    from pytest_fairness.plugin.identity import ItemOf
     from pytest_fairness.plugin.markers import Probe
     from pytest_fairness.stats.measured import Measured
     from pytest_fairness.store.looks import StoredLook
@@ -58,81 +57,6 @@ def graders_of(probe: Probe, request: pytest.FixtureRequest) -> dict[str, Grader
     except FairnessError as error:
         pytest.fail(f"probe {probe.function.__name__}: {error}", pytrace=False)
     return graders
-
-
-class ProbeItemHandle:
-    """One probe item in its test: ``probe_item.measure(model)`` asks all of its prompts."""
-
-    def __init__(self, request: pytest.FixtureRequest, measured: ItemOf, model_name: str | None) -> None:
-        self._fairness = request.config.stash[SESSION]
-        self._node = request.node
-        self._model_name = model_name
-        self._measured = measured
-        self._planned = PlannedTest(model_name, measured.sample, (measured.index,))
-        self._probe = measured.sample.probe
-        self._place = measured.index
-        self._graders = graders_of(self._probe, request)
-
-    @property
-    def item(self) -> ProbeItem:
-        return self._probe.items[self._place]
-
-    @property
-    def id(self) -> str:
-        return self.item.id
-
-    @property
-    def prompts(self) -> Sequence[Prompt]:
-        return self.item.prompts
-
-    @property
-    def source(self) -> str | None:
-        return self.item.source
-
-    @property
-    def metadata(self) -> Mapping[str, Any]:
-        return self.item.metadata
-
-    def measure(self, model: object) -> list[GradedAttempt]:
-        """Return this item's graded attempts: prompts in order, each with its repetitions.
-
-        ``model`` is the fixture's value: a model, or any callable from text to text.
-        The test fails where an attempt could not be made in spite of retries.
-        """
-        try:
-            subject = self._fairness.models.wrap(model, self._model_name)
-        except FairnessError as error:
-            self._fairness.causes.end(self._node, str(error), self._fairness.work.attempts_of(self._measured))
-        failure = ""
-        try:
-            sample = self._fairness.work.sample(self._planned, subject)
-            sample.grade_with(self._graders)
-            attempts = sample.measure(self._place)
-        except RunStoppedError as error:
-            pytest.skip(str(error))
-        except FairnessError as error:
-            failure = str(error)
-        if failure:  # outside of the block: the test shows its line alone
-            self._fairness.causes.fail(self._node, failure)
-        about = [("fairness_probe", self._probe.id), ("fairness_item", self.id), ("fairness_model", subject.name)]
-        self._node.user_properties[:] = [*about, *counts(attempts).to_json().items()]
-        self._end_by_errors([graded.attempt for graded in attempts], "{} of {} attempts could not be made: {}")
-        self._end_by_errors(sample.questions(self._place), "{} of {} questions of its graders got no answer: {}")
-        self._fairness.causes.passed()
-        return attempts
-
-    def _end_by_errors(self, attempts: Sequence[Attempt], message: str) -> None:
-        """End the test where some attempts are errors, in one line where their model could not be asked at all."""
-        errors = [attempt.error for attempt in attempts if attempt.error is not None]
-        causes = self._fairness.engine.answers.causes
-        if cause := next((error for error in errors if error in causes), None):
-            self._fairness.causes.end(self._node, cause, errors.count(cause))
-        if errors:
-            text = message.format(len(errors), len(attempts), errors[0])
-            self._fairness.causes.fail(self._node, text, errors[0], len(errors))
-
-    def __repr__(self) -> str:
-        return f"<probe item {self.id}>"
 
 
 def counts(attempts: Sequence[GradedAttempt]) -> SampleCounts:

@@ -11,6 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pytest_fairness.core
+from pytest_fairness.core.dry_run_results import (
+    CallCost,
+    CertifiedThreshold,
+    CertifyResult,
+    FieldDifference,
+    NeededSample,
+    PlannedThreshold,
+    PlanResult,
+    ScenarioResult,
+    TruthResult,
+    VerdictShares,
+    VerifiedThreshold,
+    VerifyResult,
+)
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.results import (
     READABLE,
@@ -71,6 +85,37 @@ def test_results_survive_json(rows: list[ThresholdResult]) -> None:
     marks = (MarkResult(model="m", suite="s", mark="A"), MarkResult(model="m", harm="h"))
     whole = RunResults(run=RunResult(id="a", started="b"), thresholds=tuple(rows), marks=marks)
     assert read_results(json.loads(json.dumps(whole.to_json())), "file.json") == whole
+
+
+def test_sections_of_dry_runs_survive_json() -> None:
+    cost = CallCost(questions=0, price=(1.0, 2.0), calls=4, stored=1, tokens_from="characters", input=9.5, output=1.0)
+    shares = {"fair": 0.9, "unfair": 0.0, "undecided": 0.1, "invalid": 0.0}
+    row = PlannedThreshold(
+        id="t", suite="s", probe="p", threshold="alike", model=None, items=2, sources=2, repetitions=1,
+        looks=((2, 1, 4, 2),), basis="assumptions", needed=NeededSample(items=7), cost=cost,
+        scenarios=(ScenarioResult(truth="parity", draws=40, attempts=4.0, **shares),),
+    )  # fmt: skip
+    truth = TruthResult(value=None, planned=VerdictShares(fair=1.0, unfair=0.0, undecided=0.0), **shares)
+    certified = CertifiedThreshold(id="t", suite="s", threshold="alike", model="m", truths={"parity": truth}, kept=True)
+    different = FieldDifference(field="bounds", file=[0.8, None], now=None)
+    whole = RunResults(
+        run=RunResult(id="a", started="b"),
+        plan=PlanResult(thresholds=(row,)),
+        certify=CertifyResult(run="a", thresholds=(certified,)),
+        verify=VerifyResult(
+            run="a", same=False, as_in_the_file=0, thresholds=(VerifiedThreshold(id="t", differences=(different,)),)
+        ),
+    )
+    assert read_results(json.loads(json.dumps(whole.to_json())), "file.json") == whole
+
+
+def test_uncertified_row_of_an_earlier_file_is_read() -> None:
+    row = {"id": "t", "suite": "s", "threshold": "alike", "model": "m", "reason": "it compares nothing"}
+    content = {"schema": 2, "run": {"id": "a", "started": "b"}, "certify": {"run": "a", "thresholds": [row]}}
+    certify = read_results(content, "file.json").certify
+    assert certify is not None
+    (threshold,) = certify.thresholds
+    assert (threshold.reason, threshold.kept, dict(threshold.truths)) == ("it compares nothing", None, {})
 
 
 def test_the_shipped_schema_is_that_of_the_dataclasses() -> None:

@@ -47,8 +47,7 @@ class Plan:
         if key not in self._prospects:
             self._prospects[key] = PilotData(self._fairness, measured)
         prospect = self._prospects[key]
-        prediction = predict(item, prospect)
-        return PlannedThreshold(
+        row = PlannedThreshold(
             id=item.nodeid,
             suite=measured.probe.suite,
             probe=measured.probe.id,
@@ -59,14 +58,9 @@ class Plan:
             repetitions=prospect.repetitions,
             looks=prospect.look.plan,
             basis="pilot" if prospect.has_pilot else "assumptions",
-            cannot_pass=prediction.cannot_pass,
-            scenarios=prediction.scenarios,
-            fair_draws=prediction.fair_draws,
-            needed=prediction.needed,
-            detectable=prediction.detectable,
-            narrow=prediction.narrow,
             cost=prospect.cost(),
         )
+        return predict(item, row, prospect)
 
     def conclude(self) -> None:
         """Write the predictions, and the totals of each model."""

@@ -6,7 +6,7 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from statistics import fmean
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_fairness.core.decisions import Verdict
-from pytest_fairness.core.dry_run_results import DetectableValues, NeededSample, ScenarioResult
+from pytest_fairness.core.dry_run_results import NeededSample, PlannedThreshold, ScenarioResult
 from pytest_fairness.core.formatting import format_subject
 from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.plugin.dry_runs.forecasts import Forecast
@@ -63,24 +63,12 @@ class Rehearsals:
         return ScenarioResult(truth=truth, draws=len(self.judgments), attempts=self.attempts, **shares)
 
 
-@dataclass(frozen=True, slots=True)
-class Prediction:
-    """A threshold before its run; the fields are those of `PlannedThreshold`."""
-
-    cannot_pass: str
-    scenarios: Sequence[ScenarioResult] = ()
-    fair_draws: str = ""
-    needed: NeededSample | None = None
-    detectable: DetectableValues | None = None
-    narrow: str = ""
-
-
-def predict(item: pytest.Function, prospect: PilotData) -> Prediction:
-    """Return the prediction of a threshold before its run."""
+def predict(item: pytest.Function, row: PlannedThreshold, prospect: PilotData) -> PlannedThreshold:
+    """Return the row of a threshold with its prediction."""
     planned = _with_looks(item, prospect)
     mistake = next((judgment.mistake for judgment in planned.judgments if judgment.mistake), "")
     if mistake:
-        return Prediction(mistake)
+        return replace(row, cannot_pass=mistake)
     pilot = prospect.measured_pilot()
     forecast = Forecast.of(planned.judgments, None if pilot is None else evaluate_on(item, pilot))
     scenarios = [planned.scenario("as in the pilot" if prospect.has_pilot else "parity")]
@@ -89,9 +77,10 @@ def predict(item: pytest.Function, prospect: PilotData) -> Prediction:
         other = _with_looks(item, prospect, gap)
         scenarios.append(other.scenario(f"{gap.group} at {gap.ratio:.2g} times"))
     cannot_pass = "" if planned.share(Verdict.FAIR) else _never_fair(item, prospect)
-    return Prediction(
-        cannot_pass,
-        scenarios,
+    return replace(
+        row,
+        cannot_pass=cannot_pass,
+        scenarios=scenarios,
         fair_draws="".join("01"[j.verdict is Verdict.FAIR] for j in planned.judgments),
         needed=None if cannot_pass else _needed(item, prospect, forecast, planned),
         detectable=None if forecast is None else forecast.detectable(),

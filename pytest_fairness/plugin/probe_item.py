@@ -1,0 +1,94 @@
+"""The object behind `probe_item`: it takes the answers of one item from the engine and grades them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.engine.errors import RunStoppedError
+from pytest_fairness.plugin.measurement import counts, graders_of
+from pytest_fairness.plugin.session import SESSION
+from pytest_fairness.plugin.work_plan import PlannedTest
+
+if TYPE_CHECKING:
+    from pytest_fairness.core.attempts import Attempt, GradedAttempt
+    from pytest_fairness.core.items import ProbeItem, Prompt
+    from pytest_fairness.plugin.identity import ItemOf
+
+
+class ProbeItemHandle:
+    """One probe item in its test: ``probe_item.measure(model)`` asks all of its prompts."""
+
+    def __init__(self, request: pytest.FixtureRequest, measured: ItemOf, model_name: str | None) -> None:
+        self._fairness = request.config.stash[SESSION]
+        self._node = request.node
+        self._model_name = model_name
+        self._measured = measured
+        self._planned = PlannedTest(model_name, measured.sample, (measured.index,))
+        self._probe = measured.sample.probe
+        self._index = measured.index
+        self._graders = graders_of(self._probe, request)
+
+    @property
+    def item(self) -> ProbeItem:
+        return self._probe.items[self._index]
+
+    @property
+    def id(self) -> str:
+        return self.item.id
+
+    @property
+    def prompts(self) -> Sequence[Prompt]:
+        return self.item.prompts
+
+    @property
+    def source(self) -> str | None:
+        return self.item.source
+
+    @property
+    def metadata(self) -> Mapping[str, Any]:
+        return self.item.metadata
+
+    def measure(self, model: object) -> list[GradedAttempt]:
+        """Return this item's graded attempts: prompts in order, each with its repetitions.
+
+        ``model`` is the fixture's value: a model, or any callable from text to text.
+        The test fails where an attempt could not be made in spite of retries.
+        """
+        try:
+            subject = self._fairness.models.wrap(model, self._model_name)
+        except FairnessError as error:
+            self._fairness.causes.end(self._node, str(error), self._fairness.work.attempts_of(self._measured))
+        failure = ""
+        try:
+            sample = self._fairness.work.sample(self._planned, subject)
+            sample.grade_with(self._graders)
+            attempts = sample.measure(self._index)
+        except RunStoppedError as error:
+            pytest.skip(str(error))
+        except FairnessError as error:
+            failure = str(error)
+        if failure:  # outside of the block: the test shows its line alone
+            self._fairness.causes.fail(self._node, failure)
+        about = [("fairness_probe", self._probe.id), ("fairness_item", self.id), ("fairness_model", subject.name)]
+        self._node.user_properties[:] = [*about, *counts(attempts).to_json().items()]
+        self._end_by_errors([graded.attempt for graded in attempts], "{} of {} attempts could not be made: {}")
+        self._end_by_errors(sample.questions(self._index), "{} of {} questions of its graders got no answer: {}")
+        self._fairness.causes.passed()
+        return attempts
+
+    def _end_by_errors(self, attempts: Sequence[Attempt], message: str) -> None:
+        """End the test where some attempts are errors, in one line where their model could not be asked at all."""
+        errors = [attempt.error for attempt in attempts if attempt.error is not None]
+        causes = self._fairness.engine.answers.causes
+        if cause := next((error for error in errors if error in causes), None):
+            self._fairness.causes.end(self._node, cause, errors.count(cause))
+        if errors:
+            text = message.format(len(errors), len(attempts), errors[0])
+            self._fairness.causes.fail(self._node, text, errors[0], len(errors))
+
+    def __repr__(self) -> str:
+        return f"<probe item {self.id}>"
