@@ -228,13 +228,13 @@ def kinked(functional: Functional, values: Floats, clustering: Clustering, estim
 def _is_rough(
     scale: Scale, near: tuple[Floats, Floats], far: tuple[Floats, Floats], middle: float, error: float
 ) -> bool:
-    """Return whether second differences of values near and far depart from those of a smooth function."""
+    """Return whether second differences of values near and far depart from those of a smooth function, or have none."""
     with np.errstate(invalid="ignore"):
         close, wide = (scale.every(above) + scale.every(below) - 2 * middle for above, below in (near, far))
         departure = np.abs(wide - 16 * close)
     departure = departure[np.isfinite(departure)]
     rounding = ROUNDING * max(1.0, abs(middle))
-    return bool(len(departure) and float(np.sqrt(np.square(departure).mean())) > ROUGH * error + rounding)
+    return not len(departure) or float(np.sqrt(np.square(departure).mean())) > ROUGH * error + rounding
 
 
 def cluster_sums(values: Floats, clustering: Clustering) -> tuple[Floats, Floats]:
