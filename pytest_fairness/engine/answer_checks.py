@@ -12,6 +12,8 @@ from pytest_fairness.core.errors import ModelError, PermanentError
 from pytest_fairness.core.secrets import redacted
 
 _MOST_TOKENS = 10**9
+LONGEST = 2_000_000
+"""Characters of an answer: no model writes as much, and graders and reports read it all."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -34,6 +36,8 @@ def checked_answer(answer: object, model: str) -> Answer:
         value = getattr(answer, name)
         if not isinstance(value, str) and not (value is None and name in optional):
             raise PermanentError(f"{model} returned an Answer whose {name} is {value!r:.60}: it must be a text")
+    if len(answer.text) > LONGEST:
+        raise PermanentError(f"{model} returned {len(answer.text):,} characters: at most {LONGEST:,} are taken")
     if isinstance(answer.latency, bool) or not isinstance(answer.latency, int | float):
         raise PermanentError(f"{model} returned an Answer whose latency is {answer.latency!r:.60}: it must be seconds")
     usage: object = answer.usage

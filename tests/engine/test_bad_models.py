@@ -19,6 +19,7 @@ from pytest_fairness.core.errors import FairnessError, FatalError, PermanentErro
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.engine import dispatcher
 from pytest_fairness.engine import engine as engine_module
+from pytest_fairness.engine.answer_checks import LONGEST
 from pytest_fairness.engine.budget import Budget, Caps
 from pytest_fairness.engine.engine import Engine
 from pytest_fairness.engine.errors import BudgetExceededError, RunStoppedError
@@ -152,6 +153,12 @@ def test_attempt_ends_after_any_application_behavior(engine: Engine, does: Does,
 )
 def test_invalid_answer_is_reported_in_one_line(engine: Engine, does: Does, says: str) -> None:
     assert says in (attempt_of(engine, Own(does, next(names))).error or "")
+
+
+def test_endless_answer_is_an_error(engine: Engine) -> None:
+    """Regression: graders read each of 32 million characters, for minutes."""
+    attempt = attempt_of(engine, Own(lambda: Answer("x" * (LONGEST + 1)), "long"))
+    assert attempt.error == "long returned 2,000,001 characters: at most 2,000,000 are taken"
 
 
 def test_invalid_token_counts_do_not_lose_the_answer(engine: Engine) -> None:
