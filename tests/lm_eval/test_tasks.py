@@ -184,7 +184,9 @@ def test_invalid_option_is_refused(tasks: Project, arguments: list[str], line: s
 
 
 def test_model_without_likelihoods_is_refused(tasks: Project) -> None:
-    tasks.write(conftest="import pytest\n\n@pytest.fixture(scope='session')\ndef model():\n    return lambda text: 'yes'\n")
+    tasks.write(
+        conftest="import pytest\n\n@pytest.fixture(scope='session')\ndef model():\n    return lambda text: 'yes'\n"
+    )
     result = tasks.run(*options(["choices"]))
     assert "gives no probabilities of options" in result.stdout.str()
     assert set(tasks.verdicts().values()) == {"invalid"}
