@@ -253,7 +253,7 @@ def test_openai_echo_that_does_not_fit_is_refused(
 )
 def test_openai_echo_names_the_most_probable_text(
     tops: list[dict[str, float] | None],
-    greedy: bool | None,  # noqa: FBT001
+    greedy: bool | None,
 ) -> None:
     logprobs = {"tokens": ["Is she?", " yes"], "token_logprobs": [None, -0.5], "top_logprobs": tops}
     assert text_in({"logprobs": logprobs}, "Is she?", " yes") == OptionLikelihood.exact(-0.5, 1, greedy=greedy)
