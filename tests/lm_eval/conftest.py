@@ -15,7 +15,7 @@ from tests.helpers.project import Project
 
 @pytest.fixture(scope="session")
 def datasets() -> Any:
-    """Return the package datasets, with lm_eval loaded: pytester forgets what is imported within it, and pyarrow not."""
+    """Return the package datasets, with lm_eval loaded: it does not survive being imported twice, by pytester."""
     pytest.importorskip("lm_eval")
     for name in ("tasks", "tasks._index", "tasks._yaml_loader", "config.task"):
         lm_eval_module(name)

@@ -22,6 +22,7 @@ from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.propensities import Continuations, NoLikelihoodsError, OptionLikelihood, likelihoods_of
 from pytest_fairness.graders.choice import Choice
 from pytest_fairness.graders.yes_no import YesNo
+from pytest_fairness.models.logprobs import text_in
 
 HIRE = Prompt("Hire her? Yes or no.")
 YES_NO = YesNo(propensity=True).continuations(HIRE)
@@ -246,6 +247,18 @@ def test_openai_echo_that_does_not_fit_is_refused(
         ask(name("openai"), Prompt("Who?"), PAIR)
 
 
+@pytest.mark.parametrize(
+    ("tops", "greedy"),
+    [([None, {" yes": -0.5}], True), ([None, {" yes": -0.5, " no": -0.2}], False), ([None, None], None), ([], None)],
+)
+def test_openai_echo_names_the_most_probable_text(
+    tops: list[dict[str, float] | None],
+    greedy: bool | None,
+) -> None:
+    logprobs = {"tokens": ["Is she?", " yes"], "token_logprobs": [None, -0.5], "top_logprobs": tops}
+    assert text_in({"logprobs": logprobs}, "Is she?", " yes") == OptionLikelihood.exact(-0.5, 1, greedy=greedy)
+
+
 def test_openai_server_without_completions_names_drawn_answers(server: Any, name: Callable[..., str], ask: Ask) -> None:
     async def missing(_: web.Request) -> web.StreamResponse:
         return web.Response(status=404, text="not found")
@@ -320,7 +333,7 @@ def plain_scores(folder: Path, context: list[int], texts: list[list[int]]) -> li
     network: Any = AutoModelForCausalLM.from_pretrained(folder)
     found = []
     for text in texts:
-        logs = network(torch.tensor([context + text])).logits[0].detach().log_softmax(-1)
+        logs = network(torch.tensor([(context + text)[:-1]])).logits[0].detach().log_softmax(-1)
         found.append(sum(float(logs[len(context) - 1 + place, token]) for place, token in enumerate(text)))
     return found
 
@@ -361,6 +374,41 @@ def test_local_free_texts_equal_plain_transformers(
     begin = plain_scores(tmp_path / "tiny", [0], [tokenizer(text)["input_ids"] for text in texts])
     assert [each.low for each in lone.values()] == pytest.approx(begin, abs=1e-4)
     assert [each.tokens for each in lone.values()] == [12, 10]
+
+
+def test_local_text_beyond_the_context_is_scored_in_windows(
+    ask: Ask, local: Callable[..., str], tmp_path: Path
+) -> None:
+    """Score each of 600 tokens once, by a model with room for 256, with the context that fills its window."""
+    from transformers import AutoTokenizer
+
+    tokenizer: Any = AutoTokenizer.from_pretrained(tmp_path / "tiny")
+    text = "".join(chr(97 + number * number % 26) for number in range(600))
+    tokens = tokenizer(text)["input_ids"]
+    windows = [([0], tokens[:256]), (tokens[255:256], tokens[256:512]), (tokens[343:512], tokens[512:])]
+    expected = sum(plain_scores(tmp_path / "tiny", context, [scored])[0] for context, scored in windows)
+    whole = Continuations({"whole": (text,)}, exclusive=False, has_context=False)
+    likelihood = ask(local(), Prompt("The whole"), whole, root=tmp_path, offline=True)["whole"]
+    assert likelihood.low == pytest.approx(expected, abs=1e-2)
+    assert (likelihood.tokens, likelihood.greedy) == (600, False)
+
+
+def test_local_most_probable_text_is_named(ask: Ask, local: Callable[..., str], tmp_path: Path) -> None:
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    tokenizer: Any = AutoTokenizer.from_pretrained(tmp_path / "tiny")
+    network: Any = AutoModelForCausalLM.from_pretrained(tmp_path / "tiny")
+    best: dict[int, str] = {}
+    for number in range(26):  # a prompt after which the model writes a letter, not a part of one
+        ids = tokenizer(f"Question {chr(97 + number)}", return_tensors="pt")["input_ids"]
+        best[number] = tokenizer.decode(network(ids).logits[0, -1].argmax())
+    number, letter = next(entry for entry in best.items() if entry[1].isascii() and entry[1].isalnum())
+    other = "z" if letter != "z" else "y"
+    question = Continuations({"best": (letter,), "other": (other,)}, exclusive=False)
+    likelihoods = ask(
+        local("chat=false"), Prompt(f"Question {chr(97 + number)}"), question, root=tmp_path, offline=True
+    )
+    assert {name: entry.greedy for name, entry in likelihoods.items()} == {"best": True, "other": False}
 
 
 def test_local_propensities_equal_frequencies_of_drawn_answers(

@@ -175,7 +175,9 @@ class LoadedTask:
     @property
     def unsent_settings(self) -> list[str]:
         """The settings of generation that the task has and models have not by default: they are not sent."""
-        settings = next((i.args[1] for d in self.documents for i in d.instances if i.request_type == GENERATION), {})
+        settings: Mapping[str, Any] = next(
+            (i.args[1] for d in self.documents for i in d.instances if i.request_type == GENERATION), {}
+        )
         defaults = {**_GREEDY, "until": settings.get("until")}
         is_sampling = settings.get("do_sample") or float(settings.get("temperature") or 0) > 0
         return [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Generator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -41,9 +42,10 @@ class _TaskGrader:
 
     def continuations(self, prompt: Prompt) -> Continuations:
         """Return the texts whose likelihood is asked for by a document's first question."""
-        question = self._task().documents[prompt.metadata[DOCUMENT]].questions[0]
-        assert question.continuations is not None  # noqa: S101 - of a task that asks for likelihoods
-        return question.continuations
+        document: Document = self._task().documents[prompt.metadata[DOCUMENT]]
+        continuations = document.questions[0].continuations
+        assert continuations is not None  # noqa: S101 - of a task that asks for likelihoods
+        return continuations
 
 
 class DocumentScores(_TaskGrader):
@@ -134,6 +136,7 @@ class MetricValue(_TaskGrader):
     def _value(self, scores: Grade) -> Grade:
         if scores.ungraded is not None:
             return scores
-        if self._key not in scores.value:
+        value = scores.value.get(self._key)
+        if value is None or (isinstance(value, float) and math.isnan(value)):
             return Grade.none("unparsed", f"the task gives no {self._key}")
-        return Grade(scores.value[self._key])
+        return Grade(value)
