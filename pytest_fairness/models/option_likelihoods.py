@@ -1,11 +1,13 @@
-"""Likelihoods of texts under local weights: batched forward passes; everything here runs in one worker thread."""
+"""Likelihoods of texts under local weights: batched forward passes; everything here runs in one worker thread.
+
+A prompt is run once. The texts after it continue from its keys and values in the cache.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from inspect import signature
 from time import perf_counter
 from typing import Any
 
@@ -14,6 +16,7 @@ from pytest_fairness.core.errors import FatalError, PermanentError
 from pytest_fairness.core.items import Message
 from pytest_fairness.core.propensities import Continuations, Likelihoods, OptionLikelihood
 from pytest_fairness.models.generation import Generator
+from pytest_fairness.models.prompt_batch import PromptBatch
 
 NEGLIGIBLE = 1e-7
 """The probability of a first token under which its longer spelling is not computed: it is bounded instead."""
@@ -43,48 +46,78 @@ class _Tokens:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """Tokens to be scored after a context, of the job at ``index``."""
+    """Tokens to be scored after the context at ``index`` of a batch."""
 
     index: int
-    context: list[int]
     scored: tuple[int, ...]
 
 
 def score(generator: Generator, jobs: Sequence[ScoringJob], batch_size: int) -> list[Answer | PermanentError]:
     """Return the likelihoods that each job asks for, or why there are none.
 
-    Options of one answer: the next token's distribution after each prompt gives spellings of one token, and rules out
-    most longer ones; the others are scored in a second pass. Free texts take one pass.
+    The next token's distribution after each prompt gives texts of one token, and of options rules out most longer ones.
+    The others continue the prompt. Long prompts first, so that prompts of a batch are about as long and what does not
+    fit shows at once.
     """
-    started = perf_counter()
-    results = [_tokens(generator, job) for job in jobs]
-    ready = {index: entry for index, entry in enumerate(results) if isinstance(entry, _Tokens)}
-    first = [_Row(index, entry.context, ()) for index, entry in ready.items() if jobs[index].question.exclusive]
-    nexts = {row.index: logs for row, (_, logs) in _scored(generator, first, batch_size, with_next=True)}
-    rows = {
-        (index, spelling): _Row(index, entry.context, spelling)
-        for index, entry in ready.items()
-        for spelling in _longer(entry, nexts.get(index))
-    }
-    logs = {(row.index, row.scored): log for row, (log, _) in _scored(generator, list(rows.values()), batch_size)}
-    latency = perf_counter() - started
-    answers: list[Answer | PermanentError] = []
-    for index, entry in enumerate(results):
+    answers: list[Answer | PermanentError | None] = [None] * len(jobs)
+    of_context: dict[tuple[int, ...], list[tuple[int, _Tokens]]] = {}
+    for index, job in enumerate(jobs):
+        entry = _tokens(generator, job)
         if isinstance(entry, PermanentError):
-            answers.append(entry)
-            continue
-        own = {spelling: log for (of, spelling), log in logs.items() if of == index}
-        if index in nexts:
-            reply = _of_options(generator, entry, nexts[index], own)
+            answers[index] = entry
         else:
-            reply = Likelihoods(
-                {
-                    name: OptionLikelihood.exact(own[spelling], len(spelling))
-                    for name, (spelling,) in entry.options.items()
-                }
-            )
-        answers.append(reply.answer({"input": len(entry.context), "output": 0}, latency))
-    return answers
+            of_context.setdefault(tuple(entry.context), []).append((index, entry))
+    contexts = sorted(of_context, key=len, reverse=True)
+    for start in range(0, len(contexts), batch_size):
+        if generator.stopping:
+            raise PermanentError("the run was stopped")
+        started = perf_counter()
+        batch = contexts[start : start + batch_size]
+        logs = _logs(generator, batch, [of_context[context] for context in batch], jobs, batch_size)
+        latency = perf_counter() - started
+        for context, (following, longer) in zip(batch, logs, strict=True):
+            for index, entry in of_context[context]:
+                reply = _reply(generator, entry, following, longer, is_exclusive=jobs[index].question.exclusive)
+                answers[index] = reply.answer({"input": len(context), "output": 0}, latency)
+    return [answer for answer in answers if answer is not None]
+
+
+def _logs(
+    generator: Generator,
+    contexts: Sequence[tuple[int, ...]],
+    entries: Sequence[Sequence[tuple[int, _Tokens]]],
+    jobs: Sequence[ScoringJob],
+    batch_size: int,
+) -> list[tuple[Any, dict[tuple[int, ...], float]]]:
+    """Return the log-probabilities of the token after each context, and the log-likelihoods of longer texts."""
+    import torch
+
+    try:
+        with torch.inference_mode():
+            prompts = PromptBatch(generator, contexts)
+            following = prompts.following
+            rows = [
+                _Row(index, spelling)
+                for index, of_one in enumerate(entries)
+                for spelling in dict.fromkeys(
+                    spelling
+                    for job, entry in of_one
+                    for spelling in _longer(entry, following[index], is_exclusive=jobs[job].question.exclusive)
+                )
+            ]
+            longer: list[dict[tuple[int, ...], float]] = [{} for _ in contexts]
+            rows.sort(key=lambda row: len(row.scored), reverse=True)
+            for start in range(0, len(rows), batch_size):
+                part = rows[start : start + batch_size]
+                taken = prompts.follow([(row.index, row.scored) for row in part])
+                for row, log in zip(part, taken, strict=True):
+                    longer[row.index][row.scored] = log + float(following[row.index][row.scored[0]])
+            return list(zip(following, longer, strict=True))
+    except torch.OutOfMemoryError:
+        raise FatalError(
+            f"{len(contexts)} prompts at a time do not fit into the memory of {generator.device}: "
+            f"write batch_size={max(1, len(contexts) // 2)} into the model's name"
+        ) from None
 
 
 def _tokens(generator: Generator, job: ScoringJob) -> _Tokens | PermanentError:
@@ -141,12 +174,24 @@ def _spelled(generator: Generator, text: str, spellings: Iterable[str], special:
             yield tuple(whole[len(context) :] if is_split else generator.tokens(entry, add_special_tokens=False))
 
 
-def _longer(tokens: _Tokens, following: Any) -> Iterator[tuple[int, ...]]:
-    """Yield the spellings that need a pass of their own."""
+def _longer(tokens: _Tokens, following: Any, *, is_exclusive: bool) -> Iterator[tuple[int, ...]]:
+    """Yield the texts of several tokens that have to follow the prompt; options that hardly begin need not."""
     for spelled in tokens.options.values():
         for spelling in spelled:
-            if following is None or (len(spelling) > 1 and math.exp(float(following[spelling[0]])) >= NEGLIGIBLE):
+            if len(spelling) > 1 and (not is_exclusive or math.exp(float(following[spelling[0]])) >= NEGLIGIBLE):
                 yield spelling
+
+
+def _reply(
+    generator: Generator, tokens: _Tokens, following: Any, longer: dict[tuple[int, ...], float], *, is_exclusive: bool
+) -> Likelihoods:
+    if is_exclusive:
+        return _of_options(generator, tokens, following, longer)
+    logs = {
+        name: (longer[text] if len(text) > 1 else float(following[text[0]]), len(text))
+        for name, (text,) in tokens.options.items()
+    }
+    return Likelihoods({name: OptionLikelihood.exact(min(log, 0.0), size) for name, (log, size) in logs.items()})
 
 
 def _of_options(
@@ -187,48 +232,6 @@ def _rest(generator: Generator, following: Any, own_tokens: set[int]) -> str:
         if token not in own_tokens and share > 0.001
     ]
     return ", ".join(shown[:_SHOWN])
-
-
-def _scored(
-    generator: Generator, rows: Sequence[_Row], batch_size: int, *, with_next: bool = False
-) -> Iterator[tuple[_Row, tuple[float, Any]]]:
-    """Yield the log-likelihood of each row's tokens; ``with_next`` also the log-probabilities of the token after them.
-
-    Long rows first, so that rows of a batch are about as long and what does not fit shows at once.
-    """
-    import torch
-
-    has_limit = "logits_to_keep" in signature(generator.weights.forward).parameters
-    ordered = sorted(rows, key=lambda row: -len(row.context) - len(row.scored))
-    for start in range(0, len(ordered), batch_size):
-        if generator.stopping:
-            raise PermanentError("the run was stopped")
-        batch = ordered[start : start + batch_size]
-        # The last token's own successor is of no interest, unless it is all that is asked for.
-        inputs = [[*row.context, *row.scored][: None if with_next else -1] for row in batch]
-        longest = max(map(len, inputs))
-        padded = [entry + [generator.padding] * (longest - len(entry)) for entry in inputs]
-        mask = [[1] * len(entry) + [0] * (longest - len(entry)) for entry in inputs]
-        try:
-            with torch.inference_mode():
-                # Only from the end of the shortest context on: all logits of long prompts would fill the memory.
-                kept = longest - min(len(row.context) - 1 for row in batch)
-                logits = generator.weights(
-                    input_ids=torch.tensor(padded, device=generator.device),
-                    attention_mask=torch.tensor(mask, device=generator.device),
-                    **({"logits_to_keep": kept} if has_limit else {}),
-                ).logits
-                offset = longest - logits.shape[1]
-                for row, own, entry in zip(batch, logits, inputs, strict=True):
-                    logs = own[len(row.context) - 1 - offset : len(entry) - offset].float().log_softmax(-1)
-                    places = torch.arange(len(row.scored), device=logs.device)
-                    taken = logs[places, torch.tensor(row.scored, dtype=torch.long, device=logs.device)]
-                    yield row, (float(taken.double().sum()), logs[-1].double().cpu() if with_next else None)
-        except torch.OutOfMemoryError:
-            raise FatalError(
-                f"{len(batch)} prompts at a time do not fit into the memory of {generator.device}: "
-                f"write batch_size={max(1, len(batch) // 2)} into the model's name"
-            ) from None
 
 
 def _log(share: float) -> float:
