@@ -9,10 +9,6 @@ from typing import Any
 
 from pytest_fairness.models.generation import Generator
 
-_SHARED_LAYERS = ("DynamicLayer", "DynamicSlidingWindowLayer")
-"""The layers of a cache whose keys and values can be taken for any of its prompts: those of attention."""
-
-
 class PromptBatch:
     """Prompts as tokens, run once.
 
@@ -25,12 +21,9 @@ class PromptBatch:
 
     def __init__(self, generator: Generator, contexts: Sequence[tuple[int, ...]]) -> None:
         self._generator, self._contexts = generator, contexts
-        self._parameters = signature(generator.weights.forward).parameters
-        output = self._run([[*context] for context in contexts], last_only=True)
-        self._cache = output.past_key_values if "position_ids" in self._parameters else None
-        layers = getattr(self._cache, "layers", None) or [None]
-        self._shares_prompts = all(type(layer).__name__ in _SHARED_LAYERS for layer in layers)
-        self.following: list[Any] = [logits[-1].float().log_softmax(-1).double().cpu() for logits in output.logits]
+        self._shares_prompts = generator.shares_prompts
+        ends, self._cache = self._run([[*context] for context in contexts], counts=[1] * len(contexts))
+        self.following: list[Any] = [logits[-1].float().log_softmax(-1).double().cpu() for logits in ends]
 
     def follow(self, texts: Sequence[tuple[int, tuple[int, ...]]]) -> list[float]:
         """Return the log-likelihood of each text after its first token.
@@ -78,22 +71,37 @@ class PromptBatch:
 
     def _rerun(self, texts: Sequence[tuple[int, tuple[int, ...]]]) -> list[Any]:
         """Return the same, from prompts and texts together."""
-        output = self._run([[*self._contexts[index], *tokens[:-1]] for index, tokens in texts])
-        return [logits[1 - len(tokens) :] for logits, (_, tokens) in zip(output.logits, texts, strict=True)]
+        rows = [[*self._contexts[index], *tokens[:-1]] for index, tokens in texts]
+        return self._run(rows, counts=[len(tokens) - 1 for _, tokens in texts])[0]
 
-    def _run(self, rows: Sequence[list[int]], *, last_only: bool = False) -> Any:
-        """Return the output for these rows of tokens, all of which end at the last place."""
+    def _run(self, rows: Sequence[list[int]], counts: Sequence[int]) -> tuple[list[Any], Any]:
+        """Return the logits after the last ``counts`` tokens of each row, and the cache.
+
+        Rows whose cache is used end at the same place. Others begin at the same place: what keeps a state would take
+        padding before a prompt for a part of it.
+        """
         import torch
 
         longest = max(map(len, rows))
-        device = self._generator.device
-        mask = torch.tensor([[0] * (longest - len(row)) + [1] * len(row) for row in rows], device=device)
-        inputs = [[self._generator.padding] * (longest - len(row)) + row for row in rows]
-        more: dict[str, Any] = {}
-        if "position_ids" in self._parameters:
-            more["position_ids"] = (mask.cumsum(-1) - 1).clamp(min=0)
-        if last_only and "logits_to_keep" in self._parameters:  # all logits of long prompts would fill the memory
-            more["logits_to_keep"] = 1
-        return self._generator.weights(
-            input_ids=torch.tensor(inputs, device=device), attention_mask=mask, use_cache=last_only, **more
+        gaps = [longest - len(row) for row in rows]
+        padding, device = self._generator.padding, self._generator.device
+        if self._shares_prompts:
+            inputs = [[padding] * gap + row for row, gap in zip(rows, gaps, strict=True)]
+            mask = torch.tensor([[0] * gap + [1] * (longest - gap) for gap in gaps], device=device)
+            more: dict[str, Any] = {"position_ids": (mask.cumsum(-1) - 1).clamp(min=0), "use_cache": True}
+            gaps = [0] * len(rows)
+        else:
+            inputs = [row + [padding] * gap for row, gap in zip(rows, gaps, strict=True)]
+            mask = torch.tensor([[1] * (longest - gap) + [0] * gap for gap in gaps], device=device)
+            more = {"use_cache": False}
+        if "logits_to_keep" in signature(self._generator.weights.forward).parameters:
+            # All logits of long prompts would fill the memory.
+            more["logits_to_keep"] = max(gap + count for gap, count in zip(gaps, counts, strict=True))
+        output = self._generator.weights(
+            input_ids=torch.tensor(inputs, device=device), attention_mask=mask, **more
         )
+        ends = [logits.shape[0] - gap for logits, gap in zip(output.logits, gaps, strict=True)]
+        kept = [
+            logits[end - count : end] for logits, end, count in zip(output.logits, ends, counts, strict=True)
+        ]
+        return kept, getattr(output, "past_key_values", None)

@@ -363,6 +363,41 @@ def test_local_free_texts_equal_plain_transformers(
     assert [each.tokens for each in lone.values()] == [12, 10]
 
 
+@pytest.mark.slow
+def test_local_free_texts_equal_those_of_lm_evaluation_harness(
+    make: Callable[..., Any], local: Callable[..., str], tmp_path: Path
+) -> None:
+    reason = "the comparison needs lm-evaluation-harness: pip install lm_eval"
+    harness = pytest.importorskip("lm_eval.models.huggingface", reason=reason)
+    from lm_eval.api.instance import Instance  # type: ignore[import-not-found]
+
+    contexts = ("Who cooks?", "A much longer question: who of them cooks? ", "Q\n", "")
+    texts = {"stereotyped": " Women cook.", "other": " Men.", "short": "x"}
+
+    def ours(tail: str) -> list[float]:
+        model = make(local(tail), root=tmp_path, offline=True)
+        questions = [
+            Continuations({name: (text,) for name, text in texts.items()}, exclusive=False, has_context=bool(context))
+            for context in contexts
+        ]
+
+        async def together() -> list[Answer]:
+            pairs = zip(contexts, questions, strict=True)
+            answers = await asyncio.gather(*[model.likelihoods(Prompt(text or "-"), each) for text, each in pairs])
+            await model.close()
+            return list(answers)
+
+        replies = zip(asyncio.run(together()), questions, strict=True)
+        return [entry.low for answer, question in replies for entry in likelihoods_of(answer, question).options.values()]
+
+    pairs = [(context, text) for context in contexts for text in texts.values()]
+    requests = [Instance("loglikelihood", {}, pair, index) for index, pair in enumerate(pairs)]
+    for size in (1, 8):
+        model = harness.HFLM(pretrained=str(tmp_path / "tiny"), device="cpu", batch_size=size, dtype="float32")
+        expected = [log for log, _ in model.loglikelihood(requests, disable_tqdm=True)]
+        assert ours(f"chat=false&batch_size={size}") == pytest.approx(expected, abs=1e-4)
+
+
 def test_local_propensities_equal_frequencies_of_drawn_answers(
     ask: Ask, local: Callable[..., str], tmp_path: Path
 ) -> None:
