@@ -17,7 +17,6 @@ from pytest_fairness.core.errors import FatalError, PermanentError
 from pytest_fairness.core.items import Message
 from pytest_fairness.core.thinking import split_thinking
 
-
 _ATTENTION_LAYERS = ("DynamicLayer", "DynamicSlidingWindowLayer")
 """Layers of a cache whose keys and values can be taken for any of its rows; others keep a state."""
 

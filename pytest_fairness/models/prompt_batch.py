@@ -9,6 +9,7 @@ from typing import Any
 
 from pytest_fairness.models.generation import Generator
 
+
 class PromptBatch:
     """Prompts as tokens, run once.
 
@@ -97,11 +98,7 @@ class PromptBatch:
         if "logits_to_keep" in signature(self._generator.weights.forward).parameters:
             # All logits of long prompts would fill the memory.
             more["logits_to_keep"] = max(gap + count for gap, count in zip(gaps, counts, strict=True))
-        output = self._generator.weights(
-            input_ids=torch.tensor(inputs, device=device), attention_mask=mask, **more
-        )
+        output = self._generator.weights(input_ids=torch.tensor(inputs, device=device), attention_mask=mask, **more)
         ends = [logits.shape[0] - gap for logits, gap in zip(output.logits, gaps, strict=True)]
-        kept = [
-            logits[end - count : end] for logits, end, count in zip(output.logits, ends, counts, strict=True)
-        ]
+        kept = [logits[end - count : end] for logits, end, count in zip(output.logits, ends, counts, strict=True)]
         return kept, getattr(output, "past_key_values", None)

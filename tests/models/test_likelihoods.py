@@ -388,7 +388,9 @@ def test_local_free_texts_equal_those_of_lm_evaluation_harness(
             return list(answers)
 
         replies = zip(asyncio.run(together()), questions, strict=True)
-        return [entry.low for answer, question in replies for entry in likelihoods_of(answer, question).options.values()]
+        return [
+            entry.low for answer, question in replies for entry in likelihoods_of(answer, question).options.values()
+        ]
 
     pairs = [(context, text) for context in contexts for text in texts.values()]
     requests = [Instance("loglikelihood", {}, pair, index) for index, pair in enumerate(pairs)]
