@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
 
 from aiohttp import web
@@ -99,7 +100,7 @@ def test_propensities_and_drawn_answers_stand_side_by_side(project: Project) -> 
     again = project.run("--fairness-model=simulated:x?base=0.6", "--fairness-json=again.json", "--fairness-fresh")
     (check,) = json.loads((project.path / "again.json").read_text())["agreements"]
     assert (check["prompts"], check["agrees"], check["reason"]) == (80, True, "")
-    assert [(group["group"], group["propensity"], group["answers"]) for group in check["groups"]] == [
+    assert [(group["group"], round(group["propensity"], 9), group["answers"]) for group in check["groups"]] == [
         ("female", 0.6, 120),
         ("male", 0.6, 120),
     ]
@@ -146,6 +147,13 @@ def test_plan_compares_calls_and_draws_propensities(project: Project) -> None:
     lines = " ".join(shown(planned).split())
     assert "60 calls, 0 of them in the store" in lines
     assert "tokens in and 60 out" in lines
+    needs = re.search(
+        r"fair in 80% of runs takes ([\d,]+) calls of one token .*; drawn answers take ([\d,]+) calls", lines
+    )
+    assert needs is not None
+    by_propensities, by_answers = (int(calls.replace(",", "")) for calls in needs.groups())
+    assert 10 * by_propensities < by_answers
+    assert "drawn answers take" not in drawn
     (row,) = [line.split() for line in planned.outlines if line.startswith(" women and men advance alike")][:1]
     assert int(row[-4].removesuffix("%")) > 80, "fair in most runs of a thirtieth of the items that answers need"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from typing import Any
@@ -101,6 +102,13 @@ def _of_thresholds(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
                 f"{name}: {row['needed']['items']:,} items, or {row['needed']['repetitions']:,} repetitions of "
                 f"{row['items']:,}, make it fair in 80% of runs"
             )
+        if drawn := row["drawn"]:
+            items = row["needed"]["items"]
+            calls = math.ceil(items * row["cost"]["calls"] / row["items"])
+            yield (
+                f"{name}: fair in 80% of runs takes {calls:,} calls of one token ({items:,} items); drawn answers take "
+                f"{drawn['calls']:,} calls ({drawn['items']:,} items, {_repetitions(drawn['repetitions'])})"
+            )
         if row["detectable"]:
             ends = [
                 f"{row['detectable'][end]:.3g} or {end}"
@@ -116,6 +124,10 @@ def _of_thresholds(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
                 yield f"{name}: {len(row['looks'])} looks, at {first:,} to {last:,} attempts; {mean}"
             if scenario["invalid"]:
                 yield f"{name}: invalid in {scenario['invalid']:.0%} of runs ({scenario['truth']})"
+
+
+def _repetitions(number: int) -> str:
+    return f"{number:,} repetition{'s' * (number != 1)}"
 
 
 def _basis(found: Sequence[Mapping[str, Any]], settings: Settings) -> str:
@@ -143,7 +155,7 @@ def _of_all(found: Sequence[Mapping[str, Any]], total: Mapping[str, Any], settin
     if total["propensities"]:
         yield (
             f"--fairness-propensity makes {total['propensities']:,} calls of one token in place of {total['drawn']:,}, "
-            "of a model that gives probabilities; add it to plan them"
+            "of a model that gives probabilities; add it to plan them, and to compare what both need"
         )
     if to_make and total["stored"]:
         yield "a pilot that was judged is a run of its threshold: the next one has a wider interval"

@@ -35,6 +35,8 @@ ROUNDS = 4
 """The most rounds of simulation to find the number of items that is needed."""
 NEAR = 0.1
 """The distance to the wanted probability at which one correction is enough."""
+DRAWN_SHARE = 0.3
+"""Samples of drawn answers, which propensities are compared with, as a share of `DRAWS`."""
 TELLING = (0.1, 0.97)
 """Shares of fair between which simulation corrects the normal approximation."""
 
@@ -67,7 +69,14 @@ def predict(item: pytest.Function, prospect: PilotData) -> dict[str, Any]:
     mistake = next((judgment.mistake for judgment in planned.judgments if judgment.mistake), "")
     row: dict[str, Any] = {"basis": "pilot" if prospect.has_pilot else "assumptions", "cannot_pass": mistake}
     if mistake:
-        return row | {"scenarios": [], "fair_draws": "", "needed": None, "detectable": None, "narrow": ""}
+        return row | {
+            "scenarios": [],
+            "fair_draws": "",
+            "needed": None,
+            "drawn": None,
+            "detectable": None,
+            "narrow": "",
+        }
     pilot = prospect.measured_pilot()
     forecast = Forecast.of(planned.judgments, None if pilot is None else evaluate_on(item, pilot))
     scenarios = [planned.row("as in the pilot" if prospect.has_pilot else "parity")]
@@ -77,10 +86,12 @@ def predict(item: pytest.Function, prospect: PilotData) -> dict[str, Any]:
         scenarios.append(other.row(f"{gap.group} at {gap.ratio:.2g} times"))
     if not planned.share(Verdict.FAIR):
         row["cannot_pass"] = _never_fair(item, prospect)
+    needed = None if row["cannot_pass"] else _needed(item, prospect, forecast, planned)
     return row | {
         "scenarios": scenarios,
         "fair_draws": "".join("01"[j.verdict is Verdict.FAIR] for j in planned.judgments),
-        "needed": None if row["cannot_pass"] else _needed(item, prospect, forecast, planned),
+        "needed": needed,
+        "drawn": None if needed is None else _needed_drawn(item, prospect),
         "detectable": None if forecast is None else forecast.detectable(),
         "narrow": "" if forecast is None else forecast.narrow_band(),
     }
@@ -177,6 +188,19 @@ def _needed(
         "items": math.ceil(times * len(prospect.probe.items)),
         "repetitions": None if repetitions is None else math.ceil(repetitions * prospect.repetitions),
     }
+
+
+def _needed_drawn(item: pytest.Function, prospect: PilotData) -> dict[str, Any] | None:
+    """Return what drawn answers need for the same, in place of the propensities that --fairness-propensity asks for."""
+    drawn = prospect.with_drawn_answers()
+    if drawn is None:
+        return None
+    planned = _rehearsed(item, drawn.draw, drawn.attempts, share=DRAWN_SHARE)
+    needed = _needed(item, drawn, Forecast.of(planned.judgments, None), planned)
+    if needed is None:
+        return None
+    calls = math.ceil(needed["items"] * drawn.attempts / len(drawn.probe.items))
+    return {"items": needed["items"], "repetitions": drawn.repetitions, "calls": calls}
 
 
 def _reason(judgment: Judgment) -> str:
