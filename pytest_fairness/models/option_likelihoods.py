@@ -6,6 +6,8 @@ A prompt is run once. The texts after it continue from its keys and values in th
 from __future__ import annotations
 
 import math
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from time import perf_counter
@@ -14,12 +16,14 @@ from typing import Any
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.errors import FatalError, PermanentError
 from pytest_fairness.core.items import Message
-from pytest_fairness.core.propensities import Continuations, Likelihoods, OptionLikelihood
+from pytest_fairness.core.propensities import WAY_OUT, Continuations, Likelihoods, OptionLikelihood
 from pytest_fairness.models.generation import Generator
 from pytest_fairness.models.prompt_batch import PromptBatch
 
 NEGLIGIBLE = 1e-7
 """The probability of a first token under which its longer spelling is not computed: it is bounded instead."""
+_THINKING = re.compile(r"(?:<[\w:]*(?:think|reason)\w*>|\[THINK\]|<\|channel\|>analysis<\|message\|>)$", re.IGNORECASE)
+"""The ends of a prompt that an answer continues with its reasoning."""
 _SHOWN = 3
 """Most probable first tokens outside of the options that a reply names."""
 
@@ -134,10 +138,16 @@ def _tokens(generator: Generator, job: ScoringJob) -> _Tokens | PermanentError:
             name: [_free(generator, text, f"{moved}{entry}", special)] for name, (entry,) in question.options.items()
         }
     else:
+        if _THINKING.search(text.rstrip()):
+            return PermanentError(f"its chat template begins each answer with reasoning ({text[-20:]!r}): {WAY_OUT}")
         options = {
             name: list(dict.fromkeys(_spelled(generator, text, spellings, special)))
             for name, spellings in question.options.items()
         }
+        spelled = Counter(tokens for of_one in options.values() for tokens in of_one)
+        if shared := next((tokens for tokens, count in spelled.items() if count > 1), None):
+            shown = "".join(map(generator.decoded, shared))
+            return PermanentError(f"two options are the same tokens, {shown!r}: its tokenizer cannot tell them apart")
     context = generator.tokens(text, add_special_tokens=special) if text else []
     if not context:
         if generator.start is None:
