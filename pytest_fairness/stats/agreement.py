@@ -18,7 +18,7 @@ SIGNIFICANCE = 0.01
 MOST_OUTSIDE = 0.10
 """The probability outside of the options over which a prompt does not show at which temperature answers are drawn."""
 LEAST_VARIANCE = 5.0
-"""Of the score of the temperature, from which it is taken for normal."""
+"""The variance of the score of the temperature from which it is taken for normal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class GroupAgreement:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How far drawn answers agree with propensities.
+    """The comparison of drawn answers with propensities.
 
     Attributes:
         groups: The values in each group.

@@ -432,9 +432,7 @@ def test_local_free_texts_equal_those_of_lm_evaluation_harness(
         assert ours(f"chat=false&batch_size={size}") == pytest.approx(expected, abs=1e-4)
 
 
-def test_local_options_that_cannot_be_told_apart_are_refused(
-    ask: Ask, local: Callable[..., str], tmp_path: Path
-) -> None:
+def test_local_options_of_the_same_tokens_are_refused(ask: Ask, local: Callable[..., str], tmp_path: Path) -> None:
     path = tmp_path / "tiny" / "tokenizer.json"
     name = local()
     tokenizer = json.loads(path.read_text())

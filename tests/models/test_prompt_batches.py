@@ -21,7 +21,7 @@ KINDS: dict[str, tuple[bool, dict[str, Any]]] = {
     "Bloom": (False, {"hidden_size": 16, "n_layer": 2, "n_head": 2}),
     "Rwkv": (False, SIZES),
 }
-"""By the name of its classes in transformers: whether texts share a prompt's keys and values, and its sizes."""
+"""Names of classes in transformers, whether texts share a prompt's keys and values, and sizes."""
 CONTEXTS = [(5, 9, 30, 7, 8, 3, 21, 22, 40), (12, 13, 4), (6,)]
 TEXTS = [(0, (8, 9)), (1, (4, 5, 6, 7, 33, 34, 35, 36, 37)), (0, (9, 9, 11)), (2, (3, 4))]
 
@@ -57,10 +57,10 @@ def test_continued_texts_equal_those_run_alone(kind: str) -> None:
         batch = PromptBatch(weights, CONTEXTS)
         for context, following in zip(CONTEXTS, batch.following, strict=True):
             assert following.tolist() == pytest.approx(logs(context)[-1].tolist(), abs=1e-4)
-        for (index, text), log in zip(TEXTS, batch.follow(TEXTS), strict=True):
-            context = CONTEXTS[index]
+        for (prompt, text), log in zip(TEXTS, batch.follow(TEXTS), strict=True):
+            context = CONTEXTS[prompt]
             alone = logs(context + text)[len(context) :]
-            expected = sum(float(alone[place, token]) for place, token in enumerate(text[1:]))
+            expected = sum(float(alone[index, token]) for index, token in enumerate(text[1:]))
             assert log == pytest.approx(expected, abs=1e-4)
     assert weights.shares_prompts is KINDS[kind][0]
 

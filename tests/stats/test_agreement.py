@@ -47,7 +47,7 @@ def test_answers_drawn_from_propensities_rarely_disagree(how: dict[str, Any]) ->
 
 @pytest.mark.parametrize(("power", "sign"), [(2.5, 1), (0.3, -1)])
 def test_another_temperature_is_a_disagreement(power: float, sign: int) -> None:
-    """The groups' shares agree: half of the items are on either side."""
+    # The groups' shares agree: half of the items are on either side.
     check = check_agreement(sample(np.random.default_rng(1), 100, 5, power=power))
     assert check is not None
     assert not check.agrees
