@@ -7,8 +7,8 @@ Paired items of two groups, base rate 0.5, items that differ by about 1 logit (I
 with a standard deviation of tau logits. For each kind of grade the fewest items, and calls, with 80% power: fair at a
 ratio of 1, unfair at 0.6; and how often a model on the bound is called fair with as many items.
 
-``--tails`` prints the latter for propensities whose gaps have heavy tails (Student's t), or are extreme in few items: in
-one group, or in both in opposite directions.
+``--tails`` prints the latter for propensities whose gaps have heavy tails (Student's t), or are extreme in few items:
+in one group, or in both in opposite directions.
 """
 
 from __future__ import annotations
