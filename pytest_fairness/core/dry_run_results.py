@@ -39,6 +39,15 @@ class NeededSample(JsonRecord):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DrawnSample(JsonRecord):
+    """The sample of drawn answers that makes a threshold fair in 80% of runs, where it is planned by propensities."""
+
+    items: int
+    repetitions: int
+    calls: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DetectableValues(JsonRecord):
     """The values nearest to the bounds that are found unfair in 80% of runs; None where there is no such value."""
 
@@ -94,6 +103,7 @@ class PlannedThreshold(JsonRecord):
     fair_draws: str = ""
     """A digit for each draw of the first truth: 1 where it was fair, else 0."""
     needed: NeededSample | None = None
+    drawn: DrawnSample | None = None
     detectable: DetectableValues | None = None
     narrow: str = ""
     """The reason that its bounds are too close together for its sample; empty where they are not."""

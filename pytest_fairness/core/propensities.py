@@ -19,6 +19,8 @@ from pytest_fairness.core.items import CONTINUATIONS, ProbeItem, Prompt
 
 ROUNDING = 1e-3
 """The excess of the probabilities of a reply over 1 that passes: half-precision weights and providers round them."""
+_RAW_SPACES = "\u0120\u2581"
+"""Spaces as vocabularies have them, which some servers send in place of text: of byte-level BPE, of SentencePiece."""
 WAY_OUT = "measure drawn answers instead: leave out propensity=True, or --fairness-propensity"
 
 
@@ -55,7 +57,7 @@ class Continuations:
         if not options or not all(options.values()) or not all(map(str.strip, spelled)):
             raise FairnessError(f"continuations are {options!r:.200}: each option needs a text")
         if self.exclusive and len(set(spelled)) < len(spelled):
-            raise FairnessError(f"continuations are {options!r:.200}: no two options may share a spelling")
+            raise FairnessError(f"continuations are {options!r:.200}: no two options may share a spelling; {WAY_OUT}")
         if not self.exclusive and any(len(entry) > 1 for entry in options.values()):
             raise FairnessError(f"continuations are {options!r:.200}: a free text has one spelling")
 
@@ -64,7 +66,7 @@ class Continuations:
 
         A token that also begins a longer spelling of another option settles none: "A" of "A" and "A boy".
         """
-        text = token.strip()
+        text = token.strip().lstrip(_RAW_SPACES).strip()
         own = next((name for name, spellings in self.options.items() if text in spellings), None)
         others = (spelling for name, spellings in self.options.items() if name != own for spelling in spellings)
         return None if own is None or any(spelling.startswith(text) for spelling in others) else own

@@ -424,6 +424,41 @@ class SearchResult(JsonRecord):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GroupAgreementResult(JsonRecord):
+    """One value of a grade in the prompts of one group, by propensities and by drawn answers."""
+
+    attribute: str
+    """Empty for prompts without groups."""
+    group: str
+    value: str
+    propensity: float
+    outside: float
+    """The probability that fell on no option."""
+    drawn: float
+    answers: int
+    """The drawn answers, the ungraded ones among them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgreementResult(JsonRecord):
+    """A check that drawn answers agree with propensities of the same prompts."""
+
+    suite: str
+    probe: str
+    model: str
+    grade: str
+    other_run: str
+    """The earlier run that measured the other kind."""
+    prompts: int
+    """Those that were measured both ways."""
+    agrees: bool
+    p_value: float
+    reason: str = ""
+    """How they disagree; empty where they agree."""
+    groups: Sequence[GroupAgreementResult] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunResults(JsonRecord):
     """The results file."""
 
@@ -434,6 +469,8 @@ class RunResults(JsonRecord):
     thresholds: Sequence[ThresholdResult] = ()
     metrics: Sequence[MetricResult] = ()
     searches: Sequence[SearchResult] = ()
+    agreements: Sequence[AgreementResult] | None = field(default=None, metadata=OPTIONAL)
+    """Probes of which the store has propensities and drawn answers; None where there are none."""
     plan: PlanResult | None = field(default=None, metadata=OPTIONAL)
     """Section of a run that only plans."""
     certify: CertifyResult | None = field(default=None, metadata=OPTIONAL)

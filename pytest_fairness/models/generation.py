@@ -7,6 +7,8 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from inspect import signature
 from time import perf_counter
 from typing import Any
 
@@ -14,6 +16,9 @@ from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.errors import FatalError, PermanentError
 from pytest_fairness.core.items import Message
 from pytest_fairness.core.thinking import split_thinking
+
+_ATTENTION_LAYERS = ("DynamicLayer", "DynamicSlidingWindowLayer")
+"""Layers of a cache whose keys and values can be taken for any of its rows; others keep a state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +128,18 @@ class Generator:
         """The token that a text without context follows: that of a beginning, else of an end."""
         bos = self._tokenizer.bos_token_id
         return bos if bos is not None else min(self._ends, default=None)
+
+    @cached_property
+    def shares_prompts(self) -> bool:
+        """Whether texts can continue a prompt from the keys and values of its attention, without running it again."""
+        import torch
+
+        if "position_ids" not in signature(self._model.forward).parameters:
+            return False
+        with torch.inference_mode():
+            output = self._model(input_ids=torch.tensor([[self._pad]], device=self.device), use_cache=True)
+        layers = getattr(getattr(output, "past_key_values", None), "layers", None)
+        return bool(layers) and all(type(layer).__name__ in _ATTENTION_LAYERS for layer in layers)
 
     def tokens(self, text: str, *, add_special_tokens: bool) -> list[int]:
         """Return the tokens of a text."""

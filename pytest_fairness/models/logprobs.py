@@ -35,6 +35,9 @@ def options_in(choice: Mapping[str, Any], question: Continuations) -> Likelihood
     """
     logprobs = choice.get("logprobs")
     content = logprobs.get("content") if isinstance(logprobs, Mapping) else None
+    if content == [] and not choice.get("message", {}).get("content"):
+        # The answer ended before its first token: of this prompt nothing is known, of others it may be.
+        return Likelihoods({name: OptionLikelihood(-math.inf, 0.0) for name in question.options}, "an empty answer")
     first = content[0] if isinstance(content, list) and content else None
     if not isinstance(first, Mapping):
         raise NoLikelihoodsError(f"sent no log-probabilities: {WAY_OUT}")

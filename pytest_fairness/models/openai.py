@@ -144,8 +144,14 @@ class OpenAIModel(HostedModel):
         is_chat: bool,
     ) -> Answer:
         # A prompt that is filtered or refused has no log-probabilities; those of other prompts are there all the same.
-        if is_chat and (answer := self._read(reply, latency)).finish_reason in (FILTER, REFUSAL):
-            return answer
+        if is_chat:
+            answer = self._read(reply, latency)
+            if answer.finish_reason in (FILTER, REFUSAL):
+                return answer
+            if answer.reasoning or answer.usage.get("reasoning"):
+                raise NoLikelihoodsError(
+                    f"{self.name}: {self._shown_url} sent reasoning, whose first token is none of an answer: {WAY_OUT}"
+                )
         try:
             likelihoods = read(reply)
         except NoLikelihoodsError as error:

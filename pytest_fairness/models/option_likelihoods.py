@@ -1,22 +1,29 @@
-"""Likelihoods of texts under local weights: batched forward passes; everything here runs in one worker thread."""
+"""Likelihoods of texts under local weights: batched forward passes; everything here runs in one worker thread.
+
+A prompt is run once. The texts after it continue from its keys and values in the cache.
+"""
 
 from __future__ import annotations
 
 import math
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from inspect import signature
 from time import perf_counter
 from typing import Any
 
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.errors import FatalError, PermanentError
 from pytest_fairness.core.items import Message
-from pytest_fairness.core.propensities import Continuations, Likelihoods, OptionLikelihood
+from pytest_fairness.core.propensities import WAY_OUT, Continuations, Likelihoods, OptionLikelihood
 from pytest_fairness.models.generation import Generator
+from pytest_fairness.models.prompt_batch import PromptBatch
 
 NEGLIGIBLE = 1e-7
 """The probability of a first token under which its longer spelling is not computed: it is bounded instead."""
+_THINKING = re.compile(r"(?:<[\w:]*(?:think|reason)\w*>|\[THINK\]|<\|channel\|>analysis<\|message\|>)$", re.IGNORECASE)
+"""The ends of a prompt that an answer continues with its reasoning."""
 _SHOWN = 3
 """Most probable first tokens outside of the options that a reply names."""
 
@@ -42,85 +49,127 @@ class _Tokens:
     def longest(self) -> int:
         return len(self.context) + max(len(entry) for spelled in self.options.values() for entry in spelled)
 
-    def rows(self, index: int, spelling: tuple[int, ...]) -> Iterator[_Row]:
-        """Yield what scores a spelling, each token once: one row, or a row for each window of a long text.
+    def parts(self) -> Iterator[_Tokens]:
+        """Yield what scores the options, each token once: itself, or a part for each window of a long text.
 
         A window is filled up with the tokens before it, as in lm-evaluation-harness.
         """
-        if self.window is None or len(spelling) <= self.window:
-            yield _Row(index, self.context, spelling)
+        if self.window is None or self.longest - len(self.context) <= self.window:
+            yield self
             return
-        yield _Row(index, self.context, spelling[: self.window], spelling)
-        for start in range(self.window, len(spelling), self.window):
-            end = min(start + self.window, len(spelling))
-            yield _Row(index, list(spelling[end - self.window - 1 : start]), spelling[start:end], spelling)
+        for name, (text,) in self.options.items():
+            yield _Tokens(self.context, {name: [text[: self.window]]})
+            for start in range(self.window, len(text), self.window):
+                end = min(start + self.window, len(text))
+                yield _Tokens(list(text[end - self.window - 1 : start]), {name: [text[start:end]]})
 
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """Tokens to be scored after a context, of the job at ``index``."""
+    """Tokens to be scored after the context at ``index`` of a batch."""
 
     index: int
-    context: list[int]
     scored: tuple[int, ...]
-    part_of: tuple[int, ...] | None = None
-    """The whole text, where these tokens are a part of it."""
-
-    @property
-    def spelling(self) -> tuple[int, ...]:
-        return self.scored if self.part_of is None else self.part_of
-
-
-@dataclass(frozen=True, slots=True)
-class _Scored:
-    """The log-likelihood of a row's tokens, whether each was the most probable one, and what may follow them."""
-
-    log: float
-    is_greedy: bool
-    following: Any
 
 
 def score(generator: Generator, jobs: Sequence[ScoringJob], batch_size: int) -> list[Answer | PermanentError]:
     """Return the likelihoods that each job asks for, or why there are none.
 
-    Options of one answer: the next token's distribution after each prompt gives spellings of one token, and rules out
-    most longer ones; the others are scored in a second pass. Free texts take one pass.
+    The next token's distribution after each prompt gives texts of one token, and of options rules out most longer ones.
+    The others continue the prompt. Long prompts first, so that prompts of a batch are about as long and what does not
+    fit shows at once.
     """
-    started = perf_counter()
     results = [_tokens(generator, job) for job in jobs]
-    ready = {index: entry for index, entry in enumerate(results) if isinstance(entry, _Tokens)}
-    first = [_Row(index, entry.context, ()) for index, entry in ready.items() if jobs[index].question.exclusive]
-    nexts = {row.index: scored.following for row, scored in _scored(generator, first, batch_size, with_next=True)}
-    rows = [
-        row
-        for index, entry in ready.items()
-        for spelling in dict.fromkeys(_longer(entry, nexts.get(index)))
-        for row in entry.rows(index, spelling)
-    ]
-    logs: dict[tuple[int, tuple[int, ...]], float] = {}
-    greedy: dict[tuple[int, tuple[int, ...]], bool] = {}
-    for row, scored in _scored(generator, rows, batch_size):
-        key = row.index, row.spelling
-        logs[key] = logs.get(key, 0.0) + scored.log
-        greedy[key] = greedy.get(key, True) and scored.is_greedy
-    latency = perf_counter() - started
-    answers: list[Answer | PermanentError] = []
+    of_context: dict[tuple[int, ...], list[tuple[int, _Tokens]]] = {}
     for index, entry in enumerate(results):
-        if isinstance(entry, PermanentError):
-            answers.append(entry)
-            continue
-        own = {spelling: log for (of, spelling), log in logs.items() if of == index}
-        if index in nexts:
-            reply = _of_options(generator, entry, nexts[index], own)
-        else:
-            reply = Likelihoods(
-                {
-                    name: OptionLikelihood.exact(own[spelling], len(spelling), greedy=greedy[index, spelling])
-                    for name, (spelling,) in entry.options.items()
-                }
+        for part in () if isinstance(entry, PermanentError) else entry.parts():
+            of_context.setdefault(tuple(part.context), []).append((index, part))
+    replies: dict[int, list[Likelihoods]] = {index: [] for index in range(len(jobs))}
+    latencies = dict.fromkeys(replies, 0.0)
+    contexts = sorted(of_context, key=len, reverse=True)
+    for start in range(0, len(contexts), batch_size):
+        if generator.stopping:
+            raise PermanentError("the run was stopped")
+        started = perf_counter()
+        batch = contexts[start : start + batch_size]
+        logs = _logs(generator, batch, [of_context[context] for context in batch], jobs, batch_size)
+        latency = perf_counter() - started
+        for context, (following, longer) in zip(batch, logs, strict=True):
+            for index, part in of_context[context]:
+                is_exclusive = jobs[index].question.exclusive
+                replies[index].append(_reply(generator, part, following, longer, is_exclusive=is_exclusive))
+                latencies[index] += latency
+    return [
+        entry
+        if isinstance(entry, PermanentError)
+        else _joined(replies[index]).answer({"input": len(entry.context), "output": 0}, latencies[index])
+        for index, entry in enumerate(results)
+    ]
+
+
+def _joined(replies: Sequence[Likelihoods]) -> Likelihoods:
+    """Return the likelihoods of whole texts from those of their parts."""
+    if len(replies) == 1:
+        return replies[0]
+    parts: dict[str, list[OptionLikelihood]] = {}
+    for reply in replies:
+        for name, likelihood in reply.options.items():
+            parts.setdefault(name, []).append(likelihood)
+    return Likelihoods(
+        {
+            name: OptionLikelihood.exact(
+                sum(part.low for part in of_one),
+                sum(part.tokens for part in of_one),
+                greedy=all(part.greedy for part in of_one),
             )
-        answers.append(reply.answer({"input": len(entry.context), "output": 0}, latency))
-    return answers
+            for name, of_one in parts.items()
+        }
+    )
+
+
+def _logs(
+    generator: Generator,
+    contexts: Sequence[tuple[int, ...]],
+    entries: Sequence[Sequence[tuple[int, _Tokens]]],
+    jobs: Sequence[ScoringJob],
+    batch_size: int,
+) -> list[tuple[Any, dict[tuple[int, ...], tuple[float, bool]]]]:
+    """Return the log-probabilities of the token after each context, and what is known of longer texts.
+
+    Of these it is the log-likelihood, and whether each of their tokens is the most probable one.
+    """
+    import torch
+
+    try:
+        with torch.inference_mode():
+            prompts = PromptBatch(generator, contexts)
+            following = prompts.following
+            rows = [
+                _Row(index, spelling)
+                for index, of_one in enumerate(entries)
+                for spelling in dict.fromkeys(
+                    spelling
+                    for job, entry in of_one
+                    for spelling in _longer(entry, following[index], is_exclusive=jobs[job].question.exclusive)
+                )
+            ]
+            longer: list[dict[tuple[int, ...], tuple[float, bool]]] = [{} for _ in contexts]
+            rows.sort(key=lambda row: len(row.scored), reverse=True)
+            for start in range(0, len(rows), batch_size):
+                part = rows[start : start + batch_size]
+                taken = prompts.follow([(row.index, row.scored) for row in part])
+                for row, (log, is_greedy) in zip(part, taken, strict=True):
+                    first, logs = row.scored[0], following[row.index]
+                    longer[row.index][row.scored] = (
+                        log + float(logs[first]),
+                        is_greedy and int(logs.argmax()) == first,
+                    )
+            return list(zip(following, longer, strict=True))
+    except torch.OutOfMemoryError:
+        raise FatalError(
+            f"{len(contexts)} prompts at a time do not fit into the memory of {generator.device}: "
+            f"write batch_size={max(1, len(contexts) // 2)} into the model's name"
+        ) from None
 
 
 def _tokens(generator: Generator, job: ScoringJob) -> _Tokens | PermanentError:
@@ -137,10 +186,16 @@ def _tokens(generator: Generator, job: ScoringJob) -> _Tokens | PermanentError:
             name: [_free(generator, text, f"{moved}{entry}", special)] for name, (entry,) in question.options.items()
         }
     else:
+        if _THINKING.search(text.rstrip()):
+            return PermanentError(f"its chat template begins each answer with reasoning ({text[-20:]!r}): {WAY_OUT}")
         options = {
             name: list(dict.fromkeys(_spelled(generator, text, spellings, special)))
             for name, spellings in question.options.items()
         }
+        spelled = Counter(tokens for of_one in options.values() for tokens in of_one)
+        if shared := next((tokens for tokens, count in spelled.items() if count > 1), None):
+            shown = "".join(map(generator.decoded, shared))
+            return PermanentError(f"two options are the same tokens, {shown!r}: its tokenizer cannot tell them apart")
     context = generator.tokens(text, add_special_tokens=special) if text else []
     if not context:
         if generator.start is None:
@@ -178,16 +233,34 @@ def _spelled(generator: Generator, text: str, spellings: Iterable[str], special:
             yield tuple(whole[len(context) :] if is_split else generator.tokens(entry, add_special_tokens=False))
 
 
-def _longer(tokens: _Tokens, following: Any) -> Iterator[tuple[int, ...]]:
-    """Yield the spellings that need a pass of their own."""
+def _longer(tokens: _Tokens, following: Any, *, is_exclusive: bool) -> Iterator[tuple[int, ...]]:
+    """Yield the texts of several tokens that have to follow the prompt; options that hardly begin need not."""
     for spelled in tokens.options.values():
         for spelling in spelled:
-            if following is None or (len(spelling) > 1 and math.exp(float(following[spelling[0]])) >= NEGLIGIBLE):
+            if len(spelling) > 1 and (not is_exclusive or math.exp(float(following[spelling[0]])) >= NEGLIGIBLE):
                 yield spelling
 
 
+def _reply(
+    generator: Generator,
+    tokens: _Tokens,
+    following: Any,
+    longer: dict[tuple[int, ...], tuple[float, bool]],
+    *,
+    is_exclusive: bool,
+) -> Likelihoods:
+    if is_exclusive:
+        return _of_options(generator, tokens, following, longer)
+    results = {}
+    for name, (text,) in tokens.options.items():
+        alone = float(following[text[0]]), int(following.argmax()) == text[0]
+        log, is_greedy = longer[text] if len(text) > 1 else alone
+        results[name] = OptionLikelihood.exact(min(log, 0.0), len(text), greedy=is_greedy)
+    return Likelihoods(results)
+
+
 def _of_options(
-    generator: Generator, tokens: _Tokens, following: Any, longer: dict[tuple[int, ...], float]
+    generator: Generator, tokens: _Tokens, following: Any, longer: dict[tuple[int, ...], tuple[float, bool]]
 ) -> Likelihoods:
     """Return the probability that an answer begins with each option: its longest spelling decides."""
     owner = {spelling: name for name, spelled in tokens.options.items() for spelling in spelled}
@@ -196,7 +269,7 @@ def _of_options(
     def probability(spelling: tuple[int, ...]) -> float:
         if len(spelling) == 1:
             return math.exp(float(following[spelling[0]]))
-        return math.exp(longer[spelling]) if spelling in longer else 0.0
+        return math.exp(longer[spelling][0]) if spelling in longer else 0.0
 
     for spelling, name in owner.items():
         start = next((spelling[:n] for n in range(len(spelling) - 1, 0, -1) if spelling[:n] in owner), None)
@@ -224,51 +297,6 @@ def _rest(generator: Generator, following: Any, own_tokens: set[int]) -> str:
         if token not in own_tokens and share > 0.001
     ]
     return ", ".join(shown[:_SHOWN])
-
-
-def _scored(
-    generator: Generator, rows: Sequence[_Row], batch_size: int, *, with_next: bool = False
-) -> Iterator[tuple[_Row, _Scored]]:
-    """Yield the log-likelihood of each row's tokens; ``with_next`` also the log-probabilities of the token after them.
-
-    Long rows first, so that rows of a batch are about as long and what does not fit shows at once.
-    """
-    import torch
-
-    has_limit = "logits_to_keep" in signature(generator.weights.forward).parameters
-    ordered = sorted(rows, key=lambda row: -len(row.context) - len(row.scored))
-    for start in range(0, len(ordered), batch_size):
-        if generator.stopping:
-            raise PermanentError("the run was stopped")
-        batch = ordered[start : start + batch_size]
-        # The last token's own successor is of no interest, unless it is all that is asked for.
-        inputs = [[*row.context, *row.scored][: None if with_next else -1] for row in batch]
-        longest = max(map(len, inputs))
-        padded = [entry + [generator.padding] * (longest - len(entry)) for entry in inputs]
-        mask = [[1] * len(entry) + [0] * (longest - len(entry)) for entry in inputs]
-        try:
-            with torch.inference_mode():
-                # Only from the end of the shortest context on: all logits of long prompts would fill the memory.
-                kept = longest - min(len(row.context) - 1 for row in batch)
-                logits = generator.weights(
-                    input_ids=torch.tensor(padded, device=generator.device),
-                    attention_mask=torch.tensor(mask, device=generator.device),
-                    **({"logits_to_keep": kept} if has_limit else {}),
-                ).logits
-                offset = longest - logits.shape[1]
-                for row, own, entry in zip(batch, logits, inputs, strict=True):
-                    logs = own[len(row.context) - 1 - offset : len(entry) - offset].float().log_softmax(-1)
-                    places = torch.arange(len(row.scored), device=logs.device)
-                    scored = torch.tensor(row.scored, dtype=torch.long, device=logs.device)
-                    taken = logs[places, scored]
-                    is_greedy = bool((logs[: len(row.scored)].argmax(-1) == scored).all())
-                    following = logs[-1].double().cpu() if with_next else None
-                    yield row, _Scored(float(taken.double().sum()), is_greedy, following)
-        except torch.OutOfMemoryError:
-            raise FatalError(
-                f"{len(batch)} prompts at a time do not fit into the memory of {generator.device}: "
-                f"write batch_size={max(1, len(batch) // 2)} into the model's name"
-            ) from None
 
 
 def _log(share: float) -> float:

@@ -37,6 +37,8 @@ _WEIGHTS: dict[str, parameters.Kind] = {
     "revision": parameters.text,
 }
 _MACHINE: dict[str, parameters.Kind] = {"batch_size": parameters.whole(1), "device": parameters.text}
+_SCORED_TOGETHER = 4
+"""Batches of prompts that are sorted by length together."""
 _BLOCKS, _BLOCK = 64, 4096
 """The number of blocks of a weights file that are read to recognize it, and their size in bytes."""
 
@@ -75,7 +77,10 @@ class TransformersModel:
         self._threads = DaemonThreads(1, "fairness-transformers")
         self.batch_size: int = given.get("batch_size", 8)
         self._batcher = Batcher[Job, Answer | PermanentError](self._run, self.batch_size, self._threads)
-        self._scorer = Batcher[ScoringJob, Answer | PermanentError](self._score, self.batch_size, self._threads)
+        # More at a time than one batch: score() makes batches of prompts that are about as long.
+        self._scorer = Batcher[ScoringJob, Answer | PermanentError](
+            self._score, _SCORED_TOGETHER * self.batch_size, self._threads
+        )
         self._chat: bool = given.get("chat", True)
         self._generator: Generator | None = None
 

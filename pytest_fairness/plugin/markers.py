@@ -84,6 +84,8 @@ class Probe:
     """Whether that is no mistake: the function that gives its items has called `pytest.skip`."""
     is_propensity: bool = False
     """Whether its model is asked for the probabilities of options, in place of answers."""
+    drawn_repetitions: int = 0
+    """The repetitions of its answers without --fairness-propensity; 0 for a probe that the option does not change."""
     answered_for: str = ""
     """The reason that answers are requested in spite of --fairness-propensity."""
     instead_of: dict[str, Any] = field(default_factory=dict)
@@ -175,6 +177,7 @@ class Probe:
             self.answered_for = reason
             return items
         if converted is not None:
+            self.drawn_repetitions = self.repetitions
             self.arguments = {**self.arguments, "grade": converted, "repetitions": 1}
         elif self.repetitions > 1:
             raise FairnessError(f"repetitions is {self.repetitions}, and a propensity is asked for once: leave it out")

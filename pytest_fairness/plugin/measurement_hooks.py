@@ -108,6 +108,7 @@ class MeasurementHooks:
         if state.lists_only or not (has_run or state.must_write):
             return
         from pytest_fairness.plugin import outputs
+        from pytest_fairness.plugin.agreements import find_agreements
         from pytest_fairness.report.results import compile_results
 
         run = self._fairness.run
@@ -126,7 +127,13 @@ class MeasurementHooks:
         if not (state.must_write or ((has_measured or rows) and not is_deferred)):
             return
         redact = secret_redactor(settings)
-        results = compile_results(metadata, rows, totals, redact, metrics=state.outcomes.metrics, searches=searches)
+        metrics, agreements = (
+            state.outcomes.metrics,
+            find_agreements(self._fairness.store.runs, run, rows) if has_run else [],
+        )
+        results = compile_results(
+            metadata, rows, totals, redact, metrics=metrics, searches=searches, agreements=agreements
+        )
         outputs.add_to_junit(state.config, results)
         self._results = None if is_deferred or state.is_refused else results
         # Where nothing is worth a report, the one of the last run stays.

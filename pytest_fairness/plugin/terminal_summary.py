@@ -194,7 +194,11 @@ def closing(results: RunResults, width: int) -> Iterator[str]:
     if any(map(phrases.is_simulated, run.models)):
         yield from wrapped(f"simulated: {phrases.SIMULATED}", width)
     yield from wrapped(f"run {run.id[:8]}: {phrases.totals(run)}", width)
-    for phrase in (*phrases.asked_by_graders(run), phrases.failed_requests(run)):
+    for phrase in (
+        *map(phrases.agreement, results.agreements or ()),
+        *phrases.asked_by_graders(run),
+        phrases.failed_requests(run),
+    ):
         yield from wrapped(phrase, width)
     if promise := phrases.promise(results.thresholds):
         yield from wrapped(promise, width)

@@ -37,6 +37,8 @@ from pytest_fairness.plugin.session import SESSION
 from pytest_fairness.plugin.settings import Settings
 from pytest_fairness.plugin.shard_hooks import find_other_test
 
+PROPENSITIES = "propensities)"
+"""The end of the title of a threshold that was judged by propensities."""
 PREFIX = "fairness_"
 """Prefix of the JUnit properties that carry a result."""
 LONGEST_PARAMETER = 60

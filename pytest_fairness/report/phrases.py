@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pytest_fairness.core.formatting import span_text
-from pytest_fairness.core.results import RunResult, SearchResult, ThresholdResult
+from pytest_fairness.core.results import AgreementResult, RunResult, SearchResult, ThresholdResult
 from pytest_fairness.report.release import NOT_JUDGED
 
 UNVERSIONED = "if the application has changed, set its attribute fairness_version"
 SIMULATED = "answers with a known bias, not from a real model"
+
+_MOST_SHARES = 4
+"""Shares that a sentence on agreement lists; the report has all."""
 
 
 def is_simulated(model: str) -> bool:
@@ -72,6 +75,45 @@ def asked_by_graders(run: RunResult) -> list[str]:
         for line in run.calls
         if line.role == "graders"
     ]
+
+
+def agreement(result: AgreementResult) -> str:
+    """Return whether drawn answers agree with propensities, with the shares of each group.
+
+    >>> from pytest_fairness.core.results import GroupAgreementResult
+    >>> women = {"attribute": "gender", "group": "female", "value": "True", "outside": 0.02, "answers": 200}
+    >>> group = GroupAgreementResult(**women, propensity=0.51, drawn=0.495)
+    >>> names = {"suite": "hiring", "probe": "test_hiring.py::test_application", "model": "x", "other_run": "8f3a"}
+    >>> check = AgreementResult(**names, grade="hire", prompts=40, agrees=True, p_value=0.38, groups=[group])
+    >>> agreement(check)
+    'application, hire: propensities and drawn answers agree on 40 prompts (p = 0.38): female 51.0% (drawn 49.5%)'
+    """
+    probe = probe_name(result.probe)
+    start = f"{probe}, {result.grade}: propensities and drawn answers"
+    if not result.agrees:
+        return (
+            f"{start} disagree on {result.prompts:,} prompts (p = {result.p_value:.2g}): {result.reason}; "
+            "the drawn answers are what a service gives"
+        )
+    shares = [
+        f"{group.group if group.value == 'True' else f'{group.group} {group.value}'} "
+        f"{group.propensity:.1%} (drawn {group.drawn:.1%})"
+        for group in result.groups
+    ]
+    more = f", and {len(shares) - _MOST_SHARES} more" if len(shares) > _MOST_SHARES else ""
+    return (
+        f"{start} agree on {result.prompts:,} prompts (p = {result.p_value:.2g}): "
+        f"{', '.join(shares[:_MOST_SHARES])}{more}"
+    )
+
+
+def probe_name(probe: str) -> str:
+    """Return a probe as sentences name it.
+
+    >>> probe_name("suites/hiring/test_hiring.py::test_rated_application")
+    'rated application'
+    """
+    return probe.rpartition("::")[2].removeprefix("test_").replace("_", " ")
 
 
 def failed_requests(run: RunResult) -> str:

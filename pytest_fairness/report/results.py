@@ -14,7 +14,15 @@ from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 from typing import Any
 
-from pytest_fairness.core.results import CallResult, MetricResult, RunResult, RunResults, SearchResult, ThresholdResult
+from pytest_fairness.core.results import (
+    AgreementResult,
+    CallResult,
+    MetricResult,
+    RunResult,
+    RunResults,
+    SearchResult,
+    ThresholdResult,
+)
 from pytest_fairness.core.version import __version__
 from pytest_fairness.report.files import write_text
 from pytest_fairness.report.mark_aggregation import aggregated
@@ -69,6 +77,7 @@ def compile_results(
     *,
     metrics: Iterable[MetricResult] = (),
     searches: Sequence[SearchResult] = (),
+    agreements: Sequence[AgreementResult] = (),
 ) -> RunResults:
     """Return everything that a reader needs to check the verdicts; each text through ``redact``."""
     rows = corrected(rows)
@@ -104,6 +113,7 @@ def compile_results(
         thresholds=rows,
         metrics=list(recorded.values()),
         searches=searches,
+        agreements=agreements or None,
     )
     return RunResults.from_json(redacted(results.to_json(), redact))
 

@@ -1,11 +1,14 @@
 """Calls to a verdict: propensities against drawn answers, on the same simulated models.
 
     python -m tests.benchmarks.propensities --runs 400
+    python -m tests.benchmarks.propensities --tails --bound-runs 1000
 
 Paired items of two groups, base rate 0.5, items that differ by about 1 logit (ICC 0.2). Each item has a gap of its own,
-Paired items of two groups, base rate 0.5, items that differ by about 1 logit (ICC 0.2). Each has a gap of its own,
-For each kind of grade the fewest items, and calls, with 80% power: fair at a ratio of 1, unfair at 0.6; and how often a
-model on the bound is called fair with as many items.
+with a standard deviation of tau logits. For each kind of grade the fewest items, and calls, with 80% power: fair at a
+ratio of 1, unfair at 0.6; and how often a model on the bound is called fair with as many items.
+
+``--tails`` prints the latter for propensities whose gaps have heavy tails (Student's t), or are extreme in few items:
+in one group, or in both in opposite directions.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from pytest_fairness.stats.columns import Columns, Floats
 from pytest_fairness.stats.measured import Measured
 
 CONFIDENCE = 0.955
-"""Of the first judged run of a threshold."""
+"""The confidence of the first judged run of a threshold."""
 SPREAD = 1.0
 POWER = 0.8
 
@@ -32,9 +35,68 @@ def propensities(generator: np.random.Generator, items: int, ratio: float, tau: 
     return expit(base + gap), expit(base)
 
 
+def tailed(generator: np.random.Generator, items: int, kind: str, tau: float, location: float) -> tuple[Floats, Floats]:
+    """Draw the probabilities of items whose gaps have heavy tails.
+
+    Args:
+        generator: Draws them.
+        items: Their number.
+        kind: ``t2``: gaps of Student's t with 2 degrees of freedom; ``one``: few items have an extreme probability in
+            one group; ``both``: in both, in opposite directions.
+        tau: The scale of the gaps.
+        location: The mean gap in logits, or the share of the extreme items.
+    """
+    base = generator.normal(0, SPREAD, items)
+    if kind == "t2":
+        return expit(base + location + tau * generator.standard_t(2, items)), expit(base)
+    first, second = expit(base + generator.normal(0, tau, items)), expit(base)
+    extreme = generator.random(items) < location
+    return np.where(extreme, 0.01, first), np.where(extreme & (kind == "both"), 0.99, second)
+
+
+def location_of(kind: str, tau: float, ratio: float) -> float:
+    """Return the location of `tailed` that gives the ratio, by bisection over a large sample."""
+    low, high = (-4.0, 2.0) if kind == "t2" else (0.6, 0.0)
+    for _ in range(24):
+        middle = (low + high) / 2
+        first, second = tailed(np.random.default_rng(7), 400_000, kind, tau, middle)
+        low, high = (middle, high) if first.mean() < ratio * second.mean() else (low, middle)
+    return (low + high) / 2
+
+
+def print_tails(runs: int) -> None:
+    """Print how often models on the bound are called fair, whose gaps have heavy tails."""
+    for kind, tau in (("t2", 0.2), ("t2", 0.5), ("one", 0.0), ("one", 0.2), ("both", 0.0), ("both", 0.2)):
+        location = location_of(kind, tau, 0.8)
+        for items in (20, 24, 34, 44):
+            generator = np.random.default_rng([items, round(100 * tau)])
+            count = 0
+            names = np.tile(np.arange(items), 2)
+            columns = Columns.from_arrays(
+                names,
+                {"yes": np.zeros(2 * items)},
+                {"sex": ["f"] * items + ["m"] * items},
+                prompts=np.arange(2 * items),
+            )
+            for _ in range(runs):
+                shares = np.concatenate(tailed(generator, items, kind, tau, location))
+                count += verdicts(columns, shares) == {"fair"}
+            low, high = binomtest(count, runs).proportion_ci(0.95)
+            print(
+                f"{kind}, tau {tau:g}, {items} items: fair in {count / runs:.2%} ({low:.2%} to {high:.2%})", flush=True
+            )
+
+
+def verdicts(columns: Columns, values: Floats) -> set[str]:
+    """Return the verdicts on both bounds."""
+    sample = Measured.from_columns(columns.regraded({"yes": values}), confidence=CONFIDENCE)
+    estimate = sample.ratio("yes", by="sex", of="f", to="m")
+    return {estimate.decide(">=", 0.8).value, estimate.decide("<=", 1.2).value}
+
+
 def expit(logits: Floats) -> Floats:
-    found: Floats = 1 / (1 + np.exp(-logits))
-    return found
+    shares: Floats = 1 / (1 + np.exp(-np.clip(logits, -700, 700)))
+    return shares
 
 
 def shift(ratio: float, tau: float) -> float:
@@ -61,10 +123,8 @@ def share_of(verdict: str, runs: int, items: int, ratio: float, tau: float, repe
     for _ in range(runs):
         shares = np.repeat(np.concatenate(propensities(generator, items, ratio, tau)), each)
         values = (generator.random(len(shares)) < shares).astype(np.float64) if repetitions else shares
-        sample = Measured.from_columns(columns.regraded({"yes": values}), confidence=CONFIDENCE)
-        estimate = sample.ratio("yes", by="sex", of="f", to="m")
-        verdicts = {estimate.decide(">=", 0.8).value, estimate.decide("<=", 1.2).value}
-        count += verdicts == {"fair"} if verdict == "fair" else "unfair" in verdicts
+        made = verdicts(columns, values)
+        count += made == {"fair"} if verdict == "fair" else "unfair" in made
     return count / runs
 
 
@@ -85,7 +145,11 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=400)
     parser.add_argument("--bound-runs", type=int, default=2000)
     parser.add_argument("--tau", type=float, nargs="*", default=[0.0, 0.2, 0.5])
+    parser.add_argument("--tails", action="store_true")
     given = parser.parse_args()
+    if given.tails:
+        print_tails(given.bound_runs)
+        return
     for tau in given.tau:
         for verdict, ratio in (("fair", 1.0), ("unfair", 0.6)):
             calls = {}

@@ -107,6 +107,19 @@ def echo(*texts: list[tuple[str, float | None]]) -> dict[str, Any]:
             {"yes": (0.6, 0.65), "no": (0.05, 0.1)},
             id="the drawn token may lie below the list",
         ),
+        pytest.param(
+            reply(("\u2581Yes", 0.5), ("\u0120No", 0.3), ("\n", 0.2)),
+            {"yes": (0.5, 0.5), "no": (0.3, 0.3)},
+            id="spaces as vocabularies have them",
+        ),
+        pytest.param(
+            {"choices": [{"finish_reason": "stop", "message": {"content": ""}, "logprobs": {"content": []}}]},
+            {"yes": (0.0, 1.0), "no": (0.0, 1.0)},
+            id="of an empty answer nothing is known",
+        ),
+        pytest.param(
+            reply(("<think>", 0.99), ("Yes", 0.01)), {"yes": (0.01, 0.01), "no": (0.0, 0.0)}, id="thinking is outside"
+        ),
     ],
 )
 def test_openai_options_are_summed_and_bounded(
@@ -168,6 +181,25 @@ def test_openai_filtered_prompt_is_no_missing_likelihood(
     server.says({"choices": [choice]})
     answer = asyncio.run(answer_once(make(name("openai")), HIRE, YES_NO))
     assert answer.finish_reason == finish
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"message": {"content": None, "reasoning_content": "Yes"}},
+        {"usage": {"prompt_tokens": 5, "completion_tokens": 1, "completion_tokens_details": {"reasoning_tokens": 1}}},
+    ],
+)
+def test_openai_first_token_of_reasoning_is_no_answer(
+    server: Any, name: Callable[..., str], ask: Ask, more: dict[str, Any]
+) -> None:
+    body = reply(("Yes", 0.9), ("No", 0.1))
+    body["choices"][0] |= {"message": more.get("message", {"content": "Yes"})}
+    server.says(body | {"usage": more.get("usage", {})})
+    with pytest.raises(
+        NoLikelihoodsError, match="sent reasoning, whose first token is none of an answer: measure drawn"
+    ):
+        ask(name("openai"))
 
 
 def test_openai_impossible_likelihoods_are_refused(server: Any, name: Callable[..., str], ask: Ask) -> None:
@@ -409,6 +441,63 @@ def test_local_most_probable_text_is_named(ask: Ask, local: Callable[..., str], 
         local("chat=false"), Prompt(f"Question {chr(97 + number)}"), question, root=tmp_path, offline=True
     )
     assert {name: entry.greedy for name, entry in likelihoods.items()} == {"best": True, "other": False}
+
+
+@pytest.mark.slow
+def test_local_free_texts_equal_those_of_lm_evaluation_harness(
+    make: Callable[..., Any], local: Callable[..., str], tmp_path: Path
+) -> None:
+    reason = "the comparison needs lm-evaluation-harness: pip install lm_eval"
+    harness = pytest.importorskip("lm_eval.models.huggingface", reason=reason)
+    from lm_eval.api.instance import Instance
+
+    contexts = ("Who cooks?", "A much longer question: who of them cooks? ", "Q\n", "")
+    texts = {"stereotyped": " Women cook.", "other": " Men.", "short": "x"}
+
+    def ours(tail: str) -> list[float]:
+        model = make(local(tail), root=tmp_path, offline=True)
+        questions = [
+            Continuations({name: (text,) for name, text in texts.items()}, exclusive=False, has_context=bool(context))
+            for context in contexts
+        ]
+
+        async def together() -> list[Answer]:
+            pairs = zip(contexts, questions, strict=True)
+            answers = await asyncio.gather(*[model.likelihoods(Prompt(text or "-"), each) for text, each in pairs])
+            await model.close()
+            return list(answers)
+
+        replies = zip(asyncio.run(together()), questions, strict=True)
+        return [
+            entry.low for answer, question in replies for entry in likelihoods_of(answer, question).options.values()
+        ]
+
+    pairs = [(context, text) for context in contexts for text in texts.values()]
+    requests = [Instance("loglikelihood", {}, pair, index) for index, pair in enumerate(pairs)]
+    for size in (1, 8):
+        model = harness.HFLM(pretrained=str(tmp_path / "tiny"), device="cpu", batch_size=size, dtype="float32")
+        expected = [log for log, _ in model.loglikelihood(requests, disable_tqdm=True)]
+        assert ours(f"chat=false&batch_size={size}") == pytest.approx(expected, abs=1e-4)
+
+
+def test_local_options_of_the_same_tokens_are_refused(ask: Ask, local: Callable[..., str], tmp_path: Path) -> None:
+    path = tmp_path / "tiny" / "tokenizer.json"
+    name = local()
+    tokenizer = json.loads(path.read_text())
+    path.write_text(json.dumps(tokenizer | {"normalizer": {"type": "Lowercase"}}))
+    with pytest.raises(PermanentError, match="two options are the same tokens, 'ja': its tokenizer cannot tell them"):
+        ask(name, HIRE, Continuations({"one": ("ja",), "other": ("JA",)}), root=tmp_path, offline=True)
+
+
+def test_local_template_that_begins_with_reasoning_is_refused(
+    ask: Ask, local: Callable[..., str], tmp_path: Path
+) -> None:
+    name = local()
+    template = "{% for m in messages %}{{ m['content'] }}{% endfor %}{% if add_generation_prompt %}<think>\n{% endif %}"
+    for path in (tmp_path / "tiny").glob("chat_template.jinja"):
+        path.write_text(template)
+    with pytest.raises(PermanentError, match=r"begins each answer with reasoning .*: measure drawn answers instead"):
+        ask(name, HIRE, YES_NO, root=tmp_path, offline=True)
 
 
 def test_local_propensities_equal_frequencies_of_drawn_answers(

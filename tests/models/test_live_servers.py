@@ -27,7 +27,9 @@ import pytest
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.errors import FatalError, ModelError, PermanentError, TransientError
 from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.propensities import NoLikelihoodsError
 from pytest_fairness.core.protocols import Model
+from pytest_fairness.graders.yes_no import YesNo
 
 pytestmark = pytest.mark.slow
 
@@ -230,3 +232,21 @@ def test_transformers_serve_refuses_another_model(servers: dict[str, Live], ask:
     url = servers["serve"].ready("/health")
     with pytest.raises(PermanentError, match=r"refused the request \(400: Server is pinned to"):
         ask(f"openai:absent?base_url={url}/v1")
+
+
+def test_transformers_serve_without_log_probabilities_is_refused(
+    servers: dict[str, Live], make: Make, tiny_model: Path
+) -> None:
+    """It ignores what it does not know: a reply without them must not pass for a probability."""
+    model: Any = make(f"openai:{tiny_model}?base_url={servers['serve'].ready('/health')}/v1")
+    question = YesNo(propensity=True).continuations(Prompt("Hire her?"))
+
+    async def once() -> Answer:
+        try:
+            answer: Answer = await model.likelihoods(Prompt("Hire her?"), question)
+            return answer
+        finally:
+            await model.close()
+
+    with pytest.raises(NoLikelihoodsError, match=r"log-probabilities.*: measure drawn answers instead"):
+        asyncio.run(once())

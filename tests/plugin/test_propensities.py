@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
 
 from aiohttp import web
@@ -87,6 +88,41 @@ def test_propensities_are_asked_for_once_and_apart_from_answers(project: Project
     assert "(propensities)" not in shown(drawn)
 
 
+def test_propensities_and_drawn_answers_stand_side_by_side(project: Project) -> None:
+    asked = suite('{"advance": YesNo()}', "repetitions=3", items=40)
+    project.write(test_hiring=asked.replace(', {"options": OPTIONS}', ""))  # a question of yes or no
+    project.run("--fairness-model=simulated:x?base=0.6", "--fairness-json=alone.json")
+    assert "agreements" not in json.loads((project.path / "alone.json").read_text())
+    both = project.run("--fairness-model=simulated:x?base=0.6", "--fairness-propensity", "--fairness-report=r.html")
+    said = " ".join(shown(both).split())
+    assert "application, advance: propensities and drawn answers agree on 80 prompts" in said
+    assert "female 60.0% (drawn" in said
+    again = project.run("--fairness-model=simulated:x?base=0.6", "--fairness-json=again.json", "--fairness-fresh")
+    (check,) = json.loads((project.path / "again.json").read_text())["agreements"]
+    assert (check["prompts"], check["agrees"], check["reason"]) == (80, True, "")
+    assert [(group["group"], round(group["propensity"], 9), group["answers"]) for group in check["groups"]] == [
+        ("female", 0.6, 120),
+        ("male", 0.6, 120),
+    ]
+    assert "propensities and drawn answers agree" in " ".join(shown(again).split())
+    page = (project.path / "r.html").read_text()
+    assert "Propensities and drawn answers" in page
+    assert "On 80 prompts they agree" in page
+
+
+def test_drawn_answers_of_another_model_than_the_propensities_disagree(project: Project) -> None:
+    """As of a server that draws at another temperature than the one that it says."""
+    project.write(test_hiring=suite('{"advance": YesNo()}', "repetitions=2", items=30))
+    server = Server()
+    with serving(server.serve) as url:
+        model = f"--fairness-model=openai:tiny?base_url={url}/v1"
+        project.run(model)
+        said = " ".join(shown(project.run(model, "--fairness-propensity")).split())
+    assert "propensities and drawn answers disagree on 60 prompts (p =" in said
+    assert "100.0% of 60 drawn answers of female are advance=True, and the propensity is 5" in said
+    assert "the drawn answers are what a service gives" in said
+
+
 @every_mode
 def test_model_without_likelihoods_is_refused_in_one_line(project: Project) -> None:
     project.write(
@@ -111,6 +147,13 @@ def test_plan_compares_calls_and_draws_propensities(project: Project) -> None:
     lines = " ".join(shown(planned).split())
     assert "60 calls, 0 of them in the store" in lines
     assert "tokens in and 60 out" in lines
+    needs = re.search(
+        r"fair in 80% of runs takes ([\d,]+) calls of one token .*; drawn answers take ([\d,]+) calls", lines
+    )
+    assert needs is not None
+    by_propensities, by_answers = (int(calls.replace(",", "")) for calls in needs.groups())
+    assert 10 * by_propensities < by_answers
+    assert "drawn answers take" not in drawn
     (row,) = [line.split() for line in planned.outlines if line.startswith(" women and men advance alike")][:1]
     assert int(row[-4].removesuffix("%")) > 80, "fair in most runs of a thirtieth of the items that answers need"
 

@@ -33,16 +33,22 @@ CHARACTERS = 4
 class PilotData:
     """Draws runs of a probe on a model: from the latest sample in the store, else from assumptions."""
 
-    def __init__(self, fairness: FairnessSession, measured: LazyMeasured) -> None:
+    def __init__(self, fairness: FairnessSession, measured: LazyMeasured, *, drawn_repetitions: int = 0) -> None:
         self._fairness, self._measured = fairness, measured
+        self.is_propensity = measured.probe.is_propensity and not drawn_repetitions
         settings = fairness.settings
         self.look = measured.first_look(settings.looks if settings.resolve else 1)
         """The first of the looks that a run is planned with."""
         self.probe, self.model = measured.probe, measured.subject
-        self.repetitions = fairness.work.repetitions(self.probe)
+        self.repetitions = drawn_repetitions or fairness.work.repetitions(self.probe)
         self._simulations: dict[int, Simulation] = {}
         """By their repetitions."""
         self._seed = fairness.settings.seed, zlib.crc32(f"{self.probe.id}\n{self.model.key}".encode())
+
+    def with_drawn_answers(self) -> PilotData | None:
+        """Return the same run without --fairness-propensity; None where the option changes nothing."""
+        repetitions = self.probe.drawn_repetitions
+        return PilotData(self._fairness, self._measured, drawn_repetitions=repetitions) if repetitions else None
 
     @property
     def attempts(self) -> int:
@@ -99,7 +105,7 @@ class PilotData:
         prompts = [prompt for item in self.probe.items for prompt in item.prompts]
         characters = fmean(sum(len(message["content"]) for message in prompt.messages) for prompt in prompts)
         sizes = [len(item.prompts) for item in self.probe.items]
-        output = 1 if self.probe.is_propensity else self._assumptions.output
+        output = 1 if self.is_propensity else self._assumptions.output
         most, silent = most_grader_calls(self._measured.graders, sizes, self.repetitions)
         return CallCost(
             questions=most,
@@ -160,7 +166,7 @@ class PilotData:
         if repetitions not in self._simulations:
             extremes = self._measured.extremes
             grades = {name: extremes.get(name, _true_or_false) for name in self._measured.graders}
-            supply, propensities = self._supply_of(repetitions), self.probe.is_propensity
+            supply, propensities = self._supply_of(repetitions), self.is_propensity
             self._simulations[repetitions] = Simulation(supply, grades, self._assumptions, propensities=propensities)
         return self._simulations[repetitions]
 
@@ -171,7 +177,7 @@ class PilotData:
         sample = self._fairness.store.runs.latest_sample(self.probe.id, self.model.key)
         if sample is None or sample.graders.keys() != self._measured.graders.keys():
             return None
-        return sample if sample.holds_propensities == self.probe.is_propensity else None
+        return sample if sample.holds_propensities == self.is_propensity else None
 
     @cached_property
     def _pilot(self) -> PilotSampler | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from math import prod
 
@@ -100,6 +101,13 @@ def _of_thresholds(rows: Sequence[PlannedThreshold]) -> Iterator[str]:
                 f"{name}: {row.needed.items:,} items, or {row.needed.repetitions:,} repetitions of "
                 f"{row.items:,}, make it fair in 80% of runs"
             )
+        if row.drawn and row.needed:
+            calls = math.ceil(row.needed.items * row.cost.calls / row.items)
+            yield (
+                f"{name}: fair in 80% of runs takes {calls:,} calls of one token ({row.needed.items:,} items); drawn "
+                f"answers take {row.drawn.calls:,} calls ({row.drawn.items:,} items, "
+                f"{_repetitions(row.drawn.repetitions)})"
+            )
         if row.detectable:
             values = (("below", row.detectable.below), ("above", row.detectable.above))
             ends = [f"{value:.3g} or {end}" for end, value in values if value is not None]
@@ -114,6 +122,10 @@ def _of_thresholds(rows: Sequence[PlannedThreshold]) -> Iterator[str]:
                 yield f"{name}: {len(row.looks)} looks, at {first:,} to {last:,} attempts; {mean}"
             if scenario.invalid:
                 yield f"{name}: invalid in {scenario.invalid:.0%} of runs ({scenario.truth})"
+
+
+def _repetitions(number: int) -> str:
+    return f"{number:,} repetition{'s' * (number != 1)}"
 
 
 def _basis(rows: Sequence[PlannedThreshold], settings: Settings) -> str:
@@ -141,7 +153,7 @@ def _of_all(rows: Sequence[PlannedThreshold], total: ModelPlan, settings: Settin
     if total.propensities:
         yield (
             f"--fairness-propensity makes {total.propensities:,} calls of one token in place of {total.drawn:,}, "
-            "of a model that gives probabilities; add it to plan them"
+            "of a model that gives probabilities; add it to plan them, and to compare what both need"
         )
     if to_make and total.stored:
         yield "a pilot that was judged is a run of its threshold: the next one has a wider interval"

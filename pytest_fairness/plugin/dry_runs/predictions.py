@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_fairness.core.decisions import Verdict
-from pytest_fairness.core.dry_run_results import NeededSample, PlannedThreshold, ScenarioResult
+from pytest_fairness.core.dry_run_results import DrawnSample, NeededSample, PlannedThreshold, ScenarioResult
 from pytest_fairness.core.formatting import format_subject
 from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.plugin.dry_runs.forecasts import Forecast
@@ -37,6 +37,8 @@ ROUNDS = 4
 """The most rounds of simulation to find the number of items that is needed."""
 NEAR = 0.1
 """The distance to the wanted probability at which one correction is enough."""
+DRAWN_SHARE = 0.3
+"""Samples of drawn answers, which propensities are compared with, as a share of `DRAWS`."""
 TELLING = (0.1, 0.97)
 """Shares of fair between which simulation corrects the normal approximation."""
 
@@ -77,12 +79,14 @@ def predict(item: pytest.Function, row: PlannedThreshold, prospect: PilotData) -
         other = _with_looks(item, prospect, gap)
         scenarios.append(other.scenario(f"{gap.group} at {gap.ratio:.2g} times"))
     cannot_pass = "" if planned.share(Verdict.FAIR) else _never_fair(item, prospect)
+    needed = None if cannot_pass else _needed(item, prospect, forecast, planned)
     return replace(
         row,
         cannot_pass=cannot_pass,
         scenarios=scenarios,
         fair_draws="".join("01"[j.verdict is Verdict.FAIR] for j in planned.judgments),
-        needed=None if cannot_pass else _needed(item, prospect, forecast, planned),
+        needed=needed,
+        drawn=None if needed is None else _needed_drawn(item, prospect),
         detectable=None if forecast is None else forecast.detectable(),
         narrow="" if forecast is None else forecast.narrow_band(),
     )
@@ -181,6 +185,19 @@ def _needed(
         items=math.ceil(times * len(prospect.probe.items)),
         repetitions=None if repetitions is None else math.ceil(repetitions * prospect.repetitions),
     )
+
+
+def _needed_drawn(item: pytest.Function, prospect: PilotData) -> DrawnSample | None:
+    """Return what drawn answers need for the same, in place of the propensities that --fairness-propensity asks for."""
+    drawn = prospect.with_drawn_answers()
+    if drawn is None:
+        return None
+    planned = _rehearsed(item, drawn.draw, drawn.attempts, share=DRAWN_SHARE)
+    needed = _needed(item, drawn, Forecast.of(planned.judgments, None), planned)
+    if needed is None:
+        return None
+    calls = math.ceil(needed.items * drawn.attempts / len(drawn.probe.items))
+    return DrawnSample(items=needed.items, repetitions=drawn.repetitions, calls=calls)
 
 
 def _reason(judgment: Judgment) -> str:

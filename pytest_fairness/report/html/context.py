@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pytest_fairness.core.results import ReleaseResult, RunResults, SearchResult
+from pytest_fairness.core.results import AgreementResult, ReleaseResult, RunResults, SearchResult
 from pytest_fairness.report import phrases
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.html.attempts import pack_attempts
@@ -40,12 +40,35 @@ def page_of(view: View) -> dict[str, Any]:
             "not_judged": _not_judged(articles),
             "suites": _suites(articles, cards, others(results, names)),
             "leans": group_directions(articles),
+            "agreements": [_agreement(check, names[check.model]) for check in results.agreements or ()],
             "searches": [_search(row) for row in results.searches],
             "facts": provenance_facts(view),
             "cards": list(cards.values()),
             "promise": phrases.promise(results.thresholds),
             "command": command_of_run(results.run),
         },
+    }
+
+
+def _agreement(check: AgreementResult, model: str) -> dict[str, Any]:
+    """Return a check of propensities against drawn answers."""
+    verdict = "agree" if check.agrees else f"disagree: {check.reason}. The drawn answers are what a service gives"
+    return {
+        "name": f"{check.suite}: {phrases.probe_name(check.probe)}, {check.grade}",
+        "model": model,
+        "agrees": check.agrees,
+        "sentence": f"On {check.prompts:,} prompts they {verdict} (p = {check.p_value:.2g}).",
+        "groups": [
+            {
+                "group": group.group,
+                "value": group.value,
+                "propensity": f"{group.propensity:.1%}",
+                "outside": f"{group.outside:.1%}",
+                "drawn": f"{group.drawn:.1%}",
+                "answers": group.answers,
+            }
+            for group in check.groups
+        ],
     }
 
 

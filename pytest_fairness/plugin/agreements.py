@@ -1,0 +1,132 @@
+"""Propensities and drawn answers of the same prompts side by side, from the samples in the store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pytest_fairness.core.attempts import value_or_none
+from pytest_fairness.core.digests import digest
+from pytest_fairness.core.propensities import Propensities, context_of, continuations_of
+from pytest_fairness.core.results import AgreementResult, GroupAgreementResult, PastResult, ThresholdResult
+from pytest_fairness.plugin.threshold_rows import PROPENSITIES
+
+if TYPE_CHECKING:
+    from pytest_fairness.core.items import Prompt
+    from pytest_fairness.stats.agreement import Agreement, PromptPair
+    from pytest_fairness.store.runs import Runs
+    from pytest_fairness.store.samples import StoredSample
+
+SHOWN_OUTSIDE = 0.0005
+"""The probability outside of the options from which a disagreement names it: what is shown as 0.1%."""
+
+
+def find_agreements(runs: Runs, run: str, rows: Sequence[ThresholdResult]) -> list[AgreementResult]:
+    """Return, for each probe and model of a run, how far its sample agrees with the latest one of the other kind.
+
+    Args:
+        runs: The runs of the store.
+        run: The run.
+        rows: Its thresholds; those without an estimate do not count.
+    """
+    probes = {(row.probe, row.model): row for row in rows if row.probe and row.estimate is not None}
+    keys = {(probe, model): key for probe, model, key in runs.samples(run)}
+    results = []
+    for (probe, model), row in probes.items():
+        past = _latest_of_other_kind(runs, run, row)
+        key = keys.get((probe, model))
+        if past is None or key is None:
+            continue
+        own, other = runs.sample(run, probe, key), runs.sample(past.run, probe, key)
+        if own is None or other is None or own.holds_propensities == other.holds_propensities:
+            continue
+        propensities, drawn = (own, other) if own.holds_propensities else (other, own)
+        results += list(_agreements(row, past.run, propensities, drawn))
+    return results
+
+
+def _latest_of_other_kind(runs: Runs, run: str, row: ThresholdResult) -> PastResult | None:
+    """Return the latest result of a threshold on this model that was judged by the other kind of grades."""
+    is_propensity = row.threshold.endswith(PROPENSITIES)
+    for content in reversed(runs.history(row.id, run)):
+        past = PastResult.from_row(content)
+        same = past.result.probe == row.probe and past.result.model == row.model and past.result.estimate is not None
+        if same and past.result.threshold.endswith(PROPENSITIES) != is_propensity:
+            return past
+    return None
+
+
+def _agreements(
+    row: ThresholdResult, other_run: str, propensities: StoredSample, drawn: StoredSample
+) -> Iterator[AgreementResult]:
+    from pytest_fairness.stats.agreement import check_agreement
+
+    answers: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for graded in drawn.attempts:
+        values = {name: value_or_none(grade) for name, grade in graded.grades.items()}
+        answers.setdefault(_identity(graded.item.id, graded.prompt), []).append(values)
+    for grade in propensities.graders.keys() & drawn.graders.keys():
+        checked = check_agreement(list(_pairs(grade, propensities, answers)))
+        if checked is not None:
+            yield _result(row, grade, other_run, checked)
+
+
+def _pairs(
+    grade: str, propensities: StoredSample, answers: Mapping[tuple[str, str], Sequence[Mapping[str, Any]]]
+) -> Iterator[PromptPair]:
+    from pytest_fairness.stats.agreement import PromptPair
+
+    for graded in propensities.attempts:
+        value = value_or_none(graded.grades[grade])
+        if isinstance(value, Propensities):
+            drawn = answers.get(_identity(graded.item.id, graded.prompt), ())
+            yield PromptPair(graded.prompt.groups, value, [values.get(grade) for values in drawn])
+
+
+def _identity(item: str, prompt: Prompt) -> tuple[str, str]:
+    """Return the same for a prompt whether answers or propensities are asked for."""
+    shown = context_of(prompt) if continuations_of(prompt) is not None else prompt
+    return item, digest(repr([(message["role"], message["content"]) for message in shown.messages]))
+
+
+def _result(row: ThresholdResult, grade: str, other_run: str, checked: Agreement) -> AgreementResult:
+    from pytest_fairness.stats.agreement import SIGNIFICANCE
+
+    worst = checked.worst
+    reason = ""
+    if checked.agrees:
+        pass
+    elif min(1.0, worst.p_value * (len(checked.groups) + 1)) < SIGNIFICANCE:
+        of = f" of {worst.group}" if worst.attribute else ""
+        reason = (
+            f"{worst.drawn:.1%} of {worst.answers:,} drawn answers{of} are {grade}={worst.value}, "
+            f"and the propensity is {worst.propensity:.1%}"
+        )
+        if worst.outside >= SHOWN_OUTSIDE:
+            reason += f", or up to {worst.propensity + worst.outside:.1%} with what fell on no option"
+    else:
+        surer, side = ("surer", "below") if checked.sharpness > 0 else ("less sure", "above")
+        reason = f"drawn answers are {surer} than the propensities, as those at a temperature {side} 1 are"
+    return AgreementResult(
+        suite=row.suite,
+        probe=row.probe,
+        model=row.model,
+        grade=grade,
+        other_run=other_run,
+        prompts=checked.prompts,
+        agrees=checked.agrees,
+        p_value=checked.p_value,
+        reason=reason,
+        groups=[
+            GroupAgreementResult(
+                attribute=group.attribute,
+                group=group.group,
+                value=group.value,
+                propensity=group.propensity,
+                outside=group.outside,
+                drawn=group.drawn,
+                answers=group.answers,
+            )
+            for group in checked.groups
+        ],
+    )
