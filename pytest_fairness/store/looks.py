@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from sqlalchemy import Connection, delete, select, update
+from sqlalchemy import ColumnElement, Connection, delete, select, update
 
 from pytest_fairness.store import schema
 from pytest_fairness.store.database import Database
@@ -70,17 +70,18 @@ class Looks:
     def conclude(self, look: StoredLook, session: str, verdict: str | None) -> None:
         """Save the verdict on a look that a session took; without one, its looks are forgotten: nothing was seen."""
         own = _looks.session == session
+        alike = _is_alike(look)
         if verdict is None:
-            change = delete(schema.looks).where(own)
+            self._database.execute(delete(schema.looks).where(own, *alike))
         else:
             unfinished = (_looks.identity == look.identity) & _looks.verdict.is_(None)
-            change = update(schema.looks).values(verdict=verdict).where(own | unfinished)
-        self._database.execute(change.where(*_is_alike(look)))
+            change = update(schema.looks).values(verdict=verdict)
+            self._database.execute(change.where(own | unfinished, *alike))
 
 
-def _is_alike(look: StoredLook) -> tuple[bool, ...]:
+def _is_alike(look: StoredLook) -> tuple[ColumnElement[bool], ...]:
     """Return the conditions of the looks at the same threshold on the same model."""
-    return _looks.test == look.test, _looks.probe == look.probe, _looks.model == look.model  # type: ignore[return-value]
+    return _looks.test == look.test, _looks.probe == look.probe, _looks.model == look.model
 
 
 def _number(look: StoredLook, looks: Sequence[StoredLook], extends: Callable[[str], bool]) -> int:
