@@ -15,8 +15,8 @@ from pytest_fairness.benchmarks.lm_eval.package import RUNS_CODE, described, und
 from pytest_fairness.benchmarks.lm_eval.questions import (
     GENERATION,
     Conversations,
-    Place,
     Question,
+    ResponseIndex,
     UnknownGreedy,
     questions_of,
 )
@@ -25,12 +25,12 @@ from pytest_fairness.core.errors import FairnessError, UngradedError
 _GREEDY = {"do_sample": False, "temperature": 0.0, "max_gen_toks": 256, "max_new_tokens": 256}
 """Settings of generation that models of ours have by default."""
 _READ_GREEDY: Mapping[str, tuple[str, ...]] = {"multiple_choice": ("exact_match",), "loglikelihood": ("acc",)}
-"""By type of a task's requests, the metrics that use whether a text is the most probable one."""
+"""The metrics, by type of a task's requests, that use whether a text is the most probable one."""
 
 
 @dataclass(frozen=True, slots=True)
 class PromptForm:
-    """How contexts are made: the arguments of `lm_eval.simple_evaluate` of the same names."""
+    """The form of contexts: the arguments of `lm_eval.simple_evaluate` of the same names."""
 
     num_fewshot: int | None = None
     apply_chat_template: bool = False
@@ -47,7 +47,7 @@ class Document:
     content: Mapping[str, Any]
     instances: Sequence[Any] = field(repr=False)
     questions: Sequence[Question] = field(repr=False)
-    places: Sequence[Place] = field(repr=False)
+    places: Sequence[ResponseIndex] = field(repr=False)
 
 
 class LoadedTask:
@@ -56,7 +56,7 @@ class LoadedTask:
     Args:
         name: Its name.
         task: The task, as lm_eval has loaded it.
-        form: How contexts are made.
+        form: The form of contexts.
 
     Raises:
         FairnessError: It needs what is not supported: the execution of code, images or sound.

@@ -132,10 +132,10 @@ def _refuse_unsafe_code(manager: Any, name: str) -> None:
 
 
 def _refuse_unknown_keys(spec: str, overrides: Mapping[str, Any]) -> None:
-    known = [field.name for field in fields(lm_eval_module("config.task").TaskConfig)]
+    keys = [field.name for field in fields(lm_eval_module("config.task").TaskConfig)]
     for name in overrides:
-        if name not in known:
-            raise FairnessError(f"lm-eval task {spec}: it has no argument {name!r}; {did_you_mean(name, known)}")
+        if name not in keys:
+            raise FairnessError(f"lm-eval task {spec}: it has no argument {name!r}; {did_you_mean(name, keys)}")
 
 
 def _manager_of(spec: str, include: Sequence[Path], root: Path) -> tuple[Any, str]:

@@ -51,8 +51,8 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where the response to one of lm_eval's requests is found: a question, and an option of it."""
+class ResponseIndex:
+    """The position of a response to one of lm_eval's requests: a question, and an option of it."""
 
     question: int
     option: str
@@ -86,7 +86,7 @@ class Conversations:
 
 def questions_of(
     instances: Sequence[Any], conversations: Conversations, *, is_chat: bool
-) -> tuple[list[Question], list[Place]]:
+) -> tuple[list[Question], list[ResponseIndex]]:
     """Return the questions that a document's requests need, and where each request's response will be found.
 
     Likelihoods of several texts after one context are one question.
@@ -121,7 +121,7 @@ def questions_of(
         _question(family, context, texts, conversations, is_chat=is_chat)
         for (family, context), texts in contexts.items()
     ]
-    return questions, [Place(indices[key], option) for key, option in places]
+    return questions, [ResponseIndex(indices[key], option) for key, option in places]
 
 
 def _question(

@@ -61,8 +61,8 @@ class DocumentScores(_TaskGrader):
         runs = units(len(attempts), repeats)
         queries = [self._queries(document, [attempts[index] for index in run]) for run in runs]
         answers: list[Attempt] = []
-        if asked := [query for run in queries for query in run]:
-            answers = list((yield asked))
+        if sent := [query for run in queries for query in run]:
+            answers = list((yield sent))
         grades = [Grade.none("error", f"the task repeats requests {repeats} times: this one is left over")] * len(
             attempts
         )
@@ -94,8 +94,8 @@ class DocumentScores(_TaskGrader):
             further = further[size:]
         try:
             responses = [
-                self._responses(document, index, by_question[place.question])
-                for index, place in enumerate(document.places)
+                self._responses(document, index, by_question[position.question])
+                for index, position in enumerate(document.places)
             ]
             return Grade(task.score(document, responses))
         except UngradedError as error:
@@ -103,18 +103,18 @@ class DocumentScores(_TaskGrader):
 
     def _responses(self, document: Document, index: int, attempts: Sequence[Attempt]) -> list[Any]:
         """Return the responses to one request of a document."""
-        place = document.places[index]
-        question = document.questions[place.question]
+        position = document.places[index]
+        question = document.questions[position.question]
         if question.continuations is None:
             settings = document.instances[index].args[1]
             return [generated_response(attempt, settings) for attempt in attempts]
-        response = likelihood_response(attempts[0], question, place.option)
+        response = likelihood_response(attempts[0], question, position.option)
         value = response[0] if document.instances[index].request_type.endswith("rolling") else response
         return [value] * self._task().repeats
 
 
 class MetricValue(_TaskGrader):
-    """What one metric aggregates of a document: mostly a number.
+    """The value of a document that one metric aggregates: mostly a number.
 
     Args:
         task: Returns the task.
