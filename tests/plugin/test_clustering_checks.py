@@ -29,6 +29,7 @@ def model():
         chance = random.Random(template + text.split()[-1]).choice((0.1, 0.5, 0.9))
         return "yes" if random.Random(text).random() < chance else "no"
     application.fairness_version = "1"
+    application.fairness_concurrency = 32
     return application
 """
 RATE = project_sources.threshold('assert measured.rate("hired") >= 0.3', name="test_rate")

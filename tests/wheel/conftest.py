@@ -10,13 +10,19 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.shared_folder import shared_folder
+
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="session")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def installed(request: pytest.FixtureRequest) -> Path:
     """Return the folder of commands of an environment that holds only the wheel and its requirements."""
-    folder = tmp_path_factory.mktemp("wheel")
+    return shared_folder(request, "wheel", install_wheel) / "environment" / "bin"
+
+
+def install_wheel(folder: Path) -> None:
+    """Build the wheel, and install it into an environment in the folder."""
     build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
     subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
     (wheel,) = folder.glob("*.whl")
@@ -37,7 +43,6 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
             if "PYTEST_FAIRNESS_NO_SKIP" in os.environ:
                 pytest.fail(missing)
             pytest.skip(missing)
-    return python.parent
 
 
 @pytest.fixture

@@ -41,6 +41,7 @@ def model():
         right = next(uniforms(text)) < 0.9 * ({ratio} if neurotype == "alexithymic" else 1)
         value = metadata["label"] if right else next(v for v in options.values if v != metadata["label"])
         return f"{{options.labels[options.values.index(value)]}}. I am 80% sure. Yes, it holds."
+    answer.fairness_concurrency = 32
     return answer
 """
 
