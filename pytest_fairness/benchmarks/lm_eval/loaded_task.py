@@ -50,7 +50,7 @@ class Document:
     places: Sequence[ResponseIndex] = field(repr=False)
 
 
-class LoadedTask:
+class DocumentTask:
     """A task that can be run by our engine.
 
     Args:
@@ -112,7 +112,7 @@ class LoadedTask:
     def key(self, metric: str, filter_name: str) -> str:
         """Return our name of a metric: with several pipelines of filters it ends in theirs.
 
-        >>> task = object.__new__(LoadedTask)
+        >>> task = object.__new__(DocumentTask)
         >>> task.task = type("Task", (), {"_filters": []})
         >>> task.key("exact_match", "none")
         'exact_match'

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Generator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pytest_fairness.benchmarks.lm_eval.loaded_task import Document, LoadedTask, units
+from pytest_fairness.benchmarks.lm_eval.loaded_task import Document, DocumentTask, units
 from pytest_fairness.benchmarks.lm_eval.questions import generated_response, likelihood_response
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
 from pytest_fairness.core.errors import UngradedError
@@ -32,7 +32,7 @@ class _TaskGrader:
 
     accepts = ("truncated",)
 
-    def __init__(self, task: Callable[[], LoadedTask]) -> None:
+    def __init__(self, task: Callable[[], DocumentTask]) -> None:
         self._task = task
 
     @property
@@ -121,7 +121,7 @@ class MetricValue(_TaskGrader):
         key: The metric.
     """
 
-    def __init__(self, task: Callable[[], LoadedTask], key: str) -> None:
+    def __init__(self, task: Callable[[], DocumentTask], key: str) -> None:
         super().__init__(task)
         self._key = key
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 from weakref import WeakKeyDictionary
 
-from pytest_fairness.benchmarks.lm_eval.loaded_task import Document, LoadedTask, PromptForm, groups_at
+from pytest_fairness.benchmarks.lm_eval.loaded_task import Document, DocumentTask, PromptForm, groups_at
 from pytest_fairness.benchmarks.lm_eval.package import load_tasks
 from pytest_fairness.benchmarks.lm_eval.scores import DOCUMENT, SCORES, DocumentScores, MetricValue
 from pytest_fairness.benchmarks.lm_eval.task_metrics import TaskEstimates
@@ -71,7 +71,7 @@ class LmEvalTask:
             raise self._refusal(f"an argument is no YAML: {' '.join(str(error).split())}") from None
 
     @cached_property
-    def loaded(self) -> LoadedTask:
+    def loaded(self) -> DocumentTask:
         """The task itself.
 
         Raises:
@@ -95,7 +95,7 @@ class LmEvalTask:
         tasks = {}
         for name, task in load_tasks(self.spec.partition("?")[0], overrides, self._include, self._root).items():
             tasks[name] = LmEvalTask(self.spec, self._groups, self._source, self._include, self._root)
-            tasks[name].__dict__["loaded"] = LoadedTask(name, task, form)
+            tasks[name].__dict__["loaded"] = DocumentTask(name, task, form)
         return tasks
 
     @property

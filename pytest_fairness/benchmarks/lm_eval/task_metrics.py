@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pytest_fairness.benchmarks.lm_eval.loaded_task import LoadedTask, units
+from pytest_fairness.benchmarks.lm_eval.loaded_task import DocumentTask, units
 from pytest_fairness.benchmarks.lm_eval.package import undisturbed
 from pytest_fairness.benchmarks.lm_eval.scores import SCORES
 from pytest_fairness.core.attempts import GradedAttempt
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pytest_fairness.stats.measured import Measured
 
 
-class TaskMetrics:
+class DocumentMetrics:
     """The calculator of some of a task's metrics, for `ExternalMetrics`.
 
     Args:
@@ -27,7 +27,7 @@ class TaskMetrics:
 
     grade = SCORES
 
-    def __init__(self, task: LoadedTask, keys: Sequence[str], *, is_share: bool) -> None:
+    def __init__(self, task: DocumentTask, keys: Sequence[str], *, is_share: bool) -> None:
         self._task, self._keys, self._is_share = task, keys, is_share
 
     @property
@@ -64,14 +64,14 @@ class TaskEstimates(Mapping[str, "Estimate"]):
         task: The task.
     """
 
-    def __init__(self, measured: Measured, task: LoadedTask) -> None:
+    def __init__(self, measured: Measured, task: DocumentTask) -> None:
         from pytest_fairness.stats.external_metrics import ExternalMetrics
 
         self._parts: list[ExternalMetrics] = []
         shares, others = _kinds(measured, task)
         for keys, is_share in ((shares, True), (others, False)):
             if keys:
-                metrics = TaskMetrics(task, keys, is_share=is_share)
+                metrics = DocumentMetrics(task, keys, is_share=is_share)
                 self._parts.append(ExternalMetrics(measured, metrics, slice={"task": task.name}))
 
     def __iter__(self) -> Iterator[str]:
@@ -85,7 +85,7 @@ class TaskEstimates(Mapping[str, "Estimate"]):
         return next((part for part in self._parts if name in iter(part)), self._parts[0])[name]
 
 
-def _kinds(measured: Measured, task: LoadedTask) -> tuple[list[str], list[str]]:
+def _kinds(measured: Measured, task: DocumentTask) -> tuple[list[str], list[str]]:
     """Return the metrics whose values of all documents are 0 or 1, and the others."""
     scores = [attempt.grades[SCORES] for attempt in measured.selection.columns.attempts if SCORES in attempt.grades]
     kept = [score.value for score in scores if score.ungraded is None]
