@@ -138,10 +138,8 @@ class Generator:
             return False
         with torch.inference_mode():
             output = self._model(input_ids=torch.tensor([[self._pad]], device=self.device), use_cache=True)
-        layers = getattr(getattr(output, "past_key_values", None), "layers", None)
-        return (
-            layers is not None and bool(layers) and all(type(layer).__name__ in _ATTENTION_LAYERS for layer in layers)
-        )
+        layers: Any = getattr(getattr(output, "past_key_values", None), "layers", None)
+        return bool(layers) and all(type(layer).__name__ in _ATTENTION_LAYERS for layer in layers)
 
     def tokens(self, text: str, *, add_special_tokens: bool) -> list[int]:
         """Return the tokens of a text."""

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm  # type: ignore[import-untyped]
 
 from pytest_fairness.core.propensities import Propensities
 from pytest_fairness.stats.columns import Floats
@@ -117,7 +116,7 @@ def check_agreement(pairs: Sequence[PromptPair]) -> Agreement | None:
     sharpness = _sharpness(pairs)
     p_values = [group.p_value for group in groups]
     if math.isfinite(sharpness):
-        p_values.append(float(2 * norm.sf(abs(sharpness))))
+        p_values.append(math.erfc(abs(sharpness) / math.sqrt(2)))  # two-sided, of a normal distribution
     return Agreement(groups, len(pairs), min(1.0, min(p_values) * len(p_values)), sharpness)
 
 
