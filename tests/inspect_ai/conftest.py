@@ -13,6 +13,7 @@ import pytest_fairness.plugin.inspect_ai
 import pytest_fairness.stats.external_metrics  # noqa: F401
 import tests.helpers
 from pytest_fairness.benchmarks.inspect_ai.package import inspect_module
+from tests.helpers.shared_folder import shared_folder
 
 if find_spec("inspect_ai") is not None:  # in this process only once: it does not survive being imported twice
     for name in ("model", "_eval.loader", "_eval.task.results"):
@@ -28,12 +29,15 @@ TASKS = (
 
 
 @pytest.fixture(scope="session")
-def their_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def their_run(request: pytest.FixtureRequest) -> Path:
     """Return the folder of inspect_ai's own run: its scores, its logs, and replay files of every answer."""
     pytest.importorskip("inspect_ai")
-    folder = tmp_path_factory.mktemp("inspect")
+    return shared_folder(request, "inspect", run_tasks)
+
+
+def run_tasks(folder: Path) -> None:
+    """Have inspect_ai run the tasks in a folder."""
     (folder / "tasks.py").write_text((HELPERS / "inspect_tasks.py").read_text(encoding="utf-8"), encoding="utf-8")
     script = [sys.executable, str(HELPERS / "inspect_runs.py"), "tasks.py", ".", *TASKS]
     done = subprocess.run(script, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
-    return folder
