@@ -86,7 +86,7 @@ def test_encodings_give_the_same_table(tmp_path: Path, imported: Import, encodin
         (json.dumps(sample(0)).encode() + b"\n{}\n", "samples.jsonl:2 is no sample of lm-evaluation-harness"),
         (json.dumps(sample(0)).encode() + b"\n\xff\n", "samples.jsonl:2: not UTF-8 text"),
         (json.dumps(sample(0)).encode("utf-16"), "is a text in UTF-16: save it in UTF-8"),
-        (gzip.compress(json.dumps(sample(0)).encode() * 9)[:40], "is no whole gzip file"),
+        (gzip.compress(json.dumps(sample(0)).encode() * 9, mtime=0)[:40], "is no whole gzip file"),
         (b"[" * 100_000, "no valid JSON: nested too deeply"),
         (b'{"a":' * 100_000, "samples.jsonl:1: not valid JSON: nested too deeply"),
         (b"\n \n", "holds no sample"),
