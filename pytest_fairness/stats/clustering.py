@@ -55,7 +55,9 @@ def find_alike(measured: Measured, error: Callable[[Measured], float]) -> list[A
     """
     columns = measured.selection.columns
     names = sorted(columns.known_attributes - columns.group_attributes - {columns.crossed})
-    attributes = [(name, levels) for name in names if (levels := _levels(columns, columns.attribute(name).codes))]
+    codes = {name: columns.attribute(name).codes for name in names}
+    few = [of_one for of_one in codes.values() if np.unique(of_one).size < FEWEST_LEVELS]
+    attributes = [(name, levels) for name, of_one in codes.items() if (levels := _levels(columns, of_one, few))]
     if not attributes:
         return []
     own = error(_clustered(measured, columns.sources)) ** 2
@@ -94,15 +96,44 @@ def _clustered(measured: Measured, clustering: Clustering) -> Measured:
     return Measured.from_selection(measured.selection.clustered(clustering))
 
 
-def _levels(columns: Columns, codes: Codes) -> tuple[Clustering, bool] | None:
-    """Return the values of an attribute as clusters, and whether sources hold several; None where they cannot be."""
+def _levels(columns: Columns, codes: Codes, few: Sequence[Codes]) -> tuple[Clustering, bool] | None:
+    """Return the values of an attribute as clusters, and whether sources hold several; None where they cannot be.
+
+    Args:
+        columns: The sample.
+        codes: The attribute.
+        few: Attributes of few values, which may be what the values of this one differ by.
+    """
     if np.any(codes == ABSENT):
         return None
     pairs = np.unique(columns.sources.codes * (int(codes.max()) + 1) + codes)
     crossed = len(pairs) > columns.sources.size
+    if crossed:
+        codes = _balanced(codes, few)
     size = len(np.unique(codes))
     within = columns.prompts.size if crossed and columns.prompts is not None else columns.sources.size
     if not FEWEST_LEVELS <= size <= within / 2:
         return None
     _, inverse = np.unique(codes, return_inverse=True)
     return Clustering(inverse.astype(np.int64), size), crossed
+
+
+def _balanced(codes: Codes, few: Sequence[Codes]) -> Codes:
+    """Return the values of a crossed attribute, joined so that each holds all that they differ by on purpose.
+
+    Where each value has one polarity, or one order of the options, its attempts differ from those of others by design,
+    and alike in every source, which cancels that out. One value of each design makes a cluster: the sum has the
+    variance of its parts, without what differs by design.
+    """
+    values, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    designs = [design for design in few if np.array_equal(design, design[first][inverse])]
+    if not designs:
+        return codes
+    _, cells = np.unique(np.stack([design[first] for design in designs]), axis=1, return_inverse=True)
+    ranks = np.zeros(values.size, dtype=np.int64)
+    fewest = int(np.bincount(cells.ravel()).min())
+    for cell in np.unique(cells):
+        members = np.flatnonzero(cells.ravel() == cell)
+        ranks[members] = np.arange(members.size) % fewest
+    joined: Codes = ranks[inverse]
+    return joined
