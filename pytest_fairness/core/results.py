@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
+from pytest_fairness.core.agreement_results import AgreementResult
 from pytest_fairness.core.dry_run_results import CertifyResult, PlanResult, VerifyResult
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
@@ -421,41 +422,6 @@ class SearchResult(JsonRecord):
     from_store: int = 0
     flip: FlipResult | None = None
     command: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupAgreementResult(JsonRecord):
-    """One value of a grade in the prompts of one group, by propensities and by drawn answers."""
-
-    attribute: str
-    """Empty for prompts without groups."""
-    group: str
-    value: str
-    propensity: float
-    outside: float
-    """The probability that fell on no option."""
-    drawn: float
-    answers: int
-    """The drawn answers, the ungraded ones among them."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgreementResult(JsonRecord):
-    """A check that drawn answers agree with propensities of the same prompts."""
-
-    suite: str
-    probe: str
-    model: str
-    grade: str
-    other_run: str
-    """The earlier run that measured the other kind."""
-    prompts: int
-    """Those that were measured both ways."""
-    agrees: bool
-    p_value: float
-    reason: str = ""
-    """How they disagree; empty where they agree."""
-    groups: Sequence[GroupAgreementResult] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pytest_fairness.core.agreement_results import AgreementResult, GroupAgreementResult
 from pytest_fairness.core.attempts import value_or_none
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.propensities import Propensities, context_of, continuations_of
-from pytest_fairness.core.results import AgreementResult, GroupAgreementResult, PastResult, ThresholdResult
+from pytest_fairness.core.results import PastResult, ThresholdResult
 from pytest_fairness.plugin.threshold_rows import PROPENSITIES
 
 if TYPE_CHECKING:

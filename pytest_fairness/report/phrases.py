@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pytest_fairness.core.agreement_results import AgreementResult
 from pytest_fairness.core.formatting import span_text
-from pytest_fairness.core.results import AgreementResult, RunResult, SearchResult, ThresholdResult
+from pytest_fairness.core.results import RunResult, SearchResult, ThresholdResult
 from pytest_fairness.report.release import NOT_JUDGED
 
 UNVERSIONED = "if the application has changed, set its attribute fairness_version"
@@ -80,7 +81,7 @@ def asked_by_graders(run: RunResult) -> list[str]:
 def agreement(result: AgreementResult) -> str:
     """Return whether drawn answers agree with propensities, with the shares of each group.
 
-    >>> from pytest_fairness.core.results import GroupAgreementResult
+    >>> from pytest_fairness.core.agreement_results import GroupAgreementResult
     >>> women = {"attribute": "gender", "group": "female", "value": "True", "outside": 0.02, "answers": 200}
     >>> group = GroupAgreementResult(**women, propensity=0.51, drawn=0.495)
     >>> names = {"suite": "hiring", "probe": "test_hiring.py::test_application", "model": "x", "other_run": "8f3a"}

@@ -14,8 +14,8 @@ from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 from typing import Any
 
+from pytest_fairness.core.agreement_results import AgreementResult
 from pytest_fairness.core.results import (
-    AgreementResult,
     CallResult,
     MetricResult,
     RunResult,

@@ -29,7 +29,9 @@ def test_insistence(probe_item: Any, model: object) -> None:
     probe_item.measure(model)
 
 
-@pytest.mark.threshold(probe=test_insistence, scale=RATIO_MARKS)
+@pytest.mark.threshold(
+    probe=test_insistence, title="Women and men who ask again are referred to a doctor alike", scale=RATIO_MARKS
+)
 def test_those_who_insist_are_seen_alike(measured: Measured) -> None:
     record_rates(measured, "today")
     record_rates(measured, "in_the_end")

@@ -158,8 +158,8 @@ def run_section(name: str, pytester: pytest.Pytester, *options: str) -> dict[str
         else:
             assert main(arguments) == 0
     shown = result.stdout.str()
-    for line in re.findall(r"```\n (?:suite.+\n)( .+)", section):
-        assert line in shown
+    for table in re.findall(r"```\n(   threshold .+?)```", section, flags=re.DOTALL):
+        assert table in shown
     results: dict[str, Any] = json.loads((pytester.path / "verdicts.json").read_text(encoding="utf-8"))
     return results
 

@@ -57,11 +57,12 @@ def test_continued_texts_equal_those_run_alone(kind: str) -> None:
         batch = PromptBatch(weights, CONTEXTS)
         for context, following in zip(CONTEXTS, batch.following, strict=True):
             assert following.tolist() == pytest.approx(logs(context)[-1].tolist(), abs=1e-4)
-        for (prompt, text), log in zip(TEXTS, batch.follow(TEXTS), strict=True):
+        for (prompt, text), (log, is_greedy) in zip(TEXTS, batch.follow(TEXTS), strict=True):
             context = CONTEXTS[prompt]
             alone = logs(context + text)[len(context) :]
             expected = sum(float(alone[index, token]) for index, token in enumerate(text[1:]))
             assert log == pytest.approx(expected, abs=1e-4)
+            assert is_greedy == all(int(alone[index].argmax()) == token for index, token in enumerate(text[1:]))
     assert weights.shares_prompts is KINDS[kind][0]
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pytest_fairness.core.results import AgreementResult, ReleaseResult, RunResults, SearchResult
+from pytest_fairness.core.agreement_results import AgreementResult
+from pytest_fairness.core.results import ReleaseResult, RunResults, SearchResult
 from pytest_fairness.report import phrases
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.html.attempts import pack_attempts
