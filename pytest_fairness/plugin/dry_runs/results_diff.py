@@ -117,7 +117,7 @@ def differences(
     """Return the differences between what a file says and what is computed now.
 
     >>> differences({"verdict": "fair", "low": 0.8}, {"verdict": "unfair", "low": 0.8 + 1e-15}, ("verdict", "low"))
-    [{'field': 'verdict', 'file': 'fair', 'now': 'unfair'}]
+    [FieldDifference(field='verdict', file='fair', now='unfair')]
     """
     compared = [name for name in fields if name in reported or name not in LATER]
     return [difference for name in compared for difference in _differing(name, reported.get(name), now.get(name))]
