@@ -12,7 +12,7 @@ import pytest
 from tests.ray.conftest import Weights, weights_in
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
-COUNT = 100
+COUNT = 40
 SECRET = "sk-4f1d7a90c2b8"
 PLAIN = """
 import sys
@@ -35,10 +35,17 @@ def test_it_has_joined():
 
 
 @pytest.fixture
-def cluster() -> Iterator[Any]:
-    """Two nodes with a CPU each, as Ray's own tests start them."""
+def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Two nodes with a CPU each, as Ray's own tests start them; a lost one is noticed within seconds."""
     from ray.cluster_utils import Cluster
 
+    for name, value in {
+        "initial_delay_ms": 1000,
+        "period_ms": 1000,
+        "timeout_ms": 2000,
+        "failure_threshold": 2,
+    }.items():
+        monkeypatch.setenv(f"RAY_health_check_{name}", str(value))
     small = {"num_cpus": 1, "object_store_memory": 80 * 2**20, "include_dashboard": False}
     found: Any = Cluster(initialize_head=True, head_node_args=small)
     found.add_node(num_cpus=1, object_store_memory=80 * 2**20)
@@ -60,7 +67,7 @@ def test_lost_node_changes_no_verdict(tiny_model: Path, tmp_path: Path, cluster:
     run = weights.start(
         "ray", "-n2", f"--fairness-executor=ray:{cluster.address}", OPENAI_API_KEY=SECRET, PYTHONUNBUFFERED="1"
     )
-    until(lambda: len(weights.answers("ray")) >= 40)
+    until(lambda: len(weights.answers("ray")) >= 16)
     cluster.remove_node(lost, allow_graceful=False)
     then = len(weights.answers("ray"))
     shown, _ = run.communicate(timeout=200)
