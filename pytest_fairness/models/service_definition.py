@@ -109,9 +109,36 @@ class ServiceDefinition:
         return sorted({name for text in texts for name in _VARIABLE.findall(text)})
 
     def fingerprint(self, environment: Mapping[str, str]) -> str:
-        """Return the fingerprint of what decides the answers: neither headers, whose values are secrets, nor pace."""
-        decisive = [self.shown_url, self.body, self.answer, self.stream, filled(self.version, environment)]
+        """Return the fingerprint of what decides the answers.
+
+        Values of variables in query and headers are secrets, which expire; one in the address chooses the service.
+        """
+        address, _, query = self.url.partition("?")
+        decisive = [
+            without_credentials(filled(address, environment)),
+            query,
+            dict(self.headers),
+            self.body,
+            self.answer,
+            self.stream,
+            filled(self.version, environment),
+        ]
         return digest(json.dumps(decisive, sort_keys=True, default=str))[:16]
+
+    def unsent(self, messages: tuple[Message, ...]) -> str:
+        """Return which messages of a prompt the body has no slot for; empty where all are sent.
+
+        >>> definition = ServiceDefinition("https://host/chat", {"question": "{last}"})
+        >>> definition.unsent(({"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hello"}))
+        'the system message'
+        """
+        slots = set(_SLOT.findall(json.dumps(self.body)))
+        if slots & {"messages", "prompt"}:
+            return ""
+        roles = [message["role"] for message in messages]
+        if "system" in roles and "system" not in slots:
+            return "the system message"
+        return "all messages but the last" if len([role for role in roles if role != "system"]) > 1 else ""
 
     def request(self, messages: tuple[Message, ...], repetition: int) -> Any:
         """Return the JSON that asks one prompt."""
@@ -131,10 +158,12 @@ class ServiceDefinition:
 def filled(text: str, environment: Mapping[str, str]) -> str:
     """Return a text with ``${NAME}`` replaced by environment variables; one that is not set becomes empty.
 
-    >>> filled("Bearer ${TOKEN}", {"TOKEN": "abc"})
+    Whitespace around a value is left out: a secret read from a file ends with a line feed.
+
+    >>> filled("Bearer ${TOKEN}", {"TOKEN": "abc\\n"})
     'Bearer abc'
     """
-    return _VARIABLE.sub(lambda match: environment.get(match[1], ""), text)
+    return _VARIABLE.sub(lambda match: environment.get(match[1], "").strip(), text)
 
 
 def at_path(reply: Any, path: str) -> Any:
