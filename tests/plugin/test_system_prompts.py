@@ -116,7 +116,7 @@ def test_new_prompt_is_compared_with_the_one_in_production(project: Project, ser
         (None, "cannot be read: No such file or directory: its path counts from"),
         (b" \n", "is empty: leave system= out"),
         (b"\xff\xfe\x00", "is no UTF-8 text"),
-        ("Be kind.".encode("utf-16-le"), "holds NUL characters"),
+        ("Be kind.".encode("utf-16-le"), "is no UTF-8 text: it holds NUL"),
     ],
     ids=["missing", "empty", "bytes", "utf16"],
 )
