@@ -74,9 +74,9 @@ class Service:
     """Those that are sent with every request."""
     has_answered: bool = False
     address: str = "the base URL"
-    """Where its user writes the address."""
+    """The setting of the address, in words."""
     timeout: str = "timeout=SECONDS in the model's name"
-    """Where its user writes the timeout."""
+    """The setting of the timeout, in words."""
 
     def __repr__(self) -> str:
         return f"Service({self.model!r}, {self.base_url!r})"
