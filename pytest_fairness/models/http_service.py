@@ -18,7 +18,7 @@ from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.http_client import LARGEST, Connection, Reply, TooLargeError
 from pytest_fairness.models.http_errors import Service, is_filtered, retry_after, status_error, translate
 from pytest_fairness.models.names import ModelName
-from pytest_fairness.models.service_definition import ServiceDefinition, at_path, filled
+from pytest_fairness.models.service_definition import ServiceDefinition, at_path, filled, is_url
 
 _ERROR_EVENT = re.compile(r"^event: ?error\s*$", re.MULTILINE)
 _SHOWN = 160
@@ -69,6 +69,10 @@ class HttpService:
             )
         if broken := [name for name, value in values.items() if not value.isprintable()]:
             raise FatalError(f"{self.name}: {broken[0]} holds a line break or another control character: set it anew")
+        if not is_url(filled(self._definition.url, self._context.environment)):
+            raise FatalError(
+                f"{self.name}: {self._definition.shown_url} is no URL with the variables of this environment"
+            )
         try:
             import aiohttp
             import certifi

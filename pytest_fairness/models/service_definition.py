@@ -20,6 +20,8 @@ from pytest_fairness.core.secrets import without_credentials
 _TABLE = "[tool.pytest-fairness.services.{}]"
 _SLOT = re.compile(r"\{(prompt|last|system|messages|repetition|id)\}")
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_BASE = re.compile(_VARIABLE.pattern + r"(?=[/?]|$)")
+"""A variable that holds scheme and host, where it begins a URL."""
 _EXAMPLE = 'write url = "https://host/path", [body] with "{prompt}" or "{messages}" in it, and answer = "path.to.text"'
 
 
@@ -206,10 +208,15 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str)
 
 
-def _is_url(value: object) -> bool:
+def is_url(value: object) -> bool:
+    """Return whether a value is an address of HTTP; variables may stand for parts of it, or for its beginning.
+
+    >>> is_url("https://${HOST}/chat"), is_url("${BASE_URL}/chat"), is_url("host/chat")
+    (True, True, False)
+    """
     if not isinstance(value, str):
         return False
-    parts = urlsplit(_VARIABLE.sub("x", value))
+    parts = urlsplit(_VARIABLE.sub("x", _BASE.sub("http://x", value, count=1) if _BASE.match(value) else value))
     return parts.scheme in ("http", "https") and bool(parts.hostname)
 
 
@@ -237,7 +244,7 @@ def _is_body(value: object) -> bool:
 
 
 _RULES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
-    "url": (_is_url, "a URL such as https://host/path"),
+    "url": (is_url, "a URL such as https://host/path"),
     "body": (_is_body, "a table of what JSON can hold"),
     "answer": (_is_text, 'a text such as "choices.0.message.content"'),
     "stream": (lambda value: isinstance(value, bool), "true or false"),

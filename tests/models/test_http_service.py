@@ -80,6 +80,14 @@ def test_variable_of_several_lines_is_refused(
     assert "s3cret" not in str(caught.value)
 
 
+def test_variable_may_begin_the_url(asked: Callable[..., Answer], server: Server, tmp_path: Path) -> None:
+    server.says({"reply": "Yes."})
+    (tmp_path / "service.toml").write_text(f'url = "${{BASE}}/chat"\nanswer = "reply"\n{BODY}', encoding="utf-8")
+    assert asked("http:service.toml", environment={"BASE": server.url}).text == "Yes."
+    with pytest.raises(FatalError, match=r"\$\{BASE\}/chat is no URL with the variables of this environment"):
+        asked("http:service.toml", environment={"BASE": "s3cret.example"})
+
+
 TURNS = Prompt([*CHAT.messages, {"role": "assistant", "content": "Yes."}, {"role": "user", "content": "Why?"}])
 
 
