@@ -44,6 +44,8 @@ class SystemPrompt:
             ) from None
         except (UnicodeDecodeError, ValueError) as error:
             raise FairnessError(f"system prompt {file!r} is no UTF-8 text: {error}") from None
+        if "\0" in text:  # UTF-16 without a mark at its beginning can be read as UTF-8
+            raise FairnessError(f"system prompt {file!r} is no UTF-8 text: it holds NUL characters, as UTF-16 does")
         if not text:
             raise FairnessError(f"system prompt {file!r} is empty: leave system= out for a model without one")
         return cls(file, text)

@@ -73,6 +73,10 @@ class Service:
     parameters: Collection[str] = ()
     """Those that are sent with every request."""
     has_answered: bool = False
+    address: str = "the base URL"
+    """The setting of the address, in words."""
+    timeout: str = "timeout=SECONDS in the model's name"
+    """The setting of the timeout, in words."""
 
     def __repr__(self) -> str:
         return f"Service({self.model!r}, {self.base_url!r})"
@@ -91,13 +95,13 @@ def translate(error: Exception, service: Service) -> ModelError:
     messages = {
         "dropped connection": f"dropped the connection: {reason}",
         "no connection": f"cannot be reached: {reason}; is the server running?",
-        "timeout": "did not answer in time: timeout=SECONDS in the model's name allows more",
+        "timeout": f"did not answer in time: {service.timeout} allows more",
     }
     if failure := _connection_failure(names, {kind: f"{at} {message}" for kind, message in messages.items()}):
         return failure
     if "ClientResponseError" in names:  # another version of HTTP, or packed in a way that was not offered
         return TransientError(
-            f"{at} sent a broken answer: {reason}: check the base URL",
+            f"{at} sent a broken answer: {reason}: check {service.address}",
             sent=True,
             unreachable=True,
             kind="broken answer",
@@ -150,10 +154,14 @@ def status_error(status: int, body: object, service: Service, headers: Mapping[s
         return FatalError(f"{at} refused the key ({status}: {reason}): {service.key_advice}", kind=kind)
     if 300 <= status < 400:
         return FatalError(
-            f"{at} sends requests elsewhere ({status}): name the final address as the base URL", kind=kind
+            f"{at} sends requests elsewhere ({status}): name the final address as {service.address}", kind=kind
         )
     if status == 404 or "model_not_found" in codes:
-        way = "write api=responses into its name" if "v1/responses" in message else "check the name and the base URL"
+        way = (
+            "write api=responses into its name"
+            if "v1/responses" in message
+            else f"check the name and {service.address}"
+        )
         return FatalError(f"{at} knows no such model or path ({status}: {reason}): {way}", kind=kind)
     if _may_pass(status):
         limited = status in _LIMITED

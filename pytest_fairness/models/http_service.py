@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from time import perf_counter
 from typing import ClassVar
@@ -11,14 +12,15 @@ from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.errors import FairnessError, FatalError, TransientError, install
 from pytest_fairness.core.finish_reasons import REFUSAL
 from pytest_fairness.core.items import Prompt
-from pytest_fairness.core.secrets import secrets_in
+from pytest_fairness.core.secrets import redacted, secrets_in
 from pytest_fairness.models import parameters
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.http_client import LARGEST, Connection, Reply, TooLargeError
 from pytest_fairness.models.http_errors import Service, is_filtered, retry_after, status_error, translate
 from pytest_fairness.models.names import ModelName
-from pytest_fairness.models.service_definition import ServiceDefinition, at_path, filled
+from pytest_fairness.models.service_definition import ServiceDefinition, at_path, filled, is_url
 
+_ERROR_EVENT = re.compile(r"^event: ?error\s*$", re.MULTILINE)
 _SHOWN = 160
 """Characters of a reply that are shown."""
 
@@ -59,10 +61,17 @@ class HttpService:
         """Raise `FatalError` for a missing variable or library."""
         if self._context.offline:
             return
-        if missing := [name for name in self._definition.variables if not self._context.environment.get(name)]:
+        values = {name: self._context.environment.get(name, "").strip() for name in self._definition.variables}
+        if missing := [name for name, value in values.items() if not value]:
             raise FatalError(
                 f"{self.name}: set {' and '.join(missing)} in the environment, or in a file named by "
                 "--fairness-env-file: the definition of the service takes it from there"
+            )
+        if broken := [name for name, value in values.items() if not value.isprintable()]:
+            raise FatalError(f"{self.name}: {broken[0]} holds a line break or another control character: set it anew")
+        if not is_url(filled(self._definition.url, self._context.environment)):
+            raise FatalError(
+                f"{self.name}: {self._definition.shown_url} is no URL with the variables of this environment"
             )
         try:
             import aiohttp
@@ -73,11 +82,17 @@ class HttpService:
 
     async def answer(self, prompt: Prompt, repetition: int) -> Answer:
         """Answer one prompt. Raises `TransientError`, `PermanentError` or `FatalError`."""
+        messages = tuple(prompt.messages)
+        if unsent := self._definition.unsent(messages):
+            raise FatalError(
+                f"{self.name}: the body of its definition leaves out {unsent} of a prompt: put "
+                '"{messages}", "{prompt}" or "{system}" where the service reads it'
+            )
         if self._connection is None:
             self._connection = self._connect()
         started = perf_counter()
         try:
-            reply = await self._connection.post(self._definition.request(tuple(prompt.messages), repetition))
+            reply = await self._connection.post(self._definition.request(messages, repetition))
         except TooLargeError:
             raise self._unreadable(f"with more than {LARGEST >> 20} MiB") from None
         except Exception as error:  # noqa: BLE001  # of any library below; each is translated
@@ -135,17 +150,17 @@ class HttpService:
         if isinstance(body, bytes):
             text = body.decode(errors="replace").strip()
             if path or not text or text.startswith("<"):
-                raise self._unreadable(f"with {_form(text)}, not JSON")
+                raise self._unreadable(f"with {self._form(text)}, not JSON")
             return text
         try:
             value = at_path(body, path)
         except LookupError:
-            raise self._unreadable(f"without {path!r}: {json.dumps(body, ensure_ascii=False):.{_SHOWN}}") from None
+            raise self._unreadable(f"without {path!r}: {self._shown(json.dumps(body, ensure_ascii=False))}") from None
         if isinstance(value, str):
             return value
         if value is None or isinstance(value, dict | list):
             raise self._unreadable(
-                f"with {json.dumps(value, ensure_ascii=False):.{_SHOWN}} in place of a text at {path!r}"
+                f"with {self._shown(json.dumps(value, ensure_ascii=False))} in place of a text at {path!r}"
             )
         return json.dumps(value)
 
@@ -153,18 +168,23 @@ class HttpService:
         """Yield the pieces of a stream of events, or of lines of JSON. Raises `TransientError` for one cut off."""
         text = body.decode(errors="replace") if isinstance(body, bytes) else json.dumps(body)
         if text.lstrip().startswith("<"):
-            raise self._unreadable(f"with {_form(text.lstrip())}, not a stream of events")
+            raise self._unreadable(f"with {self._form(text.lstrip())}, not a stream of events")
+        if error := _ERROR_EVENT.search(text):
+            raise self._failed_midway(text[error.start() :])
         has_ended, has_piece = not self._definition.end, False
         for data in _events(text):
             if data == self._definition.end or data == "[DONE]":
                 has_ended = True
                 break
             try:
-                piece = at_path(json.loads(data), self._definition.answer) if self._definition.answer else data
+                event = json.loads(data) if self._definition.answer else data
+                piece = at_path(event, self._definition.answer)
             except ValueError:
-                raise self._unreadable(f"with an event that is no JSON: {data[:_SHOWN]!r}") from None
+                raise self._unreadable(f"with an event that is no JSON: {self._shown(data)!r}") from None
             except LookupError:  # events of other kinds: roles, usage
-                continue
+                piece = None
+            if not piece and isinstance(event, dict) and event.get("error"):
+                raise self._failed_midway(data)
             if isinstance(piece, str):
                 has_piece = True
                 yield piece
@@ -172,11 +192,16 @@ class HttpService:
             raise TransientError(
                 f"{self.name}: {self._definition.shown_url} cut its stream off before {self._definition.end!r}: where "
                 'its streams end otherwise, write that as end, or end = "" for no such event',
+                unreachable=True,
                 sent=True,
                 kind="broken answer",
             )
         if not has_piece:
-            raise self._unreadable(f"with a stream without {self._definition.answer!r}: {text[:_SHOWN]!r}")
+            raise self._unreadable(f"with a stream without {self._definition.answer!r}: {self._shown(text)!r}")
+
+    def _failed_midway(self, event: str) -> TransientError:
+        # What came before it is a part of an answer, even where the end of the stream follows.
+        return self._unreadable(f"with an error in its stream: {self._shown(event)!r}")
 
     def _unreadable(self, how: str) -> TransientError:
         # Of a proxy now and then; a wrong path or URL shows at once.
@@ -187,15 +212,27 @@ class HttpService:
             kind="broken answer",
         )
 
-    def _service(self) -> Service:
+    def _form(self, text: str) -> str:
+        return "HTML" if text.startswith("<") else f"{self._shown(text)!r}" if text else "an empty body"
+
+    def _shown(self, text: str) -> str:
+        """Return the beginning of a reply, which may repeat the headers that it was sent."""
+        return redacted(text[: 100 * _SHOWN], self._secrets())[:_SHOWN]
+
+    def _secrets(self) -> tuple[str, ...]:
         environment = self._context.environment
-        own = tuple(filter(None, (environment.get(name) for name in self._definition.variables)))
+        own = tuple(filter(None, (environment.get(name, "").strip() for name in self._definition.variables)))
+        return (*own, *secrets_in(environment))
+
+    def _service(self) -> Service:
         return Service(
             self.name,
             self._definition.shown_url,
             "check the headers of its definition",
-            (*own, *secrets_in(environment)),
+            self._secrets(),
             has_answered=self._has_answered,
+            address="url in its definition",
+            timeout="timeout in its definition",
         )
 
 
@@ -212,7 +249,3 @@ def _events(text: str) -> Iterator[str]:
         elif not line and data:
             yield "\n".join(data)
             data = []
-
-
-def _form(text: str) -> str:
-    return "HTML" if text.startswith("<") else f"{text[:_SHOWN]!r}" if text else "an empty body"

@@ -14,6 +14,7 @@ from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.errors import FairnessError, FatalError, PermanentError, did_you_mean
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.propensities import Continuations, Likelihoods, OptionLikelihood, likelihoods_of
+from pytest_fairness.core.system_prompts import system_prompt_of
 from pytest_fairness.models import parameters
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.names import ModelName
@@ -99,7 +100,8 @@ class ReplayModel:
         assert self._index is not None  # noqa: S101 - just read
         for names, records in self._index.items():
             if names:
-                if not all(name in prompt.metadata for name in names):
+                # Metadata show nothing of a system prompt: one answer would stand for any.
+                if system_prompt_of(self) or not all(name in prompt.metadata for name in names):
                     continue
                 recordings = records.get(_values(prompt.metadata, names))
             else:
@@ -110,7 +112,8 @@ class ReplayModel:
             if of_kind:
                 return self._repetition(of_kind, prompt, repetition).answer
         what = "likelihoods for" if holds_likelihoods else "recording of"
-        raise PermanentError(f"{self.name} has no {what} the prompt {_shown(prompt)}")
+        under = ", recorded by messages that begin with its system prompt" if system_prompt_of(self) else ""
+        raise PermanentError(f"{self.name} has no {what} the prompt {_shown(prompt)}{under}")
 
     async def close(self) -> None:
         """Forget what was read."""

@@ -20,6 +20,8 @@ from pytest_fairness.core.secrets import without_credentials
 _TABLE = "[tool.pytest-fairness.services.{}]"
 _SLOT = re.compile(r"\{(prompt|last|system|messages|repetition|id)\}")
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_BASE = re.compile(_VARIABLE.pattern + r"(?=[/?]|$)")
+"""A variable that holds scheme and host, where it begins a URL."""
 _EXAMPLE = 'write url = "https://host/path", [body] with "{prompt}" or "{messages}" in it, and answer = "path.to.text"'
 
 
@@ -109,9 +111,36 @@ class ServiceDefinition:
         return sorted({name for text in texts for name in _VARIABLE.findall(text)})
 
     def fingerprint(self, environment: Mapping[str, str]) -> str:
-        """Return the fingerprint of what decides the answers: neither headers, whose values are secrets, nor pace."""
-        decisive = [self.shown_url, self.body, self.answer, self.stream, filled(self.version, environment)]
+        """Return the fingerprint of what decides the answers.
+
+        Values of variables in query and headers are secrets, which expire; one in the address chooses the service.
+        """
+        address, _, query = self.url.partition("?")
+        decisive = [
+            without_credentials(filled(address, environment)),
+            query,
+            dict(self.headers),
+            self.body,
+            self.answer,
+            self.stream,
+            filled(self.version, environment),
+        ]
         return digest(json.dumps(decisive, sort_keys=True, default=str))[:16]
+
+    def unsent(self, messages: tuple[Message, ...]) -> str:
+        """Return which messages of a prompt the body has no slot for; empty where all are sent.
+
+        >>> definition = ServiceDefinition("https://host/chat", {"question": "{last}"})
+        >>> definition.unsent(({"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hello"}))
+        'the system message'
+        """
+        slots = set(_SLOT.findall(json.dumps(self.body)))
+        if slots & {"messages", "prompt"}:
+            return ""
+        roles = [message["role"] for message in messages]
+        if "system" in roles and "system" not in slots:
+            return "the system message"
+        return "all messages but the last" if len([role for role in roles if role != "system"]) > 1 else ""
 
     def request(self, messages: tuple[Message, ...], repetition: int) -> Any:
         """Return the JSON that asks one prompt."""
@@ -131,10 +160,12 @@ class ServiceDefinition:
 def filled(text: str, environment: Mapping[str, str]) -> str:
     """Return a text with ``${NAME}`` replaced by environment variables; one that is not set becomes empty.
 
-    >>> filled("Bearer ${TOKEN}", {"TOKEN": "abc"})
+    Whitespace around a value is left out: a secret read from a file ends with a line feed.
+
+    >>> filled("Bearer ${TOKEN}", {"TOKEN": "abc\\n"})
     'Bearer abc'
     """
-    return _VARIABLE.sub(lambda match: environment.get(match[1], ""), text)
+    return _VARIABLE.sub(lambda match: environment.get(match[1], "").strip(), text)
 
 
 def at_path(reply: Any, path: str) -> Any:
@@ -177,10 +208,15 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str)
 
 
-def _is_url(value: object) -> bool:
+def is_url(value: object) -> bool:
+    """Return whether a value is an address of HTTP; variables may stand for parts of it, or for its beginning.
+
+    >>> is_url("https://${HOST}/chat"), is_url("${BASE_URL}/chat"), is_url("host/chat")
+    (True, True, False)
+    """
     if not isinstance(value, str):
         return False
-    parts = urlsplit(_VARIABLE.sub("x", value))
+    parts = urlsplit(_VARIABLE.sub("x", _BASE.sub("http://x", value, count=1) if _BASE.match(value) else value))
     return parts.scheme in ("http", "https") and bool(parts.hostname)
 
 
@@ -208,7 +244,7 @@ def _is_body(value: object) -> bool:
 
 
 _RULES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
-    "url": (_is_url, "a URL such as https://host/path"),
+    "url": (is_url, "a URL such as https://host/path"),
     "body": (_is_body, "a table of what JSON can hold"),
     "answer": (_is_text, 'a text such as "choices.0.message.content"'),
     "stream": (lambda value: isinstance(value, bool), "true or false"),

@@ -68,6 +68,52 @@ kept = "{other}"
     assert server.bodies[1]["trace"]["id"] != sent["trace"]["id"]
 
 
+def test_variable_of_several_lines_is_refused(
+    define: Define, asked: Callable[..., Answer], server: Server, tmp_path: Path
+) -> None:
+    server.says({"reply": "Yes."})
+    name = define('answer = "reply"\n[headers]\nX-Access = "${SERVICE_TOKEN}"')
+    asked(name, environment={"SERVICE_TOKEN": "s3cret-value\n"})
+    assert server.headers[0]["x-access"] == "s3cret-value"
+    with pytest.raises(FatalError, match="SERVICE_TOKEN holds a line break") as caught:
+        asked(name, environment={"SERVICE_TOKEN": "s3cret-value\r\nX-Other: 1"})
+    assert "s3cret" not in str(caught.value)
+
+
+def test_variable_may_begin_the_url(asked: Callable[..., Answer], server: Server, tmp_path: Path) -> None:
+    server.says({"reply": "Yes."})
+    (tmp_path / "service.toml").write_text(f'url = "${{BASE}}/chat"\nanswer = "reply"\n{BODY}', encoding="utf-8")
+    assert asked("http:service.toml", environment={"BASE": server.url}).text == "Yes."
+    with pytest.raises(FatalError, match=r"\$\{BASE\}/chat is no URL with the variables of this environment"):
+        asked("http:service.toml", environment={"BASE": "s3cret.example"})
+
+
+TURNS = Prompt([*CHAT.messages, {"role": "assistant", "content": "Yes."}, {"role": "user", "content": "Why?"}])
+
+
+@pytest.mark.parametrize(
+    ("prompt", "slots", "unsent"),
+    [
+        (CHAT, "{last}", "the system message"),
+        (CHAT, "{last} {system}", ""),
+        (TURNS, "{last} {system}", "all messages but the last"),
+        (TURNS, "{prompt}", ""),
+        (TURNS, "{messages}", ""),
+    ],
+)
+def test_prompt_that_the_body_cuts_is_not_asked(
+    define: Define, asked: Callable[..., Answer], server: Server, prompt: Prompt, slots: str, unsent: str
+) -> None:
+    server.says({"reply": "Yes."})
+    name = define(body=f'[body]\ninput = "{slots}"\n')
+    if unsent:
+        with pytest.raises(FatalError, match=f"the body of its definition leaves out {unsent} of a prompt"):
+            asked(name, prompt)
+        assert not server.bodies
+    else:
+        assert asked(name, prompt).text == "Yes."
+
+
 def test_variables_fill_headers_and_stay_out_of_names(
     define: Define, asked: Callable[..., Answer], make: Callable[..., Any], server: Server, tmp_path: Path
 ) -> None:
@@ -188,14 +234,45 @@ def test_stream_is_read_to_its_end(define: Define, asked: Callable[..., Answer],
 
 def test_stream_that_is_cut_off_is_no_answer(define: Define, asked: Callable[..., Answer], server: Server) -> None:
     stream(server, *EVENTS)
-    with pytest.raises(TransientError, match=r"cut its stream off before '\[DONE\]': where its streams end otherwise"):
+    with pytest.raises(
+        TransientError, match=r"cut its stream off before '\[DONE\]': where its streams end otherwise"
+    ) as caught:
         asked(define(STREAM))
+    assert caught.value.unreachable, "a model whose streams never end so is asked no further"
     stream(server, *EVENTS, 'data: {"delta": {"text"', "")
     with pytest.raises(TransientError, match="with an event that is no JSON"):
         asked(define(STREAM))
     stream(server, "data: {}", "", "data: [DONE]", "")
     with pytest.raises(TransientError, match=r"with a stream without .delta\.text."):
         asked(define(STREAM))
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        'data: {"error": {"message": "overloaded for s3cret-value"}}',
+        'data: {"error": "overloaded", "delta": {"text": ""}}',
+        'event: error\ndata: {"message": "overloaded"}',
+    ],
+)
+def test_stream_with_an_error_is_no_answer(
+    define: Define, asked: Callable[..., Answer], server: Server, error: str
+) -> None:
+    stream(server, *EVENTS, error, "", "data: [DONE]", "")
+    name = define(f'{STREAM}\n[headers]\nAuthorization = "Bearer ${{SERVICE_TOKEN}}"')
+    with pytest.raises(TransientError, match=r"with an error in its stream: .*overloaded") as caught:
+        asked(name, environment={"SERVICE_TOKEN": "s3cret-value"})
+    assert "s3cret" not in str(caught.value)
+
+
+def test_reply_that_repeats_a_secret_shows_none_of_it(
+    define: Define, asked: Callable[..., Answer], server: Server
+) -> None:
+    server.says({"padding": "-" * 125, "echo": "s3cret-value"})
+    name = define('answer = "reply"\n[headers]\nX-Access = "${SERVICE_TOKEN}"')
+    with pytest.raises(TransientError, match="answered without 'reply'") as caught:
+        asked(name, environment={"SERVICE_TOKEN": "s3cret-value"})
+    assert "s3cret" not in str(caught.value)
 
 
 def test_stream_of_a_dropped_connection_is_no_answer(
@@ -222,7 +299,7 @@ def test_silent_service_is_given_up_after_its_timeout(
         return web.Response()
 
     server.handler = handler
-    with pytest.raises(TransientError, match="did not answer in time"):
+    with pytest.raises(TransientError, match="did not answer in time: timeout in its definition allows more"):
         asked(define('answer = "reply"\ntimeout = 0.2'))
 
 
@@ -281,6 +358,19 @@ def test_answers_belong_to_the_run_unless_a_version_is_stated(
     assert key(name, "a", SHA="1") == key(name, "b", SHA="1") != key(name, "a", SHA="2")
     assert key(name, "a") != key(name, "b"), "a version that is not set is none"
     assert make(name, root=tmp_path, environment={"SHA": "1"}).unversioned == ""
+
+
+def test_address_and_headers_are_part_of_the_key(define: Define, make: Callable[..., Any], tmp_path: Path) -> None:
+    def key(text: str, **environment: str) -> str:
+        (tmp_path / "service.toml").write_text(f'version = "1"\n{text}\n{BODY}', encoding="utf-8")
+        return str(make("http:service.toml", root=tmp_path, environment=environment).key)
+
+    assert key('url = "https://${HOST}/x"', HOST="staging") != key('url = "https://${HOST}/x"', HOST="production")
+    assert key('url = "https://h/x?deployment=a"') != key('url = "https://h/x?deployment=b"')
+    assert key('url = "https://h/x?key=${KEY}"', KEY="a") == key('url = "https://h/x?key=${KEY}"', KEY="b")
+    headers = 'url = "https://h/x"\nheaders = {{X-Deployment = "{}"}}'
+    assert key(headers.format("a")) != key(headers.format("b"))
+    assert key(headers.format("${A}"), A="a") == key(headers.format("${A}"), A="b")
 
 
 def test_pace_is_not_part_of_the_key(define: Define, make: Callable[..., Any], tmp_path: Path) -> None:

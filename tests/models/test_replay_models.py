@@ -14,6 +14,7 @@ from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.errors import FairnessError, FatalError, PermanentError
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.protocols import Model
+from pytest_fairness.core.system_prompts import SystemPrompt
 
 Make = Callable[..., Model]
 Ask = Callable[..., Answer]
@@ -158,3 +159,18 @@ def test_unusual_bytes_are_read_or_reported(make: Make, ask: Ask, tmp_path: Path
     file.write_bytes(b'{"prompt": "Hi", "text": "x"}\n{"prompt": "\xff", "text": "x"}\n')
     with pytest.raises(FatalError, match=r"x\.jsonl:2: not UTF-8 text"):
         ask(make("replay:x.jsonl", root=tmp_path), "Hi")
+
+
+def test_recording_by_metadata_stands_for_no_system_prompt(ask: Ask, tmp_path: Path) -> None:
+    (tmp_path / "prod.txt").write_text("Be brief.", encoding="utf-8")
+    lines = [
+        {"metadata": {"question": "q1"}, "text": "Yes."},
+        {"messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"}], "text": "No."},
+    ]
+    (tmp_path / "answers.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    prompt = SystemPrompt("prod.txt", "Be brief.").before(Prompt("Hi", metadata={"question": "q1"}))
+    assert ask("replay:answers.jsonl?system=prod.txt", prompt, root=tmp_path).text == "No."
+    prompt = SystemPrompt("prod.txt", "Be brief.").before(Prompt("Bye", metadata={"question": "q1"}))
+    with pytest.raises(PermanentError, match="'Bye', recorded by messages that begin with its system prompt"):
+        ask("replay:answers.jsonl?system=prod.txt", prompt, root=tmp_path)
+    assert ask("replay:answers.jsonl", prompt, root=tmp_path).text == "Yes."

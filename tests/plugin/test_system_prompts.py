@@ -116,8 +116,9 @@ def test_new_prompt_is_compared_with_the_one_in_production(project: Project, ser
         (None, "cannot be read: No such file or directory: its path counts from"),
         (b" \n", "is empty: leave system= out"),
         (b"\xff\xfe\x00", "is no UTF-8 text"),
+        ("Be kind.".encode("utf-16-le"), "is no UTF-8 text: it holds NUL"),
     ],
-    ids=["missing", "empty", "bytes"],
+    ids=["missing", "empty", "bytes", "utf16"],
 )
 def test_unusable_file_ends_the_session_before_any_request(
     project: Project, service: Service, content: bytes | None, words: str
