@@ -10,6 +10,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError, did_you_mean
@@ -152,7 +153,7 @@ class ServiceDefinition:
             "system": "\n\n".join(system),
             "messages": [dict(message) for message in messages],
             "repetition": repetition,
-            "id": digest(json.dumps([contents, repetition])),
+            "id": uuid4().hex,
         }
         return _filled(self.body, slots)
 

@@ -64,7 +64,7 @@ kept = "{other}"
     assert sent["history"] == ["You screen CVs.", 3]
     assert sent["trace"]["try"] == 2
     assert sent["trace"]["kept"] == "{other}"
-    asked(define(body=body), CHAT, 3)
+    asked(define(body=body), CHAT, 2)
     assert server.bodies[1]["trace"]["id"] != sent["trace"]["id"]
 
 
