@@ -156,8 +156,8 @@ def _manager_of(spec: str, include: Sequence[Path], root: Path) -> tuple[Any, st
     for folder in include:
         if not folder.is_dir():
             raise FairnessError(f"--fairness-lm-eval-include is {folder}: there is no such folder")
-    for folders in (list(include), _folders_naming(name)):
-        if folders:
+    for search in (lambda: list(include), lambda: _folders_naming(name)):
+        if folders := search():
             manager = task_manager(include_defaults=False, include_path=folders)
             if name in manager.task_index and _is_task(manager, name):
                 return manager, name
