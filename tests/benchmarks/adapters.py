@@ -115,6 +115,7 @@ def write_project(folder: Path, documents: int) -> None:
 def cpu_of(command: Sequence[str], folder: Path) -> float:
     """Return the CPU seconds of a process that ends well."""
     environment = {**os.environ, **ENVIRONMENT, "HF_DATASETS_CACHE": str(folder / "datasets")}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # else what is not installed is compiled in each process
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=environment)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
