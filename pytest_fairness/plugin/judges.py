@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import pytest
 
@@ -17,11 +18,12 @@ if TYPE_CHECKING:
     from pytest_fairness.core.protocols import Model
     from pytest_fairness.graders.judge.judge import Judge, JudgePanel
 
+_JUDGE_MODULE = "pytest_fairness.graders.judge.judge"
+"""The module that defines judges: until a suite has imported it, no grader is one."""
+
 
 def with_judges(graders: Mapping[str, Any], probe: str, request: pytest.FixtureRequest) -> dict[str, Any]:
     """Return the graders of a mark, each `Judge` among them as the graders that it stands for."""
-    from pytest_fairness.graders.judge.judge import Judge
-
     resolved: dict[str, Any] = {}
     for name, grader in graders.items():
         try:
@@ -29,7 +31,7 @@ def with_judges(graders: Mapping[str, Any], probe: str, request: pytest.FixtureR
                 fairness = request.config.stash[SESSION]
                 judge = fairness.settings.judge
                 grader.bind_models(fairness.models.named, fairness.models.named(judge) if judge else None)
-            added = grader.graders(name, judges_of(grader, request)) if isinstance(grader, Judge) else {name: grader}
+            added = grader.graders(name, judges_of(grader, request)) if is_judge(grader) else {name: grader}
         except FairnessError as error:
             pytest.fail(f"probe {probe}: {error}", pytrace=False)
         for grade in added:
@@ -41,6 +43,12 @@ def with_judges(graders: Mapping[str, Any], probe: str, request: pytest.FixtureR
                 )
         resolved |= added
     return resolved
+
+
+def is_judge(grader: object) -> TypeGuard[Judge]:
+    """Return whether a grader is a `Judge`, whose modules are not imported for graders that are none."""
+    module = sys.modules.get(_JUDGE_MODULE)
+    return module is not None and isinstance(grader, module.Judge)
 
 
 def judges_of(judge: Judge, request: pytest.FixtureRequest) -> list[Model]:
@@ -61,6 +69,8 @@ def judged_by(graders: Mapping[str, Any], attempts: Sequence[GradedAttempt], sub
 
     ``agreement`` is Krippendorff's alpha by field, of several judges only; None where it is not defined.
     """
+    if _JUDGE_MODULE not in sys.modules:
+        return []
     from pytest_fairness.graders.judge.judge import JudgeGrader, JudgePanel
 
     panels = {name: grader for name, grader in graders.items() if isinstance(grader, JudgePanel)}

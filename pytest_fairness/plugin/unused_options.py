@@ -11,6 +11,7 @@ from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.protocols import Model
 from pytest_fairness.plugin.collection import is_marked, selected_probes
 from pytest_fairness.plugin.flips import is_search
+from pytest_fairness.plugin.judges import is_judge
 from pytest_fairness.plugin.markers import Probe
 from pytest_fairness.plugin.options import OPTIONS
 from pytest_fairness.plugin.session import FairnessSession
@@ -86,11 +87,9 @@ def _unused_prices(fairness: FairnessSession, probes: Sequence[Probe]) -> Iterat
 
 
 def _named_by_graders(probe: Probe) -> Iterator[Model | str]:
-    from pytest_fairness.graders.judge.judge import Judge
-
     graders = probe.arguments.get("grade")
     for grader in graders.values() if isinstance(graders, Mapping) else ():
-        if isinstance(grader, Judge):
+        if is_judge(grader):
             yield from grader.models or ()
 
 
@@ -126,14 +125,10 @@ class UnusedFolders:
 
 
 def _may_ask_a_judge(probe: Probe) -> bool:
-    from pytest_fairness.graders.judge.judge import Judge
-
     graders = probe.arguments.get("grade", {"answer": "grader"})
     if not isinstance(graders, Mapping):
         return True
     return any(
-        isinstance(grader, str)
-        or hasattr(grader, "bind_models")
-        or (isinstance(grader, Judge) and grader.models is None)
+        isinstance(grader, str) or hasattr(grader, "bind_models") or (is_judge(grader) and grader.models is None)
         for grader in graders.values()
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt, value_or_none
 from pytest_fairness.core.errors import StoreError
@@ -107,6 +108,7 @@ def _named(row: ThresholdResult) -> str:
 
 def _redacted(sample: StoredSample, redact: Callable[[str], str]) -> StoredSample:
     """Return the sample without secrets. Nearly all attempts hold none, and are left as they are."""
+    redact = lru_cache(maxsize=4096)(redact)  # names of grades, groups and metadata stand in every attempt
     items: dict[int, ProbeItem] = {}
     prompts: dict[int, Prompt] = {}
     attempts = []

@@ -94,10 +94,15 @@ class DocumentTask:
         """The number of answers that a score takes."""
         return int(self.task.config.repeats or 1)
 
-    @property
+    @cached_property
     def asks_likelihoods(self) -> bool:
         """Whether all questions ask for likelihoods, so that each is asked once."""
         return all(question.continuations for document in self.documents for question in document.questions)
+
+    @cached_property
+    def most_questions(self) -> int:
+        """The number of questions of the document that has most."""
+        return max(len(document.questions) for document in self.documents)
 
     @property
     def metric_names(self) -> list[str]:

@@ -11,7 +11,7 @@ import random
 import re
 import sys
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from difflib import get_close_matches
@@ -68,11 +68,13 @@ def lm_eval_module(name: str) -> Any:
 def undisturbed() -> Iterator[None]:
     """Give no warning, log line or progress bar within the block; put generators of numbers back at its end."""
     logger = logging.getLogger("lm_eval")
-    level, state, numpy_state = logger.level, random.getstate(), np.random.get_state()
+    level, handlers, propagates = logger.level, logger.handlers, logger.propagate
+    state, numpy_state = random.getstate(), np.random.get_state()
     datasets: Any = sys.modules.get("datasets")
     has_bars = datasets is not None and datasets.is_progress_bar_enabled()
     try:
-        logger.setLevel(logging.CRITICAL)
+        # Not by its level: to set one empties the caches of all loggers, and this is entered for each document.
+        logger.handlers, logger.propagate = [logging.NullHandler()], False
         if has_bars:
             datasets.disable_progress_bars()
         with warnings.catch_warnings():
@@ -81,7 +83,9 @@ def undisturbed() -> Iterator[None]:
     finally:
         if has_bars:
             datasets.enable_progress_bars()
-        logger.setLevel(level)
+        logger.handlers, logger.propagate = handlers, propagates
+        if logger.level != level:
+            logger.setLevel(level)
         random.setstate(state)
         np.random.set_state(numpy_state)
 
@@ -156,8 +160,10 @@ def _manager_of(spec: str, include: Sequence[Path], root: Path) -> tuple[Any, st
     for folder in include:
         if not folder.is_dir():
             raise FairnessError(f"--fairness-lm-eval-include is {folder}: there is no such folder")
-    for folders in (list(include), _folders_naming(name)):
-        if folders:
+    # To look through the package's files takes a second: only where the user's own folders have no such task.
+    searches: Sequence[Callable[[], list[Path]]] = (lambda: list(include), lambda: _folders_naming(name))
+    for search in searches:
+        if folders := search():
             manager = task_manager(include_defaults=False, include_path=folders)
             if name in manager.task_index and _is_task(manager, name):
                 return manager, name

@@ -75,7 +75,7 @@ class DocumentScores(_TaskGrader):
 
     def most_questions(self, attempts: int) -> int:
         """Return how many further questions a document has at most."""
-        return (max(len(document.questions) for document in self._task().documents) - 1) * attempts
+        return (self._task().most_questions - 1) * attempts
 
     def _queries(self, document: Document, run: Sequence[GradedAttempt]) -> list[ModelQuery]:
         """Return the queries of one score: for each further question one, or one for each repetition."""
