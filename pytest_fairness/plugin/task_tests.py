@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import ModuleType
@@ -96,14 +95,6 @@ class TaskTests:
             raise pytest.UsageError(str(error)) from None
         config.hook.pytest_collectreport(report=pytest.CollectReport(name, "passed", None, ours))
         items.extend(ours)
-
-    def pytest_collection_finish(self) -> None:
-        """Take what a harness and its data have allocated out of the garbage collector's search, while tests run."""
-        gc.freeze()  # hundreds of thousands of objects: to search them again and again is a tenth of a run
-
-    def pytest_sessionfinish(self) -> None:
-        """Let the garbage collector search everything again."""
-        gc.unfreeze()
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Write a line for each task whose settings of decoding were not sent."""
