@@ -140,7 +140,8 @@ class Broken:
     result = project.run()
     assert result.ret == 1
     result.assert_outcomes(failed=1 + MOST_ALIKE, skipped=3)
-    assert shown(result).count("my grader") == 2 + MOST_ALIKE  # the threshold is in the table as well
+    text, _, _ = shown(result).partition("short test summary info")  # where CI cuts no line
+    assert text.count("my grader") == 2 + MOST_ALIKE  # the threshold is in the table as well
     assert project.verdicts() == {"test_women_and_men_alike": "invalid"}
 
 
