@@ -24,7 +24,7 @@ class MetricKind(Enum):
 
     @property
     def log_scale(self) -> bool:
-        """Whether intervals are made, and charts drawn, on the logarithm."""
+        """Return whether intervals are made, and charts drawn, on the logarithm."""
         return self in (MetricKind.RATIO, MetricKind.WORST_RATIO)
 
     @property

@@ -74,7 +74,7 @@ class Judgment:
 
     @property
     def straddles(self) -> bool:
-        """Whether an interval straddles a bound; if not, an undecided verdict has another reason."""
+        """Return whether an interval straddles a bound; if not, an undecided verdict has another reason."""
         return any(
             comparison.estimate._by_interval(comparison.op, comparison.bound) is Decision.UNDECIDED
             for comparison in self.about_deciding

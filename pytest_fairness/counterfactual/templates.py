@@ -45,7 +45,7 @@ class _Piece:
 
     @property
     def joins(self) -> bool:
-        """Whether it belongs to one word with what stands beside it."""
+        """Return whether it belongs to one word with what stands beside it."""
         return bool(self.slot) or self.raw[-1].isalnum() or self.raw[-1] == "_"
 
 
@@ -100,7 +100,7 @@ class SlotTemplate:
 
     @property
     def has_words(self) -> bool:
-        """Whether there is anything but slots in it."""
+        """Return whether there is anything but slots in it."""
         return any(not piece.slot and not piece.raw.isspace() for piece in self._pieces)
 
     def _check(self, piece: _Piece) -> None:

@@ -26,7 +26,7 @@ class Objective(Protocol):
 
     @property
     def meets(self) -> bool:
-        """Whether a search may stop once its loss is under the threshold."""
+        """Return whether a search may stop once its loss is under the threshold."""
         ...
 
     def losses(self, values: Values) -> Floats:

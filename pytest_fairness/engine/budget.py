@@ -214,7 +214,7 @@ class Budget:
 
     @property
     def is_written(self) -> bool:
-        """Whether the store has all that was spent."""
+        """Return whether the store has all that was spent."""
         return self._version == self._written
 
     # Time.
@@ -233,7 +233,7 @@ class Budget:
 
     @property
     def is_spent(self) -> bool:
-        """Whether nothing more may be requested."""
+        """Return whether nothing more may be requested."""
         try:
             self.check()
         except BudgetExceededError:

@@ -40,7 +40,7 @@ class ForeignClaims:
 
     @property
     def is_due(self) -> bool:
-        """Whether it is time for a look."""
+        """Return whether it is time for a look."""
         due = self._polled + POLL_INTERVAL + _PER_REQUEST * len(self._claims)
         return bool(self._claims or self._suspects) and time.monotonic() >= due
 

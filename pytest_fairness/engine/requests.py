@@ -27,7 +27,7 @@ class Request:
 
     @property
     def asks_likelihoods(self) -> bool:
-        """Whether it asks for the likelihoods of options in place of an answer."""
+        """Return whether it asks for the likelihoods of options in place of an answer."""
         return self.prompt.messages[-1]["role"] == CONTINUATIONS
 
     @property
@@ -38,7 +38,7 @@ class Request:
 
     @property
     def is_stored(self) -> bool:
-        """Whether the store keeps its answer; recorded answers are kept already."""
+        """Return whether the store keeps its answer; recorded answers are kept already."""
         return getattr(self.model, "stored", True)
 
 

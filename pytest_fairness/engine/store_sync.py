@@ -74,7 +74,7 @@ class StoreSync:
 
     @property
     def has_unwritten(self) -> bool:
-        """Whether an exchange has more to write than what was spent."""
+        """Return whether an exchange has more to write than what was spent."""
         return bool(self._completed or self._grades or self._released)
 
     async def flush(self) -> None:

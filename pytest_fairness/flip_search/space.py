@@ -38,7 +38,7 @@ class TextSpace:
 
     @property
     def is_listed(self) -> bool:
-        """Whether every slot's texts are known."""
+        """Return whether every slot's texts are known."""
         return None not in self.known
 
     @property

@@ -52,7 +52,7 @@ class Credentials:
 
     @property
     def is_token(self) -> bool:
-        """Whether the key is the output of a command: a token that expires."""
+        """Return whether the key is the output of a command: a token that expires."""
         return self._command is not None
 
     @property

@@ -16,7 +16,7 @@ from pytest_fairness.core.secrets import redacted, secrets_in
 from pytest_fairness.models import parameters
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.http_client import LARGEST, Connection, Reply, TooLargeError
-from pytest_fairness.models.http_errors import Service, is_filtered, retry_after, status_error, translate
+from pytest_fairness.models.http_errors import Service, is_filtered, retry_after, stated_status, status_error, translate
 from pytest_fairness.models.names import ModelName
 from pytest_fairness.models.service_definition import ServiceDefinition, at_path, filled, is_url
 
@@ -136,12 +136,20 @@ class HttpService:
                 retry_after=retry_after(headers, body),
                 kind=str(status),
             )
+        if 200 <= status < 300 and self._states_error(body):
+            assert isinstance(body, dict)  # noqa: S101 - it states an error
+            status = stated_status(body["error"])  # some gateways send errors as HTTP 200
         if not 200 <= status < 300:
             if is_filtered(status, body):
                 return Answer("", "content_filter", latency=latency)
             message = body.decode(errors="replace") if isinstance(body, bytes) else body
             raise status_error(status, message, self._service(), headers)
         return Answer(self._text(body), latency=latency)
+
+    def _states_error(self, body: object) -> bool:
+        """Return whether a reply holds an error, beside or in place of an answer."""
+        is_answer = self._definition.answer.split(".")[0] == "error"
+        return isinstance(body, dict) and not is_answer and bool(body.get("error"))
 
     def _text(self, body: object) -> str:
         if self._definition.stream:

@@ -216,7 +216,7 @@ class LazyMeasured:
 
     @property
     def is_tryout(self) -> bool:
-        """Whether the sample is under a quarter of the one that the probe declares, at the last of its looks too."""
+        """Return whether the sample is under a quarter of the declared one, at the last of its looks too."""
         if self.look.anytime is not None:  # its intervals hold at every size
             return False
         items = len({graded.item.id for graded in self._attempts_at[self.look.number]})

@@ -140,7 +140,7 @@ class ThresholdOutcomes:
 
     @property
     def any(self) -> bool:
-        """Whether anything was reported that a fairness run could have to do with."""
+        """Return whether anything was reported that a fairness run could have to do with."""
         return bool(self._rows or self._measured or self._excuses)
 
     def rows(self, expected: Mapping[str, ExpectedThreshold], *, stopped: bool) -> list[ThresholdResult]:

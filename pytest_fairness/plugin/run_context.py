@@ -34,7 +34,7 @@ class RunContext:
 
     @property
     def are_options_typed(self) -> bool:
-        """Whether this call of pytest has an option of this plugin: then the settings are read at once."""
+        """Return whether this call of pytest has an option of this plugin: then the settings are read at once."""
         return any(str(argument).startswith("--fairness-") for argument in self._config.invocation_params.args)
 
     @property

@@ -43,7 +43,7 @@ class RunState:
 
     @property
     def must_write(self) -> bool:
-        """Whether this call names the results file, so that none of an earlier run may stay."""
+        """Return whether this call names the results file, so that none of an earlier run may stay."""
         return bool(self.config.getoption("fairness_json"))
 
     def attempt(self, step: Callable[[], None]) -> None:

@@ -41,12 +41,12 @@ class Settings(Options):
 
     @property
     def is_one_pipeline(self) -> bool:
-        """Whether the sessions of the run are jobs of one pipeline, or shards: their application is the same."""
+        """Return whether the sessions of the run are jobs of one pipeline, or shards: their application is the same."""
         return self.shard is not None or self.run == ci_run()
 
     @property
     def is_report_requested(self) -> bool:
-        """Whether the user named the report: only then is a file that cannot be written an error."""
+        """Return whether the user named the report: only then is a file that cannot be written an error."""
         return "report" in self.given or self.report != self.folders.home / DEFAULT_REPORT
 
     @property

@@ -79,7 +79,7 @@ class Agreement:
 
     @property
     def agrees(self) -> bool:
-        """Whether nothing speaks against it."""
+        """Return whether nothing speaks against it."""
         return self.p_value >= SIGNIFICANCE
 
     @property

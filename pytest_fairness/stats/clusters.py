@@ -127,7 +127,7 @@ class ClusterSums:
 
     @cached_property
     def counts_clusters(self) -> bool:
-        """Whether the trials of a rate are its clusters: each is one attempt, or too few show how alike theirs are."""
+        """Return whether the trials of a rate are its clusters: each is one attempt, or too few show any likeness."""
         alone = self.count == self.sources and not self.levels
         few = self.binary and self.event_clusters < FEWEST_EVENTS
         return alone or few or negligible(self.variance, self.sources)

@@ -194,7 +194,7 @@ class Columns:
 
     @property
     def has_propensities(self) -> bool:
-        """Whether grades are probabilities of options; a probe has them in all attempts or in none."""
+        """Return whether grades are probabilities of options; a probe has them in all attempts or in none."""
         if self._has_propensities is None:
             self._has_propensities = hold_propensities(attempt.grades for attempt in self.attempts)
         return self._has_propensities

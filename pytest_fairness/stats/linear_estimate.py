@@ -198,7 +198,7 @@ class LinearEstimate:
 
     @property
     def bounded(self) -> bool:
-        """Whether it is known how far an unseen cluster could lie."""
+        """Return whether it is known how far an unseen cluster could lie."""
         return self.trials > 0 or self.unseen is not None or self.exact is not None
 
     def ends(self, tail: float) -> Ends:

@@ -62,7 +62,7 @@ class OutcomeReader:
 
     @property
     def calibrated(self) -> bool:
-        """Whether labels correct some grade."""
+        """Return whether labels correct some grade."""
         return bool(self._calibration)
 
     def relabeled(self, columns: Columns) -> OutcomeReader:

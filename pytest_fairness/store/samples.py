@@ -46,7 +46,7 @@ class StoredSample:
 
     @property
     def holds_propensities(self) -> bool:
-        """Whether its grades are probabilities of options, not read from answers."""
+        """Return whether its grades are probabilities of options, not read from answers."""
         grades = (grade for graded in self.attempts for grade in graded.grades.values())
         return any(isinstance(value_or_none(grade), Propensities) for grade in grades)
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from pytest_fairness.benchmarks import harness_package
 from pytest_fairness.benchmarks.inspect_ai import package
 from pytest_fairness.core.errors import FairnessError
 from tests.helpers.project import NO_XDIST, Project, distributed
@@ -273,9 +274,9 @@ def test_missing_or_old_package_is_named(monkeypatch: pytest.MonkeyPatch, instal
             raise PackageNotFoundError
         return installed
 
-    monkeypatch.setattr(package, "version", version)
+    monkeypatch.setattr(harness_package, "version", version)
     with pytest.raises(FairnessError, match=line):
-        package.check_installed()
+        harness_package.check_installed("inspect_ai", "inspect", package.OLDEST)
 
 
 def test_suite_of_the_users_own_measures_a_task(project: Project) -> None:

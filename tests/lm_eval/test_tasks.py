@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 import tests.helpers.lm_eval_tasks
+from pytest_fairness.benchmarks import harness_package
 from pytest_fairness.benchmarks.lm_eval import package
 from pytest_fairness.core.errors import FairnessError
 from tests.helpers.lm_eval_tasks import CHATS, TASKS
@@ -210,6 +211,6 @@ def test_missing_or_old_package_is_named(monkeypatch: pytest.MonkeyPatch, instal
             raise PackageNotFoundError
         return installed
 
-    monkeypatch.setattr(package, "version", version)
+    monkeypatch.setattr(harness_package, "version", version)
     with pytest.raises(FairnessError, match=line):
-        package.check_installed()
+        harness_package.check_installed("lm_eval", "lm-eval", package.OLDEST)

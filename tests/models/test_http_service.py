@@ -202,6 +202,16 @@ def test_statuses_mean_what_they_do_elsewhere(
     assert len(server.bodies) == 1
 
 
+def test_error_sent_as_success_is_no_answer(define: Define, asked: Callable[..., Answer], server: Server) -> None:
+    server.says({"reply": "Yes.", "error": {"code": 429, "message": "busy"}})
+    with pytest.raises(TransientError, match="limits the rate"):
+        asked(define())
+    server.says({"reply": "Yes.", "error": None})
+    assert asked(define()).text == "Yes."
+    server.says({"error": {"text": "Yes."}})
+    assert asked(define('answer = "error.text"')).text == "Yes."
+
+
 def test_refusal_status_is_an_ungraded_answer(define: Define, asked: Callable[..., Answer], server: Server) -> None:
     server.says({"blocked": True}, status=422)
     assert asked(define('answer = "reply"\nrefusal_status = [422, 451]')).finish_reason == "refusal"

@@ -129,7 +129,7 @@ class LoadedTask:
 
     @property
     def tolerates_errors(self) -> bool:
-        """Whether a sample whose code fails is left without a score: ``fail_on_error`` is False, or a share."""
+        """Return whether a sample whose code fails is left without a score: ``fail_on_error`` is False, or a share."""
         return self.task.fail_on_error not in (None, True)
 
     def _refuse_unsupported(self) -> None:

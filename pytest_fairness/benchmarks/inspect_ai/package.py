@@ -7,54 +7,28 @@ on the way is put back: `sys.excepthook`, the state of `random`, and warnings of
 from __future__ import annotations
 
 import random
-import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from inspect import signature
 from pathlib import Path
 from typing import Any
 
+from pytest_fairness.benchmarks.harness_package import module_of
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 
 OLDEST = (0, 3, 285)
 """The oldest version whose modules have what is used here."""
 
 
-def check_installed() -> None:
-    """Check that inspect_ai is installed and new enough.
-
-    Raises:
-        FairnessError: It is missing or too old; the line names the command that installs it.
-    """
-    needed = ".".join(map(str, OLDEST))
-    install = f"pip install 'inspect_ai>={needed}'"
-    try:
-        installed = version("inspect_ai")
-    except PackageNotFoundError:
-        raise FairnessError(f"inspect_ai is not installed: {install}") from None
-    if tuple(map(int, re.findall(r"\d+", installed)[:3])) < OLDEST:
-        raise FairnessError(f"inspect_ai {installed} is too old, {needed} is the oldest that can be read: {install}")
-
-
 def inspect_module(name: str) -> Any:
     """Return a module of inspect_ai, such as ``model`` for ``inspect_ai.model``.
 
     Raises:
-        FairnessError: The package, or what it needs, is not installed.
+        FairnessError: The package, or what it needs, is not installed, or it is too old.
     """
-    full_name = f"inspect_ai.{name}"
-    if full_name in sys.modules:
-        return sys.modules[full_name]
-    check_installed()
-    with undisturbed():
-        try:
-            return import_module(full_name)
-        except ImportError as error:
-            raise FairnessError(f"inspect_ai cannot be imported: {error}") from None
+    return module_of("inspect_ai", name, "inspect", OLDEST, undisturbed())
 
 
 @contextmanager

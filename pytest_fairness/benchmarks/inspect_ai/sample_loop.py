@@ -28,7 +28,7 @@ class SteppedRun(Protocol):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether it has calls that are not answered."""
+        """Return whether it has calls that are not answered."""
         ...
 
 

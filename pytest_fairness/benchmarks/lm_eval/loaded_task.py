@@ -96,7 +96,7 @@ class DocumentTask:
 
     @cached_property
     def asks_likelihoods(self) -> bool:
-        """Whether all questions ask for likelihoods, so that each is asked once."""
+        """Return whether all questions ask for likelihoods, so that each is asked once."""
         return all(question.continuations for document in self.documents for question in document.questions)
 
     @cached_property
@@ -233,7 +233,7 @@ class DocumentTask:
 
     @property
     def _has_own_scoring(self) -> bool:
-        """Whether the task's own code makes scores of responses, so that nobody knows what it reads of them."""
+        """Return whether the task's own code makes scores of responses, so that nobody knows what it reads of them."""
         config = getattr(self.task, "config", None)
         return self.task.OUTPUT_TYPE not in _READ_GREEDY or callable(getattr(config, "process_results", None))
 

@@ -15,53 +15,28 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from difflib import get_close_matches
-from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from pytest_fairness.benchmarks.harness_package import module_of
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 
 OLDEST = (0, 4, 13)
 """The oldest version whose modules have what is used here."""
 RUNS_CODE = "it runs code that the model writes, which is not supported: run it by lm_eval"
-_EXTRA = "pip install 'pytest-fairness[lm-eval]'"
 _SEED, _NUMPY_SEED = 0, 1234
 """The seeds that `lm_eval.simple_evaluate` sets before it loads tasks."""
-
-
-def check_installed() -> None:
-    """Check that lm_eval is installed and new enough.
-
-    Raises:
-        FairnessError: It is missing or too old; the line names the command that installs it.
-    """
-    needed = ".".join(map(str, OLDEST))
-    try:
-        installed = version("lm_eval")
-    except PackageNotFoundError:
-        raise FairnessError(f"lm_eval is not installed: {_EXTRA}") from None
-    if tuple(map(int, re.findall(r"\d+", installed)[:3])) < OLDEST:
-        raise FairnessError(f"lm_eval {installed} is too old, {needed} is the oldest that can be read: {_EXTRA}")
 
 
 def lm_eval_module(name: str) -> Any:
     """Return a module of lm_eval, such as ``tasks`` for ``lm_eval.tasks``.
 
     Raises:
-        FairnessError: The package, or what it needs, is not installed.
+        FairnessError: The package, or what it needs, is not installed, or it is too old.
     """
-    full_name = f"lm_eval.{name}"
-    if full_name in sys.modules:
-        return sys.modules[full_name]
-    check_installed()
-    with undisturbed():
-        try:
-            return import_module(full_name)
-        except ImportError as error:
-            raise FairnessError(f"lm_eval cannot be imported: {error}: {_EXTRA}") from None
+    return module_of("lm_eval", name, "lm-eval", OLDEST, undisturbed())
 
 
 @contextmanager

@@ -37,7 +37,7 @@ class _TaskGrader:
 
     @property
     def propensity(self) -> bool:
-        """Whether the model is asked for likelihoods."""
+        """Return whether the model is asked for likelihoods."""
         return self._task().asks_likelihoods
 
     def continuations(self, prompt: Prompt) -> Continuations:

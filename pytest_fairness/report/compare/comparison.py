@@ -101,7 +101,7 @@ class Changes:
 
     @property
     def any(self) -> bool:
-        """Whether a threshold differs, is new or is gone."""
+        """Return whether a threshold differs, is new or is gone."""
         return any(pairs for _, pairs in self.lists) or bool(self.new or self.gone)
 
     @property

@@ -1,0 +1,53 @@
+"""Packages of other harnesses: whether one is installed and new enough, and its modules."""
+
+from __future__ import annotations
+
+import re
+import sys
+from contextlib import AbstractContextManager
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from pytest_fairness.core.errors import FairnessError, install
+
+
+def check_installed(package: str, extra: str, oldest: tuple[int, ...]) -> None:
+    """Check that a package is installed and new enough.
+
+    Args:
+        package: Its name, as it is imported and installed.
+        extra: The extra that installs it.
+        oldest: The oldest version that can be read.
+
+    Raises:
+        FairnessError: It is missing or too old; the line names the command that installs it.
+    """
+    try:
+        installed = version(package)
+    except PackageNotFoundError:
+        raise FairnessError(f"{package} is not installed: {install(extra)}") from None
+    if tuple(map(int, re.findall(r"\d+", installed)[:3])) < oldest:
+        needed = ".".join(map(str, oldest))
+        raise FairnessError(
+            f"{package} {installed} is too old, {needed} is the oldest that can be read: {install(extra)}"
+        )
+
+
+def module_of(
+    package: str, name: str, extra: str, oldest: tuple[int, ...], undisturbed: AbstractContextManager[None]
+) -> Any:
+    """Return a module of a package, imported within a block that keeps the import from changing the process.
+
+    Raises:
+        FairnessError: The package, or what it needs, is not installed.
+    """
+    full_name = f"{package}.{name}"
+    if full_name in sys.modules:
+        return sys.modules[full_name]
+    check_installed(package, extra, oldest)
+    with undisturbed:
+        try:
+            return import_module(full_name)
+        except ImportError as error:
+            raise FairnessError(f"{package} cannot be imported: {error}: {install(extra)}") from None
