@@ -131,7 +131,7 @@ class Generator:
 
     @cached_property
     def shares_prompts(self) -> bool:
-        """Return whether texts can continue a prompt from the keys and values of its attention, not run again."""
+        """Return whether texts can continue a prompt from the cache of its attention, without running it again."""
         import torch
 
         if "position_ids" not in signature(self._model.forward).parameters:
