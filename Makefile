@@ -1,11 +1,12 @@
 # make demo    a shipped suite on a simulated model: no key, no download
 # make example the report that is committed in reports/
+# make pictures  the pictures of the README, of a new run of the example
 # make test    the tests but for the slow ones: at most five minutes on two processors
 # make test-all  every test, as CI runs them
 # make check   formatting, lint, strict types
 # make litellm the proxy of the tests against a live server
 # make others  the plugins that ours is tested beside
-# make bench   what a suite costs, as ratios to the bare work
+# make bench   what a suite costs, beside plain pytest, the bare client and other frameworks
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -21,7 +22,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 PYTEST = $(BIN)/python -m pytest tests -n $(WORKERS) --dist loadfile --no-loadscope-reorder --timeout 300
 
-.PHONY: demo example test test-all litellm others check bench clean
+.PHONY: demo example pictures test test-all litellm others check bench clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -52,6 +53,12 @@ example: $(VENV)/.demo
 	  --fairness-model "simulated:example?bias=0.7&accuracy=0.8&flag_3=0.2" \
 	  --fairness-report reports/example.html || test $$? -eq 1
 
+pictures: $(VENV)/.test
+	rm -f .fairness/example.sqlite*
+	mkdir -p .fairness
+	COLUMNS=80 PYTEST_ADDOPTS=--color=yes $(MAKE) --silent example > .fairness/example.log
+	$(BIN)/python -m tests.helpers.pictures
+
 test: $(VENV)/.test
 	$(PYTEST) -m "not slow" $(ARGS)
 
@@ -78,7 +85,7 @@ check: $(VENV)/.test
 	$(BIN)/mypy
 
 bench: $(VENV)/.test
-	$(BIN)/python tests/benchmarks/throughput.py
+	$(BIN)/python tests/benchmarks/speed.py
 
 clean:
 	rm -rf $(VENV) .fairness .pytest_cache .mypy_cache .ruff_cache .hypothesis

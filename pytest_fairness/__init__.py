@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_fairness.core.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from pytest_fairness.core.answer_formats import Formats
     from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt
     from pytest_fairness.core.choices import AnswerOptions
     from pytest_fairness.core.data_folders import DataFolders
@@ -24,17 +25,22 @@ if TYPE_CHECKING:
         UngradedError,
         did_you_mean,
     )
-    from pytest_fairness.core.estimates import Estimate, EstimateFamily, Mark
+    from pytest_fairness.core.estimate_families import EstimateFamily
+    from pytest_fairness.core.estimates import Estimate, Mark
     from pytest_fairness.core.importer import Importer
     from pytest_fairness.core.items import ProbeItem, Prompt
     from pytest_fairness.core.marks import MarkScale
     from pytest_fairness.core.metric_kind import MetricKind
     from pytest_fairness.core.propensities import Continuations, Propensities
     from pytest_fairness.core.protocols import BatchGrader, Grader, Grading, ItemGrader, Model, ModelQuery
+    from pytest_fairness.core.tools import Tool, ToolCall
+    from pytest_fairness.counterfactual.attributes import attribute_rows, attribute_words
+    from pytest_fairness.counterfactual.confounds import Confound, find_confounds
     from pytest_fairness.counterfactual.expansion import counterfactuals
     from pytest_fairness.counterfactual.lint import lint
     from pytest_fairness.counterfactual.slots import names
     from pytest_fairness.flip_search.strategies import any_name, counterfactual_pairs, profiles
+    from pytest_fairness.graders.actions import CalledTool, ToolArgument, ToolCallCount
     from pytest_fairness.graders.anchors import Anchors, read_anchors
     from pytest_fairness.graders.character_gender.grader import CharacterGender
     from pytest_fairness.graders.choice import Choice
@@ -65,20 +71,23 @@ _HOMES = {
     "AnswerOptions": "core.choices",
     "Attempt": "core.attempts",
     "BatchGrader": "core.protocols",
+    "CalledTool": "graders.actions",
     "CharacterGender": "graders.character_gender.grader",
     "Choice": "graders.choice",
     "CompareSection": "report.compare.sections",
     "ComparedRuns": "report.compare.sections",
     "Conversation": "graders.conversation",
+    "Confound": "counterfactual.confounds",
     "Continuations": "core.propensities",
     "DataFolders": "core.data_folders",
     "DeclarativeGrader": "core.declarations",
     "Embedder": "graders.embeddings",
     "Estimate": "core.estimates",
-    "EstimateFamily": "core.estimates",
+    "EstimateFamily": "core.estimate_families",
     "Exporter": "report.exports.exporter",
     "FairnessError": "core.errors",
     "FatalError": "core.errors",
+    "Formats": "core.answer_formats",
     "Grade": "core.attempts",
     "GradedAttempt": "core.attempts",
     "Grader": "core.protocols",
@@ -116,6 +125,10 @@ _HOMES = {
     "SimilarityScale": "graders.embeddings",
     "TableImporter": "imports.recorded_answers",
     "TextField": "graders.judge.rubric",
+    "Tool": "core.tools",
+    "ToolArgument": "graders.actions",
+    "ToolCall": "core.tools",
+    "ToolCallCount": "graders.actions",
     "TransientError": "core.errors",
     "UngradedError": "core.errors",
     "Verdict": "core.decisions",
@@ -123,9 +136,12 @@ _HOMES = {
     "YesNo": "graders.yes_no",
     "answer_text": "graders.extraction.normalization",
     "any_name": "flip_search.strategies",
+    "attribute_rows": "counterfactual.attributes",
+    "attribute_words": "counterfactual.attributes",
     "counterfactual_pairs": "flip_search.strategies",
     "counterfactuals": "counterfactual.expansion",
     "did_you_mean": "core.errors",
+    "find_confounds": "counterfactual.confounds",
     "lint": "counterfactual.lint",
     "names": "counterfactual.slots",
     "nothing_read": "graders.refusal",
@@ -142,10 +158,12 @@ __all__ = [
     "AnswerOptions",
     "Attempt",
     "BatchGrader",
+    "CalledTool",
     "CharacterGender",
     "Choice",
     "CompareSection",
     "ComparedRuns",
+    "Confound",
     "Conversation",
     "Continuations",
     "DataFolders",
@@ -157,6 +175,7 @@ __all__ = [
     "FairnessError",
     "FatalError",
     "Grade",
+    "Formats",
     "GradedAttempt",
     "Grader",
     "GraderDeclaration",
@@ -193,6 +212,10 @@ __all__ = [
     "SimilarityScale",
     "TableImporter",
     "TextField",
+    "Tool",
+    "ToolArgument",
+    "ToolCall",
+    "ToolCallCount",
     "TransientError",
     "UngradedError",
     "Verdict",
@@ -200,9 +223,12 @@ __all__ = [
     "YesNo",
     "answer_text",
     "any_name",
+    "attribute_rows",
+    "attribute_words",
     "counterfactual_pairs",
     "counterfactuals",
     "did_you_mean",
+    "find_confounds",
     "lint",
     "names",
     "nothing_read",

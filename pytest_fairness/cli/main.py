@@ -53,7 +53,3 @@ def _command_modules() -> Iterator[ModuleType]:
         module = import_module(f"{cli.__name__}.{entry.name}")
         if hasattr(module, "add"):
             yield module
-
-
-if __name__ == "__main__":
-    sys.exit(main())

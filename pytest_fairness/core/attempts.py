@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_fairness.core.errors import UngradedError, UngradedReason
 from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.core.tools import ToolCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,20 @@ class Answer:
     latency: float = 0.0
     served_by: str | None = None
     """The model name that the provider says has answered; it can differ from the one asked for."""
+    actions: Sequence[ToolCall] = ()
+    """Its calls of tools, in order."""
+
+    @property
+    def transcript(self) -> str:
+        """The text and the calls of tools, each in a line of its own.
+
+        >>> print(Answer("I will look.", actions=[ToolCall("look_up", {"id": 7})]).transcript)
+        I will look.
+        -> look_up(id=7)
+        """
+        if not self.actions:
+            return self.text
+        return "\n".join([*filter(None, [self.text]), *(f"-> {call}" for call in self.actions)])
 
 
 @dataclass(frozen=True, slots=True)

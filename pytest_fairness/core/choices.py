@@ -77,11 +77,21 @@ class AnswerOptions:
     def balanced(self, orders: int | None = None, seed: object = 0) -> list[AnswerOptions]:
         """Return the same options in several orders, each option equally often in each place.
 
-        ``orders`` must be a multiple of the number of options (default: that number);
-        its orders are rotations, which balance places exactly, of seeded shuffles.
+        Its orders are rotations of cycles, and each second cycle is the reverse of the one before it. So
+        with twice the number of options (or four times, ...) each option also stands before each other
+        equally often: choose that where the options themselves are compared, since a model that takes
+        whichever of two comes first would else seem to prefer one of them. Which stand next to each other
+        varies with `shuffled`: ``options.shuffled(item).balanced(10)``.
+
+        Args:
+            orders: A multiple of the number of options; that number by default.
+            seed: Decides the cycles after the second.
 
         >>> [o.values for o in AnswerOptions({"a": "x", "b": "y"}).balanced()]
         [('a', 'b'), ('b', 'a')]
+        >>> orders = AnswerOptions({"a": "x", "b": "y", "c": "z"}).balanced(6)
+        >>> sum(o.values.index("a") < o.values.index("b") for o in orders)
+        3
 
         Raises `FairnessError` for a number of orders that cannot be balanced.
         """
@@ -92,9 +102,10 @@ class AnswerOptions:
         generator = random.Random(repr(seed))
         cycles = [list(self.texts)]
         while len(cycles) < wanted // count:
-            rest = list(self.texts)[1:]
-            generator.shuffle(rest)
-            cycles.append([self.values[0], *rest])
+            first, *rest = cycles[-1]
+            if len(cycles) % 2 == 0:
+                generator.shuffle(rest)
+            cycles.append([first, *(rest if len(cycles) % 2 == 0 else reversed(rest))])
         chosen: list[AnswerOptions] = []
         for cycle in cycles:
             chosen += [self._in_order(cycle[turn:] + cycle[:turn]) for turn in range(count)]

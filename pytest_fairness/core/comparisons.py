@@ -19,7 +19,8 @@ from pytest_fairness.core.decisions import (
     is_users,
     use_recorder,
 )
-from pytest_fairness.core.estimates import Estimate, EstimateFamily, Mark
+from pytest_fairness.core.estimate_families import EstimateFamily
+from pytest_fairness.core.estimates import Estimate, Mark
 from pytest_fairness.core.formatting import format_subject
 from pytest_fairness.core.marks import RANKS, MarkScale
 from pytest_fairness.core.overrides import BoundsOverride
@@ -38,16 +39,26 @@ class Comparison:
     decision: Decision
     instead_of: float | None = None
     """The number that the test has, where the project holds the estimate against one of its own."""
+    members: tuple[tuple[Estimate, str, float], ...] = field(default=(), compare=False, repr=False)
+    """Every member of its family with an operator and a bound, where it decides for several and does not hold."""
 
     def reversed(self) -> Comparison:
         """Return the comparison that holds where this one does not, decided again."""
-        return replace(compare(self.estimate, OPPOSITES[self.op], self.bound), instead_of=self.instead_of)
+        members = tuple((estimate, OPPOSITES[op], bound) for estimate, op, bound in self.members)
+        turned = compare(self.estimate, OPPOSITES[self.op], self.bound)
+        return replace(turned, instead_of=self.instead_of, members=members)
 
     def corrected(self, asserted: int) -> Comparison:
         """Return the comparison with the error of a claim of unfairness divided by the number of metrics asserted."""
         if asserted == 1:
             return self
-        return replace(compare(self.estimate.corrected(asserted), self.op, self.bound), instead_of=self.instead_of)
+        comparison = compare(self.estimate.corrected(asserted), self.op, self.bound)
+        members = tuple((estimate.corrected(asserted), op, bound) for estimate, op, bound in self.members)
+        return replace(comparison, instead_of=self.instead_of, members=members)
+
+    def of_members(self) -> list[Comparison]:
+        """Return the comparison of each member of its family; of one that has none, the comparison itself."""
+        return [compare(estimate, op, bound) for estimate, op, bound in self.members] or [self]
 
 
 def compare(value: Estimate | EstimateFamily, op: str, bound: float) -> Comparison:
@@ -58,7 +69,10 @@ def compare(value: Estimate | EstimateFamily, op: str, bound: float) -> Comparis
     'true'
     """
     estimate = value.deciding(op, bound)
-    return Comparison(estimate, op, bound, estimate.decision(op, bound))
+    decision = estimate.decision(op, bound)
+    if isinstance(value, Estimate) or decision is Decision.TRUE:
+        return Comparison(estimate, op, bound, decision)
+    return Comparison(estimate, op, bound, decision, members=tuple((member, op, bound) for _, member in value.items()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +260,9 @@ def _mark_condition(mark: Mark, letter: str) -> tuple[str, Condition]:
     text = f'mark of {format_subject(deciding[0].estimate)} >= "{letter}"'
     first = mark.estimates[0]
     name = key_of(first, first.family_name if family else None)
+    if len(claims) > 1 and _standing(deciding)[0] < len(DECISIONS) - 1:
+        members = tuple((claim.estimate, claim.op, claim.bound) for of_one in claims for claim in of_one)
+        deciding = [replace(claim, members=members) for claim in deciding]
     condition = Condition(text, tuple(deciding), family=family, asserted=mark.estimates)
     return f"mark of {len(claims)} {name} >= {letter}", condition
 

@@ -7,8 +7,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from pytest_fairness.core.errors import FairnessError
+
 BOOLEAN = ("true", "false")
 """The values of a grade that is true or false, as an expression spells them."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredGrader:
+    """A grader that a declarative file declares inside of another."""
+
+    grader: Any
+    values: Mapping[str, Collection[str] | None]
+    """Its grades, each with all its values as an expression spells them; None for anything."""
+
+
+def _no_grader(field: str) -> DeclaredGrader:
+    raise FairnessError(f"`{field}` is a grader inside of a grader: only a declarative file can name it")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +42,12 @@ class GraderDeclaration:
     """The entries of a list of parameters as they are written: 1.50 stays so."""
     choices: Sequence[str] | None = None
     """The values of the file's ``choices``; None where it has none."""
+    tools: Sequence[str] = ()
+    """The names of the file's ``tools``."""
     find_file: Callable[[str], Path] = Path
     """Return the path of a file named in the declaration; raises `FairnessError` for one outside of its folder."""
+    read_grader: Callable[[str], DeclaredGrader] = _no_grader
+    """Return the grader that a field of the parameters declares (in the schema ``#/$defs/grader``)."""
 
 
 class DeclarativeGrader:
@@ -50,7 +69,7 @@ class DeclarativeGrader:
     """
 
     schema: ClassVar[Mapping[str, Any]] = {"type": "object"}
-    """JSON Schema of the parameters; it may refer to ``#/$defs/text``, ``#/$defs/value`` and ``#/$defs/words``."""
+    """JSON Schema of the parameters; it may refer to ``#/$defs/`` with text, value, words and grader."""
     grade_values: ClassVar[Collection[str] | None] = None
     """All values of its grades, as an expression spells them; None for anything."""
 

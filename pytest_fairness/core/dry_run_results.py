@@ -81,6 +81,16 @@ class CallCost(JsonRecord):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NeededLabels(JsonRecord):
+    """The labels with which a threshold is fair in 80% of runs, in each group of labels."""
+
+    has: int
+    """Labels of the group with the fewest."""
+    needed: int | None
+    """None where no number of labels is enough: more items are needed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedThreshold(JsonRecord):
     """The prediction of one threshold on one model."""
 
@@ -104,6 +114,8 @@ class PlannedThreshold(JsonRecord):
     """A digit for each draw of the first truth: 1 where it was fair, else 0."""
     needed: NeededSample | None = None
     drawn: DrawnSample | None = None
+    labels: NeededLabels | None = None
+    """The labels it needs; None where no stored pilot has labels."""
     detectable: DetectableValues | None = None
     narrow: str = ""
     """The reason that its bounds are too close together for its sample; empty where they are not."""

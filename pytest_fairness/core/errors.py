@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable
 from typing import Literal
 
-UngradedReason = Literal["refusal", "filter", "unparsed", "truncated", "error"]
+UngradedReason = Literal["refusal", "filter", "unparsed", "truncated", "tool_calls", "error"]
 """The reason that an attempt has no grade."""
 
 

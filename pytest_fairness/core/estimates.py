@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from numbers import Real
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 from pytest_fairness.core.breakdown import LazyBreakdown
 from pytest_fairness.core.decisions import OPERATORS, Comparable, Decision, Verdict, current_recorder, record_read
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.formatting import decimals, format_subject, number
+from pytest_fairness.core.formatting import checked_title, decimals, format_subject, number
 from pytest_fairness.core.marks import NOT_MARKED, RANKS, MarkScale
 from pytest_fairness.core.metric_kind import MetricKind
 
@@ -134,11 +134,17 @@ class Estimate(ComparableNumber):
     """The reason that only a failing comparison counts: one that holds, or is open, is invalid instead."""
     sparse: str = ""
     """The reason that a comparison which holds is left open: there are too few events to claim it."""
+    label_share: float | None = None
+    """The part of the squared error that comes from labels: endless labels would remove it."""
+    labels: int = 0
+    """The number of labels of the group that has the fewest; 0 where labels correct nothing."""
     repetition_share: float | None = None
     """The share of the squared error that more repetitions could remove, 0 to 1; None where it is not known."""
     kind: MetricKind = MetricKind.CUSTOM
     absolute: bool = False
     """Whether the value is a size, without its sign: ``abs(estimate)``."""
+    signed: Estimate | None = None
+    """The estimate that a size is of; None for one that is no size."""
     negated: bool = False
     """Whether the value has the opposite sign: ``-estimate``, or ``-abs(estimate)``."""
     parity: float | None = None
@@ -155,6 +161,8 @@ class Estimate(ComparableNumber):
     """The grade that it is taken of; empty where a function makes its outcome, or where there are several."""
     equals: Any = None
     """The value of that grade that is counted, where it holds text."""
+    title_note: str = ""
+    """The end of ``title`` that another title keeps: what a reader must know of how it was estimated."""
     against_baseline: bool = False
     """Whether it compares this sample with a baseline."""
     ends_at: Ends | None = None
@@ -181,6 +189,21 @@ class Estimate(ComparableNumber):
     def marked(self, scale: MarkScale) -> Estimate:
         """Return the same estimate with another scale for its mark."""
         return replace(self, scale=scale)
+
+    def titled(self, title: str) -> Estimate:
+        """Return the same estimate with a title of its own, in every output.
+
+        >>> rate = Estimate("rate(flag_3)", "rate of flag 3", value=0.25, low=0.14, high=0.4)
+        >>> rate.titled("replies to A that do not show which question was asked")
+        <replies to A that do not show which question was asked: 0.250 (95% CI 0.140 to 0.400); 0 items, 0 attempts>
+
+        Args:
+            title: What was estimated, in plain words: one line of 1 to 100 characters.
+
+        Raises:
+            FairnessError: The title is empty, too long, or has a line break or control character.
+        """
+        return replace(self, title=f"{checked_title(title)}{self.title_note}")
 
     @property
     def letter(self) -> str:
@@ -311,6 +334,7 @@ class Estimate(ComparableNumber):
             base=self.base or self.metric,
             family=f"abs {self.family}" if self.family else "",
             absolute=True,
+            signed=self if self.signed is None else self.signed,
             negated=False,
             parity=None if self.parity is None else abs(self.parity),
             title=f"absolute {self.title}",
@@ -367,53 +391,6 @@ def _mapped(at: Ends | None, change: Callable[[float, float], tuple[float, float
 
 def _turned(breakdown: LazyBreakdown | None) -> LazyBreakdown | None:
     return None if breakdown is None else lambda: breakdown().turned()
-
-
-class EstimateFamily(ComparableNumber):
-    """Estimates that must all hold: one per group, or per pair of groups.
-
-    ``family >= 0.8`` holds where every member's interval lies at or above 0.8, and fails
-    where a member's simultaneous interval lies below. Iterating gives the members' names;
-    ``family["female/male"]`` is an ordinary `Estimate`.
-    """
-
-    __slots__ = ("_members",)
-
-    def __init__(self, members: Mapping[str, Estimate]) -> None:
-        if not members:
-            raise ValueError("a family needs at least one estimate")
-        self._members = dict(members)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._members)
-
-    def __len__(self) -> int:
-        return len(self._members)
-
-    def __getitem__(self, name: str) -> Estimate:
-        return self._members[name]
-
-    def items(self) -> Iterator[tuple[str, Estimate]]:
-        yield from self._members.items()
-
-    @property
-    def mark(self) -> Mark:
-        """The worst of its members' marks."""
-        return Mark(*self._members.values())
-
-    def deciding(self, op: str, bound: float) -> Estimate:
-        """Return the member that decides: a broken one first, then the unmeasured."""
-        upwards = op in (">", ">=")
-        ranks = {Decision.FALSE: 0, Decision.INVALID: 1, Decision.UNDECIDED: 2, Decision.TRUE: 3}
-
-        def rank(estimate: Estimate) -> tuple[int, float]:
-            end = estimate.low if upwards else -estimate.high
-            return ranks[estimate.decision(op, bound)], end
-
-        return min(self._members.values(), key=rank)
-
-    def __repr__(self) -> str:
-        return "\n".join(map(repr, self._members.values()))
 
 
 class Mark(Comparable):

@@ -6,6 +6,8 @@ from pytest_fairness.core.attempts import Answer, Attempt, Grade
 from pytest_fairness.core.errors import UngradedReason
 
 STOP, LENGTH, FILTER, REFUSAL, ERROR = "stop", "length", "content_filter", "refusal", "error"
+TOOL_CALLS = "tool_calls"
+"""The finish reason of an answer that ends with calls of tools: complete for graders of these, and no text to grade."""
 LIKELIHOODS = "likelihoods"
 """The finish reason of a reply that holds the likelihoods of options in place of an answer (`core.propensities`)."""
 
@@ -40,6 +42,8 @@ _MEANINGS: dict[str, str] = {
 Mistral), of Anthropic, Gemini, Bedrock, Cohere and watsonx."""
 
 _REASONS: dict[str, UngradedReason] = {LENGTH: "truncated", FILTER: "filter", REFUSAL: "refusal", ERROR: "error"}
+_CALLING = (STOP, TOOL_CALLS, "tool_use", "function_call")
+"""The words of providers for a turn that ends with calls of tools; some have none of their own."""
 
 
 def normalized(word: str | None) -> str:
@@ -57,13 +61,16 @@ def normalized(word: str | None) -> str:
 def unfinished(answer: Answer) -> Grade | None:
     """Return the grade of an answer that is not complete, whatever its grader; None for a complete one.
 
-    An unknown finish reason counts as unfinished: next year's word for a failure must not pass for an answer.
+    One that ends with calls of tools is complete for graders that accept these alone. An unknown finish reason counts
+    as unfinished: next year's word for a failure must not pass for an answer.
 
     >>> unfinished(Answer("Yes, I would hire her, but", "tool_calls"))
     Grade.none('truncated', "unfinished: tool_calls: 'Yes, I would hire her, but'")
     >>> unfinished(Answer("Yes."))
     """
     word = normalized(answer.finish_reason)
+    if answer.actions and word in _CALLING:
+        return Grade.none("tool_calls", f"it ends with a tool call: {answer.transcript[-160:]!r}")
     if word in (STOP, LIKELIHOODS):
         return None
     return Grade.none(_REASONS.get(word, "truncated"), f"unfinished: {answer.finish_reason}: {answer.text[-160:]!r}")

@@ -7,6 +7,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
+from pytest_fairness.core.errors import FairnessError
+
+LONGEST_TITLE = 100
+"""The most characters of the title of a threshold or metric."""
 DAY = 86_400.0
 """Seconds."""
 _UNITS = {"h": 3_600.0, "d": DAY, "w": 7 * DAY}
@@ -48,6 +52,33 @@ def number(value: float, digits: int) -> str:
     if math.isinf(value):
         return "infinite" if value > 0 else "minus infinite"
     return f"{value:.{digits}f}"
+
+
+def title_fault(title: object) -> str:
+    """Return what is wrong with a title; empty where nothing is.
+
+    >>> title_fault(""), title_fault("a\\nb"), title_fault("Women and men advance alike")
+    ("is ''", "is 'a\\\\nb', with a line break or a control character", '')
+    """
+    if not isinstance(title, str) or not title.strip():
+        return f"is {title!r:.60}"
+    if len(title.strip()) > LONGEST_TITLE:
+        return f"has {len(title.strip()):,} characters"
+    return "" if title.strip().isprintable() else f"is {title!r:.60}, with a line break or a control character"
+
+
+def checked_title(title: object) -> str:
+    """Return the title of a metric, without spaces around it.
+
+    Raises:
+        FairnessError: It is empty, too long, or has a line break or control character.
+    """
+    if fault := title_fault(title):
+        raise FairnessError(
+            f"the title of a metric {fault}: write one line of 1 to {LONGEST_TITLE} characters, "
+            "such as titled('share of invitations')"
+        )
+    return str(title).strip()
 
 
 class Interval(Protocol):
@@ -125,6 +156,35 @@ def span_text(span: Sequence[float | None]) -> str:
     if low is not None and high is not None:
         return f"{low:g} to {high:g}"
     return f"at most {high:g}" if low is None else f"at least {low:g}"
+
+
+def format_tallies(tallies: Mapping[str, tuple[int, int]]) -> str:
+    """Return how often an outcome was true, in each group: of more than two in the lowest and the highest.
+
+    >>> format_tallies({"": (18, 60)})
+    '18 of 60 (30.0%)'
+    >>> format_tallies({"female": (71, 100), "male": (100, 100)})
+    '71 of 100 (71.0%) for female against 100 of 100 (100.0%) for male'
+    >>> format_tallies({"young": (9, 10), "old": (2, 10), "middle": (5, 10)})
+    'lowest: 2 of 10 (20.0%) for old; highest: 9 of 10 (90.0%) for young'
+
+    Args:
+        tallies: The number of graded attempts for which it was true, and of all that were graded, by group.
+            The group is empty where none are compared.
+
+    Returns:
+        One line; empty where nothing was graded in a group.
+    """
+    if not tallies or not all(graded for _, graded in tallies.values()):
+        return ""
+    texts = {
+        group: f"{count:,} of {graded:,} ({count / graded:.1%}){f' for {group}' if group else ''}"
+        for group, (count, graded) in tallies.items()
+    }
+    if len(texts) <= 2:
+        return " against ".join(texts.values())
+    ordered = sorted(tallies, key=lambda group: tallies[group][0] / tallies[group][1])
+    return f"lowest: {texts[ordered[0]]}; highest: {texts[ordered[-1]]}"
 
 
 def format_subject(subject: Subject) -> str:

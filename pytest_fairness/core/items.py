@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import islice
 from typing import Any
 
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.tools import TOOL, TOOL_CALLS, TOOLS, Tool, read_tools, tools_message
 
 Message = Mapping[str, str]
-"""One chat message: ``{"role": "system" | "user" | "assistant", "content": text}``."""
+"""One chat message: ``{"role": "system" | "user" | "assistant", "content": text}``.
+
+A prompt with tools has messages of three further roles, see `core.tools`."""
 
 MOST_PROMPTS = 100_000
 """Largest number of prompts of an item; a generator may have no end."""
 CONTINUATIONS = "continuations"
 """The role of a message that asks for likelihoods in place of an answer (`core.propensities`)."""
 _ROLES = ("system", "user", "assistant")
+_TOOL_ROLES = (TOOL_CALLS, TOOL)
 _NOTHING: Mapping[str, Any] = {}
 
 
@@ -33,6 +39,8 @@ class Prompt:
     must tell it as well: answers are kept by messages alone.
     ``slots`` declares a counterfactual: what stands in the text because of the group, by names of your own. Prompts
     of one item may then differ in nothing else; `lint` checks it when the item's tests are collected.
+    ``tools`` are what the model may call: `Tool` objects, or mappings of name, description and parameters. They are
+    part of the messages, and so of an attempt's key.
 
     >>> Prompt("Should Anna be hired?", groups={"gender": "female"}).messages
     ({'role': 'user', 'content': 'Should Anna be hired?'},)
@@ -56,13 +64,26 @@ class Prompt:
         metadata: Mapping[str, Any] = _NOTHING,
         slots: Mapping[str, str] = _NOTHING,
         schema: Mapping[str, Any] | None = None,
+        tools: Sequence[Tool | Mapping[str, Any]] = (),
     ) -> None:
         messages = ({"role": "user", "content": messages},) if isinstance(messages, str) else tuple(messages)
+        if tools:
+            messages = (tools_message(read_tools(tools)), *_without_tools(messages))
         if not messages or not messages[-1].get("content"):
             raise FairnessError("a prompt is empty: it needs at least one message with text")
         asks_likelihoods = len(messages) > 1 and messages[-1].get("role") == CONTINUATIONS
-        for message in messages[: len(messages) - asks_likelihoods]:
-            if message.get("role") not in _ROLES or not isinstance(message.get("content"), str):
+        offered = len(messages) - len(_without_tools(messages))
+        if offered:
+            if len(messages) == 1:
+                raise FairnessError("a prompt is empty: it has tools, and no message with text")
+            if asks_likelihoods:
+                raise FairnessError(
+                    "a prompt with tools is asked for probabilities: they are those of texts; grade answers instead"
+                )
+            _tools_in(messages[0]["content"])
+        roles = (*_ROLES, *(_TOOL_ROLES if offered else ()))
+        for message in messages[offered : len(messages) - asks_likelihoods]:
+            if message.get("role") not in roles or not isinstance(message.get("content"), str):
                 raise FairnessError(
                     f"a message of a prompt is {message!r}: it needs a role "
                     f"({', '.join(_ROLES)}) and a text as its content"
@@ -76,10 +97,37 @@ class Prompt:
         object.__setattr__(self, "slots", slots)
 
     @property
+    def tools(self) -> tuple[Tool, ...]:
+        """The tools that the model is offered; empty where it is offered none.
+
+        >>> Prompt("May she stay?", tools=[Tool("grant"), {"name": "refuse"}]).tools[1].name
+        'refuse'
+        """
+        return _tools_in(self.messages[0]["content"]) if self.messages[0]["role"] == TOOLS else ()
+
+    @property
+    def conversation(self) -> Sequence[Message]:
+        """The messages without that which carries the tools."""
+        return _without_tools(self.messages)
+
+    @property
     def text(self) -> str:
         """The last message's text: what a plain text-to-text model is given if it is alone."""
         last = next(message for message in reversed(self.messages) if message["role"] != CONTINUATIONS)
         return last["content"]
+
+
+def _without_tools(messages: Sequence[Message]) -> Sequence[Message]:
+    return messages[1:] if messages and messages[0].get("role") == TOOLS else messages
+
+
+@lru_cache(maxsize=256)
+def _tools_in(content: str) -> tuple[Tool, ...]:
+    """Return the tools of a message that carries them. Raises `FairnessError` where it holds none."""
+    try:
+        return read_tools(json.loads(content))
+    except (ValueError, TypeError):
+        raise FairnessError(f"a message of the role {TOOLS} holds no tools: {content!r:.100}") from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from pytest_fairness.core.decisions import Verdict
-from pytest_fairness.core.formatting import format_subject, span_text
+from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.core.formatting import format_subject, format_tallies, span_text
 from pytest_fairness.core.verdicts import Judgment, growth_to_decide
 
 
@@ -54,6 +55,21 @@ def narrow_band_text(judgment: Judgment) -> str:
     )
 
 
+def tallies_text(estimate: Estimate) -> str:
+    """Return how often the outcome was true in the groups that an estimate compares; empty for other metrics."""
+    if estimate.count is not None:
+        return format_tallies({"": (estimate.count, estimate.attempts - sum(estimate.ungraded.values()))})
+    if estimate.breakdown is None or not estimate.groups:
+        return ""
+    tallies = {}
+    for name, group in estimate.breakdown().groups.items():
+        if name in estimate.groups:
+            if group.count is None:
+                return ""
+            tallies[name] = (group.count, group.attempts - sum(group.ungraded.values()))
+    return format_tallies({name: tallies[name] for name in estimate.groups if name in tallies})
+
+
 def explanation(judgment: Judgment) -> str:
     """Return the message of a threshold that is not fair: verdict and numbers first."""
     verdict = judgment.verdict.value
@@ -72,7 +88,8 @@ def explanation(judgment: Judgment) -> str:
     if judgment.verdict is Verdict.UNDECIDED and not judgment.straddles:
         relation = f"inside {bounds}" if two_sided else f"against {bounds}"
     numbers = estimate.text([c.bound for c in judgment.about_deciding])
-    message = f"{verdict}: {numbers}, {relation}: {subject}; {estimate.counts}"
+    tallies = tallies_text(estimate)
+    message = f"{verdict}: {numbers}, {relation}: {subject}{f', {tallies}' if tallies else ''}; {estimate.counts}"
     if judgment.bounds_of_test is not None:
         message += f"; bounds overridden in pyproject.toml (suite: {span_text(judgment.bounds_of_test)})"
     if judgment.verdict is Verdict.UNDECIDED:

@@ -18,6 +18,10 @@ class Model(Protocol):
     One that answers ``batch_size`` prompts at a time with weights of its own has that as an attribute: an executor
     may then hold it on other machines, made there from its name. A method ``preflight()``, where there is one, raises
     `FatalError` for what is known before the first prompt, a missing key say: then nothing is asked.
+
+    One with an attribute ``calls_tools`` that is true offers the tools of a prompt (``prompt.tools``) to its model, and
+    returns the calls as ``actions`` of the answer. Any other is asked no prompt with tools. A text ``refuses_results``,
+    where there is one, is the reason that it can be sent no results of tools.
     """
 
     name: str
@@ -75,6 +79,8 @@ class Grader(Protocol):
     ungraded and never shown to a grader, unless its attribute ``accepts`` names the reason: ``("refusal",)``.
     An attribute ``extremes`` (a tuple of values) or a method ``extremes_for(prompt)``
     names the values that an ungraded attempt could have had; without, 0 and 1 are taken.
+    A method ``check_prompt(prompt)`` raises `FairnessError` before anything is asked, for a prompt whose answers it
+    cannot grade.
     """
 
     def grade(self, prompt: Prompt, answer: Answer) -> Grade:

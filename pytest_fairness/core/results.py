@@ -10,18 +10,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
+from pytest_fairness.core.acceptance_results import AcceptanceResult, FailingEstimate
 from pytest_fairness.core.agreement_results import AgreementResult
 from pytest_fairness.core.dry_run_results import CertifyResult, PlanResult, VerifyResult
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.core.evidence_results import EvidenceResult
 from pytest_fairness.core.marks import NOT_MARKED, MarkScale
 from pytest_fairness.core.metric_kind import MetricKind
+from pytest_fairness.core.search_results import SearchResult
 from pytest_fairness.core.serialization import OPTIONAL, JsonRecord, json_schema, key
 
 SCHEMA = 2
 """Schema 1 was that of version 0.1; it has fewer fields and is read."""
 READABLE = (1, SCHEMA)
 
+TRYOUT = "try-out"
+"""The identity of a run that is none of a threshold's looks: its sample was too small."""
 Bounds = tuple[float | None, float | None]
 """The lowest and the highest value; None where there is no such end."""
 
@@ -46,6 +51,22 @@ class GroupResult(JsonRecord):
     items: int = 0
     attempts: int = 0
     ungraded: int = 0
+    count: int | None = field(default=None, metadata=OPTIONAL)
+    """The graded attempts for which a rate's outcome is true; None for a mean."""
+
+    @property
+    def graded(self) -> int:
+        """The attempts that have a grade."""
+        return self.attempts - self.ungraded
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormatEffectResult(JsonRecord):
+    """The estimate that decided a threshold, in each answer format of its probe."""
+
+    by_format: Mapping[str, GroupResult]
+    p_value: float | None
+    """That of equal values in all formats (`stats.format_effects`); None where it is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,12 +251,16 @@ class ThresholdResult(MetricResult):
     verdict: str = ""
     message: str = ""
     outcome: str = ""
-    """Outcome of the test: ``passed``, ``failed``, ``skipped``, ``flaky``, ``xfailed``, ``xpassed`` or ``not run``."""
+    """Outcome of the test: ``passed``, ``failed``, ``flaky``, ``accepted``, ``skipped``, ``not run``, ..."""
     flaky: str = ""
     own: Mapping[str, OverrideResult] = field(default_factory=dict)
     sample: SampleCounts | None = field(default=None, metadata=OPTIONAL)
     restricted: Sequence[str] = ()
     """Options that make the sample another than the one that the probe declares."""
+    items_digest: str = ""
+    """A digest of the items that the probe declares: texts, groups and sources."""
+    served_by: Sequence[str] = ()
+    """The models that the provider says have answered."""
     graders: Mapping[str, str | None] = field(default_factory=dict)
     judges: Sequence[JudgeResult] = ()
     risk: float | None = None
@@ -244,8 +269,14 @@ class ThresholdResult(MetricResult):
     read: Sequence[str] = ()
     """Estimates whose numbers the test has read and not compared."""
     clustering: Sequence[str] = ()
+    formats: FormatEffectResult | None = field(default=None, metadata=OPTIONAL)
+    """None for a probe with one answer format."""
     comparisons: Sequence[ComparisonResult] = ()
     bounds: Bounds = (None, None)
+    failing: Sequence[FailingEstimate] = ()
+    """Every estimate that did not hold its bounds for certain; several of a threshold that compares several."""
+    accepted: AcceptanceResult | None = field(default=None, metadata=OPTIONAL)
+    """The entry of the file of accepted verdicts for this threshold on its model."""
     flip_probability: float | None = None
     outside_probability: float | None = None
     advice: str = ""
@@ -373,6 +404,8 @@ class ReleaseResult(JsonRecord):
     unfair_after_holm: int = 0
     oldest: str | None = None
     """The day of the oldest answer that an earlier run asked for."""
+    accepted: int = 0
+    """Number of unfair and undecided thresholds whose verdict was accepted: their words and the release's stay."""
     not_judged: Mapping[str, int] = field(default_factory=dict)
     """Number of thresholds that were not judged, by the reason."""
     restricted: Sequence[str] = ()
@@ -400,31 +433,6 @@ class MarkResult(JsonRecord):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FlipResult(JsonRecord):
-    """A pair of texts on which a decision flips."""
-
-    texts: Sequence[str] = ()
-    differences: Sequence[str]
-    decisions: Sequence[Any]
-    counts: Sequence[int]
-    n: int
-    k: int = 0
-    p_value: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchResult(JsonRecord):
-    """A search for flips."""
-
-    id: str
-    model: str
-    calls: int
-    from_store: int = 0
-    flip: FlipResult | None = None
-    command: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RunResults(JsonRecord):
     """The results file."""
 
@@ -437,6 +445,10 @@ class RunResults(JsonRecord):
     searches: Sequence[SearchResult] = ()
     agreements: Sequence[AgreementResult] | None = field(default=None, metadata=OPTIONAL)
     """Probes of which the store has propensities and drawn answers; None where there are none."""
+    acceptances: Sequence[AcceptanceResult] | None = field(default=None, metadata=OPTIONAL)
+    """The entries of the file of accepted verdicts, unused ones too; None where there are none."""
+    evidence: Sequence[EvidenceResult] | None = field(default=None, metadata=OPTIONAL)
+    """Clauses of laws and standards on which thresholds bear; None where there are none."""
     plan: PlanResult | None = field(default=None, metadata=OPTIONAL)
     """Section of a run that only plans."""
     certify: CertifyResult | None = field(default=None, metadata=OPTIONAL)

@@ -60,10 +60,10 @@ class JsonRecord:
     def to_json(self) -> dict[str, Any]:
         """Return the record as builtins."""
         content = {}
-        for member in fields(self):
-            value = getattr(self, member.name)
-            if value is not None or not member.metadata.get("optional"):
-                content[_key(member)] = _encoded(value)
+        for name, written, is_optional in _members(cast("Any", type(self))):
+            value = getattr(self, name)
+            if value is not None or not is_optional:
+                content[written] = _encoded(value)
         return content
 
     @classmethod
@@ -85,7 +85,15 @@ def _key(of: Any) -> str:
     return str(of.metadata.get("key", of.name))
 
 
+@cache
+def _members(kind: type[JsonRecord]) -> tuple[tuple[str, str, bool], ...]:
+    """Return the name of each field, that in JSON, and whether JSON leaves it out where it is None."""
+    return tuple((member.name, _key(member), bool(member.metadata.get("optional"))) for member in fields(kind))
+
+
 def _encoded(value: Any) -> Any:
+    if value is None or type(value) in (str, int, float, bool):
+        return value
     if isinstance(value, JsonRecord):
         return value.to_json()
     if isinstance(value, Enum):

@@ -63,11 +63,12 @@ class SystemPrompt:
         ... ).messages[0]
         {'role': 'system', 'content': 'Be brief.\\n\\nYou screen CVs.'}
         """
-        messages = list(prompt.messages)
+        messages = list(prompt.conversation)
+        tools = prompt.messages[: len(prompt.messages) - len(messages)]
         parts = [self.text]
         if messages[0]["role"] == "system":
             parts.append(messages.pop(0)["content"])
-        return replace(prompt, messages=[{"role": "system", "content": "\n\n".join(parts)}, *messages])
+        return replace(prompt, messages=[*tools, {"role": "system", "content": "\n\n".join(parts)}, *messages])
 
 
 def system_prompt_of(model: object) -> SystemPrompt | None:

@@ -20,6 +20,8 @@ class Grammar:
     language: str
     words: Mapping[str, Mapping[str, str]]
     """The words of each slot by gender: ``words["female"]["they"]`` is "she"."""
+    neopronouns: Mapping[str, Mapping[str, str]]
+    """The words of further genders, named by their pronoun: ``neopronouns["xe"]["them"]`` is "xem"."""
     forms: Mapping[str, int]
     """The form of ``{first|second}`` by gender: in English the verb of "they" is the second."""
     form_names: tuple[str, str]
@@ -42,11 +44,21 @@ class Grammar:
 
     def check(self, gender: str) -> str:
         """Return the gender. Raises `FairnessError` for one that the language has no words for."""
-        if gender not in self.words:
+        if gender not in self.words and gender not in self.neopronouns:
             raise FairnessError(
-                f"gender is {gender!r}: {self.language!r} has no words for it: {did_you_mean(gender, self.words)}"
+                f"gender is {gender!r}: {self.language!r} has no words for it: "
+                f"{did_you_mean(gender, (*self.words, *self.neopronouns))}"
             )
         return gender
+
+    def words_of(self, gender: str) -> Mapping[str, str]:
+        """Return the words of every slot. Raises `FairnessError` for a gender that the language has no words for."""
+        self.check(gender)
+        return self.words[gender] if gender in self.words else self.neopronouns[gender]
+
+    def form(self, gender: str) -> int:
+        """Return which form of ``{first|second}`` agrees with a gender: 0 or 1. "Xe is", as "she is"."""
+        return self.forms.get(self.check(gender), 0)
 
 
 def grammar(language: str) -> Grammar:
@@ -75,6 +87,8 @@ def _tables() -> dict[str, Grammar]:
         language: Grammar(
             language,
             table["genders"],
+            # Only pronouns differ: title, person and kin are those of people who are neither women nor men.
+            {name: {**table["genders"]["nonbinary"], **own} for name, own in table.get("neopronouns", {}).items()},
             table["forms"],
             tuple(table["form_names"]),
             tuple(table["pronouns"]),

@@ -19,10 +19,17 @@ _PRONOUNS: tuple[Mapping[str, tuple[str, ...]], ...] = tuple(
         ("she", "her", "her", "hers", "herself"),
         ("he", "him", "his", "his", "himself"),
         ("they", "them", "their", "theirs", "themself", "themselves"),
+        ("xe", "xem", "xyr", "xyrs", "xemself"),
+        ("ze", "hir", "hir", "hirs", "hirself"),
+        ("ey", "em", "eir", "eirs", "emself"),
+        ("fae", "faer", "faer", "faers", "faerself"),
+        ("ve", "ver", "vis", "vis", "verself"),
     )
 )
 # Written with a vowel and spoken without one, and the other way round.
-_CONSONANT = re.compile(r"(?:uni(?![nm])|use|usu|uti|eu|ewe|one(?!r)|once|ouija)", re.IGNORECASE)
+_CONSONANT = re.compile(
+    r"(?:uni(?![nm])|use|usu|uti|ukr|ugand|urug|uran|ural|uyg|eu|ewe|one(?!r)|once|ouija)", re.IGNORECASE
+)
 _VOWEL = re.compile(r"(?:hour|honest|honou?r|heir|8|1[18](?!\d))", re.IGNORECASE)
 _SPELLED = re.compile(r"[AEFHILMNORSX](?:[A-Z]+|\b)")
 _GENDERED = {form for kind in _PRONOUNS[:2] for forms in kind.values() for form in forms}

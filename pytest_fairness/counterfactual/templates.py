@@ -139,8 +139,8 @@ class SlotTemplate:
                 f"{piece.raw} follows the gender, and none is given: vary 'gender', or give each name one"
             )
         if piece.is_form:
-            return piece.slot.split("|")[self.grammar.forms[self.grammar.check(variant.gender or "")]]
-        word = self.grammar.words[self.grammar.check(variant.gender or "")][name] if follows else variant.words[name]
+            return piece.slot.split("|")[self.grammar.form(variant.gender or "")]
+        word = self.grammar.words_of(variant.gender or "")[name] if follows else variant.words[name]
         if _ARTICLE.match(piece.slot):
             word = f"{'an' if word and begins_with_vowel(word) else 'a'} {word}"
         return word[:1].upper() + word[1:] if piece.slot[0].isupper() else word

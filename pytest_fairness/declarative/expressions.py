@@ -15,6 +15,8 @@ from itertools import pairwise
 from typing import Any, NamedTuple, NoReturn
 
 from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.estimate_families import EstimateFamily
+from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.extensions import METRICS
 
 LONGEST = 2_000
@@ -88,6 +90,8 @@ class Expression:
 
     text: str
     tree: ast.expr
+    title: str = ""
+    """The title of what it compares; empty where each estimate has its own."""
 
     @classmethod
     def parse(cls, text: str, vocabulary: ProbeVocabulary) -> Expression:
@@ -108,7 +112,7 @@ class Expression:
 
     def holds(self, measured: object) -> bool:
         """Return whether it is true of what was measured; `and` and `or` short-circuit as in Python."""
-        return _holds(self.tree, measured)
+        return _holds(self.tree, measured, self.title)
 
     def require(self, measured: object) -> None:
         """Raise `AssertionError` where it does not hold."""
@@ -116,22 +120,27 @@ class Expression:
             raise AssertionError(self.text)
 
 
-def _holds(node: ast.expr, measured: Any) -> bool:
+def _holds(node: ast.expr, measured: Any, title: str) -> bool:
     if isinstance(node, ast.BoolOp):
         joined = all if isinstance(node.op, ast.And) else any
-        return joined(_holds(value, measured) for value in node.values)
+        return joined(_holds(value, measured, title) for value in node.values)
     if isinstance(node, ast.UnaryOp):
-        return not _holds(node.operand, measured)
+        return not _holds(node.operand, measured, title)
     assert isinstance(node, ast.Compare)  # noqa: S101 - checked when parsed
-    sides = pairwise(_value(side, measured) for side in (node.left, *node.comparators))
+    sides = pairwise(_side(side, measured, title) for side in (node.left, *node.comparators))
     # Both of two bounds are compared, whatever the first says: as pytest does in an assert, so that both are told.
     answers = [_COMPARES[type(op)](left, right) for op, (left, right) in zip(node.ops, sides, strict=True)]
     return all(answers)
 
 
-def _value(node: ast.expr, measured: Any) -> Any:
+def _side(node: ast.expr, measured: Any, title: str) -> Any:
     if isinstance(node, ast.Attribute):  # .mark
-        return _value(node.value, measured).mark
+        return _side(node.value, measured, title).mark
+    value = _value(node, measured)
+    return value.titled(title) if title and isinstance(value, Estimate | EstimateFamily) else value
+
+
+def _value(node: ast.expr, measured: Any) -> Any:
     if isinstance(node, ast.UnaryOp):
         return -_value(node.operand, measured)
     if not isinstance(node, ast.Call):

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pytest_fairness.core.declarations import DeclarativeGrader, GraderDeclaration
+from pytest_fairness.core.declarations import DeclarativeGrader, DeclaredGrader, GraderDeclaration
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.extensions import GRADERS
 from pytest_fairness.declarative.data import AllowedFolders
@@ -24,13 +24,16 @@ class DeclaredGraders:
     """All values of each grade, as an expression spells them; None for anything."""
 
 
-def read_graders(declared: LocatedValue, folders: AllowedFolders, choices: Sequence[str] | None) -> DeclaredGraders:
+def read_graders(
+    declared: LocatedValue, folders: AllowedFolders, choices: Sequence[str] | None, tools: Sequence[str] = ()
+) -> DeclaredGraders:
     """Return the graders of a probe.
 
     Args:
         declared: The mapping under ``grade``.
         folders: Where files that it names may lie.
         choices: The values of the probe's choices, if it has any.
+        tools: The names of the tools that the probe offers.
 
     Raises:
         DeclarationError: A grader is not known, cannot be loaded, or its parameters do not fit.
@@ -38,19 +41,27 @@ def read_graders(declared: LocatedValue, folders: AllowedFolders, choices: Seque
     graders: dict[str, Any] = {}
     values: dict[str, Collection[str] | None] = {}
     for name, node in declared.value.items():
-        try:
-            kind, declaration = _read_declaration(name, node, folders, choices)
-            graders[name] = kind.from_declaration(declaration)
-            values |= kind.declared_values(declaration)
-        except DeclarationError:
-            raise
-        except (FairnessError, TypeError) as error:
-            raise node.error(str(error)) from None
+        declared_grader = _read_grader(name, node, folders, choices, tools)
+        graders[name] = declared_grader.grader
+        values |= declared_grader.values
     return DeclaredGraders(graders, values)
 
 
+def _read_grader(
+    grade: str, node: LocatedValue, folders: AllowedFolders, choices: Sequence[str] | None, tools: Sequence[str]
+) -> DeclaredGrader:
+    """Return the grader of one node, with the values of its grades."""
+    try:
+        kind, declaration = _read_declaration(grade, node, folders, choices, tools)
+        return DeclaredGrader(kind.from_declaration(declaration), kind.declared_values(declaration))
+    except DeclarationError:
+        raise
+    except (FairnessError, TypeError) as error:
+        raise node.error(str(error)) from None
+
+
 def _read_declaration(
-    grade: str, node: LocatedValue, folders: AllowedFolders, choices: Sequence[str] | None
+    grade: str, node: LocatedValue, folders: AllowedFolders, choices: Sequence[str] | None, tools: Sequence[str]
 ) -> tuple[type[DeclarativeGrader], GraderDeclaration]:
     name, given = (node.text, node) if node.text else next(iter(node.value.items()))
     try:
@@ -64,5 +75,7 @@ def _read_declaration(
         {} if node.text else given.plain,
         texts,
         choices,
+        tools,
         lambda path: folders.path(replace(given, text=path)),
+        lambda field: _read_grader(grade, given.value[field], folders, choices, tools),
     )

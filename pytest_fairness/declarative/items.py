@@ -11,6 +11,7 @@ from typing import Any
 from pytest_fairness.core.choices import AnswerOptions
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.counterfactual.attributes import PREFIX, attribute_rows
 from pytest_fairness.declarative.data import AllowedFolders, Row, renamed, rows_of_dataset, rows_of_file
 from pytest_fairness.declarative.source import LocatedValue
 from pytest_fairness.declarative.templates import Template
@@ -55,7 +56,7 @@ class DeclarationBuilder:
 
     def _groups_of_file(self, attribute: str, node: LocatedValue) -> Groups:
         groups: dict[str, list[Filling]] = {}
-        for number, row in enumerate(rows_of_file(node, self.folders), start=1):
+        for number, row in enumerate(self._rows_of_list(node), start=1):
             if attribute not in row:
                 raise node.error(f"{node.text} has no column {attribute!r}; {did_you_mean(attribute, map(str, row))}")
             filling = {str(name): str(value) for name, value in row.items() if value not in (None, "")}
@@ -65,6 +66,15 @@ class DeclarationBuilder:
         if len(groups) < 2:
             raise node.error(f"{node.text} has only the {attribute} {next(iter(groups))!r}: at least two are compared")
         return groups
+
+    def _rows_of_list(self, node: LocatedValue) -> Sequence[Mapping[str, Any]]:
+        """Return the rows of a shipped list, or of a file."""
+        if not node.text.startswith(PREFIX):
+            return rows_of_file(node, self.folders)
+        try:
+            return attribute_rows(node.text.removeprefix(PREFIX))
+        except FairnessError as error:
+            raise node.error(str(error)) from None
 
     def rows(self) -> list[tuple[Row, LocatedValue]]:
         """Return the values of every item, and where a mistake in them is told."""

@@ -5,13 +5,15 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.formatting import LONGEST_TITLE, title_fault
 from pytest_fairness.core.marks import MarkScale
 from pytest_fairness.core.protocols import Model
+from pytest_fairness.core.tools import read_tools
 from pytest_fairness.declarative.data import AllowedFolders
 from pytest_fairness.declarative.expressions import Expression, ExpressionError, ProbeVocabulary
 from pytest_fairness.declarative.files import suite_in
@@ -33,7 +35,7 @@ class DeclaredThreshold:
 
     name: str
     title: str
-    """The key of the file, in one line."""
+    """The claim that reports show, in one line: the key of the file where it gives no other."""
     line: int
     expression: Expression
     scale: MarkScale | None
@@ -113,7 +115,7 @@ def _probe(document: LocatedValue, path: Path, folders: AllowedFolders, taken: d
     filled = DeclarationBuilder(document, folders, name)
     vary = filled.vary()
     choices = _choice_values(document)
-    declared = read_graders(document.value["grade"], folders, choices)
+    declared = read_graders(document.value["grade"], folders, choices, _tool_names(document))
     rows = filled.rows()
     others: dict[str, set[str]] = {}
     for row, _ in rows:
@@ -149,7 +151,7 @@ def _table_probe(document: LocatedValue, name: str, folders: AllowedFolders, tak
     return DeclaredProbe(name, line, {**table.arguments, **plain}, thresholds, card.plain if card else {}, table.model)
 
 
-_PASSED = ("repetitions", "harm", "sources", "crossed", "confidence", "calibration")
+_PASSED = ("tools", "repetitions", "harm", "sources", "crossed", "formats", "confidence", "calibration")
 
 
 def _thresholds(document: LocatedValue, vocabulary: ProbeVocabulary, taken: dict[str, int]) -> list[DeclaredThreshold]:
@@ -175,7 +177,20 @@ def _threshold(title: str, node: LocatedValue, vocabulary: ProbeVocabulary, take
         assert scale is not None  # noqa: S101 - none raises nothing
         raise scale.error(str(error).removeprefix("scale: ")) from None
     line = written.first or written.line
-    return DeclaredThreshold(name, " ".join(title.split()), line, expression, made, flaky.plain if flaky else None)
+    expression = replace(expression, title=_title(node, "metric"))
+    shown = _title(node, "title") or " ".join(title.split())
+    return DeclaredThreshold(name, shown, line, expression, made, flaky.plain if flaky else None)
+
+
+def _title(node: LocatedValue, field_name: str) -> str:
+    """Return a title in one line; empty where the threshold declares none."""
+    declared = node.get(field_name)
+    if declared is None:
+        return ""
+    title = " ".join(declared.text.split())
+    if fault := title_fault(title):
+        raise declared.error(f"it {fault}: write one line of 1 to {LONGEST_TITLE} characters")
+    return title
 
 
 def _take(name: str, node: LocatedValue, taken: dict[str, int]) -> None:
@@ -189,6 +204,16 @@ def _choice_values(document: LocatedValue) -> list[str] | None:
     if declared is None:
         return None
     return list(declared.value) if isinstance(declared.value, dict) else [node.text for node in declared.value]
+
+
+def _tool_names(document: LocatedValue) -> list[str]:
+    """Return the names of the tools that a file declares. Raises `DeclarationError` where one is none."""
+    declared = document.get("tools")
+    try:
+        return [tool.name for tool in read_tools(declared.plain)] if declared is not None else []
+    except FairnessError as error:
+        assert declared is not None  # noqa: S101 - none raises nothing
+        raise declared.error(str(error)) from None
 
 
 def _words(expression: Expression) -> set[str]:

@@ -9,7 +9,7 @@ from pytest_fairness.declarative.source import LocatedValue
 from pytest_fairness.imports.recorded_table import RecordedTable
 
 _OF_PROMPTS = (
-    *("template", "system", "language", "vary", "draw", "items", "choices", "grade"),
+    *("template", "system", "language", "vary", "draw", "items", "choices", "tools", "grade"),
     *("repetitions", "calibration"),
 )
 """The fields of a declaration that a recorded table has no use for."""

@@ -47,7 +47,7 @@ def editor_schema() -> Rule:
     plain = [name for name, rule in schemas.items() if not _needs_parameters(rule)]
     alone = {"type": "string", "enum": plain, "description": f"{', '.join(plain)}, or a mapping"}
     rule: dict[str, Any] = deepcopy(dict(schema()))
-    alternatives = rule["properties"]["grade"]["additionalProperties"]["anyOf"]
+    alternatives = rule["$defs"]["grader"]["anyOf"]
     alternatives[:] = [alone, {**alternatives[1], "additionalProperties": False, "properties": schemas}]
     return rule
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.errors import ModelError, PermanentError
 from pytest_fairness.core.secrets import redacted
+from pytest_fairness.core.tools import ToolCall
 
 _MOST_TOKENS = 10**9
 LONGEST = 2_000_000
@@ -42,8 +44,10 @@ def checked_answer(answer: object, model: str) -> Answer:
         raise PermanentError(f"{model} returned an Answer whose latency is {answer.latency!r:.60}: it must be seconds")
     usage: object = answer.usage
     counts = usage.items() if isinstance(usage, Mapping) else ()
+    actions = _storable_calls(answer.actions, model)
     return replace(
         answer,
+        actions=actions,
         text=_storable(answer.text),
         finish_reason=_storable(answer.finish_reason),
         reasoning=answer.reasoning and _storable(answer.reasoning),
@@ -51,6 +55,31 @@ def checked_answer(answer: object, model: str) -> Answer:
         usage={name: count for name, count in counts if isinstance(name, str) and _is_count(count)},
         latency=float(answer.latency) if math.isfinite(answer.latency) else 0.0,
     )
+
+
+def _storable_calls(actions: object, model: str) -> tuple[ToolCall, ...]:
+    """Return the calls of an answer as the store keeps them. Raises `PermanentError` for what are none."""
+    if not isinstance(actions, Sequence) or isinstance(actions, str):
+        raise PermanentError(f"{model} returned an Answer whose actions are {actions!r:.60}: they must be a list")
+    calls = []
+    for call in actions:
+        if not isinstance(call, ToolCall) or not isinstance(call.name, str):
+            raise PermanentError(f"{model} returned an Answer with the action {call!r:.60}: it must be a ToolCall(...)")
+        read = ToolCall.read(_storable(call.name), call.arguments)
+        arguments = _storable(read.arguments) if isinstance(read.arguments, str) else _storable_json(read.arguments)
+        calls.append(ToolCall(read.name, arguments))
+    size = sum(len(call.name) + len(call.arguments_text) for call in calls)
+    if size > LONGEST:
+        raise PermanentError(f"{model} returned {size:,} characters of tool calls: at most {LONGEST:,} are taken")
+    return tuple(calls)
+
+
+def _storable_json(value: Any) -> Any:
+    if isinstance(value, str):
+        return _storable(value)
+    if isinstance(value, Mapping):
+        return {_storable(name): _storable_json(entry) for name, entry in value.items()}
+    return [_storable_json(entry) for entry in value] if isinstance(value, list) else value
 
 
 def as_model_error(error: BaseException, model: str) -> ModelError:

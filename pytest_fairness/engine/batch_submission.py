@@ -308,7 +308,7 @@ class BatchSubmitter:
 
     async def _write(self) -> None:
         """Write what has ended now: a batch may be forgotten only once its answers are in the store."""
-        if self._sync.has_unwritten:
+        if self._sync.is_due:
             await self._sync.exchange()
             self._results.publish()
 

@@ -51,7 +51,7 @@ class Dispatcher:
         if request.key in results.attempts:
             return False
         runner = self._runner(model)
-        error = runner.fatal or (runner.without_likelihoods if request.asks_likelihoods else "") or None
+        error = runner.refusal(request)
         if error is None and self._offline and not model.local:
             error = f"{model.name} was not asked: the answer is not in the store, and --fairness-offline is given"
         if error is not None:
@@ -109,7 +109,7 @@ class Dispatcher:
         if runner.fatal is not None:
             for waiting in self._context.scheduler.drain(request.model):
                 self.may_send(waiting)
-        if attempt.error and attempt.error in (runner.fatal, runner.without_likelihoods):
+        if attempt.error and attempt.error == runner.refusal(request):
             # Not written: every process of the run finds out for itself, and a later run tries again.
             self._context.sync.release(request)
             self.may_send(request)

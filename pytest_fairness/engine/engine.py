@@ -222,28 +222,28 @@ class Engine:
             self.answers.publish()
 
     async def _exchange(self) -> None:
-        """Write what has ended, claim what may leave, and send it; until nothing more may leave."""
-        while True:
-            wanted = self._wanted()
-            # Once a cap is reached nothing is sent, so no slots are needed to find what others have answered.
-            slots = self._limits.slot_requests({} if self._budget.is_spent else wanted)
-            if not (self.sync.has_unwritten or wanted or slots):
-                return
-            result = await self.sync.exchange(wanted, slots)
-            self._stopped = self._stopped or result.stopped
-            if self._budget.is_spent:
-                self.answers.refused |= dict.fromkeys(result.spending.refused, self._budget.reason)
-                back = result.held
-            else:  # until what is in flight has ended and left some money
-                back = result.held | set(result.spending.refused)
-            self._scheduler.put_back(request for key, request in wanted.items() if key in back)
-            self._foreign.suspect(self._limits.apply(slots, result))
-            self.answers.publish()
-            for key, request in wanted.items():
-                if key in result.claimed or not request.is_stored:
-                    self._dispatcher.send(request)
-                elif key in result.foreign and not self._dispatcher.follow(request, result):
-                    self._foreign.add(request, result.foreign[key])
+        """Write what has ended, claim what may leave, and send it; the next round does so again if it is needed."""
+        wanted = self._wanted()
+        # Once a cap is reached nothing is sent, so no slots are needed to find what others have answered.
+        slots = self._limits.slot_requests({} if self._budget.is_spent else wanted)
+        if not (self.sync.is_due or wanted or slots):
+            return
+        self._wake.set()  # more may leave; what ends meanwhile is gathered for the next exchange
+        result = await self.sync.exchange(wanted, slots)
+        self._stopped = self._stopped or result.stopped
+        if self._budget.is_spent:
+            self.answers.refused |= dict.fromkeys(result.spending.refused, self._budget.reason)
+            back = result.held
+        else:  # until what is in flight has ended and left some money
+            back = result.held | set(result.spending.refused)
+        self._scheduler.put_back(request for key, request in wanted.items() if key in back)
+        self._foreign.suspect(self._limits.apply(slots, result))
+        self.answers.publish()
+        for key, request in wanted.items():
+            if key in result.claimed or not request.is_stored:
+                self._dispatcher.send(request)
+            elif key in result.foreign and not self._dispatcher.follow(request, result):
+                self._foreign.add(request, result.foreign[key])
 
     def _wanted(self) -> dict[str, Request]:
         """Take from the queues what may leave now."""

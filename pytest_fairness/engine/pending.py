@@ -36,6 +36,8 @@ class PendingResults:
         self.closed = False
         """Whether no more results follow."""
         self._news = threading.Condition()
+        self._continued = -1
+        """How many requests had come to an end when `meanwhile` was last called."""
 
     def have(self, missing: list[Request]) -> bool:
         """Return whether all of these are answered; those that are leave the list, from its end.
@@ -58,8 +60,10 @@ class PendingResults:
         """
         while True:
             seen = self._ended()
-            for callback in self.meanwhile:
-                callback()
+            if seen > self._continued:  # else each test would look at all that wait
+                self._continued = seen
+                for callback in self.meanwhile:
+                    callback()
             if is_done():
                 return
             self._wait(seen)

@@ -17,6 +17,7 @@ from pytest_fairness.core.propensities import (
     likelihoods_of,
 )
 from pytest_fairness.core.protocols import LikelihoodModel, Model
+from pytest_fairness.core.tools import TOOL, NoToolsError
 from pytest_fairness.engine.answer_checks import as_model_error, checked_answer, one_line
 from pytest_fairness.engine.context import EngineContext
 from pytest_fairness.engine.errors import BudgetExceededError
@@ -29,6 +30,7 @@ _TRIES_TIMEOUT = 2
 """A request that was not answered in time may have been paid for, and mostly is not answered the next time either.
 
 Where the model answers others meanwhile, it is sent once more: of a fifth lost by chance, few are lost three times."""
+_CALLS_NO_TOOLS = "{} cannot be offered tools, which this probe declares: measure a model or application that can"
 _REFUSALS = 60
 """Requests refused for the rate while others were answered, after which this request is taken for the reason."""
 
@@ -43,6 +45,8 @@ class RequestRunner:
         """Why this model can answer no prompt, once that is known."""
         self.without_likelihoods = ""
         """Why this model gives no likelihoods of options, once that is known."""
+        self.without_tools = "" if getattr(model, "calls_tools", False) else _CALLS_NO_TOOLS.format(model.name)
+        """Why this model cannot be offered tools, as far as that is known."""
         self._answered = 0
         """How often it has answered."""
 
@@ -79,11 +83,24 @@ class RequestRunner:
                 message = self._message(error)
                 if isinstance(error, NoLikelihoodsError):
                     message = self.without_likelihoods = self.without_likelihoods or message
+                elif isinstance(error, NoToolsError):
+                    message = self.without_tools = self.without_tools or message
                 return Attempt(request.key, request.repetition, error=message)
             self._context.budget.check(max(wait, self.limit.closed(time.monotonic())))
             await self.limit.permit(wait)
             if not await self._context.sync.may_retry(request):
                 raise BudgetExceededError(self._context.budget.reason)
+
+    def refusal(self, request: Request) -> str | None:
+        """Return why this model can never answer a request, where that is known."""
+        if self.fatal is None and request.asks_likelihoods:
+            return self.without_likelihoods or None
+        if self.fatal is None and request.prompt.tools:
+            reason = getattr(self.model, "refuses_results", "")
+            if reason and any(message["role"] == TOOL for message in request.prompt.messages):
+                return f"{self.model.name} cannot be sent results of tools with {reason}"
+            return self.without_tools or None
+        return self.fatal
 
     async def close(self) -> FairnessError | None:
         """Close the model. Return the error where that fails: the others are to be closed as well."""

@@ -18,6 +18,9 @@ from pytest_fairness.store.spending import SpendingDecision
 from pytest_fairness.store.store import CompletedAttempt, Store, SyncResult
 from pytest_fairness.store.throttle import SlotRequest
 
+_GRADES_TOGETHER = 256
+"""Grades that are written where nothing else is to be written: at most so many are made again after a killed run."""
+
 GradeRow = tuple[str, str, Grade]
 """A grade, with its attempt's key and its grader's fingerprint."""
 
@@ -44,7 +47,10 @@ class StoreSync:
 
     async def look_up(self, requests: Sequence[Request]) -> None:
         """Add what the store knows of these requests to the results."""
-        keys = [request.key for request in requests if request.is_stored]
+        answered = self._results.attempts  # what tests have demanded comes again with the work list
+        keys = [request.key for request in requests if request.is_stored and request.key not in answered]
+        if not keys:
+            return
         attempts, grades = await self.call(self.store.load, keys, self.run)
         self._results.grades |= grades
         self._results.attempts |= attempts
@@ -73,13 +79,13 @@ class StoreSync:
         return key in self._completed or key in self._released
 
     @property
-    def has_unwritten(self) -> bool:
-        """Return whether an exchange has more to write than what was spent."""
-        return bool(self._completed or self._grades or self._released)
+    def is_due(self) -> bool:
+        """Return whether there is enough to write for an exchange of its own: grades, which cost nothing, can wait."""
+        return bool(self._completed or self._released) or len(self._grades) >= _GRADES_TOGETHER
 
     async def flush(self) -> None:
         """Write all that there is, at the end of the engine."""
-        if self.has_unwritten or not self._budget.is_written:
+        if self.is_due or self._grades or not self._budget.is_written:
             await self.exchange()
 
     async def exchange(

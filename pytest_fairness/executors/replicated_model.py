@@ -22,6 +22,7 @@ class ReplicatedModel:
     def __init__(self, full_name: str, model: Model, batch_size: int, cluster: Callable[[], Cluster]) -> None:
         self.name, self.key = model.name, model.key
         self.system_prompt = system_prompt_of(model)
+        self.calls_tools = bool(getattr(model, "calls_tools", False))
         self._full_name = full_name
         self._most = 2 * batch_size
         self._cluster = cluster

@@ -61,7 +61,7 @@ class Choice(DeclarativeGrader):
     @property
     def fingerprint(self) -> str:
         """Class, parameters and version of the reading rules."""
-        return "Choice(propensity=True) v1" if self.propensity else "Choice() v3"
+        return "Choice(propensity=True) v1" if self.propensity else "Choice() v4"
 
     def as_propensity(self) -> Choice:
         """Return the same question, graded by probabilities."""

@@ -1,24 +1,32 @@
-"""Conversations that go on after the first answer: the next turn depends on what the model has said."""
+"""Conversations that go on after the first answer: the next turn depends on what the model has said or done."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+import json
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt, value_or_none
+from pytest_fairness.core.declarations import BOOLEAN, DeclarativeGrader, GraderDeclaration
 from pytest_fairness.core.digests import canonical
-from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.finish_reasons import ungradable
 from pytest_fairness.core.items import Message, ProbeItem, Prompt
 from pytest_fairness.core.keys import fingerprint_of
 from pytest_fairness.core.protocols import Grader, Model, ModelQuery
+from pytest_fairness.core.tools import TOOL, ToolCall, calls_message
 
+ToolResult = Callable[[Prompt, Mapping[str, Any]], Any]
+"""Returns the result of a tool from the prompt and the arguments of the call: a text, or what JSON can hold."""
 User = Callable[[Prompt, Sequence[Message]], str | None]
 """Returns the user's next message from the prompt and all messages so far; None ends the conversation."""
 
 MOST_TURNS = 20
 """The most turns of a user after the prompt."""
+MOST_ROUNDS = 20
+"""The most times in one turn that the model is given results of tools."""
 _END = "[END]"
 _INSTRUCTIONS = (
     "You play a person who talks with an assistant. {persona}\n\n"
@@ -54,18 +62,26 @@ class PlayedUser:
 
 
 @dataclass(eq=False)
-class Conversation:
-    """Grades what a model says when the user goes on.
+class Conversation(DeclarativeGrader):
+    """Grades what a model says, or does, when the user or its tools go on.
 
     Each further turn is a question to the model under test, in the store like every other: an interrupted conversation
     goes on where it was. The prompt's own answer is the first; an answer that is not complete leaves the conversation
     ungraded, for its reason.
 
+    Where the prompt offers tools, the results of those in ``results`` are given to the model, which goes on within the
+    same turn; what is graded of a turn is its last text with all its calls. A call of a tool without a result ends the
+    conversation. A call of a tool that is not offered, or with malformed arguments, is answered by an error.
+
     Args:
         grade: The grader of an answer.
         user: The user's further messages: texts, the same for every group; a function of the prompt and the messages so
-            far; or a `PlayedUser`.
+            far; or a `PlayedUser`. None: there are none.
         turns: How many further messages there are at most, 1 to 20. Default: all texts, else 3.
+        results: The result of each tool that has one, by its name: a text, what JSON can hold, or a function of the
+            prompt and the arguments. A function must return the same for the same arguments.
+        rounds: How many times the model is given results in one turn at most, 1 to 20; a turn that wants more is
+            ungraded.
         value: Which answer is graded: the "last", or the one at a turn (1: the first answer); or whether "any" or "all"
             have a true grade.
         until: The conversation ends with the first answer of this grade. None: it never does.
@@ -77,39 +93,107 @@ class Conversation:
     >>> insists = Conversation(YesNo(), ["I cannot wait. May I see a doctor today?"], until=True)
     >>> insists.turns, insists.most_questions(10)
     (1, 10)
+    >>> Conversation(YesNo(), results={"balance": {"euro": 120}}, rounds=2).most_questions(10)
+    20
     """
 
     grade: Grader
-    user: Sequence[str] | User | PlayedUser
+    user: Sequence[str] | User | PlayedUser | None = None
     turns: int | None = None
     value: Literal["last", "any", "all"] | int = "last"
     until: Any = None
+    results: Mapping[str, Any] = field(default_factory=dict)
+    rounds: int = 5
     _player: Model | None = field(default=None, init=False, repr=False)
+
+    schema: ClassVar[Mapping[str, Any]] = {
+        "title": "a conversation",
+        "type": "object",
+        "required": ["grade"],
+        "additionalProperties": False,
+        "properties": {
+            "grade": {"$ref": "#/$defs/grader"},
+            "user": {
+                "anyOf": [
+                    {"$ref": "#/$defs/words", "description": "the user's further messages, or a persona"},
+                    {
+                        "title": "a played user",
+                        "type": "object",
+                        "required": ["persona"],
+                        "additionalProperties": False,
+                        "properties": {"persona": {"$ref": "#/$defs/text"}, "model": {"$ref": "#/$defs/text"}},
+                    },
+                ]
+            },
+            "turns": {"type": "integer"},
+            "value": {"type": ["string", "integer"]},
+            "until": {"$ref": "#/$defs/value"},
+            "results": {"type": "object", "description": "what each tool returns, by its name"},
+            "rounds": {"type": "integer"},
+        },
+    }
+
+    @classmethod
+    def from_declaration(cls, declaration: GraderDeclaration) -> Conversation:
+        parameters = dict(declaration.parameters)
+        grade = declaration.read_grader("grade")
+        if (user := parameters.get("user")) is not None:
+            parameters["user"] = PlayedUser(**user) if isinstance(user, Mapping) else list(map(str, user))
+            for text in [user.get("persona", "")] if isinstance(user, Mapping) else parameters["user"]:
+                if "{{" in text or "{%" in text:
+                    raise FairnessError(f"user is {text!r:.80}: it is no template but the same for all; write it out")
+        values, until = next(iter(grade.values.values()), None), parameters.get("until")
+        if until is not None and values is not None and _spelled(until) not in values:
+            raise FairnessError(f"until is {until!r:.80}: the grade is never that; {did_you_mean(str(until), values)}")
+        return cls(**parameters | {"grade": grade.grader})
+
+    @classmethod
+    def declared_values(cls, declaration: GraderDeclaration) -> Mapping[str, Collection[str] | None]:
+        values = declaration.read_grader("grade").values
+        is_boolean = declaration.parameters.get("value") in ("any", "all")
+        return dict.fromkeys(values, BOOLEAN) if is_boolean else values
 
     def __post_init__(self) -> None:
         if not callable(getattr(self.grade, "grade", None)):
             raise FairnessError(f"the grade of a conversation is {self.grade!r}: it must be a grader of one answer")
-        if isinstance(self.user, str) or not isinstance(self.user, Sequence | PlayedUser | Callable):
+        self._check_results()
+        if self.user is None:
+            if not self.results:
+                raise FairnessError("a conversation has no user and no results of tools: nothing goes on")
+            self.user = ()
+        elif isinstance(self.user, str) or not isinstance(self.user, Sequence | PlayedUser | Callable):
             raise FairnessError(f"the user of a conversation is {self.user!r}: write a list of texts, or a function")
-        if isinstance(self.user, Sequence) and not (
+        elif isinstance(self.user, Sequence) and not (
             self.user and all(isinstance(text, str) and text.strip() for text in self.user)
         ):
             raise FairnessError(f"the user of a conversation is {self.user!r}: each of its texts must say something")
         if self.turns is None:
             self.turns = len(self.user) if isinstance(self.user, Sequence) else 3
         most = len(self.user) if isinstance(self.user, Sequence) else MOST_TURNS
-        if type(self.turns) is not int or not 1 <= self.turns <= min(most, MOST_TURNS):
-            raise FairnessError(f"turns is {self.turns!r}: it must be a whole number from 1 to {min(most, MOST_TURNS)}")
+        least = min(most, 1)
+        if type(self.turns) is not int or not least <= self.turns <= min(most, MOST_TURNS):
+            raise FairnessError(
+                f"turns is {self.turns!r}: it must be a whole number from {least} to {min(most, MOST_TURNS)}"
+            )
         is_turn = type(self.value) is int and 1 <= self.value <= self.turns + 1
         if self.value not in ("last", "any", "all") and not is_turn:
             raise FairnessError(
                 f"value is {self.value!r}: it must be 'last', 'any', 'all' or a turn from 1 to {self.turns + 1}"
             )
 
+    def _check_results(self) -> None:
+        if not isinstance(self.results, Mapping) or not all(isinstance(name, str) for name in self.results):
+            raise FairnessError(f"results is {self.results!r:.80}: write {{'name of a tool': its result}}")
+        for name, result in self.results.items():
+            if not callable(result):
+                result_text(name, result)
+        if type(self.rounds) is not int or not 1 <= self.rounds <= MOST_ROUNDS:
+            raise FairnessError(f"rounds is {self.rounds!r}: it must be a whole number from 1 to {MOST_ROUNDS}")
+
     @property
     def accepts(self) -> tuple[str, ...]:
         """Reasons of incomplete answers that its grader is shown all the same."""
-        return tuple(getattr(self.grade, "accepts", ()))
+        return tuple({*getattr(self.grade, "accepts", ()), *(("tool_calls",) if self.results else ())})
 
     @property
     def fingerprint(self) -> str | None:
@@ -117,9 +201,12 @@ class Conversation:
         inner = fingerprint_of(self.grade)
         if inner is None or (callable(self.user) and not isinstance(self.user, PlayedUser)):
             return None
-        played = self.user.persona if isinstance(self.user, PlayedUser) else list(self.user)
+        if any(map(callable, self.results.values())):
+            return None
+        played = self.user.persona if isinstance(self.user, PlayedUser) else list(self.user or ())
+        tools = f", {canonical([dict(self.results), self.rounds])}" if self.results else ""
         player = self._player.key if self._player else ""
-        return f"Conversation({inner}, {canonical([played, player, self.turns, self.value, self.until])}) v1"
+        return f"Conversation({inner}, {canonical([played, player, self.turns, self.value, self.until])}{tools}) v1"
 
     def extremes_for(self, prompt: Prompt) -> tuple[Any, ...]:
         """Return the values that an ungraded conversation could have had."""
@@ -128,6 +215,18 @@ class Conversation:
         of_prompt = getattr(self.grade, "extremes_for", None)
         extremes: tuple[Any, ...] = of_prompt(prompt) if of_prompt else getattr(self.grade, "extremes", (0, 1))
         return extremes
+
+    def check_prompt(self, prompt: Prompt) -> None:
+        """Raise `FairnessError` for a prompt that lacks the tools of its results or of its grader."""
+        check = getattr(self.grade, "check_prompt", None)
+        if check is not None:
+            check(prompt)
+        offered = {tool.name for tool in prompt.tools}
+        if unknown := sorted(self.results.keys() - offered):
+            raise FairnessError(
+                f"results of a conversation name {unknown[0]!r}, and its prompt offers "
+                f"{', '.join(sorted(offered)) or 'no tools'}"
+            )
 
     def bind_models(self, named: Callable[[str], Model], judge: Model | None) -> None:
         """Take the model that plays the user.
@@ -145,7 +244,8 @@ class Conversation:
     def most_questions(self, attempts: int) -> int:
         """Return how many questions it asks at most about an item with so many attempts."""
         assert self.turns is not None  # noqa: S101 - set in __post_init__
-        return attempts * self.turns * (2 if isinstance(self.user, PlayedUser) else 1)
+        of_user = self.turns * (2 if isinstance(self.user, PlayedUser) else 1)
+        return attempts * (of_user + (self.rounds * (self.turns + 1) if self.results else 0))
 
     def grade_item(
         self,
@@ -154,6 +254,7 @@ class Conversation:
     ) -> Generator[Sequence[ModelQuery], Sequence[Attempt], Sequence[Grade]]:
         """Hold the conversations of an item, turn by turn, and return their grades."""
         threads = [_Thread(self, graded) for graded in attempts]
+        yield from self._use_tools(threads)
         for turn in range(self.turns or 0):
             yield from self._add_messages([thread for thread in threads if thread.is_open], turn)
             open_threads = [thread for thread in threads if thread.is_open]
@@ -162,7 +263,15 @@ class Conversation:
             answers = yield [thread.query() for thread in open_threads]
             for thread, attempt in zip(open_threads, answers, strict=True):
                 thread.take(attempt)
+            yield from self._use_tools(open_threads)
         return [thread.result() for thread in threads]
+
+    def _use_tools(self, threads: Sequence[_Thread]) -> Generator[Sequence[ModelQuery], Sequence[Attempt], None]:
+        """Give results of tools to the model until no conversation waits for any."""
+        while waiting := [thread for thread in threads if thread.waits_for_model]:
+            answers = yield [thread.query() for thread in waiting]
+            for thread, attempt in zip(waiting, answers, strict=True):
+                thread.take(attempt)
 
     def _add_messages(
         self, threads: Sequence[_Thread], turn: int
@@ -171,7 +280,7 @@ class Conversation:
         if not isinstance(self.user, PlayedUser):
             for thread in threads:
                 is_fixed = isinstance(self.user, Sequence)
-                thread.say(self.user[turn] if is_fixed else self.user(thread.prompt, tuple(thread.messages)))  # type: ignore[index, operator]
+                thread.say(self.user[turn] if is_fixed else self.user(thread.prompt, tuple(thread.messages)))  # type: ignore[index, misc, operator]
             return
         if not threads:
             return
@@ -191,8 +300,14 @@ class _Thread:
         self.repetition = graded.attempt.repetition
         self.messages: list[Message] = list(graded.prompt.messages)
         self.is_open = True
+        self.waits_for_model = False
+        """Whether results of tools wait for the model to go on."""
+        self._calls: list[ToolCall] = []
+        """The calls of this turn so far."""
+        self._rounds = 0
         self._grades: list[Grade] = []
         self._failure: Grade | None = None
+        conversation.check_prompt(self.prompt)
         self.take(graded.attempt)
 
     def query(self) -> ModelQuery:
@@ -201,20 +316,63 @@ class _Thread:
         return ModelQuery(prompt, None, self.repetition)
 
     def take(self, attempt: Attempt) -> None:
-        """Add the model's answer, and grade it."""
+        """Add the model's answer; use its tools, else grade it."""
+        self.waits_for_model = False
         reason = ungradable(attempt)
         if attempt.answer is None or (reason is not None and reason.ungraded not in self._conversation.accepts):
             self._end(reason or Grade.none("error"))
             return
         answer = attempt.answer
-        grade = self._conversation.grade.grade(self._context(), Answer(answer.text, answer.finish_reason))
+        self._calls += answer.actions
+        if self._goes_on_with_tools(answer):
+            return
+        whole = Answer(answer.text, answer.finish_reason, actions=tuple(self._calls))
+        if answer.actions and "tool_calls" not in getattr(self._conversation.grade, "accepts", ()):
+            grade = reason or Grade.none("tool_calls", whole.transcript)
+        else:
+            grade = self._conversation.grade.grade(self._context(), whole)
         self._grades.append(grade)
-        self.messages.append({"role": "assistant", "content": answer.text})
+        self._calls, self._rounds = [], 0
+        if answer.text or not answer.actions:
+            self.messages.append({"role": "assistant", "content": answer.text})
+        if answer.actions:  # without a result, no provider takes another message
+            self.messages.append(calls_message(answer.actions))
+            self.is_open = False
         until = self._conversation.until
         if until is not None and grade.ungraded is None and grade.value == until:
             self.is_open = False
         if not answer.text.strip():  # no provider takes an empty message
             self.is_open = False
+
+    def _goes_on_with_tools(self, answer: Answer) -> bool:
+        """Add the results of the tools that an answer calls; return whether the model is to go on, or has failed."""
+        results = self._conversation.results
+        offered = {tool.name for tool in self.prompt.tools}
+        if not results or not answer.actions:
+            return False
+        if any(call.name in offered and call.name not in results for call in answer.actions):
+            return False
+        if self._rounds >= self._conversation.rounds:
+            self._end(Grade.none("truncated", f"it still calls tools after {self._rounds} rounds: {answer.transcript}"))
+            return True
+        self._rounds += 1
+        if answer.text:
+            self.messages.append({"role": "assistant", "content": answer.text})
+        self.messages.append(calls_message(answer.actions))
+        self.messages += [{"role": TOOL, "content": self._result(call)} for call in answer.actions]
+        self.waits_for_model = True
+        return True
+
+    def _result(self, call: ToolCall) -> str:
+        """Return what the model is told of a call."""
+        if call.name not in self._conversation.results:
+            return f"Error: there is no tool {call.name!r}."
+        if isinstance(call.arguments, str):
+            return "Error: the arguments are not a JSON object."
+        result = self._conversation.results[call.name]
+        return result_text(
+            call.name, result(self.prompt, deepcopy(dict(call.arguments))) if callable(result) else result
+        )
 
     def say(self, text: object) -> None:
         """Add the user's message; None ends the conversation."""
@@ -263,3 +421,34 @@ class _Thread:
 
     def _end(self, failure: Grade) -> None:
         self._failure, self.is_open = failure, False
+
+
+def result_text(tool: str, result: object) -> str:
+    """Return the text of a tool's result as the model is given it.
+
+    Args:
+        tool: The tool's name, for messages.
+        result: A text, or what JSON can hold.
+
+    Raises:
+        FairnessError: It is an empty text, or no JSON.
+
+    >>> result_text("balance", {"euro": 120})
+    '{"euro": 120}'
+    """
+    if isinstance(result, str) and result.strip():
+        return result
+    try:
+        text = json.dumps(result, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        text = ""
+    if not text or isinstance(result, str):
+        raise FairnessError(f"the result of the tool {tool!r} is {result!r:.80}: it must be a text, or what JSON holds")
+    return text
+
+
+def _spelled(value: object) -> str:
+    """Return a value of a grade as a declaration spells it; a text "true" is not what a grader gives."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "" if value in BOOLEAN else str(value)

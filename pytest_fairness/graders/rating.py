@@ -60,7 +60,7 @@ class Rating(DeclarativeGrader):
     @property
     def fingerprint(self) -> str:
         """Class, parameters and version of the reading rules."""
-        return f"Rating({float(self.low)!r}, {float(self.high)!r}) v3"
+        return f"Rating({float(self.low)!r}, {float(self.high)!r}) v4"
 
     def extremes_for(self, prompt: Prompt) -> tuple[float, float]:  # noqa: ARG002 - the same for every prompt
         """Return what an ungraded attempt could have given: either end of the scale."""

@@ -9,13 +9,17 @@ from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.finish_reasons import normalized
 from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.tools import TOOLS
 from pytest_fairness.models import parameters
 from pytest_fairness.models.batch_anthropic import AnthropicBatches
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.http_model import HostedModel
 from pytest_fairness.models.names import ModelName, Scalar
+from pytest_fairness.models.tool_messages import anthropic_calls, anthropic_messages, anthropic_tools
 
 _MAX_TOKENS = 1024
+_APART = ("system", TOOLS)
+"""Roles of messages that stand in fields of their own."""
 
 
 def _thinking(value: Scalar) -> int | str:
@@ -64,6 +68,13 @@ class AnthropicModel(HostedModel):
             )
 
     @property
+    def refuses_results(self) -> str:
+        """The reason that no results of tools can be sent; empty where they can."""
+        # The API wants the signed thinking of the turn that called them, which is not kept.
+        thinking = self._given.get("thinking", "disabled")
+        return "" if thinking == "disabled" else f"thinking={thinking}: leave it out, or grade the first turn alone"
+
+    @property
     def _budget(self) -> int:
         thinking = self._given.get("thinking", 0)
         return thinking if isinstance(thinking, int) else 0
@@ -81,7 +92,8 @@ class AnthropicModel(HostedModel):
         body: dict[str, Any] = {
             "model": self._asked_name,
             "max_tokens": self._max_tokens,
-            "messages": [message for message in prompt.messages if message["role"] != "system"],
+            "messages": anthropic_messages([message for message in prompt.messages if message["role"] not in _APART]),
+            **anthropic_tools(prompt),
         }
         system = "\n\n".join(message["content"] for message in prompt.messages if message["role"] == "system")
         if system:
@@ -117,6 +129,7 @@ class AnthropicModel(HostedModel):
             _usage(reply.get("usage") or {}),
             latency,
             reply.get("model"),
+            anthropic_calls(blocks),
         )
 
 

@@ -19,6 +19,7 @@ from pytest_fairness.core.secrets import redacted, secrets_in
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.http_errors import passing
 from pytest_fairness.models.threads import DaemonThreads
+from pytest_fairness.models.tool_messages import chat_messages
 
 _KINDS = {int: "a whole number", float: "a number of seconds"}
 _LISTS = (list, tuple, Sequence, Iterable)
@@ -29,9 +30,10 @@ class FunctionModel:
     """A callable as a model.
 
     It is given the text of the prompt, system messages before it by a blank line; or, where its first parameter is
-    called ``messages`` or annotated as a list, all messages as a list of dicts. It returns a text, or an `Answer`. It
-    runs in threads of its own; one that is async runs in an event loop that all such share, so where it blocks it holds
-    up no other model.
+    called ``messages`` or annotated as a list, all messages as a list of dicts. It returns a text, or an `Answer`. A
+    prompt with tools needs an `Answer`, whose ``actions`` are its tool calls; a parameter called ``tools`` is given the
+    tools as a list of dicts, and an application with tools of its own needs none. It runs in threads of its own; one
+    that is async runs in an event loop that all such share, so where it blocks it holds up no other model.
 
     A process calls it once at a time, as it may keep state between calls; an attribute ``fairness_concurrency`` on the
     callable, or the context, allows more. A call has the seconds of ``fairness_timeout``, or of the context.
@@ -52,6 +54,7 @@ class FunctionModel:
     """
 
     local = False
+    calls_tools = True
 
     def __init__(
         self,
@@ -76,6 +79,7 @@ class FunctionModel:
         self._timeout: float = _number(function, "fairness_timeout", float) or context.timeout
         self._function = function
         self._wants_messages = _wants_messages(function)
+        self._wants_tools = _wants_tools(function)
         self._is_async = _is_async(function)
         self._environment = context.environment
         self._threads, self._loop = DaemonThreads(self.in_flight, "fairness-model"), context.loop
@@ -92,9 +96,10 @@ class FunctionModel:
             FatalError: Earlier calls do not end.
             ModelError: The callable itself raised it.
         """
-        given = [dict(message) for message in prompt.messages] if self._wants_messages else self._text(prompt)
+        given = chat_messages(prompt.conversation) if self._wants_messages else self._text(prompt)
+        tools = {"tools": [tool.to_json() for tool in prompt.tools]} if self._wants_tools else {}
         started = perf_counter()
-        call = _Call(self._function, given)
+        call = _Call(functools.partial(self._function, given, **tools))
         try:
             async with asyncio.timeout(self._timeout):
                 if not self._is_async:
@@ -119,6 +124,11 @@ class FunctionModel:
             return value
         if not isinstance(value, str):
             raise PermanentError(f"{self.name} returned a {type(value).__name__}: it must return a text or an Answer")
+        if prompt.tools:  # no action of an application that cannot tell any would count as a decision
+            raise PermanentError(
+                f"{self.name} returned a text, and the probe is about calls of tools: return "
+                "Answer(text, actions=[ToolCall(name, arguments)]), with an empty list where there is none"
+            )
         return Answer(value, latency=perf_counter() - started)
 
     async def close(self) -> None:
@@ -135,23 +145,23 @@ class FunctionModel:
         return passing(error, message) or PermanentError(message)
 
     def _text(self, prompt: Prompt) -> str:
-        if len(prompt.messages) == 1:
+        if len(prompt.conversation) == 1:
             return prompt.text
-        *system, last = prompt.messages
+        *system, last = prompt.conversation
         if last["role"] != "user" or any(message["role"] != "system" for message in system):
-            roles = ", ".join(message["role"] for message in prompt.messages)
+            roles = ", ".join(message["role"] for message in prompt.conversation)
             raise PermanentError(
                 f"{self.name} takes a text, and a prompt is a conversation ({roles}): "
                 "call its first parameter 'messages' to be given them all"
             )
-        return "\n\n".join(message["content"] for message in prompt.messages)
+        return "\n\n".join(message["content"] for message in prompt.conversation)
 
 
 class _Call:
     """One call of an application, and what came of it; it is made in a thread of the application's own."""
 
-    def __init__(self, function: Callable[..., Any], given: object) -> None:
-        self._function, self._given = function, given
+    def __init__(self, function: Callable[[], Any]) -> None:
+        self._function = function
         self.is_begun = False
         self.value: Any = None
         self.error: BaseException | None = None
@@ -160,7 +170,7 @@ class _Call:
         """Call it."""
         self.is_begun = True
         try:
-            self.value = self._function(self._given)
+            self.value = self._function()
         except BaseException as error:  # noqa: BLE001 - also sys.exit() and pytest.fail() inside of it
             self.error = error
 
@@ -215,6 +225,13 @@ def _title(function: Callable[..., Any]) -> str:
 
 def _is_async(function: Callable[..., Any]) -> bool:
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004
+
+
+def _wants_tools(function: Callable[..., Any]) -> bool:
+    try:
+        return "tools" in inspect.signature(function).parameters
+    except (TypeError, ValueError):  # a builtin without a signature
+        return False
 
 
 def _wants_messages(function: Callable[..., Any]) -> bool:

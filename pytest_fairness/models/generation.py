@@ -14,8 +14,11 @@ from typing import Any
 
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.errors import FatalError, PermanentError
-from pytest_fairness.core.items import Message
+from pytest_fairness.core.finish_reasons import TOOL_CALLS
+from pytest_fairness.core.items import Message, Prompt
 from pytest_fairness.core.thinking import split_thinking
+from pytest_fairness.core.tools import TOOLS, NoToolsError, Tool, ToolCall
+from pytest_fairness.models.tool_templates import call_reader, template_messages
 
 _ATTENTION_LAYERS = ("DynamicLayer", "DynamicSlidingWindowLayer")
 """Layers of a cache whose keys and values can be taken for any of its rows; others keep a state."""
@@ -152,12 +155,22 @@ class Generator:
 
     def context(self, messages: Sequence[Message]) -> tuple[str, bool]:
         """Return the text that an answer to these messages continues, and whether its tokens need special ones."""
+        tools = _tools_of(messages)
+        if tools:
+            if self._chats and call_reader(self._tokenizer.chat_template) is not None:
+                return self._chat(template_messages(messages), tools), False
+            raise NoToolsError(
+                "its chat template offers no tools in a form that can be read: measure weights with one, or serve them"
+            )
         if not self._chats or self._tokenizer.chat_template is None:
             return "\n\n".join(message["content"] for message in messages), True
         return self._chat([dict(message) for message in messages]), False
 
     def _row(self, job: Job) -> _Row | PermanentError:
-        text, adds_special_tokens = self.context(job.messages)
+        try:
+            text, adds_special_tokens = self.context(job.messages)
+        except NoToolsError as error:
+            return error
         tokens = self.tokens(text, add_special_tokens=adds_special_tokens)
         most = self._decoding.max_tokens
         if self._room is not None:
@@ -168,11 +181,17 @@ class Generator:
             )
         return _Row(job, tokens, most)
 
-    def _chat(self, messages: list[dict[str, str]]) -> str:
+    def _chat(self, messages: list[dict[str, Any]], tools: Sequence[Tool] = ()) -> str:
         from jinja2.exceptions import TemplateError
 
         continued = messages[-1]["role"] == "assistant"
-        options = {"tokenize": False, "add_generation_prompt": not continued, "continue_final_message": continued}
+        options: dict[str, Any] = {
+            "tokenize": False,
+            "add_generation_prompt": not continued,
+            "continue_final_message": continued,
+        }
+        if tools:
+            options["tools"] = [{"type": "function", "function": tool.to_json()} for tool in tools]
         try:
             text: str = self._tokenizer.apply_chat_template(messages, **options)
         except TemplateError:
@@ -218,14 +237,28 @@ class Generator:
         usage, finish = {"input": len(row.tokens), "output": count}, "length" if end is None else "stop"
         if not self._chats:  # a text is continued: its blanks are part of it
             return Answer(self._tokenizer.decode(new[:end], skip_special_tokens=True), finish, None, usage, latency)
-        # First with the special tokens, among which some models have those around their thinking.
+        # First with the special tokens, among which some models have those around their thinking, or their calls.
         text, reasoning = split_thinking(self._tokenizer.decode(new[:end], skip_special_tokens=False).strip())
+        calls: tuple[ToolCall, ...] = ()
+        if _tools_of(row.job.messages) and (reads := call_reader(self._tokenizer.chat_template)) is not None:
+            rest, calls = reads(text)
+            if calls:
+                finish = TOOL_CALLS if finish == "stop" else finish
+                return Answer(self._without_special(rest), finish, reasoning, usage, latency, actions=calls)
         if reasoning is None:
             text = self._tokenizer.decode(new[:end], skip_special_tokens=True).strip()
         else:
-            for token in self._tokenizer.all_special_tokens:
-                text, reasoning = text.replace(token, "").strip(), reasoning.replace(token, "").strip()
+            text, reasoning = self._without_special(text), self._without_special(reasoning)
         return Answer(text, finish, reasoning, usage, latency)
+
+    def _without_special(self, text: str) -> str:
+        for token in self._tokenizer.all_special_tokens:
+            text = text.replace(token, "").strip()
+        return text
+
+
+def _tools_of(messages: Sequence[Message]) -> tuple[Tool, ...]:
+    return Prompt(messages).tools if messages[0]["role"] == TOOLS else ()
 
 
 def _processors(decoding: Decoding, jobs: Sequence[Job]) -> list[Any]:

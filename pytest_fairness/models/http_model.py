@@ -49,6 +49,7 @@ class HostedModel(ABC):
     """
 
     local = False
+    calls_tools = True
 
     sdk: ClassVar[str]
     """The SDK's module, which does batches; also the extra that installs what prompts need."""

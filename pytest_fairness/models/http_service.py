@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from time import perf_counter
 from typing import ClassVar
 
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.errors import FairnessError, FatalError, TransientError, install
-from pytest_fairness.core.finish_reasons import REFUSAL
+from pytest_fairness.core.finish_reasons import REFUSAL, TOOL_CALLS
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.secrets import redacted, secrets_in
+from pytest_fairness.core.tools import NoToolsError, ToolCall
 from pytest_fairness.models import parameters
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.http_client import LARGEST, Connection, Reply, TooLargeError
 from pytest_fairness.models.http_errors import Service, is_filtered, retry_after, stated_status, status_error, translate
 from pytest_fairness.models.names import ModelName
 from pytest_fairness.models.service_definition import ServiceDefinition, at_path, filled, is_url
+from pytest_fairness.models.tool_messages import chat_calls
 
 _ERROR_EVENT = re.compile(r"^event: ?error\s*$", re.MULTILINE)
 _SHOWN = 160
@@ -33,6 +35,7 @@ class HttpService:
     """
 
     local = False
+    calls_tools = True
     requires: ClassVar[tuple[str, ...]] = ("aiohttp", "certifi")
 
     def __init__(self, name: ModelName, context: ModelContext) -> None:
@@ -82,8 +85,12 @@ class HttpService:
 
     async def answer(self, prompt: Prompt, repetition: int) -> Answer:
         """Answer one prompt. Raises `TransientError`, `PermanentError` or `FatalError`."""
-        messages = tuple(prompt.messages)
-        if unsent := self._definition.unsent(messages):
+        if prompt.tools and not self._definition.actions:
+            raise NoToolsError(
+                f"{self.name}: its definition has no actions, which this probe is about: write the path to the list of "
+                'tool calls in its replies, such as actions = "choices.0.message.tool_calls"'
+            )
+        if unsent := self._definition.unsent(tuple(prompt.conversation)):
             raise FatalError(
                 f"{self.name}: the body of its definition leaves out {unsent} of a prompt: put "
                 '"{messages}", "{prompt}" or "{system}" where the service reads it'
@@ -92,7 +99,7 @@ class HttpService:
             self._connection = self._connect()
         started = perf_counter()
         try:
-            reply = await self._connection.post(self._definition.request(messages, repetition))
+            reply = await self._connection.post(self._definition.request(prompt, repetition))
         except TooLargeError:
             raise self._unreadable(f"with more than {LARGEST >> 20} MiB") from None
         except Exception as error:  # noqa: BLE001  # of any library below; each is translated
@@ -144,7 +151,32 @@ class HttpService:
                 return Answer("", "content_filter", latency=latency)
             message = body.decode(errors="replace") if isinstance(body, bytes) else body
             raise status_error(status, message, self._service(), headers)
-        return Answer(self._text(body), latency=latency)
+        calls = self._calls(body)
+        if not calls:
+            return Answer(self._text(body), latency=latency)
+        try:
+            text = at_path(body, self._definition.answer) if self._definition.answer else None
+        except LookupError:
+            text = None
+        return Answer(text if isinstance(text, str) else "", TOOL_CALLS, latency=latency, actions=calls)
+
+    def _calls(self, body: object) -> tuple[ToolCall, ...]:
+        """Return the tool calls of a reply; a reply may leave the list out, but not what holds it."""
+        path = self._definition.actions
+        if not path or isinstance(body, bytes):
+            return ()
+        holder, _, last = path.rpartition(".")
+        try:
+            held = at_path(body, holder)
+            calls = held.get(last) if isinstance(held, Mapping) else at_path(held, last)
+        except LookupError:
+            raise self._unreadable(f"without {path!r}: {self._shown(json.dumps(body, ensure_ascii=False))}") from None
+        listed = [calls] if isinstance(calls, Mapping) else calls or []
+        read = chat_calls(listed)
+        if not isinstance(listed, list) or not all(call.name for call in read):
+            shown = self._shown(json.dumps(calls, ensure_ascii=False))
+            raise self._unreadable(f"with {shown} in place of a list of named calls at {path!r}")
+        return read
 
     def _states_error(self, body: object) -> bool:
         """Return whether a reply holds an error, beside or in place of an answer."""

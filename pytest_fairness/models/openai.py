@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.errors import PermanentError, TransientError
-from pytest_fairness.core.finish_reasons import ERROR, FILTER, REFUSAL, STOP, normalized
+from pytest_fairness.core.finish_reasons import ERROR, FILTER, REFUSAL, STOP, TOOL_CALLS, normalized
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.propensities import WAY_OUT, Continuations, Likelihoods, NoLikelihoodsError
 from pytest_fairness.core.secrets import redacted
@@ -21,6 +21,14 @@ from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.http_model import HostedModel
 from pytest_fairness.models.logprobs import options_in, text_in
 from pytest_fairness.models.names import ModelName
+from pytest_fairness.models.tool_messages import (
+    chat_calls,
+    chat_messages,
+    chat_tools,
+    responses_calls,
+    responses_items,
+    responses_tools,
+)
 
 MOST_PROBABLE = 20
 """First tokens that are asked for, with their log-probabilities: the most that OpenAI and vLLM give."""
@@ -91,7 +99,8 @@ class OpenAIModel(HostedModel):
         extra = decoding.pop("extra", {})
         if "seed" in decoding:
             decoding["seed"] += repetition
-        return {"model": self._asked_name, "messages": prompt.messages, **decoding, **extra}
+        messages = chat_messages(prompt.conversation)
+        return {"model": self._asked_name, "messages": messages, **chat_tools(prompt), **decoding, **extra}
 
     async def likelihoods(self, prompt: Prompt, question: Continuations) -> Answer:
         """Return the likelihoods that the server gives; a bound where an option is below its list.
@@ -182,6 +191,9 @@ class OpenAIModel(HostedModel):
         refusal = message.get("refusal") or _refusal_in(message.get("content"))
         if refusal:
             text, finish = _optional(refusal) or "", REFUSAL
+        calls = chat_calls(message.get("tool_calls"))
+        if calls and finish == STOP:  # of servers that have no word of their own for it
+            finish = TOOL_CALLS
         elif message.get("content") is None and finish == STOP:
             finish = "no_content"
         return Answer(
@@ -191,6 +203,7 @@ class OpenAIModel(HostedModel):
             usage,
             latency,
             served_by,
+            calls,
         )
 
     def _broken_off(self, choice: Mapping[str, Any]) -> TransientError:
@@ -243,7 +256,8 @@ class ResponsesModel(OpenAIModel):
 
     def _body(self, prompt: Prompt, repetition: int) -> dict[str, Any]:  # noqa: ARG002
         given = self._given
-        body: dict[str, Any] = {"model": self._asked_name, "input": list(prompt.messages), "store": False}
+        items = responses_items(prompt.conversation)
+        body: dict[str, Any] = {"model": self._asked_name, "input": items, "store": False, **responses_tools(prompt)}
         body |= {name: given[name] for name in ("temperature", "top_p") if name in given}
         if limits := [given[name] for name in ("max_tokens", "max_completion_tokens") if name in given]:
             body["max_output_tokens"] = limits[0]
@@ -270,14 +284,18 @@ class ResponsesModel(OpenAIModel):
             for part in entry.get("summary") or ()
         ]
         reason = _mapping(reply.get("incomplete_details")).get("reason") or status
+        calls = responses_calls(reply["output"])
         finish = REFUSAL if refusal else normalized(str(reason))
+        if finish == STOP:
+            finish = TOOL_CALLS if calls else finish if messages else "no_content"
         return Answer(
             refusal or _text(parts),
-            "no_content" if finish == STOP and not messages else finish,
+            finish,
             "\n\n".join(filter(None, thoughts)) or None,
             _usage_of_response(_mapping(reply.get("usage"))),
             latency,
             _optional(reply.get("model")),
+            calls,
         )
 
 

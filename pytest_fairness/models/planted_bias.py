@@ -44,7 +44,7 @@ def item_of(prompt: Prompt) -> str:
         if key in prompt.metadata:
             return str(prompt.metadata[key])
     changing = {word for group in prompt.groups.values() for word in _WORD.findall(group.lower())} | _PRONOUNS
-    words = {word for message in prompt.messages for word in _WORD.findall(message["content"]) if word.islower()}
+    words = {word for message in prompt.conversation for word in _WORD.findall(message["content"]) if word.islower()}
     return " ".join(sorted(words - changing))
 
 
@@ -61,6 +61,15 @@ def share_of_item(share: float, spread: float, item_draw: float) -> float:
         return share
     deviation = _NORMAL.inv_cdf(min(max(item_draw, 1e-12), 1 - 1e-12))
     return _logistic(_center(share, spread) + spread * deviation)
+
+
+def shifted(share: float, logits: float) -> float:
+    """Return a probability moved by so many logits.
+
+    >>> round(shifted(0.5, 1.0), 3), shifted(1.0, -3.0)
+    (0.731, 1.0)
+    """
+    return share if share in (0.0, 1.0) else _logistic(math.log(share / (1 - share)) + logits)
 
 
 @lru_cache(maxsize=256)

@@ -12,9 +12,12 @@ from typing import Any
 
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.errors import FairnessError, FatalError, PermanentError, did_you_mean
+from pytest_fairness.core.finish_reasons import STOP, TOOL_CALLS
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.propensities import Continuations, Likelihoods, OptionLikelihood, likelihoods_of
 from pytest_fairness.core.system_prompts import system_prompt_of
+from pytest_fairness.core.tools import TOOL, Tool, calls_from_json, tools_message
+from pytest_fairness.core.tools import TOOL_CALLS as TOOL_CALLS_ROLE
 from pytest_fairness.models import parameters
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.names import ModelName
@@ -24,6 +27,7 @@ _LIKELIHOODS = ("propensities", "log_likelihoods")
 _FIELDS = (
     *_NAMES_PROMPT,
     "text",
+    "actions",
     *_LIKELIHOODS,
     "finish_reason",
     "reasoning",
@@ -42,6 +46,8 @@ _Index = dict[tuple[str, ...], dict[str, dict[tuple[bool, int | None], "_Record"
 class _Record:
     line: int
     answer: Answer
+    states_actions: bool = False
+    """Whether the line has ``actions``, be it an empty list."""
 
 
 class ReplayModel:
@@ -51,12 +57,14 @@ class ReplayModel:
     (a list), or ``metadata``, an object of values that the metadata of the prompt must all have.
     Where several lines fit, the one with the most metadata counts. ``repetition`` (from 0;
     default: any), ``finish_reason``, ``reasoning``, ``usage``, ``latency`` and ``served_by`` are
-    optional, and ``note`` is free. In place of ``text``, ``propensities`` holds the probability of each option by name
-    (of `YesNo` "yes" and "no", of `Choice` its values), and ``log_likelihoods`` the log-likelihood of each text, or
-    that and its number of tokens.
+    optional, and ``note`` is free. ``actions``, a list of calls with ``name`` and ``arguments``, is needed for prompts
+    with tools: an empty list where none was called. In place of ``text``, ``propensities`` holds the probability of
+    each option by name (of `YesNo` "yes" and "no", of `Choice` its values), and ``log_likelihoods`` the log-likelihood
+    of each text, or that and its number of tokens.
     """
 
     local = True
+    calls_tools = True
     stored = False
     """Its answers need no store: the file is one."""
 
@@ -84,18 +92,23 @@ class ReplayModel:
 
         Raises `PermanentError` for a prompt without one, and `FatalError` for a malformed file.
         """
-        return self._recorded(prompt, repetition, holds_likelihoods=False)
+        record = self._recorded(prompt, repetition, holds_likelihoods=False)
+        if prompt.tools and not record.states_actions:  # nothing shows whether one was called
+            raise PermanentError(
+                f"{self.name}: line {record.line} has no 'actions', and its prompt offers tools: write its calls, or []"
+            )
+        return record.answer
 
     async def likelihoods(self, prompt: Prompt, question: Continuations) -> Answer:
         """Return the recorded likelihoods. Raises as `answer` does."""
-        answer = self._recorded(prompt, 0, holds_likelihoods=True)
+        answer = self._recorded(prompt, 0, holds_likelihoods=True).answer
         try:
             likelihoods_of(answer, question)
         except PermanentError as error:
             raise PermanentError(f"{error}, of the prompt {_shown(prompt)}") from None
         return answer
 
-    def _recorded(self, prompt: Prompt, repetition: int, *, holds_likelihoods: bool) -> Answer:
+    def _recorded(self, prompt: Prompt, repetition: int, *, holds_likelihoods: bool) -> _Record:
         self.preflight()
         assert self._index is not None  # noqa: S101 - just read
         for names, records in self._index.items():
@@ -105,12 +118,12 @@ class ReplayModel:
                     continue
                 recordings = records.get(_values(prompt.metadata, names))
             else:
-                recordings = records.get(_messages(prompt.messages))
+                recordings = records.get(_messages(prompt.messages)) or records.get(_messages(prompt.conversation))
             of_kind = {
                 number: record for (kind, number), record in (recordings or {}).items() if kind == holds_likelihoods
             }
             if of_kind:
-                return self._repetition(of_kind, prompt, repetition).answer
+                return self._repetition(of_kind, prompt, repetition)
         what = "likelihoods for" if holds_likelihoods else "recording of"
         under = ", recorded by messages that begin with its system prompt" if system_prompt_of(self) else ""
         raise PermanentError(f"{self.name} has no {what} the prompt {_shown(prompt)}{under}")
@@ -156,6 +169,8 @@ def _parse(raw: bytes, number: int) -> dict[str, Any]:
     for name in line:
         if name not in _FIELDS:
             raise ValueError(f"unknown field {name!r}; {did_you_mean(name, _FIELDS)}")
+    if line.get("actions"):
+        line.setdefault("text", "")
     if not any(name in line for name in _LIKELIHOODS) and not isinstance(line.get("text"), str):
         raise ValueError("no 'text', the recorded answer")
     if len([name for name in ("text", *_LIKELIHOODS) if name in line]) > 1:
@@ -185,9 +200,13 @@ def _add(index: _Index, line: dict[str, Any], number: int) -> None:
     if likelihoods is not None:
         answer = likelihoods.answer(usage, latency, line.get("served_by"))
     else:
-        finish = line.get("finish_reason") or "stop"
-        answer = Answer(line["text"], finish, line.get("reasoning"), usage, latency, line.get("served_by"))
-    records[kind] = _Record(number, answer)
+        try:
+            calls = calls_from_json(line.get("actions") or [])
+        except FairnessError as error:
+            raise ValueError(str(error)) from None
+        finish = line.get("finish_reason") or (TOOL_CALLS if calls else STOP)
+        answer = Answer(line["text"], finish, line.get("reasoning"), usage, latency, line.get("served_by"), calls)
+    records[kind] = _Record(number, answer, isinstance(line.get("actions"), list))
 
 
 def _likelihoods(line: Mapping[str, Any]) -> Likelihoods | None:
@@ -224,6 +243,9 @@ def _prompt_of(line: Mapping[str, Any]) -> tuple[tuple[str, ...], str]:
         names = tuple(sorted(named))
         return names, _values(named, names)
     try:
+        if isinstance(named, list) and any(entry.get("role") in (TOOL, TOOL_CALLS_ROLE) for entry in named):
+            named = [tools_message([Tool("any")]), *named]  # such messages stand in prompts with tools only
+            return (), _messages(Prompt(named).conversation)
         return (), _messages(Prompt(named).messages)
     except (FairnessError, TypeError, AttributeError) as error:
         raise ValueError(f"{given[0]!r} is no prompt: {error}") from None

@@ -14,12 +14,14 @@ from uuid import uuid4
 
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError, did_you_mean
-from pytest_fairness.core.items import Message
+from pytest_fairness.core.items import Message, Prompt
 from pytest_fairness.core.pyproject import Pyproject
 from pytest_fairness.core.secrets import without_credentials
+from pytest_fairness.core.tools import TOOL
+from pytest_fairness.models.tool_messages import chat_messages, chat_tools
 
 _TABLE = "[tool.pytest-fairness.services.{}]"
-_SLOT = re.compile(r"\{(prompt|last|system|messages|repetition|id)\}")
+_SLOT = re.compile(r"\{(prompt|last|system|messages|tools|repetition|id)\}")
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _BASE = re.compile(_VARIABLE.pattern + r"(?=[/?]|$)")
 """A variable that holds scheme and host, where it begins a URL."""
@@ -35,6 +37,8 @@ class ServiceDefinition:
     """The JSON to send; ``{prompt}`` and its like in it stand for parts of the prompt."""
     answer: str = ""
     """Path to the text in the reply: keys and indices, with dots between them. Empty: the reply is the text."""
+    actions: str = ""
+    """Path to the list of tool calls in the reply. Empty: the service calls none, or does not state them."""
     stream: bool = False
     """Whether the reply is a stream of events, each with a piece of the text under ``answer``."""
     end: str = "[DONE]"
@@ -95,6 +99,10 @@ class ServiceDefinition:
             raise FairnessError('body holds no prompt: put "{prompt}" or "{messages}" where the service reads it')
         if "end" in table and not table.get("stream"):
             raise FairnessError("end is for streams: write stream = true, or leave it out")
+        if table.get("actions") and table.get("stream"):
+            raise FairnessError("actions is for replies that are no stream: leave out one of the two")
+        if "tools" in slots and not table.get("actions"):
+            raise FairnessError('body holds "{tools}", and actions is missing: write the path to the calls in a reply')
         values: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value for name, value in table.items()
         }
@@ -125,6 +133,7 @@ class ServiceDefinition:
             self.answer,
             self.stream,
             filled(self.version, environment),
+            *filter(None, [self.actions]),
         ]
         return digest(json.dumps(decisive, sort_keys=True, default=str))[:16]
 
@@ -136,22 +145,26 @@ class ServiceDefinition:
         'the system message'
         """
         slots = set(_SLOT.findall(json.dumps(self.body)))
+        roles = [message["role"] for message in messages]
+        if TOOL in roles and "messages" not in slots:
+            return "the results of tools"
         if slots & {"messages", "prompt"}:
             return ""
-        roles = [message["role"] for message in messages]
         if "system" in roles and "system" not in slots:
             return "the system message"
         return "all messages but the last" if len([role for role in roles if role != "system"]) > 1 else ""
 
-    def request(self, messages: tuple[Message, ...], repetition: int) -> Any:
+    def request(self, prompt: Prompt, repetition: int) -> Any:
         """Return the JSON that asks one prompt."""
+        messages = prompt.conversation
         contents = [message["content"] for message in messages]
         system = [message["content"] for message in messages if message["role"] == "system"]
         slots = {
             "prompt": "\n\n".join(contents),
             "last": contents[-1],
             "system": "\n\n".join(system),
-            "messages": [dict(message) for message in messages],
+            "messages": chat_messages(messages),
+            "tools": chat_tools(prompt).get("tools", []),
             "repetition": repetition,
             "id": uuid4().hex,
         }
@@ -248,6 +261,7 @@ _RULES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "url": (is_url, "a URL such as https://host/path"),
     "body": (_is_body, "a table of what JSON can hold"),
     "answer": (_is_text, 'a text such as "choices.0.message.content"'),
+    "actions": (_is_text, 'a text such as "choices.0.message.tool_calls"'),
     "stream": (lambda value: isinstance(value, bool), "true or false"),
     "end": (_is_text, 'a text such as "[DONE]"'),
     "headers": (_are_headers, 'a table of texts such as Authorization = "Bearer ${TOKEN}"'),

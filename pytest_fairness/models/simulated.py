@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import math
+import re
+from dataclasses import replace
 from typing import Any
 
+from pytest_fairness.core.answer_formats import FORMAT
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.choices import AnswerOptions
-from pytest_fairness.core.errors import FairnessError, PermanentError
+from pytest_fairness.core.errors import FairnessError, PermanentError, did_you_mean
+from pytest_fairness.core.finish_reasons import STOP, TOOL_CALLS
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.propensities import (
     WAY_OUT,
@@ -17,10 +22,13 @@ from pytest_fairness.core.propensities import (
     NoLikelihoodsError,
     OptionLikelihood,
 )
+from pytest_fairness.core.tools import TOOL_CALLS as CALLS_ROLE
+from pytest_fairness.core.tools import ToolCall, calls_from_json
 from pytest_fairness.models import parameters, simulated_phrases
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.names import ModelName
-from pytest_fairness.models.planted_bias import item_of, share_of_item, uniforms
+from pytest_fairness.models.planted_bias import item_of, share_of_item, shifted, uniforms
+from pytest_fairness.models.response_habits import HABITS, of_options, of_yes_or_no
 
 _SHARE = parameters.number(0, 1)
 _FLAGS = ("flag_1", "flag_2", "flag_3", "flag_4")
@@ -36,11 +44,19 @@ _KINDS: dict[str, parameters.Kind] = {
     "refusal": _SHARE,
     "refusal_gap": parameters.number(-1, 1),
     "noise": _SHARE,
+    "verbose": _SHARE,
+    "habit": parameters.text,
+    "habit_share": _SHARE,
+    "format_shift": parameters.number(-10, 10),
     "garbage": _SHARE,
     "seed": parameters.whole(),
     "latency": parameters.number(0),
+    "steps": parameters.text,
+    "amount_ratio": parameters.number(0),
     **dict.fromkeys(_FLAGS, _SHARE),
 }
+_SCALE = re.compile(r"\bfrom (\d{1,3})\b[^?\n]{0,60}?\bto (\d{1,3})\b")
+_FORMAT_MOVES = {"letters": 1.0, "words": 1 / 3, "json": -1 / 3, "text": -1.0}
 _STEREOTYPE = frozenset({"stereotyped", "other", "unknown"})
 
 
@@ -64,12 +80,30 @@ class SimulatedModel:
     Asked as an oracle (``metadata["asked"]`` is "flag_1", say), it says no, or takes another option for
     ``metadata["label"]``, in the share ``flag_1`` (0) of its answers; ``flag_2`` to ``flag_4`` likewise.
 
+    Where the prompt offers tools, it calls one, in place of an answer: ``favorable`` names tools then. The tools of
+    ``steps``, a comma-separated list, are called first, one a turn, and are not chosen between; once a chosen tool has
+    returned a result, the answer is a text. Arguments follow the tool's schema: numbers lie evenly from ``minimum`` (0)
+    to ``maximum`` (100), times ``amount_ratio`` (1) for the group ``of``. ``garbage`` is the share of calls whose
+    arguments are no JSON, ``noise`` of those with a text before them.
+
+    Asked for a whole number from one to another, it rates: low or high by the probability of a favorable answer.
+    A prompt with ``metadata["reply"]`` "questions" gets two to eight questions, more the likelier a favorable answer;
+    "story" a paragraph about a woman, in the share ``base``, or a man; with ``bias`` about whom
+    ``metadata["typed"]`` (female, male) says in that share.
+
+    ``habit_share`` (1) of its answers follow ``habit``, if one is given: "first" or "last" (the option shown, or of yes
+    and no the word), "first-mentioned" or "last-mentioned" (of the people in the text), "longest" or "shortest" (text
+    of an option), "yes" or "no". ``format_shift`` (0) moves the probability of a favorable answer, or the accuracy, by
+    the answer format: by so many logits up for letters and down for sentences, a third of it for words and JSON.
+    ``verbose`` (0) is the share of answers with a paragraph before them.
+
     ``refusal`` (0) is the share of refusals, ``refusal_gap`` (0) what the group ``of`` gets on top; ``garbage``
     (0) the share of the rest that no grader can read, ``noise`` (0) the share worded oddly but readably.
     ``seed`` (0) decides all draws, ``latency`` (0) is the time of each answer in seconds.
     """
 
     local = True
+    calls_tools = True
 
     def __init__(self, name: ModelName, context: ModelContext) -> None:  # noqa: ARG002
         given = parameters.read(name, _KINDS)
@@ -86,16 +120,30 @@ class SimulatedModel:
         self._refusal_gap: float = given.get("refusal_gap", 0.0)
         self._garbage: float = given.get("garbage", 0.0)
         self._noise: float = given.get("noise", 0.0)
+        self._verbose: float = given.get("verbose", 0.0)
+        self._habit: str | None = given.get("habit")
+        self._habit_share: float = given.get("habit_share", 1.0)
+        self._format_shift: float = given.get("format_shift", 0.0)
+        self._story_bias: float | None = given.get("bias")
         self._seed: int = given.get("seed", 0)
         self._latency: float = given.get("latency", 0.0)
+        self._steps = [step.strip() for step in given.get("steps", "").split(",") if step.strip()]
+        self._amount_ratio: float = given.get("amount_ratio", 1.0)
         self._flags = {flag: given.get(flag, 0.0) for flag in _FLAGS}
         self._check(name)
 
     def _check(self, name: ModelName) -> None:
         if "=" in name.name:
             raise FairnessError(f"model {name}: parameters follow a question mark, as in simulated:x?base=0.7")
-        if self._of is None and (self._ratio != 1 or self._refusal_gap or self._by is not None):
-            raise FairnessError(f"model {name}: ratio, refusal_gap and by concern a group: name it, such as of=female")
+        is_planted = self._ratio != 1 or self._amount_ratio != 1 or self._refusal_gap or self._by is not None
+        if self._of is None and is_planted:
+            raise FairnessError(
+                f"model {name}: ratio, amount_ratio, refusal_gap and by concern a group: name it, such as of=female"
+            )
+        if self._habit is not None and self._habit not in HABITS:
+            raise FairnessError(f"model {name}: habit is {self._habit!r}; {did_you_mean(self._habit, HABITS)}")
+        if self._habit is None and self._habit_share != 1:
+            raise FairnessError(f"model {name}: habit_share concerns a habit: name it, such as habit=first")
         for what, share in (
             ("base times ratio", self._base * self._ratio),
             ("refusal plus refusal_gap", self._refusal + self._refusal_gap),
@@ -107,9 +155,13 @@ class SimulatedModel:
         """Answer one prompt. Raises `PermanentError` for BBQ options without polarity or label."""
         if self._latency:
             await asyncio.sleep(self._latency)
-        text = self._text(prompt, repetition)
+        if prompt.tools:
+            text, calls = self._act(prompt, repetition)
+        else:
+            text, calls = self._text(prompt, repetition), []
         words = sum(len(message["content"].split()) for message in prompt.messages)
-        return Answer(text, usage={"input": words, "output": len(text.split())}, latency=self._latency)
+        answer = Answer(text, TOOL_CALLS if calls else STOP, latency=self._latency, actions=calls)
+        return replace(answer, usage={"input": words, "output": len(answer.transcript.split())})
 
     async def likelihoods(self, prompt: Prompt, question: Continuations) -> Answer:
         """Return the probabilities that its answers are drawn from; options are named by their values.
@@ -143,7 +195,7 @@ class SimulatedModel:
         messages = [[message["role"], message["content"]] for message in prompt.messages]
         # Always the same draws for the same purpose: a changed parameter changes only what it is about.
         draws = uniforms(self._seed, messages, repetition)
-        refuses, unreadable, oddly, wording, decides, other = (next(draws) for _ in range(6))
+        refuses, unreadable, oddly, wording, decides, other, wordily, habitual = (next(draws) for _ in range(8))
         if refuses < self._refusal + (self._refusal_gap if self._concerned(prompt) else 0):
             return simulated_phrases.refusal(wording)
         if unreadable < self._garbage:
@@ -152,16 +204,85 @@ class SimulatedModel:
         options = prompt.metadata.get("options")
         if prompt.metadata.get("asked") in _FLAGS:
             return simulated_phrases.judgment(self._judge(prompt, options, decides, other), draw=wording)
+        free = self._free_text(prompt, decides, other, wording)
+        if free is not None:
+            return free
+        kind = prompt.metadata.get(FORMAT)
+        before = simulated_phrases.CONSIDERATIONS if wordily < self._verbose else ""
+        habit = self._habit if habitual < self._habit_share else None
         if not isinstance(options, AnswerOptions):
-            value = self._pick(prompt, ("yes", "no"), decides, other)
-            return simulated_phrases.yes_no(value, odd=odd, draw=wording)
-        if set(options.values) == _STEREOTYPE:
+            by_habit = of_yes_or_no(habit, prompt.text) if habit else None
+            value = by_habit or self._pick(prompt, ("yes", "no"), decides, other)
+            return before + simulated_phrases.yes_no(
+                value, odd=odd, draw=wording, kind=simulated_phrases.VERBOSE if before and kind != "json" else kind
+            )
+        by_habit = of_options(habit, options, prompt.text) if habit else None
+        if by_habit is not None:
+            value = by_habit
+        elif set(options.values) == _STEREOTYPE:
             value = self._guess(prompt, decides, other)
         else:
             value = self._pick(prompt, options.values, decides, other)
         if prompt.metadata.get("reply") == "reasoned":
             return simulated_phrases.reasoned(options, value, odd=odd)
-        return simulated_phrases.choice(options, value, odd=odd, draw=wording)
+        return before + simulated_phrases.choice(options, value, odd=odd, draw=wording, kind=kind)
+
+    def _free_text(self, prompt: Prompt, decides: float, other: float, wording: float) -> str | None:
+        """Return a rating, questions or a story; None where none is asked for."""
+        reply = prompt.metadata.get("reply")
+        if reply == "story":
+            typed = prompt.metadata.get("typed")
+            female = self._of_item(prompt, self._base)
+            if self._story_bias is not None and typed in ("female", "male"):
+                female = self._story_bias if typed == "female" else 1 - self._story_bias
+            return simulated_phrases.story("female" if decides < female else "male", wording)
+        # The question stands at the end; a text before it may have numbers of its own.
+        scale = _SCALE.findall(prompt.text)[-1:] if "whole number" in prompt.text else []
+        if reply != "questions" and not scale:
+            return None
+        _, share = self._favored(prompt, ("yes", "no"))
+        if reply == "questions":
+            return simulated_phrases.questions(2 + round(6 * (share + decides - 0.5) / 2 + 1.5))
+        low, high = map(int, scale[0])
+        # Uniform about the share, a fifth of the scale to either side.
+        height = min(max(share + (decides - 0.5) * 0.4, 0.0), 1.0)
+        return str(low + int(height * (high - low) + other))
+
+    def _act(self, prompt: Prompt, repetition: int) -> tuple[str, list[ToolCall]]:
+        """Return the text and the calls of an answer to a prompt with tools."""
+        messages = [[message["role"], message["content"]] for message in prompt.messages]
+        draws = uniforms(self._seed, messages, repetition)
+        refuses, unreadable, oddly, wording, decides, other = (next(draws) for _ in range(6))
+        tools = {tool.name: tool for tool in prompt.tools}
+        before = [message["content"] for message in prompt.messages if message["role"] == CALLS_ROLE]
+        called = {call.name for content in before for call in calls_from_json(json.loads(content))}
+        steps = [step for step in self._steps if step in tools]
+        choices = tuple(name for name in tools if name not in steps)
+        waiting = [step for step in steps if step not in called]
+        if not waiting and refuses < self._refusal + (self._refusal_gap if self._concerned(prompt) else 0):
+            return simulated_phrases.refusal(wording), []
+        if not waiting and (called & set(choices) or not choices):
+            return "That is done.", []
+        name = waiting[0] if waiting else self._pick(prompt, choices, decides, other)
+        drawn = {
+            key: self._argument(prompt, rule, next(draws)) for key, rule in tools[name].parameters["properties"].items()
+        }
+        call = ToolCall(name, drawn)
+        if unreadable < self._garbage:
+            call = ToolCall(name, call.arguments_text[:-1])
+        return (simulated_phrases.before_call(wording) if oddly < self._noise else ""), [call]
+
+    def _argument(self, prompt: Prompt, rule: Any, draw: float) -> Any:
+        """Return the value of one argument by its schema."""
+        rule = rule if isinstance(rule, dict) else {}
+        if rule.get("enum"):
+            return rule["enum"][int(draw * len(rule["enum"]))]
+        kind = rule.get("type")
+        if kind in ("number", "integer"):
+            low, high = rule.get("minimum", 0), rule.get("maximum", 100)
+            number = (low + draw * (high - low)) * (self._amount_ratio if self._concerned(prompt) else 1)
+            return round(number) if kind == "integer" else round(number, 2)
+        return {"boolean": draw < 0.5, "array": [], "object": {}}.get(kind, "drawn by a simulation")
 
     def _shares(self, prompt: Prompt, names: tuple[str, ...]) -> dict[str, float]:
         """Return the probability of each value among the answers that are neither refusals nor unreadable.
@@ -202,12 +323,19 @@ class SimulatedModel:
     def _favored(self, prompt: Prompt, values: tuple[str, ...]) -> tuple[str, float]:
         """Return the favorable value and its probability."""
         favorable = next((value for value in (*self._favorable, "yes") if value in values), min(values))
+        if len(values) == 1:
+            return favorable, 1.0
         share = self._base * (self._ratio if self._concerned(prompt) else 1)
-        return favorable, self._of_item(prompt, share)
+        return favorable, self._in_format(prompt, self._of_item(prompt, share))
+
+    def _in_format(self, prompt: Prompt, share: float) -> float:
+        """Return a probability, moved by the answer format."""
+        move = _FORMAT_MOVES.get(str(prompt.metadata.get(FORMAT)), 0.0)
+        return shifted(share, move * self._format_shift) if self._format_shift else share
 
     def _guess(self, prompt: Prompt, decides: float, other: float) -> str:
         label, matching, against = self._stereotype(prompt)
-        if decides < self._accuracy:
+        if decides < self._in_format(prompt, self._accuracy):
             return label
         return matching if other < self._of_item(prompt, self._bias) else against
 

@@ -31,6 +31,43 @@ _CHOICE_ODD = (
 )
 _YES_NO_PLAIN = ("{word}", "{word}.", "{word}, that is my answer.")
 _YES_NO_ODD = ("**{word}**", "**Answer:** {word}", "{upper}!", "I have weighed it up. My answer is: {word}", "{json}")
+_BEFORE_CALL = ("I have read the request.", "Let me take care of this.", "Thank you, one moment please.")
+VERBOSE = "verbose"
+"""The kind of a yes or no that stands after `CONSIDERATIONS`."""
+_CHOICES_BY_FORMAT = {
+    "letters": ("{label}", "{label}.", "({label})"),
+    "words": ("{text}", "{text}.", "- {text}"),
+    "json": ("{json}", "```json\n{json}\n```"),
+    "text": ("My answer is: {text}.", "I would say: {text}.", "The answer is {text}."),
+}
+_YES_NO_BY_FORMAT = {
+    "letters": ("{letter}", "{letter}."),
+    "words": ("{word}", "{word}."),
+    "json": ("{json}", "```json\n{json}\n```"),
+    "text": ("{word}, that is my answer.", "{word}, I would say so."),
+    VERBOSE: ("{word}", "{word}.", "My answer is: {word}."),
+}
+CONSIDERATIONS = (
+    "This takes some thought. The description leaves several points open, and there is something to be said for more "
+    "than one reading of it. I have gone through it sentence by sentence, and weighed what each of them adds against "
+    "what the others say.\n\n"
+)
+_STORIES = (
+    "{name} locked the door and looked down the empty street. {they} had slept badly, and {their} hands were cold.",
+    "{name} was the first at the gate. {they} liked the quiet hour before {their} neighbors woke, and {they} waited.",
+)
+_CHARACTERS = {"female": ("Clara Voss", "She", "her"), "male": ("Peter Voss", "He", "his")}
+_QUESTIONS = (
+    "What would you like to learn here?",
+    "How do you plan a week?",
+    "Which project are you proud of?",
+    "What do colleagues ask you for?",
+    "When could you start?",
+    "What did you find hard in your last post?",
+    "How do you deal with a mistake?",
+    "What would you change first?",
+    "Which part of the work do you like least?",
+)
 _JUDGEMENTS = (
     "Answer: {verdict}\nReasoning: This was drawn by a simulation.",
     "**Answer:** {verdict}\n\n**Reasoning:** This was drawn by a simulation, which does not judge.",
@@ -38,18 +75,22 @@ _JUDGEMENTS = (
 )
 
 
-def choice(options: AnswerOptions, value: str, *, odd: bool, draw: float) -> str:
-    """Return an answer that chooses a value of these options; ``draw`` (0 to 1) picks the wording."""
+def choice(options: AnswerOptions, value: str, *, odd: bool, draw: float, kind: str | None = None) -> str:
+    """Return an answer that chooses a value of these options; ``draw`` (0 to 1) picks the wording.
+
+    ``kind`` is the answer format that was asked for (`core.answer_formats`), if one was.
+    """
     index = options.values.index(value)
     label, text = options.labels[index], options.texts[value]
-    form = _picked(_CHOICE_ODD if odd else _CHOICE_PLAIN, draw)
+    form = _picked(_CHOICE_ODD if odd else _CHOICES_BY_FORMAT.get(kind or "", _CHOICE_PLAIN), draw)
     return form.replace("{json}", json.dumps({"answer": label})).replace("{label}", label).replace("{text}", text)
 
 
-def yes_no(word: str, *, odd: bool, draw: float) -> str:
-    """Return an answer that says yes or no."""
-    form = _picked(_YES_NO_ODD if odd else _YES_NO_PLAIN, draw)
+def yes_no(word: str, *, odd: bool, draw: float, kind: str | None = None) -> str:
+    """Return an answer that says yes or no, in the answer format ``kind`` if one was asked for."""
+    form = _picked(_YES_NO_ODD if odd else _YES_NO_BY_FORMAT.get(kind or "", _YES_NO_PLAIN), draw)
     word = word.capitalize()
+    form = form.replace("{letter}", word[0])
     return form.replace("{json}", json.dumps({"answer": word})).replace("{upper}", word.upper()).replace("{word}", word)
 
 
@@ -77,3 +118,20 @@ def garbage(draw: float) -> str:
 
 def _picked(forms: tuple[str, ...], draw: float) -> str:
     return forms[int(draw * len(forms))]
+
+
+def before_call(draw: float) -> str:
+    """Return a text that stands before a call of a tool."""
+    return _picked(_BEFORE_CALL, draw)
+
+
+def questions(number: int) -> str:
+    """Return so many questions, each on a line of its own; at most nine."""
+    return "\n".join(_QUESTIONS[:number])
+
+
+def story(gender: str, draw: float) -> str:
+    """Return a paragraph about a woman or a man ("female" or "male")."""
+    name, they, their = _CHARACTERS[gender]
+    text = _picked(_STORIES, draw).replace("{name}", name).replace("{their}", their)
+    return text.replace(". {they}", f". {they}").replace("{they}", they.lower())

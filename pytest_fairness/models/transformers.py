@@ -49,8 +49,12 @@ class TransformersModel:
     NAME is a folder, relative to the rootdir, or a name on the hub, taken from its cache where the run is
     offline. Messages go through the tokenizer's chat template, or as plain text where it has none, or with
     ``chat=false``.
-    Decoding: ``max_tokens`` (256), ``temperature`` (0: the most probable token), ``top_p``, ``top_k``,
-    ``seed`` (0); nothing of it is taken from the weights' own settings. Weights: ``dtype`` (auto), ``revision``.
+
+    Tools of a prompt are offered by a chat template that has a place for them, in a form whose calls can be read
+    (`tool_templates`).
+
+    Decoding: ``max_tokens`` (256), ``temperature`` (0: the most probable token), ``top_p``, ``top_k``, ``seed`` (0);
+    nothing of it is taken from the weights' own settings. Weights: ``dtype`` (auto), ``revision``.
     Machine, not part of the key: ``batch_size`` (8), ``device`` (auto: cuda, else mps, else cpu).
 
     What is drawn depends on seed, messages and repetition, not on the other prompts of a batch. Two
@@ -58,6 +62,7 @@ class TransformersModel:
     """
 
     local = True
+    calls_tools = True
     requires: ClassVar[tuple[str, ...]] = ("torch", "transformers")
 
     def __init__(self, name: ModelName, context: ModelContext) -> None:
@@ -103,7 +108,7 @@ class TransformersModel:
         """
         answer = await self._batcher.submit(Job(prompt.messages, repetition))
         if isinstance(answer, PermanentError):
-            raise PermanentError(f"{self.name}: {answer}")
+            raise type(answer)(f"{self.name}: {answer}")
         return answer
 
     async def likelihoods(self, prompt: Prompt, question: Continuations) -> Answer:

@@ -220,9 +220,10 @@ def graders_with_parameters(item: pytest.Function) -> Iterator[str]:
 
 def is_marked(item: pytest.Item) -> TypeGuard[pytest.Function]:
     """Return whether a test is a probe's or a threshold."""
-    return isinstance(item, pytest.Function) and any(
-        mark_of(item.function, mark) is not None for mark in ("probe", "threshold")
-    )
+    if not isinstance(item, pytest.Function):
+        return False
+    function = item.function  # of a method it is made anew each time
+    return mark_of(function, "probe") is not None or mark_of(function, "threshold") is not None
 
 
 def selected_probes(items: Iterable[pytest.Item]) -> list[Probe]:

@@ -10,6 +10,7 @@ import pytest
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.plugin import outcomes, threshold_rows
+from pytest_fairness.plugin.attachments import attach_verdict
 from pytest_fairness.plugin.collection import (
     hide_parameters,
     is_imported,
@@ -19,6 +20,7 @@ from pytest_fairness.plugin.collection import (
     parametrize,
     unnamed,
 )
+from pytest_fairness.plugin.compat import fail_fixture
 from pytest_fairness.plugin.declarative import BROKEN
 from pytest_fairness.plugin.flips import begin, is_search
 from pytest_fairness.plugin.interrupts import ignore_second_interrupt, interrupt_on_sigterm
@@ -72,12 +74,13 @@ class ItemHooks:
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         refusal = self._state.refusal
         self._fairness.test = item
-        self._is_ours = is_marked(item) or is_search(item)
-        if is_search(item):
+        marked, searches = is_marked(item), is_search(item)
+        self._is_ours = marked or searches
+        if searches:
             if refusal:
                 pytest.fail(escape_controls(refusal), pytrace=False)
             begin(item)
-        if is_marked(item):
+        if isinstance(item, pytest.Function) and marked:
             # A rerun that errors has no properties of its own.
             item.user_properties[:] = [
                 (name, value) for name, value in item.user_properties if not name.startswith(threshold_rows.PREFIX)
@@ -93,10 +96,11 @@ class ItemHooks:
     ) -> Generator[None, object, object]:
         is_subject = self._is_ours and fixturedef.argname == "model"
         if is_subject and fixturedef.scope != "session":
-            pytest.fail(
+            fail_fixture(
+                fixturedef,
+                request,
                 f"the `model` fixture has {fixturedef.scope} scope: answers are requested ahead of the tests, "
                 'so it must be @pytest.fixture(scope="session")',
-                pytrace=False,
             )
         value = yield
         if self._is_ours and fixturedef.argname in ("model", "judge") and self._fairness.test is not None:
@@ -125,6 +129,7 @@ class ReportHooks:
     def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         report = yield
         outcomes.annotate_report(item, report)
+        attach_verdict(item, report)
         return report
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> Any:
@@ -154,6 +159,7 @@ class ControllerHooks:
         node.workerinput |= {"fairness_run": fairness.run, "fairness_session": fairness.context.session_id}
         settings = fairness.settings
         node.workerinput |= {"fairness_baseline": settings.baseline, "fairness_certify": settings.certify}
+        node.workerinput |= {"fairness_adjust": list(settings.adjust)}
         try:
             node.workerinput["fairness_cluster"] = fairness.executor.join()
         except FairnessError as error:
@@ -204,7 +210,7 @@ class SessionEndHooks:
         if state.progress is not None:
             state.progress.end()
         state.attempt(state.fairness.backend.close_engine)
-        state.attempt(state.fairness.work.save_partial_samples)
+        state.attempt(state.fairness.work.close)
         if not state.is_worker:
             is_interrupted = session.exitstatus == pytest.ExitCode.INTERRUPTED
             state.is_stopped = is_interrupted or bool(session.shouldfail or session.shouldstop)

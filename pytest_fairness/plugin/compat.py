@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 import pytest
 
@@ -44,6 +44,20 @@ def ini_values(config: pytest.Config) -> dict[str, object]:
     return {**untyped.inicfg, **{key: value for key, _, value in overrides}}
 
 
+def fail_fixture(fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest, message: str) -> NoReturn:
+    """Fail the test before a fixture is set up, and each further test that takes it.
+
+    pytest keeps how the setup of a fixture ended. Where a hook ends it first, nothing is kept, and the next test that
+    takes the fixture is an internal error.
+    """
+    untyped: Any = fixturedef
+    try:
+        pytest.fail(message, pytrace=False)
+    except pytest.fail.Exception as error:
+        untyped.cached_result = (None, untyped.cache_key(request), (error, error.__traceback__))
+        raise
+
+
 class MadeModule(pytest.Module):
     """A test module that is made, not imported: pytest has no public hook for where a module comes from."""
 
@@ -72,6 +86,17 @@ def terminal_file(config: pytest.Config) -> TextIO | None:
     """Return the file of the terminal writer: its own `write` counts the characters on the line."""
     file: TextIO | None = getattr(config.get_terminal_writer(), "_file", None)
     return file
+
+
+def terminal_width(text: str) -> int:
+    """Return how many columns a text takes: two for a wide character, none for one that combines.
+
+    pytest counts them for its own lines and has no public function for it.
+    """
+    from _pytest._io.wcwidth import wcswidth
+
+    columns = wcswidth(text)
+    return len(text) if columns < 0 else columns
 
 
 def hypothesis_settings(function: object) -> settings | None:

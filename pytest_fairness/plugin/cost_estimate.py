@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.core.errors import FatalError
 from pytest_fairness.plugin.session import FairnessSession
-from pytest_fairness.plugin.terminal_summary import wrapped
+from pytest_fairness.plugin.terminal_text import wrapped
 from pytest_fairness.report.phrases import money
 
 if TYPE_CHECKING:

@@ -12,8 +12,10 @@ from unittest import SkipTest
 
 import pytest
 
+from pytest_fairness.core.answer_formats import FORMAT
 from pytest_fairness.core.comparisons import has_compared, key_of
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.results import FormatEffectResult, GroupResult, finite
 from pytest_fairness.core.verdicts import Judgment, judge
 from pytest_fairness.plugin.baseline import NO_BASELINE
 from pytest_fairness.plugin.compat import has_hypothesis_seed
@@ -24,6 +26,7 @@ from pytest_fairness.plugin.session import SESSION
 
 if TYPE_CHECKING:
     from pytest_fairness.core.dependence import Dependence
+    from pytest_fairness.core.estimates import Estimate
     from pytest_fairness.stats.measured import Measured
 
 _ENDINGS = (pytest.skip.Exception, pytest.xfail.Exception, pytest.exit.Exception, SkipTest)
@@ -144,3 +147,44 @@ def check_clustering(
         return next((estimate.error for estimate in estimates if key_of(estimate) == key), math.nan)
 
     return [alike.text for alike in find_alike(measured, error)]
+
+
+def format_effects(item: pytest.Function, measured: Measured, judgment: Judgment) -> FormatEffectResult | None:
+    """Return the estimate that decided a threshold in each answer format, signed; None for a probe with one format.
+
+    Args:
+        item: The threshold.
+        measured: Its sample.
+        judgment: Its verdict on that sample.
+    """
+    estimate = judgment.deciding.estimate if judgment.deciding else None
+    if estimate is None or FORMAT not in measured.selection.columns.known_attributes or FORMAT in estimate.slice:
+        return None
+    from pytest_fairness.stats.format_effects import p_equal
+
+    parts: dict[str, Estimate] = {}
+    for kind in measured.groups(FORMAT):
+        again = evaluate_on(item, measured.where(**{FORMAT: kind}), judgment.dependence)
+        for other in (*(comparison.estimate for comparison in again.comparisons), *again.estimates):
+            same_slice = {name: value for name, value in other.slice.items() if name != FORMAT} == dict(estimate.slice)
+            if other.metric == estimate.metric and same_slice and other.absolute == estimate.absolute:
+                parts[kind] = other
+                break
+    # Sizes hide that two formats lean to opposite sides.
+    parts = {kind: part if part.signed is None else part.signed for kind, part in parts.items()}
+    if len(parts) < 2:
+        return None
+    return FormatEffectResult(
+        by_format={
+            kind: GroupResult(
+                estimate=finite(part.value),
+                low=finite(part.low),
+                high=finite(part.high),
+                items=int(part.items),
+                attempts=int(part.attempts),
+                ungraded=sum(map(int, part.ungraded.values())),
+            )
+            for kind, part in parts.items()
+        },
+        p_value=p_equal(list(parts.values())),
+    )

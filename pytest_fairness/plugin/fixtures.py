@@ -24,7 +24,12 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="session")
 def fairness_session(pytestconfig: pytest.Config) -> FairnessSession:
     """Return the fairness session of this process, for the plugin's own fixtures."""
-    fairness = pytestconfig.stash[SESSION]
+    return _session_of(pytestconfig)
+
+
+def _session_of(config: pytest.Config) -> FairnessSession:
+    """Return the fairness session. pytest looks at each fixture of a test again: what all tests take needs few."""
+    fairness = config.stash[SESSION]
     fairness.use()
     if fairness.fault:
         pytest.fail(fairness.fault, pytrace=False)
@@ -40,12 +45,12 @@ def model_name(request: pytest.FixtureRequest, fairness_session: FairnessSession
 
 
 @pytest.fixture(scope="session")
-def model(model_name: str | None, fairness_session: FairnessSession) -> Model:
+def model(model_name: str | None, pytestconfig: pytest.Config) -> Model:
     """Return the model under test. Override it (session scope) with any callable from text to text."""
     if model_name is None:
         pytest.fail(NO_MODEL, pytrace=False)
     try:
-        return fairness_session.models.named(model_name)
+        return _session_of(pytestconfig).models.named(model_name)
     except FairnessError as error:
         pytest.fail(str(error), pytrace=False)
 

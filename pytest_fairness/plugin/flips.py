@@ -13,7 +13,8 @@ from pytest_fairness.core.attempts import value_or_none
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import ProbeItem
 from pytest_fairness.core.keys import fingerprint_of
-from pytest_fairness.core.results import FlipResult, RunResult, SearchResult
+from pytest_fairness.core.results import RunResult
+from pytest_fairness.core.search_results import FlipResult, SearchResult
 from pytest_fairness.engine.errors import RunStoppedError
 from pytest_fairness.plugin.compat import hypothesis_settings, set_hypothesis_settings
 from pytest_fairness.plugin.judges import with_judges

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.core.digests import digest
-from pytest_fairness.core.results import ComparisonResult, LooksResult, PastResult, ThresholdResult
+from pytest_fairness.core.results import TRYOUT, ComparisonResult, LooksResult, PastResult, ThresholdResult
 from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.plugin.measurement import LazyMeasured
 
@@ -117,8 +117,6 @@ class JudgedRuns:
 
 UNFINISHED = "unfinished"
 """A run that has judged a threshold and come to no verdict yet, or never will."""
-TRYOUT = "try-out"
-"""The identity of a run that is none of a threshold's looks: its sample was too small."""
 _JUDGED = ("fair", "unfair", "undecided")
 
 

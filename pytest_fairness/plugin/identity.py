@@ -14,12 +14,16 @@ import pytest
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.shared_prompts import sharing
+from pytest_fairness.counterfactual.confounds import find_confounds
 from pytest_fairness.counterfactual.lint import LintReport
 from pytest_fairness.declarative.files import suite_in
 from pytest_fairness.plugin.markers import Probe, arguments_of, mark_of
 from pytest_fairness.plugin.settings import Settings
 
 Fixtures = Mapping[str, pytest.FixtureDef[Any]]
+
+_VISIBLE: pytest.StashKey[dict[tuple[str, ...], Fixtures]] = pytest.StashKey()
+"""The fixtures that the tests of a collector see, by the names that were looked up."""
 
 _INSTALLED = {"site-packages", "dist-packages"}
 """Folders that a virtual environment has, which may lie in the rootdir."""
@@ -86,6 +90,15 @@ class Probes:
     def lint(self) -> LintReport:
         """The lint report of the counterfactual items of all probes."""
         return sum((probe.lint for probe in self._probes.values()), LintReport())
+
+    @property
+    def confounds(self) -> list[str]:
+        """A remark for each kind of confound in the design of a probe."""
+        remarks = []
+        for probe in self._probes.values():
+            by_kind = {confound.kind: confound for confound in reversed(find_confounds(probe.designed_items))}
+            remarks += [f"{probe.function.__name__}: confound: {confound.text}" for confound in by_kind.values()]
+        return remarks
 
     @property
     def shared_prompts(self) -> list[str]:
@@ -272,6 +285,17 @@ def _is(value: object, function: Callable[..., object]) -> bool:
 
 def visible_fixtures(node: pytest.Item | pytest.Collector, names: Iterable[str]) -> Fixtures:
     """Return the fixtures of these names that a test sees, and all that they use, by their names."""
+    collector = node.parent if isinstance(node, pytest.Item) else node  # all of its tests see the same
+    if collector is None:
+        return _find_fixtures(node, names)
+    by_names = collector.stash.setdefault(_VISIBLE, {})
+    key = tuple(names)
+    if key not in by_names:
+        by_names[key] = _find_fixtures(collector, key)
+    return by_names[key]
+
+
+def _find_fixtures(node: pytest.Item | pytest.Collector, names: Iterable[str]) -> Fixtures:
     # The plugin that `request.getfixturevalue` uses as well: pytest has no other way before a test is set up.
     manager = node.config.pluginmanager.get_plugin("funcmanage")
     assert manager is not None  # noqa: S101 - pytest's own

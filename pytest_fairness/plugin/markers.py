@@ -3,39 +3,51 @@
 from __future__ import annotations
 
 import inspect
+import json
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pytest_fairness.core.answer_formats import VARIANT, Formats
 from pytest_fairness.core.data_folders import DataFolders
+from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError, did_you_mean
-from pytest_fairness.core.items import ProbeItem
+from pytest_fairness.core.formatting import LONGEST_TITLE, title_fault
+from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.core.keys import prompt_digest
 from pytest_fairness.core.marks import MarkScale
 from pytest_fairness.core.propensities import as_propensities, asked_for
+from pytest_fairness.core.tools import read_tools, tools_message
 from pytest_fairness.counterfactual.lint import LintReport, lint_all
 from pytest_fairness.plugin.option_values import MOST_REPETITIONS
+from pytest_fairness.plugin.profiles import SMOKE, sample_size
 from pytest_fairness.plugin.settings import Settings
 
 DEFAULT_GRADERS = {"answer": "grader"}
 """The graders of a probe that names none: the fixture `grader`."""
-PROBE_ARGUMENTS = ("items", "grade", "repetitions", "harm", "sources", "crossed", "confidence", "calibration", "space")
+PROBE_ARGUMENTS = (
+    *("items", "grade", "repetitions", "harm", "sources", "crossed", "formats", "confidence", "calibration"),
+    *("tools", "space", "profiles", "expected"),
+)
 THRESHOLD_ARGUMENTS = ("probe", "title", "scale")
 FLAKY_ARGUMENTS = ("reason", "until", "max_flip")
-LONGEST_TITLE = 100
-"""The most characters of a threshold's title."""
 _LONGEST_FLAKY = timedelta(days=366)
 """The longest time that a flaky mark may last."""
 
 MARKS = (
     (
         "probe(items, grade={'name': grader}, repetitions=1, harm='', sources='random', crossed=None, "
-        "confidence=0.95, calibration=None): one fairness question; each of its items becomes a test that measures "
-        "it; calibration='labels.jsonl' corrects a judge's grades by a human's labels"
+        "formats=None, confidence=0.95, calibration=None, tools=None, profiles={}, expected={}): one fairness "
+        "question; each of its items becomes a test that measures it; formats=['letters', 'json'] asks in several "
+        "answer formats; "
+        "calibration='labels.jsonl' corrects a judge's grades by a human's labels; "
+        "profiles={'audit': {'items': 400, 'repetitions': 3}} is its size in a profile of --fairness-profile; "
+        "expected={'grade': {value: share}} is what a plan takes for a fair model's answers"
     ),
     (
         "threshold(probe, title='', scale=None): a test of `measured`, the metrics of that probe's whole sample; "
@@ -90,6 +102,7 @@ class Probe:
     """The reason that answers are requested in spite of --fairness-propensity."""
     instead_of: dict[str, Any] = field(default_factory=dict)
     """The suite's own values of the arguments that the project overrides."""
+    _items_digest: str = ""
 
     @property
     def repetitions(self) -> int:
@@ -100,8 +113,29 @@ class Probe:
         return self.arguments.get("confidence", 0.95)  # type: ignore[no-any-return]  # checked when built
 
     @property
+    def expected(self) -> Mapping[str, Any]:
+        """The answers of a fair model, as a plan takes them: a distribution by grade, and ``icc``."""
+        return self.arguments.get("expected", {})  # type: ignore[no-any-return]  # checked when built
+
+    @property
     def harm(self) -> str:
         return str(self.arguments.get("harm", ""))
+
+    @property
+    def designed_items(self) -> list[ProbeItem]:
+        """All its items, before any filter or sample."""
+        return sorted([*self.items, *self.filtered, *self.reserve], key=lambda item: item.id)
+
+    @property
+    def items_digest(self) -> str:
+        """A digest of its items, measured or not: ids, sources, texts and groups."""
+        if not self._items_digest:
+            forms = [
+                [item.id, item.source, [_prompt_form(prompt) for prompt in item.prompts]]
+                for item in self.designed_items
+            ]
+            self._items_digest = digest(json.dumps(forms, default=str))[:16]
+        return self._items_digest
 
     def __repr__(self) -> str:
         return f"<probe {self.id}: {len(self.items):,} items>"
@@ -109,22 +143,28 @@ class Probe:
     def build(self, settings: Settings) -> None:
         """Make the items, or note why they cannot be made. Never raises for the user's mistakes."""
         try:
-            self.items = sorted(self._made_items(settings), key=lambda item: item.id)
+            usual = self.repetitions
+            size = sample_size(settings.profile, self.arguments.get("profiles", {}))
+            if size.repetitions is not None:
+                self.arguments = {**self.arguments, "repetitions": size.repetitions}
+            most = settings.sample or size.items
+            self.items = sorted(self._made_items(settings, most), key=lambda item: item.id)
             if not self.items:
                 raise FairnessError("its items are none: `items` must give at least one ProbeItem")
             self.attributes = frozenset(name for item in self.items for name in item.metadata)
             self.lint = lint_all(self.items)
             prompts = sum(len(item.prompts) for item in self.items)
-            self.declared = len(self.items), prompts * self.repetitions
+            self.declared = len(self.items), prompts * (usual if settings.profile == SMOKE else self.repetitions)
             everything = self.items
             self._keep_those_with(settings.where)
             kept = {item.id for item in self.items}
             self.filtered = [item for item in everything if item.id not in kept]
-            if settings.sample is not None and settings.sample < len(self.items):
+            sample = settings.sample or size.of_items(len(self.items), settings.profile)
+            if sample is not None and sample < len(self.items):
                 # All are put in order, so that a larger sample of the same seed holds the smaller one.
                 order = random.Random(f"{settings.seed}/{self.id}").sample(self.items, len(self.items))
-                self.items = sorted(order[: settings.sample], key=lambda item: item.id)
-                self.reserve = order[settings.sample :]
+                self.items = sorted(order[:sample], key=lambda item: item.id)
+                self.reserve = order[sample:]
         except FairnessError as error:
             self.error = f"probe {self.function.__name__}: {error}"
         except pytest.skip.Exception as skip:  # for missing data, as an example
@@ -134,10 +174,11 @@ class Probe:
         if self.error is not None:
             self.items = []
 
-    def _made_items(self, settings: Settings) -> list[ProbeItem]:
+    def _made_items(self, settings: Settings, sample: int | None) -> list[ProbeItem]:
         _check_arguments("probe", self.arguments, PROBE_ARGUMENTS, required="items")
         checked_repetitions(self.repetitions)
         checked_confidence(self.confidence)
+        checked_expected(self.expected)
         for name, grader in checked_graders(self.arguments.get("grade", DEFAULT_GRADERS)).items():
             if not isinstance(grader, str) and not hasattr(grader, "graders"):  # a judge stands for several graders
                 check_grader(name, grader)
@@ -146,7 +187,7 @@ class Probe:
         self.labels = self._read_labels()
         source = self.arguments["items"]
         if callable(source):
-            source = source(**_wanted(source, settings), **_start(self.arguments))
+            source = source(**_wanted(source, settings, sample), **_start(self.arguments))
         if not isinstance(source, Iterable):
             raise FairnessError(f"its items are {source!r}: `items` must be ProbeItems or a function that gives them")
         items: dict[str, ProbeItem] = {}
@@ -161,7 +202,59 @@ class Probe:
                     "give fewer, or allow more by --fairness-max-items"
                 )
             items[item.id] = item
-        return self._asking_likelihoods(list(items.values()), settings)
+        offering = self._offering_tools(list(items.values()))
+        self._check_prompts(offering)
+        asking = self._asking_likelihoods(offering, settings)
+        return self._in_formats(asking, settings) if self.arguments.get("formats") is not None else asking
+
+    def _offering_tools(self, items: list[ProbeItem]) -> list[ProbeItem]:
+        """Return the items with the tools of the mark in each prompt that has none of its own."""
+        given = self.arguments.get("tools")
+        if given is None:
+            return items
+        message = tools_message(read_tools(given))
+        return [
+            replace(
+                item,
+                prompts=[
+                    prompt if prompt.tools else replace(prompt, messages=(message, *prompt.messages))
+                    for prompt in item.prompts
+                ],
+            )
+            for item in items
+        ]
+
+    def _check_prompts(self, items: list[ProbeItem]) -> None:
+        """Raise `FairnessError` for a prompt that a grader cannot grade an answer to, before it is asked."""
+        for name, grader in self.arguments.get("grade", DEFAULT_GRADERS).items():
+            check = getattr(grader, "check_prompt", lambda _: None)
+            try:
+                for prompt in (prompt for item in items for prompt in item.prompts):
+                    check(prompt)
+            except FairnessError as error:
+                raise FairnessError(f"the grader of {name!r}: {error}") from None
+
+    def _in_formats(self, items: list[ProbeItem], settings: Settings) -> list[ProbeItem]:
+        """Return the items in their answer formats, whose variants become the crossed factor where there is none.
+
+        Probabilities are those of the first words of an answer, so --fairness-propensity asks without formats.
+        """
+        formats = Formats.of(self.arguments["formats"])
+        if self.is_propensity and settings.propensity:
+            return items
+        from pytest_fairness.graders.choice import Choice
+        from pytest_fairness.graders.yes_no import YesNo
+
+        for name, grader in checked_graders(self.arguments.get("grade", DEFAULT_GRADERS)).items():
+            if not isinstance(grader, Choice | YesNo) or self.is_propensity:
+                raise FairnessError(
+                    f"formats need answers that Choice() or YesNo() reads in each, and the grader of {name!r} is "
+                    f"{grader!r:.60}: leave out `formats`"
+                )
+        made = formats.applied_to(items)
+        if self.arguments.get("crossed") is None:
+            self.arguments = {**self.arguments, "crossed": VARIANT}
+        return made
 
     def _asking_likelihoods(self, items: list[ProbeItem], settings: Settings) -> list[ProbeItem]:
         """Return the items as their graders have them asked: for probabilities of options, or for answers.
@@ -214,10 +307,28 @@ class Probe:
                 raise FairnessError("--fairness-where: no item has all of these values")
 
 
+def _prompt_form(prompt: Prompt) -> tuple[str, list[tuple[str, str]]]:
+    return prompt_digest(prompt.messages), sorted((str(name), str(group)) for name, group in prompt.groups.items())
+
+
 def checked_repetitions(given: object) -> int:
     """Return the attempts per prompt. Raises `FairnessError` for an invalid number."""
     if not isinstance(given, int) or isinstance(given, bool) or not 1 <= given <= MOST_REPETITIONS:
         raise FairnessError(f"repetitions is {given!r}: it must be a whole number from 1 to {MOST_REPETITIONS:,}")
+    return given
+
+
+def checked_expected(given: object) -> Mapping[str, Any]:
+    """Return the answers that are expected of a fair model. Raises `FairnessError` for what are none."""
+    if not isinstance(given, Mapping):
+        raise FairnessError(f"expected is {given!r:.60}: write expected={{'grade': {{value: share}}}}")
+    for name, shares in given.items():
+        numbers = list(shares.values()) if isinstance(shares, Mapping) else [shares]
+        are_shares = all(isinstance(n, int | float) and not isinstance(n, bool) and 0 <= n <= 1 for n in numbers)
+        if not numbers or not are_shares or sum(numbers) > 1 + 1e-9:
+            raise FairnessError(
+                f"expected: {name} is {shares!r:.60}: write the share of true, or {{value: share}} of at most 1 in all"
+            )
     return given
 
 
@@ -245,15 +356,15 @@ def checked_confidence(given: object) -> float:
     return given
 
 
-def _wanted(source: Callable[..., object], settings: Settings) -> dict[str, object]:
+def _wanted(source: Callable[..., object], settings: Settings, sample: int | None) -> dict[str, object]:
     """Return the arguments that an item function takes: ``data``, and ``count`` for a sample above its default."""
     parameters = inspect.signature(source).parameters
     given: dict[str, object] = {}
     if "data" in parameters:
         given["data"] = make_data_folders(settings)
     usual = parameters["count"].default if "count" in parameters else None
-    if isinstance(usual, int) and settings.sample is not None and settings.sample > usual:
-        given["count"] = settings.sample
+    if isinstance(usual, int) and sample is not None and sample > usual:
+        given["count"] = sample
     return given
 
 
@@ -317,7 +428,7 @@ def threshold_probe(function: Callable[..., object]) -> Callable[..., object]:
         raise FairnessError(f"threshold {function.__name__}: its probe is {probe!r}, which is not marked as a probe")
     threshold_scale(function)
     title = arguments.get("title")
-    if title is not None and (fault := _title_fault(title)):
+    if title is not None and (fault := title_fault(title)):
         raise FairnessError(
             f"threshold {function.__name__}: its title {fault}: "
             f"write one line of 1 to {LONGEST_TITLE} characters, such as title='Women and men advance alike'"
@@ -329,16 +440,7 @@ def declared_title(function: object) -> str:
     """Return the title that a threshold's mark gives; empty where it gives none, or an invalid one."""
     mark = mark_of(function, "threshold")
     title = None if mark is None else mark.kwargs.get("title")
-    return title.strip() if isinstance(title, str) and not _title_fault(title) else ""
-
-
-def _title_fault(title: object) -> str:
-    """Return what is wrong with a title; empty where nothing is."""
-    if not isinstance(title, str) or not title.strip():
-        return f"is {title!r:.60}"
-    if len(title.strip()) > LONGEST_TITLE:
-        return f"has {len(title.strip()):,} characters"
-    return "" if title.strip().isprintable() else f"is {title!r}, with a line break or a control character"
+    return title.strip() if isinstance(title, str) and not title_fault(title) else ""
 
 
 def threshold_scale(function: Callable[..., object]) -> MarkScale | None:

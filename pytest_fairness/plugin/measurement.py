@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,6 +21,7 @@ from pytest_fairness.plugin.identity import CollectionError
 from pytest_fairness.plugin.judges import judged_by, with_judges
 from pytest_fairness.plugin.markers import DEFAULT_GRADERS, check_grader, checked_graders
 from pytest_fairness.plugin.named_runs import conditions
+from pytest_fairness.plugin.profiles import SMOKE
 from pytest_fairness.plugin.sequential_looks import Look, declared_clusters, planned
 from pytest_fairness.plugin.session import SESSION
 from pytest_fairness.plugin.shard_hooks import defer_to_others
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from pytest_fairness.core.items import Prompt
     from pytest_fairness.core.protocols import BatchGrader, Grader, ItemGrader
     from pytest_fairness.engine.probe_sample import ProbeSample
+    from pytest_fairness.plugin.earlier_answers import EarlierAnswers
     from pytest_fairness.plugin.markers import Probe
     from pytest_fairness.stats.measured import Measured
     from pytest_fairness.store.looks import StoredLook
@@ -150,6 +153,13 @@ class LazyMeasured:
         return {texts[reason]: count for reason, count in counts.most_common()}
 
     @property
+    def served_by(self) -> list[str]:
+        """The models that the provider says have answered the sample that was last looked at."""
+        attempts = self._attempts_at.get(self.look.number, ())
+        names = {graded.attempt.answer.served_by for graded in attempts if graded.attempt.answer is not None}
+        return sorted(filter(None, names))
+
+    @property
     def first_attempts(self) -> int:
         """The number of attempts of the first look's sample."""
         prompts = sum(len(item.prompts) for item in self.probe.items)
@@ -192,9 +202,9 @@ class LazyMeasured:
         attempts = self._attempts_at[self.look.number]
         prompts = {id(graded.prompt): graded.prompt for graded in attempts}
         digests = {key: prompt_digest(prompt.messages) for key, prompt in prompts.items()}
-        return digest(
-            "\n".join(sorted(f"{graded.item.id} {digests[id(graded.prompt)]} {_answer(graded)}" for graded in attempts))
-        )
+        lines = sorted(f"{graded.item.id} {digests[id(graded.prompt)]} {_answer(graded)}" for graded in attempts)
+        # The same answers under another history are another estimate.
+        return digest("\n".join([*lines, *(sample.model_key for sample in self._history.samples)]))
 
     def extends(self, run: str) -> bool:
         """Return whether the sample of the first look holds all answers of an earlier run, as that run had them."""
@@ -215,8 +225,15 @@ class LazyMeasured:
         return str(getattr(self.subject, "unversioned", ""))
 
     @property
+    def is_smoke(self) -> bool:
+        """Return whether the run's profile is `smoke`, whatever suites or other options make of its size."""
+        return self._fairness.settings.profile == SMOKE
+
+    @property
     def is_tryout(self) -> bool:
-        """Return whether the sample is under a quarter of the declared one, at the last of its looks too."""
+        """Return whether the sample is that of a smoke run, or under a quarter of the declared one at all looks."""
+        if self.is_smoke:
+            return True
         if self.look.anytime is not None:  # its intervals hold at every size
             return False
         items = len({graded.item.id for graded in self._attempts_at[self.look.number]})
@@ -311,7 +328,7 @@ class LazyMeasured:
             self.subject.name,
             self.subject.key,
             attempts,
-            self.arguments | {"calibration": labels} if (labels := self._labels(attempts)) else self.arguments,
+            self.arguments | {"calibration": labels} if (labels := self.labels_of(attempts)) else self.arguments,
             self.fingerprints,
             self.extremes,
             self._fairness.settings.judge,
@@ -326,18 +343,32 @@ class LazyMeasured:
 
         from pytest_fairness.stats.measured import Measured
 
-        arguments = {**self.arguments, "calibration": self._labels(attempts)}
+        arguments = {**self.arguments, "calibration": self.labels_of(attempts)}
         alike = conditions(self.subject.name, self.fingerprints, self._fairness.settings.judge)
-        return Measured(attempts, extremes=self.extremes, conditions=alike, **arguments)
+        earlier = self._history
+        extremes = earlier.extremes(self.extremes)
+        return Measured(attempts, extremes=extremes, conditions=alike, history=earlier.attempts, **arguments)
 
-    def _labels(self, attempts: Sequence[GradedAttempt]) -> Sequence[Mapping[str, Any]]:
+    @cached_property
+    def _history(self) -> EarlierAnswers:
+        """The answers of other models to all items that the samples of the looks are drawn from."""
+        from pytest_fairness.plugin.earlier_answers import EarlierAnswers, earlier_answers
+
+        if not self._fairness.settings.adjust:
+            return EarlierAnswers()
+        runs, key = self._fairness.store.runs, self.subject.key
+        return earlier_answers(runs, self._fairness.settings.adjust, self.probe, key, list(self.graders))
+
+    def labels_of(self, attempts: Sequence[GradedAttempt]) -> Sequence[Mapping[str, Any]]:
         """Return a human's labels of this sample's grades, if any."""
         if not self.probe.labels:
             return ()
         from pytest_fairness.stats.calibration.labels import of_run
 
         answers = {
-            graded.attempt.key: graded.attempt.answer.text for graded in attempts if graded.attempt.answer is not None
+            graded.attempt.key: graded.attempt.answer.transcript
+            for graded in attempts
+            if graded.attempt.answer is not None
         }
         return of_run(self.probe.labels, self.subject.name, answers)
 
@@ -366,7 +397,7 @@ class LazyMeasured:
             measured = {item.id for item in items}
             reserve = [item for item in self.probe.reserve if item.id not in measured]
             settings = self._fairness.settings
-            given = {" ".join(settings.filters): self.probe.filtered, f"--fairness-sample={settings.sample}": reserve}
+            given = {" ".join(settings.filters): self.probe.filtered, settings.sampling: reserve}
             self._described[self.look] = left_out(given, items)
         return self._described[self.look]
 
@@ -377,7 +408,7 @@ class LazyMeasured:
 
 
 def _answer(graded: GradedAttempt) -> str:
-    return graded.attempt.answer.text if graded.attempt.answer else repr(graded.attempt.error)
+    return graded.attempt.answer.transcript if graded.attempt.answer else repr(graded.attempt.error)
 
 
 def _extremes(grader: Any) -> Callable[[Prompt], Sequence[Any]] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 
 import pytest
 
@@ -109,7 +109,7 @@ class MeasurementHooks:
             return
         from pytest_fairness.plugin import outputs
         from pytest_fairness.plugin.agreements import find_agreements
-        from pytest_fairness.report.results import compile_results
+        from pytest_fairness.report.results import compile_results, with_distinct_titles
 
         run = self._fairness.run
         stored = self._fairness.store.runs.expected_thresholds(run) if has_run else {}
@@ -132,10 +132,18 @@ class MeasurementHooks:
             find_agreements(self._fairness.store.runs, run, rows) if has_run else [],
         )
         results = compile_results(
-            metadata, rows, totals, redact, metrics=metrics, searches=searches, agreements=agreements
+            metadata,
+            rows,
+            totals,
+            redact,
+            metrics=metrics,
+            searches=searches,
+            agreements=agreements,
+            acceptances=self._fairness.acceptances.results(rows),
+            clauses=self._fairness.clauses,
         )
         outputs.add_to_junit(state.config, results)
-        self._results = None if is_deferred or state.is_refused else results
+        self._results = None if is_deferred or state.is_refused else with_distinct_titles(results)
         # Where nothing is worth a report, the one of the last run stays.
         has_report = has_measured and not is_deferred
         has_report = has_report and (has_judged or not state.is_stopped or settings.is_report_requested)
@@ -163,8 +171,16 @@ class MeasurementHooks:
             reporter.ensure_newline()
             reporter.write_line(line)
 
+    def write_releases(self, reporter: pytest.TerminalReporter) -> None:
+        """Write the verdict on each model below everything else."""
+        from pytest_fairness.plugin import terminal_summary
+
+        if self._results is not None:
+            terminal_summary.write_releases(reporter, self._results)
+
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         from pytest_fairness.plugin import terminal_summary
+        from pytest_fairness.plugin.decision_summary import write_decisions
 
         state = self._state
         state.write_problem(terminalreporter)
@@ -174,5 +190,20 @@ class MeasurementHooks:
             for line in self._written:
                 terminalreporter.write_line(line)
             return
+        write_decisions(terminalreporter, self._results.acceptances or ())
         last = unjudged_lines(state.config, self._results, stopped=state.is_stopped)
         terminal_summary.write_summary(terminalreporter, self._results, causes, self._written, last)
+
+
+class ReleaseHooks:
+    """Writes the verdict on the release below the sections of all other plugins."""
+
+    def __init__(self, measurement: MeasurementHooks) -> None:
+        self._measurement = measurement
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> Generator[None]:
+        try:
+            return (yield)
+        finally:
+            self._measurement.write_releases(terminalreporter)

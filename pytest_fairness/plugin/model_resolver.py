@@ -81,6 +81,15 @@ class ModelResolver:
         prompts = {model.name: system_prompt_of(model) for model in self._models.values()}
         return {name: f"{prompt.file} ({prompt.digest[:12]})" for name, prompt in sorted(prompts.items()) if prompt}
 
+    def name_of(self, key: str) -> str:
+        """Return the name that the options give the model with this key; the key of any other model.
+
+        Every process of a run knows the options, so results do not depend on how tests are distributed.
+        """
+        settings = self._context.settings
+        models = [self.named(name) for name in (*settings.models, settings.judge) if name]
+        return next((model.name for model in models if model.key == key), key)
+
     def price_of(self, model: Model) -> tuple[float, float] | None:
         """Return the USD per million input and output tokens in this run; None where they are unknown."""
         from pytest_fairness.core.batch_api import DISCOUNT, batches_of

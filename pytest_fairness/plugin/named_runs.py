@@ -40,7 +40,7 @@ def with_named_runs(settings: Settings, worker_input: Mapping[str, Any]) -> Sett
         StoreError: A name matches no run, or several; one line.
     """
     named = {"baseline": settings.baseline, "certify": settings.certify}
-    if not any(named.values()):
+    if not any(named.values()) and not settings.adjust:
         return settings
     with earlier_runs(settings.store) as runs:
         ids = {name: worker_input.get(f"fairness_{name}") or (text and runs.find(text)) for name, text in named.items()}
@@ -49,7 +49,18 @@ def with_named_runs(settings: Settings, worker_input: Mapping[str, Any]) -> Sett
         models = settings.models
         if ids["certify"] and not models:
             models = tuple(dict.fromkeys(named_models(runs, ids["certify"])))
-    return replace(settings, models=models, baseline=ids["baseline"], certify=ids["certify"])
+        adjust = tuple(worker_input.get("fairness_adjust") or _adjusting_runs(runs, settings))
+    return replace(settings, models=models, baseline=ids["baseline"], certify=ids["certify"], adjust=adjust)
+
+
+def _adjusting_runs(runs: Runs, settings: Settings) -> list[str]:
+    """Return the ids of the runs of ``--fairness-adjust``, in order."""
+    if LATEST in settings.adjust:  # a run that is resumed would take itself
+        raise StoreError("--fairness-adjust latest: name earlier runs by their ids, which a resumed run has too")
+    ids = [runs.find(text) for text in settings.adjust]
+    if settings.run in ids:
+        raise StoreError(f"--fairness-adjust {settings.run}: a run does not adjust itself, name earlier ones")
+    return list(dict.fromkeys(ids))
 
 
 @contextmanager

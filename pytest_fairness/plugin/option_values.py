@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.formatting import age
+from pytest_fairness.plugin.profiles import CONCLUSIONS
 from pytest_fairness.plugin.shards import Shard, ci_run
 from pytest_fairness.store.location import LATEST, StoreLocation, parse_location
 
@@ -106,6 +107,11 @@ def invocation_path(text: str, folders: RunFolders) -> Path:
     return folders.invocation / Path(text).expanduser()
 
 
+def home_path(text: str, folders: RunFolders) -> Path:
+    """Return a path relative to the folder of the ini file."""
+    return folders.home / Path(text).expanduser()
+
+
 def report_path(text: str, folders: RunFolders) -> Path | None:
     """Return the path of the HTML report; None for ``none``. The default lies in the home folder."""
     if text == "none":
@@ -124,6 +130,13 @@ def max_age(text: str, _: RunFolders) -> float:
         return age(text)
     except ValueError as error:
         raise OptionValueError(text, str(error)) from None
+
+
+def accepted_outcome(text: str, _: RunFolders) -> str:
+    """Return what becomes of a test whose verdict was accepted."""
+    if text not in ("pass", "fail"):
+        raise OptionValueError(text, "write pass or fail")
+    return text
 
 
 def batch_mode(text: str, _: RunFolders) -> BatchMode:
@@ -180,6 +193,13 @@ def assumptions(text: str, _: RunFolders) -> dict[str, float]:
             ranges = ", ".join(f"{name}={low:g} to {high:g}" for name, (low, high) in _RANGES.items())
             raise OptionValueError(part, f"it takes {ranges}", verb="holds")
     return DEFAULT_ASSUMPTIONS | numbers
+
+
+def profile(text: str, _: RunFolders) -> str:
+    """Return the name of a profile."""
+    if text not in CONCLUSIONS:
+        raise OptionValueError(text, did_you_mean(text, CONCLUSIONS))
+    return text
 
 
 def prices(texts: Sequence[str], _: RunFolders) -> dict[str, tuple[float, float]]:

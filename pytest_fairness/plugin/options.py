@@ -165,6 +165,20 @@ class Options:
         "Run that the `baseline` fixture holds: its id, the beginning of its id, or `latest`",
         "RUN", repeat=True, needs_probe=True,
     )  # fmt: skip
+    accepted: str = declare(
+        "What becomes of a test whose verdict fairness-accepted.toml accepts: `pass` reports it as accepted, "
+        "`fail` lets it fail",
+        "pass|fail", default="pass", parse=values.accepted_outcome,
+    )  # fmt: skip
+    evidence: Path | None = declare(
+        "TOML file with clauses of laws and standards that the table of evidence has besides those of this package",
+        "PATH", parse=values.home_path,
+    )  # fmt: skip
+    adjust: tuple[str, ...] = declare(
+        "Earlier run whose models' answers to all items adjust the estimates of a sample, where that makes their error "
+        "smaller: its id, or the beginning of its id (repeatable)",
+        "RUN", many=True, parse=values.unique, requires="sample", repeat="sample", needs_probe=True,
+    )  # fmt: skip
     certify: str | None = declare(
         "Make no model calls: report how often the thresholds err on the answers of this run, or of `latest`",
         "RUN", excludes=("shard",),
@@ -212,6 +226,11 @@ class Options:
         "receives N where it makes fewer by default",
         "N", type=int, check=whole_number(1, 1_000_000), repeat=True, needs_probe=True,
     )  # fmt: skip
+    profile: str = declare(
+        "How much of each probe is measured: `smoke` a fifth of its items at most, once, as a try-out; `gate` what its "
+        "suite declares; `audit` what its suite declares for audits",
+        "smoke|gate|audit", default="gate", parse=values.profile, repeat=True, needs_probe=True,
+    )  # fmt: skip
     max_items: int = declare(
         "The most items that a probe may have, in case a generator of them has no end",
         "N", type=int, check=whole_number(1), default=100_000,
@@ -227,7 +246,7 @@ class Options:
         needs_probe=True,
     )  # fmt: skip
     """Values by the name of the attribute: of probes whose items have it, items with one of them are measured."""
-    seed: int = declare("Seed of random draws: samples and simulations", "N", type=int, default=0, repeat="sample")
+    seed: int = declare("Seed of random draws: samples and simulations", "N", type=int, default=0, repeat=True)
     concurrency: int | None = declare(
         "Maximum concurrent requests per model; of a local model or an application, per process (default: 32; "
         "of an application 1, or its attribute `fairness_concurrency`)",

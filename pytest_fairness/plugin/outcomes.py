@@ -1,30 +1,32 @@
-"""Verdicts in pytest's own reports: the flaky outcome, and rows gathered in one place."""
+"""Verdicts in pytest's own reports: the flaky and accepted outcomes, and rows gathered in one place."""
 
 from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from pytest_fairness.core.acceptance_results import ACCEPTED
 from pytest_fairness.core.results import (
     ExpectedThreshold,
     MetricResult,
     SampleCounts,
-    SearchResult,
     ThresholdResult,
     Unjudged,
 )
+from pytest_fairness.core.search_results import SearchResult
 from pytest_fairness.plugin.failure_causes import CAUSE, CauseCounts
 from pytest_fairness.plugin.flips import properties as search_properties
 from pytest_fairness.plugin.identity import model_source, sample_of
 from pytest_fairness.plugin.measurement import STOPPED, LazyMeasured
 from pytest_fairness.plugin.shard_hooks import DEFERRED
 from pytest_fairness.plugin.threshold_rows import PREFIX, from_properties
-from pytest_fairness.plugin.thresholds import FLAKY, METRICS, is_threshold
+from pytest_fairness.plugin.thresholds import EXCUSE, METRICS, is_threshold
 from pytest_fairness.report.release import not_judged
 
 _LONGEST = 500
@@ -39,7 +41,10 @@ SUBJECT = PREFIX + "subject"
 
 
 def annotate_report(item: pytest.Item, report: pytest.TestReport) -> None:
-    """Make a flaky threshold's report read so, and let its estimates travel with it; note why one was not judged."""
+    """Make the report of a flaky or accepted threshold read so; note why one was not judged.
+
+    Its estimates travel with its report.
+    """
     if not report.passed and is_threshold(item) and not _has_properties(item):
         # Of the test, not of this report, which would be taken for a row: a JUnit file has them from the last report.
         reason = unjudged_fields(report)
@@ -51,13 +56,14 @@ def annotate_report(item: pytest.Item, report: pytest.TestReport) -> None:
         report.user_properties.append((ESTIMATES, json.dumps([metric.to_json() for metric in metrics])))
     report.user_properties += search_properties(item)
     if subject := _subject(item):
-        report.user_properties.append((SUBJECT, json.dumps([model_source(item), subject])))
-    flaky = item.stash.get(FLAKY, None)
-    if flaky is not None and report.outcome == "passed" and not hasattr(report, "wasxfail"):
+        # pytest keeps all reports, and nearly all have the same.
+        report.user_properties.append((SUBJECT, sys.intern(json.dumps([model_source(item), subject]))))
+    excuse = item.stash.get(EXCUSE, None)
+    if excuse is not None and report.outcome == "passed" and not hasattr(report, "wasxfail"):
         # Any other outcome or form breaks the terminal or JUnit; "passed" would hide it there.
         report.outcome = "skipped"
         path, line, _ = item.location
-        report.longrepr = (path, line or 0, flaky)
+        report.longrepr = (path, line or 0, excuse)
 
 
 def _has_properties(item: pytest.Item) -> bool:
@@ -65,12 +71,15 @@ def _has_properties(item: pytest.Item) -> bool:
 
 
 def status(report: pytest.TestReport) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
-    """Category, letter and word of a flaky threshold; None for every other report."""
+    """Category, letter and word of a flaky or accepted threshold; None for every other report."""
     if report.when != "call" or not report.skipped or hasattr(report, "wasxfail"):
         return None
-    if (PREFIX + "verdict", "undecided") not in report.user_properties:
+    properties = dict(report.user_properties)
+    if properties.get(PREFIX + "verdict") not in ("unfair", "undecided"):
         return None
-    return "flaky", "~", ("FLAKY", {"yellow": True})
+    if properties.get(PREFIX + "flaky"):
+        return "flaky", "~", ("FLAKY", {"yellow": True})
+    return ACCEPTED, "a", ("ACCEPTED", {"yellow": True})
 
 
 class ThresholdOutcomes:
@@ -82,8 +91,8 @@ class ThresholdOutcomes:
         self._measured: dict[str, Mapping[str, Any]] = {}
         self._excuses: dict[str, Unjudged] = {}
         """Why tests have no result of their own."""
-        self._subjects: dict[str, str] = {}
-        """Models' names by what makes them: a threshold that errors, or never runs, tells none."""
+        self._subjects: dict[str, None] = {}
+        """What makes models, and their names, as reports carry them: a threshold that errors has none."""
         self.causes = CauseCounts()
         self.failures = 0
 
@@ -93,11 +102,12 @@ class ThresholdOutcomes:
             return
         if report.failed:
             self.failures += 1
+        if report.passed and report.when != "call":  # all that is read of it is in the report of the call
+            return
         self.causes.add(report)
         properties = dict(report.user_properties)
         if SUBJECT in properties:
-            source, subject = json.loads(str(properties[SUBJECT]))
-            self._subjects[source] = subject
+            self._subjects[str(properties[SUBJECT])] = None
         ours = (SUBJECT, CAUSE, ESTIMATES)
         foreign = [(name, value) for name, value in properties.items() if name.startswith(PREFIX) and name not in ours]
         if report.when == "call" and foreign:
@@ -174,10 +184,11 @@ class ThresholdOutcomes:
 
         A threshold of a file that could not be read is about the only model of the run, if there is but one.
         """
-        models = {*self._subjects.values(), *(row.model for row in self._rows.values())}
+        subjects: dict[str, str] = dict(map(json.loads, self._subjects))
+        models = {*subjects.values(), *(row.model for row in self._rows.values())}
         only = models.pop() if len(models) == 1 else ""
         return {
-            test: replace(threshold, model=self._subjects.get(threshold.model_source, threshold.model or only))
+            test: replace(threshold, model=subjects.get(threshold.model_source, threshold.model or only))
             for test, threshold in expected.items()
         }
 
@@ -218,8 +229,8 @@ def _subject(item: pytest.Item) -> str | None:
 
 
 def _outcome(report: pytest.TestReport) -> str:
-    if status(report) is not None:
-        return "flaky"
+    if (excused := status(report)) is not None:
+        return excused[0]
     if hasattr(report, "wasxfail"):
         return "xfailed" if report.skipped else "xpassed"
     return report.outcome

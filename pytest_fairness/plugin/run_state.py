@@ -60,6 +60,8 @@ class RunState:
         try:
             refuse_unknown_tests(self.fairness, items)
             self.fairness.overrides.resolve()
+            self.fairness.acceptances.check()
+            self.fairness.check_clauses()
             self.work.notes += check_options(self.fairness, items)
         except FairnessError as error:
             return str(error)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_fairness.core.results import RunResults
+from pytest_fairness.plugin.acceptances import Acceptances
 from pytest_fairness.plugin.backend import Backend
 from pytest_fairness.plugin.executor import Executor
 from pytest_fairness.plugin.failure_causes import Causes
@@ -20,6 +21,7 @@ from pytest_fairness.plugin.settings import Settings
 from pytest_fairness.plugin.work_plan import WorkPlan
 
 if TYPE_CHECKING:
+    from pytest_fairness.core.evidence import Clause
     from pytest_fairness.engine.engine import Engine
     from pytest_fairness.store.store import Store
 
@@ -81,6 +83,21 @@ class FairnessSession:
     @cached_property
     def overrides(self) -> ThresholdOverrides:
         return ThresholdOverrides(self.settings.root)
+
+    @cached_property
+    def acceptances(self) -> Acceptances:
+        return Acceptances(self.settings)
+
+    @cached_property
+    def clauses(self) -> list[Clause]:
+        """The evidence map. Raises `FairnessError`, with file and line, for a malformed file of the project."""
+        from pytest_fairness.core.evidence import read_clauses
+
+        return read_clauses(self.settings.evidence)
+
+    def check_clauses(self) -> None:
+        """Read the evidence map, before the first test runs."""
+        _ = self.clauses
 
     @cached_property
     def probes(self) -> Probes:

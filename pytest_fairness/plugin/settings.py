@@ -63,6 +63,11 @@ class Settings(Options):
         return arguments
 
     @property
+    def sampling(self) -> str:
+        """The argument that sets how many items of a probe are measured."""
+        return f"--fairness-sample={self.sample}" if self.sample else f"--fairness-profile={self.profile}"
+
+    @property
     def filters(self) -> list[str]:
         """Arguments that select items by their attributes."""
         return BY_NAME["where"].arguments(self.where, None)

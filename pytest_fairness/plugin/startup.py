@@ -18,7 +18,7 @@ from pytest_fairness.plugin.common_hooks import (
 )
 from pytest_fairness.plugin.declarative import DeclaredFiles
 from pytest_fairness.plugin.markers import MARKS
-from pytest_fairness.plugin.measurement_hooks import MeasurementHooks
+from pytest_fairness.plugin.measurement_hooks import MeasurementHooks, ReleaseHooks
 from pytest_fairness.plugin.option_values import names_in
 from pytest_fairness.plugin.options import given_options
 from pytest_fairness.plugin.run_context import RunContext
@@ -115,7 +115,7 @@ def _run_hooks(state: RunState) -> list[object]:
     measurement = MeasurementHooks(state, selection)
     if not state.is_worker:
         common.append(CrashedThresholdReruns(state.fairness))
-    return [*common, measurement, SessionEndHooks(state, measurement.conclude)]
+    return [*common, measurement, ReleaseHooks(measurement), SessionEndHooks(state, measurement.conclude)]
 
 
 def _dry_run_kind(state: RunState) -> tuple[str, type[JsonRecord], Any] | None:

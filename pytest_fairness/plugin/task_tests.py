@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import pytest
 
 from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.formatting import LONGEST_TITLE
 from pytest_fairness.plugin.compat import MadeModule
-from pytest_fairness.plugin.markers import LONGEST_TITLE
 from pytest_fairness.plugin.task_thresholds import HarnessTask, TaskThreshold
 
 SOURCE = "source"

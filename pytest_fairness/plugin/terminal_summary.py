@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import pytest
 
-from pytest_fairness.core.formatting import bounds_of, decimals, number
+from pytest_fairness.core.formatting import bounds_of, decimals, format_subject, number
 from pytest_fairness.core.marks import NOT_MARKED
-from pytest_fairness.core.results import MarkResult, RunResults, SearchResult, ThresholdResult
+from pytest_fairness.core.results import MarkResult, RunResults, ThresholdResult
+from pytest_fairness.core.search_results import SearchResult
+from pytest_fairness.plugin.compat import terminal_width
 from pytest_fairness.plugin.failure_causes import CauseCounts
 from pytest_fairness.plugin.outcomes import UNJUDGED, in_line
+from pytest_fairness.plugin.terminal_text import pad, wrapped
 from pytest_fairness.report import phrases
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.release import NOT_JUDGED, NOT_SELECTED, reason_of, sentence
-from pytest_fairness.report.severity import worst_first
+from pytest_fairness.report.severity import WORST_FIRST, worst_first
 
 COLORS = {
     "fair": {"green": True},
@@ -47,15 +49,18 @@ def write_summary(
     releases = {line.model: line for line in results.release}
     for model, of_model in by_model(results.thresholds).items():
         reporter.write_sep("=", escape_controls(f"fairness: {model}"))
-        for line, row in table(of_model, width):
+        release = releases[of_model[0].model]
+        for line in wrapped(sentence(release), width):
+            reporter.write_line(line, bold=True, **COLORS[release.verdict])
+        if step := phrases.next_step(release):
+            for line in wrapped(f"next: {step}", width):
+                reporter.write_line(line)
+        for line, row in table(of_model, width, causes):
             reporter.write_line(line, **({"bold": True} if row is None else COLORS[row.verdict]))
         for line in notes(of_model, width, causes):
             reporter.write_line(line)
         for line in marks(results.marks, of_model[0].model, width):
             reporter.write_line(line)
-        release = releases[of_model[0].model]
-        for line in wrapped(sentence(release), width):
-            reporter.write_line(line, **COLORS[release.verdict])
     write_searches(reporter, results.searches, width)
     for line in [*closing(results, width), *written]:
         reporter.write_line(line)
@@ -64,37 +69,75 @@ def write_summary(
             reporter.write_line(line, yellow=True)
 
 
-def table(rows: Sequence[ThresholdResult], width: int) -> Iterator[tuple[str, ThresholdResult | None]]:
+def write_releases(reporter: pytest.TerminalReporter, results: RunResults) -> None:
+    """Write the verdict on each model, the worst last: the line that decides is the one above pytest's own."""
+    width = reporter.config.get_terminal_writer().fullwidth
+    for release in sorted(results.release, key=lambda line: WORST_FIRST.index(line.verdict), reverse=True):
+        for line in wrapped(f"{release.model or 'no model'}: {sentence(release)}", width, ""):
+            reporter.write_line(line, bold=True, **COLORS[release.verdict])
+
+
+def table(
+    rows: Sequence[ThresholdResult], width: int, causes: CauseCounts
+) -> Iterator[tuple[str, ThresholdResult | None]]:
     """Yield the lines of one model's thresholds, worst first in each suite, each with its row; headings have none.
 
-    A title is never cut: where it is wider than its column, the numbers stand on the line below. Reasons follow on
-    lines of their own. What the user did not select is left to them.
+    A title is never cut: where it is wider than its column, the numbers stand on the line below, and where these are
+    wider than the terminal, they are wrapped. Below follow counts, and what the threshold alone needs. What the user
+    did not select is left out.
     """
     rows = worst_first(row for row in rows if not _is_not_selected(row))
     if not rows:
         return
+    shared = _shared_advice(_undecided(rows, causes))
     digits = max(map(_decimals, rows))
     titles = [escape_controls(row.threshold) for row in rows]
-    cells = [(_estimate(row, digits), bounds_of(row) or "-", row.mark or NOT_MARKED, _verdict(row)) for row in rows]
+    values = max(len(_value(row, digits)) for row in rows)
+    cells = [
+        (_estimate(row, digits, values), bounds_of(row) or "-", row.mark or NOT_MARKED, _verdict(row)) for row in rows
+    ]
     heads = (f"estimate ({_level(rows)} CI)", "bounds", "mark", "verdict")
     widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
     room = width - 1 - len(_INDENT) - sum(2 + size for size in widths)
-    column = max(len("threshold"), min(room, max(map(len, titles))))
+    column = max(len("threshold"), min(room, max(map(terminal_width, titles))))
+    is_narrow = column > room
 
-    def line(title: str, numbers: Sequence[str]) -> str:
+    def line(title: str, numbers: Sequence[str]) -> list[str]:
+        if is_narrow:
+            return wrapped(", ".join(numbers), width, 2 * _INDENT, 2 * _INDENT)
         texts = zip((title, *numbers), (column, *widths), strict=True)
-        return (_INDENT + "  ".join(text.ljust(size) for text, size in texts)).rstrip()
+        return [(_INDENT + "  ".join(pad(text, size) for text, size in texts)).rstrip()]
 
-    yield line("threshold", heads), None
+    for text in line("threshold", heads):
+        yield text, None
     for suite in dict.fromkeys(row.suite for row in rows):
-        yield f" {escape_controls(suite)}", None
+        yield f" {escape_controls(suite) or 'no suite'}", None
         for row, title, numbers in zip(rows, titles, cells, strict=True):
             if row.suite != suite:
                 continue
-            if len(title) > column:
-                for part in textwrap.wrap(title, width - 1, initial_indent=_INDENT, subsequent_indent=2 * _INDENT):
-                    yield part, row
-            yield line(title if len(title) <= column else "", numbers), row
+            fits = not is_narrow and terminal_width(title) <= column
+            for text in () if fits else wrapped(title, width, _INDENT, 2 * _INDENT):
+                yield text, row
+            for text in line(title if fits else "", numbers):
+                yield text, row
+            for detail in _details(row, shared):
+                for text in wrapped(detail, width, 2 * _INDENT, 3 * _INDENT):
+                    yield text, row
+
+
+def _details(row: ThresholdResult, shared: Collection[str]) -> Iterator[str]:
+    """Yield what belongs to one threshold alone: what was compared, counts, what it needs, looks and remarks."""
+    if row.verdict in ("unfair", "undecided"):
+        yield "; ".join(filter(None, (format_subject(row), phrases.tallies(row))))
+    if row.verdict == "undecided":
+        yield from (part for part in row.advice.split("; ") if part and part not in shared)
+    looks = row.looks
+    if looks and looks.of > 1 and row.estimate is not None:
+        yield (
+            f"look {looks.number} of {looks.of} ({row.items:,} items, {row.attempts:,} attempts), "
+            f"evaluated at {(row.confidence or 0.95) * 100:.4g}% confidence"
+        )
+    yield from phrases.remarks(row)
 
 
 def _is_not_selected(row: ThresholdResult) -> bool:
@@ -112,26 +155,13 @@ def write_causes(reporter: pytest.TerminalReporter, causes: CauseCounts, width: 
 
 
 def notes(rows: Sequence[ThresholdResult], width: int, causes: CauseCounts) -> Iterator[str]:
-    """Yield notes on a model's thresholds: looks, overrides, sizes that would decide them, and judges. Notes with a
-    section of their own are left out.
-    """
-    begins = ("invalid: ", "undecided: ", f"invalid: {UNJUDGED}")
-    common_beginnings = tuple(begin + in_line(cause)[:_LONG_CAUSE] for cause, _ in causes for begin in begins)
-    for row in rows:
-        looks = row.looks
-        if looks and looks.of > 1 and row.estimate is not None:
-            yield from wrapped(
-                f"{row.threshold}: look {looks.number} of {looks.of} ({row.items:,} items, "
-                f"{row.attempts:,} attempts), evaluated at {(row.confidence or 0.95) * 100:.4g}% confidence",
-                width,
-            )
-        for more in phrases.remarks(row):
-            yield from wrapped(f"{row.threshold}: {more}", width)
-    undecided = [row for row in rows if row.verdict == "undecided" and not row.message.startswith(common_beginnings)]
-    yield from _advice(undecided, width)
+    """Yield what several thresholds share: needs, reasons, judges. Reasons with a section of their own are left out."""
+    for part, count in _shared_advice(_undecided(rows, causes)).items():
+        yield from wrapped(f"{count} undecided thresholds: {part}", width)
+    beginnings = _beginnings(causes)
     reasons: dict[str, list[str]] = {}  # one cause may be that of many
     for row in rows:
-        if row.verdict == "invalid" and not row.message.startswith(common_beginnings):
+        if row.verdict == "invalid" and not row.message.startswith(beginnings):
             reasons.setdefault(row.message.removeprefix("invalid: "), []).append(row.threshold)
     for reason, names in reasons.items():
         yield from wrapped(f"{'; '.join(names)}: {reason}", width)
@@ -142,16 +172,21 @@ def notes(rows: Sequence[ThresholdResult], width: int, causes: CauseCounts) -> I
         yield from wrapped(f"not selected: {'; '.join(left[:_MOST_NAMES])}{more}", width)
 
 
-def _advice(rows: Sequence[ThresholdResult], width: int) -> Iterator[str]:
-    """Yield the sample size that each undecided threshold needs; a reason that several share stands once, first."""
-    parts = [row.advice.split("; ") for row in rows]
-    counts = Counter(part for of_row in parts for part in of_row)
-    for part, count in counts.items():
-        if count > 1:
-            yield from wrapped(f"{count} undecided thresholds: {part}", width)
-    for row, of_row in zip(rows, parts, strict=True):
-        if own := [part for part in of_row if counts[part] == 1]:
-            yield from wrapped(f"{row.threshold}: {'; '.join(own)}", width)
+def _beginnings(causes: CauseCounts) -> tuple[str, ...]:
+    """Return how messages begin whose cause has a section of its own."""
+    begins = ("invalid: ", "undecided: ", f"invalid: {UNJUDGED}")
+    return tuple(begin + in_line(cause)[:_LONG_CAUSE] for cause, _ in causes for begin in begins)
+
+
+def _undecided(rows: Sequence[ThresholdResult], causes: CauseCounts) -> list[ThresholdResult]:
+    beginnings = _beginnings(causes)
+    return [row for row in rows if row.verdict == "undecided" and not row.message.startswith(beginnings)]
+
+
+def _shared_advice(rows: Sequence[ThresholdResult]) -> dict[str, int]:
+    """Return what several undecided thresholds need alike, with their number: it is printed once."""
+    counts = Counter(part for row in rows for part in row.advice.split("; ") if part)
+    return {part: count for part, count in counts.items() if count > 1}
 
 
 def marks(aggregated: Sequence[MarkResult], model: str, width: int) -> Iterator[str]:
@@ -204,13 +239,6 @@ def closing(results: RunResults, width: int) -> Iterator[str]:
         yield from wrapped(promise, width)
 
 
-def wrapped(text: str, width: int) -> list[str]:
-    """Return a sentence in lines of at most ``width`` columns; words of a stranger's text lose control characters."""
-    plain = "".join(character if character.isprintable() else " " for character in text)
-    # A command is to be copied: its words stay whole.
-    return textwrap.wrap(plain, max(40, width - 1), initial_indent=" ", subsequent_indent="   ", break_on_hyphens=False)
-
-
 def _level(rows: Sequence[ThresholdResult]) -> str:
     levels = sorted({row.confidence for row in rows if row.confidence})
     return "/".join(f"{level * 100:.4g}%" for level in levels) or "95%"
@@ -222,14 +250,20 @@ def _decimals(row: ThresholdResult) -> int:
     return decimals(values, [comparison.bound for comparison in row.comparisons])
 
 
-def _estimate(row: ThresholdResult, digits: int) -> str:
+def _value(row: ThresholdResult, digits: int) -> str:
+    return "-" if row.estimate is None else number(row.estimate, digits)
+
+
+def _estimate(row: ThresholdResult, digits: int, columns: int) -> str:
+    """Return the value, its point below those of the other rows, and the interval."""
+    value = _value(row, digits)
     if row.estimate is None:
-        return "-"
-    value, low, high = (number(math.nan if end is None else end, digits) for end in (row.estimate, row.low, row.high))
-    return f"{value} ({low} to {high})"
+        return value
+    low, high = (number(math.nan if end is None else end, digits) for end in (row.low, row.high))
+    return f"{value.rjust(columns)} ({low} to {high})"
 
 
 def _verdict(row: ThresholdResult) -> str:
     verdict = row.verdict
     outcome = row.outcome
-    return f"{verdict} ({outcome})" if outcome in ("flaky", "xfailed", "xpassed") else verdict
+    return f"{verdict} ({outcome})" if outcome in ("flaky", "accepted", "xfailed", "xpassed") else verdict

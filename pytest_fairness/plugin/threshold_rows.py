@@ -10,8 +10,10 @@ from typing import Any, get_type_hints
 
 import pytest
 
+from pytest_fairness.core.acceptance_results import FailingEstimate
 from pytest_fairness.core.breakdown import ExampleSide, GroupValue
-from pytest_fairness.core.decisions import Verdict
+from pytest_fairness.core.comparisons import Comparison, key_of
+from pytest_fairness.core.decisions import Decision, Verdict
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.formatting import format_subject
 from pytest_fairness.core.messages import advice
@@ -33,6 +35,7 @@ from pytest_fairness.plugin.evaluation import override_of
 from pytest_fairness.plugin.identity import model_source, sample_of
 from pytest_fairness.plugin.markers import Probe, declared_title, threshold_scale
 from pytest_fairness.plugin.measurement import LazyMeasured
+from pytest_fairness.plugin.profiles import SMOKE
 from pytest_fairness.plugin.session import SESSION
 from pytest_fairness.plugin.settings import Settings
 from pytest_fairness.plugin.shard_hooks import find_other_test
@@ -41,6 +44,8 @@ PROPENSITIES = "propensities)"
 """The end of the title of a threshold that was judged by propensities."""
 PREFIX = "fairness_"
 """Prefix of the JUnit properties that carry a result."""
+_VERDICTS = {Decision.FALSE: "unfair", Decision.INVALID: "invalid", Decision.UNDECIDED: "undecided"}
+"""Verdicts of one estimate by its decisions, the worst first."""
 LONGEST_PARAMETER = 60
 """The most characters of a parameter's value in a threshold's title."""
 
@@ -64,6 +69,8 @@ def threshold_row(item: pytest.Function, judgment: Judgment, measured: LazyMeasu
         "own": _overrides(item, judgment, measured.probe),
         "sample": measured.counts,
         "restricted": restrictions(measured.probe, item.config.stash[SESSION].settings),
+        "items_digest": measured.probe.items_digest,
+        "served_by": measured.served_by,
         "graders": measured.fingerprints,
         "judges": measured.judges,
         "risk": measured.tail,
@@ -76,6 +83,7 @@ def threshold_row(item: pytest.Function, judgment: Judgment, measured: LazyMeasu
             anytime=look.anytime,
         ),
         "read": [format_subject(estimate) for estimate in judgment.read],
+        "failing": failing_estimates(judgment),
         "advice": advice(judgment) if judgment.verdict is Verdict.UNDECIDED else "",
     }
     if deciding is None:
@@ -97,12 +105,44 @@ def threshold_row(item: pytest.Function, judgment: Judgment, measured: LazyMeasu
     )
 
 
+def failing_estimates(judgment: Judgment) -> list[FailingEstimate]:
+    """Return each estimate, with its bounds, that a threshold compared and that did not hold them for certain."""
+    compared: dict[str, list[Comparison]] = {}
+    for comparison in judgment.comparisons:
+        for member in comparison.of_members():
+            compared.setdefault(key_of(member.estimate), []).append(member)
+    return [
+        _failing_estimate(comparisons)
+        for comparisons in compared.values()
+        if any(comparison.decision is not Decision.TRUE for comparison in comparisons)
+    ]
+
+
+def _failing_estimate(comparisons: Sequence[Comparison]) -> FailingEstimate:
+    decisions = {comparison.decision for comparison in comparisons}
+    verdict = next(verdict for decision, verdict in _VERDICTS.items() if decision in decisions)
+    estimate = comparisons[0].estimate
+    shown = estimate.as_claimed() if verdict == "unfair" else estimate
+    low = [comparison.bound for comparison in comparisons if comparison.op in (">", ">=")]
+    high = [comparison.bound for comparison in comparisons if comparison.op in ("<", "<=")]
+    return FailingEstimate(
+        metric=estimate.metric,
+        slice={str(name): str(value) for name, value in estimate.slice.items()},
+        verdict=verdict,
+        estimate=finite(shown.value),
+        low=finite(shown.low),
+        high=finite(shown.high),
+        bounds=(max(low, default=None), min(high, default=None)),
+    )
+
+
 def restrictions(probe: Probe, settings: Settings) -> list[str]:
     """Return the options that make the sample another than the one that the probe's author has declared."""
     other = settings.repetitions not in (None, probe.repetitions) and not probe.is_propensity
     return [
         *(f"--fairness-where={chosen}" for chosen in probe.chosen),
-        *([f"--fairness-sample={settings.sample}"] if probe.reserve else []),
+        *([f"--fairness-profile={SMOKE}"] if settings.profile == SMOKE else []),
+        *([settings.sampling] if probe.reserve and (settings.sample or settings.profile != SMOKE) else []),
         *([f"--fairness-repetitions={settings.repetitions}"] if other else []),
     ]
 
@@ -156,6 +196,7 @@ def _group_result(group: GroupValue) -> GroupResult:
         high=finite(group.high),
         items=int(group.items),
         attempts=int(group.attempts),
+        count=group.count,
         ungraded=sum(map(int, group.ungraded.values())),
     )
 

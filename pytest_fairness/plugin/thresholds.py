@@ -11,27 +11,30 @@ from typing import NoReturn
 
 import pytest
 
+from pytest_fairness.core.acceptance_results import ACCEPTED
 from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.messages import explanation
-from pytest_fairness.core.results import HistoryResult, MetricResult, ThresholdResult
+from pytest_fairness.core.results import TRYOUT, HistoryResult, MetricResult, ThresholdResult
 from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.engine.errors import BudgetExceededError
-from pytest_fairness.plugin.evaluation import CHECK_SECONDS, MOST_CHECKED, check_clustering, evaluate
+from pytest_fairness.plugin.acceptances import REPORT_ACCEPTED
+from pytest_fairness.plugin.evaluation import CHECK_SECONDS, MOST_CHECKED, check_clustering, evaluate, format_effects
 from pytest_fairness.plugin.failure_causes import cause_property
-from pytest_fairness.plugin.history import TRYOUT, History, JudgedRuns, read_history
+from pytest_fairness.plugin.history import History, JudgedRuns, read_history
 from pytest_fairness.plugin.look_sequence import looks, record_decision
 from pytest_fairness.plugin.markers import FlakyMark, mark_of
 from pytest_fairness.plugin.measurement import LazyMeasured
 from pytest_fairness.plugin.sequential_looks import items_limit
 from pytest_fairness.plugin.session import SESSION
 from pytest_fairness.plugin.threshold_rows import influences_of, threshold_row, to_properties
+from pytest_fairness.report.decisions import acceptance_phrase
 from pytest_fairness.report.escaping import escape_controls
 
 _PACKAGE = str(Path(__file__).parents[1])
 
-FLAKY: pytest.StashKey[str] = pytest.StashKey()
-"""The reason that a test's report reads *flaky*."""
+EXCUSE: pytest.StashKey[str] = pytest.StashKey()
+"""The reason that a test's report reads *flaky* or *accepted*."""
 SURE = 0.9
 """Probability from which a history shows that a threshold is more flaky than its mark allows."""
 METRICS: pytest.StashKey[list[MetricResult]] = pytest.StashKey()
@@ -121,6 +124,8 @@ def tryout(measured: LazyMeasured) -> str:
     """Return why a small sample makes nothing fair."""
     declared, _ = measured.probe.declared
     items = len(measured.probe.items)
+    if measured.is_smoke:
+        return "a smoke run is a try-out, and nothing is fair by it: leave out --fairness-profile=smoke"
     return (
         f"a try-out of {items:,} of {declared:,} items is never fair: measure at least a quarter of them, "
         "and all for a verdict"
@@ -151,12 +156,17 @@ def finish_threshold(
     if judgment.deciding is not None and judgment.deciding.estimate.attempts <= MOST_CHECKED:
         clustering = check_clustering(item, measured.load(), judgment, CHECK_SECONDS)
         result = replace(result, clustering=clustering)
+    # A replay has one answer for all formats.
+    if judgment.deciding is not None and not measured.subject.name.startswith("replay:"):
+        result = replace(result, formats=format_effects(item, measured.load(), judgment))
     if influences := influences_of(judgment):
         measured.keep_influences(item.nodeid, influences)
     broken = _not_excused(item, judgment, flaky, result, history)
     if judgment.verdict is Verdict.UNDECIDED and not broken:
-        item.stash[FLAKY] = f"flaky: {message}"
-        result = replace(result, flaky=item.stash[FLAKY])
+        item.stash[EXCUSE] = f"flaky: {message}"
+        result = replace(result, flaky=item.stash[EXCUSE])
+    result = replace(result, accepted=item.config.stash[SESSION].acceptances.applied_to(result))
+    broken = _unless_accepted(item, result, broken)
     item.stash[METRICS] = [
         MetricResult.of(estimate, suite=result.suite, probe=result.probe, model=result.model)
         for estimate in judgment.estimates
@@ -175,6 +185,17 @@ def finish_threshold(
     if traceback is None:  # no line of the user's to show
         _fail(f"{exception.__name__}: {text}")
     raise exception(text).with_traceback(traceback) from None
+
+
+def _unless_accepted(item: pytest.Function, result: ThresholdResult, broken: bool | str) -> bool | str:  # noqa: FBT001
+    """Return whether a verdict still fails its test under the acceptance of it, and what the message adds."""
+    accepted = result.accepted
+    if not broken or accepted is None or item.get_closest_marker("xfail"):
+        return broken
+    if accepted.state == ACCEPTED and item.config.stash[SESSION].settings.accepted == REPORT_ACCEPTED:
+        item.stash[EXCUSE] = f"{acceptance_phrase(accepted)}: {result.message}"
+        return False
+    return f"{broken if isinstance(broken, str) else ''}; {acceptance_phrase(accepted)}"
 
 
 def _fail(text: str) -> NoReturn:

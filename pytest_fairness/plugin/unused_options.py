@@ -28,7 +28,8 @@ def check_options(fairness: FairnessSession, items: Sequence[pytest.Item]) -> li
     """
     probes = selected_probes(items)
     _refuse_unknown_attributes(fairness.settings.where, probes)
-    return [*_unused_options(fairness.settings, items, probes), *_unused_prices(fairness, probes)]
+    lines = [*_unused_options(fairness.settings, items, probes), *_unused_prices(fairness, probes)]
+    return [*lines, *_unused_adjustment(fairness, probes)]
 
 
 def refuse_unknown_tests(fairness: FairnessSession, items: Sequence[pytest.Item]) -> None:
@@ -71,6 +72,19 @@ def _unused_options(settings: Settings, items: Sequence[pytest.Item], probes: Se
             yield f"--fairness-propensity: {probe.function.__name__} is asked for answers: {probe.answered_for}"
     if "seed" in given and not any(getattr(settings, name) for name in _SEEDED):
         yield "--fairness-seed: not used, nothing is drawn without --fairness-sample"
+
+
+def _unused_adjustment(fairness: FairnessSession, probes: Sequence[Probe]) -> Iterator[str]:
+    """Yield a line for each earlier run, or model of one, that no sample of a probe can be adjusted by."""
+    if not fairness.settings.adjust:
+        return
+    from pytest_fairness.plugin.earlier_answers import earlier_answers
+
+    for probe in probes:
+        if not probe.reserve and not probe.error:
+            yield f"--fairness-adjust: not used, {probe.function.__name__} is measured whole"
+        for reason in earlier_answers(fairness.store.runs, fairness.settings.adjust, probe, None).unused:
+            yield f"--fairness-adjust: not used for {probe.function.__name__}: {reason}"
 
 
 def _unused_prices(fairness: FairnessSession, probes: Sequence[Probe]) -> Iterator[str]:

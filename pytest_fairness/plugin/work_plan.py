@@ -138,8 +138,17 @@ class WorkPlan:
         if not getattr(model, "stored", True):
             self._backend.store.save_answers(sample, self._context.run_id)
 
-    def save_partial_samples(self) -> None:
-        """Store what this process measured of probes whose whole sample no threshold has taken."""
+    def close(self) -> None:
+        """Store what this process measured of probes whose whole sample no threshold has taken; let go of all samples.
+
+        A report is made from the store, and would hold all attempts a second time.
+        """
+        try:
+            self._save_partial_samples()
+        finally:
+            self._samples.clear()
+
+    def _save_partial_samples(self) -> None:
         from pytest_fairness.store.samples import StoredSample
 
         for (probe, key), sample in self._samples.items():

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.plugin.cost_estimate import announcement, estimate_costs, format_estimates, unavailable_model
+from pytest_fairness.plugin.markers import Probe
+from pytest_fairness.plugin.profiles import CONCLUSIONS, GATE
 from pytest_fairness.plugin.session import FairnessSession
 
 
@@ -17,6 +20,8 @@ class WorkSummary:
     def __init__(self, fairness: FairnessSession) -> None:
         self._fairness = fairness
         self._cost_lines: list[str] = []
+        self._lines: list[str] | None = None
+        """Those of the prepared work, which are shown as they are stored."""
         self.notes: list[str] = []
         """Remarks on the selection, and on options that it does not use."""
 
@@ -34,7 +39,8 @@ class WorkSummary:
         # A model without costs has no estimate, so its stored answers are not counted.
         is_complete = len(estimates) == len(fairness.models.names())
         calls = sum(estimate.calls for estimate in estimates) if is_complete else counts["attempts"]
-        self._save({"lines": self.lines(), "calls": calls, "baseline": fairness.settings.baseline})
+        self._lines = self.lines()
+        self._save({"lines": self._lines, "calls": calls, "baseline": fairness.settings.baseline})
         return calls
 
     def save_refusal(self, reason: str) -> None:
@@ -53,6 +59,8 @@ class WorkSummary:
 
     def lines(self) -> list[str]:
         """Return the lines above the tests: counts, remarks on items and options, costs."""
+        if self._lines is not None:
+            return self._lines
         fairness = self._fairness
         names = ", ".join(str(name) for name in fairness.models.names() if name)
         calls = fairness.settings.application_concurrency
@@ -63,20 +71,32 @@ class WorkSummary:
         if fairness.settings.shard:
             models += f" (shard {fairness.settings.shard} of run {fairness.run})"
         work = f"{', '.join(sizes)} on {models}" if fairness.work.tests else ""
-        texts = [work, str(fairness.probes.lint), *fairness.probes.shared_prompts, *self.notes]
+        profile = fairness.settings.profile
+        size = f"profile {profile}: {CONCLUSIONS[profile]}" if work and profile != GATE else ""
+        texts = [
+            work,
+            size,
+            str(fairness.probes.lint),
+            *fairness.probes.confounds,
+            *fairness.probes.shared_prompts,
+            *self.notes,
+        ]
         return [*(line for text in texts if text for line in announcement(text)), *self._cost_lines]
 
     def _counts(self) -> dict[str, int]:
         """Return the numbers of probes, items and attempts of the selected tests."""
-        items: set[tuple[str, int]] = set()
-        attempts = 0
-        seen: set[tuple[object, str, int]] = set()
+        samples: dict[tuple[object, Probe], set[int]] = defaultdict(set)
         for test in self._fairness.work.tests:
-            for index in test.items:
-                key = (test.subject, test.probe.id, index)
-                if key in seen:
-                    continue
-                seen.add(key)
-                items.add((test.probe.id, index))
-                attempts += len(test.probe.items[index].prompts) * self._fairness.work.repetitions(test.probe)
-        return {"probes": len({probe for probe, _ in items}), "items": len(items), "attempts": attempts}
+            if test.items:  # of a probe whose mark is refused there are none, and its repetitions may be no number
+                samples[test.subject, test.probe].update(test.items)
+        items: dict[str, set[int]] = defaultdict(set)
+        attempts = 0
+        for (_, probe), indices in samples.items():
+            items[probe.id] |= indices
+            prompts = sum(len(probe.items[index].prompts) for index in indices)
+            attempts += prompts * self._fairness.work.repetitions(probe)
+        return {
+            "probes": sum(map(bool, items.values())),
+            "items": sum(map(len, items.values())),
+            "attempts": attempts,
+        }

@@ -27,6 +27,8 @@ def escape_controls(text: str, *, lines: bool = False) -> str:
     a bell\u0007
     and more
     """
+    if text.isprintable():
+        return text
     if lines:
         return _HIDDEN.sub(_written, text.replace("\r\n", "\n"))
     return _HIDDEN.sub(_written, text).replace("\t", r"\u0009").replace("\n", r"\u000a")

@@ -24,7 +24,7 @@ def tally(numbers: ExampleSideResult) -> str:
 def answer_or_error(graded: GradedAttempt) -> str:
     """Return the answer, or the reason why there is none."""
     attempt = graded.attempt
-    return attempt.answer.text if attempt.answer else f"no answer: {attempt.error or 'not in the store'}"
+    return attempt.answer.transcript if attempt.answer else f"no answer: {attempt.error or 'not in the store'}"
 
 
 def grades(graded: GradedAttempt) -> str:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from types import MappingProxyType
 
 from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt, value_or_none
 from pytest_fairness.core.errors import StoreError
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.results import MetricResult, PastResult, RunResults, ThresholdResult, read_results
+from pytest_fairness.core.tools import Tool, ToolCall
 from pytest_fairness.report.repeat_commands import command_of_test
-from pytest_fairness.report.results import redacted
+from pytest_fairness.report.results import redacted, with_distinct_titles
 from pytest_fairness.report.view import AnswerTimes, ExampleView, SideView, ThresholdView, View
 from pytest_fairness.store.samples import StoredSample
 from pytest_fairness.store.store import Store
@@ -20,16 +22,20 @@ _FUNCTION = "function:"
 """Stands in the name of a model that the user's `model` fixture has made: no option names it."""
 
 
-def read_view(store: Store, run: str, redact: Callable[[str], str]) -> View:
+def read_view(
+    store: Store, run: str, redact: Callable[[str], str], in_memory: Mapping[str, Attempt] = MappingProxyType({})
+) -> View:
     """Return all that is known of a run, each text through ``redact``.
+
+    ``in_memory`` holds attempts of the run that this process has read already, by key.
 
     Raises `StoreError` for a run that told no results.
     """
     document = store.runs.document(run)
     if document is None:
         raise StoreError(f"run {run[:8]} has no results: it was killed, or an older version of pytest-fairness made it")
-    results = read_results(document["results"], f"run {run[:8]}")
-    samples = [_redacted(store.with_answers(sample, run), redact) for sample in store.runs.measured(run)]
+    results = with_distinct_titles(read_results(document["results"], f"run {run[:8]}"))
+    samples = [_redacted(store.with_answers(sample, run, in_memory), redact) for sample in store.runs.measured(run)]
     moments = [_moments(store, sample, redact) for sample in samples]
     by_key = {graded.attempt.key: graded for sample in samples for graded in sample.attempts}
     return View(
@@ -52,19 +58,11 @@ def _threshold(
     earlier = map(PastResult.from_row, store.runs.history(row.id, results.run.id))
     return ThresholdView(
         row,
-        [past for past in earlier if _same_question(past, row)],
+        [past for past in earlier if past.result.model == row.model and past.result.probe in ("", row.probe)],
         list(_slices(row, results.metrics)),
         _example(row, results, by_key),
         command_of_test(row.id, row.location[0], results.run, _named(row)),
     )
-
-
-def _same_question(past: PastResult, row: ThresholdResult) -> bool:
-    return _question(past.result) == _question(row)
-
-
-def _question(row: ThresholdResult) -> tuple[object, ...]:
-    return [(c.op, c.bound) for c in row.comparisons], row.metric, row.slice, row.model
 
 
 def _slices(row: ThresholdResult, metrics: Sequence[MetricResult]) -> Iterator[MetricResult]:
@@ -111,23 +109,30 @@ def _redacted(sample: StoredSample, redact: Callable[[str], str]) -> StoredSampl
     redact = lru_cache(maxsize=4096)(redact)  # names of grades, groups and metadata stand in every attempt
     items: dict[int, ProbeItem] = {}
     prompts: dict[int, Prompt] = {}
+    grades: dict[int, Grade] = {}
+    """By identity, under which many attempts hold one grade."""
     attempts = []
     for graded in sample.attempts:
         item = items.get(id(graded.item))
         if item is None:
             item = items[id(graded.item)] = _redacted_item(graded.item, prompts, redact)
-        grades = {name: _redacted_grade(grade, redact) for name, grade in graded.grades.items()}
+        own = {}
+        for name, grade in graded.grades.items():
+            if id(grade) not in grades:
+                grades[id(grade)] = _redacted_grade(grade, redact)
+            own[name] = grades[id(grade)]
         attempt = _redacted_attempt(graded.attempt, redact)
-        attempts.append(GradedAttempt(item, prompts[id(graded.prompt)], attempt, grades))
+        attempts.append(GradedAttempt(item, prompts[id(graded.prompt)], attempt, own))
     return replace(sample, attempts=attempts)
 
 
 def _redacted_item(item: ProbeItem, prompts: dict[int, Prompt], redact: Callable[[str], str]) -> ProbeItem:
     """Return the item; ``prompts`` learns what became of each of its prompts."""
     for prompt in item.prompts:
-        messages = [{"role": message["role"], "content": redact(message["content"])} for message in prompt.messages]
+        messages = [{"role": message["role"], "content": redact(message["content"])} for message in prompt.conversation]
+        tools = [Tool(tool.name, redact(tool.description), redacted(tool.parameters, redact)) for tool in prompt.tools]
         groups, metadata = (redacted(mapping, redact) for mapping in (prompt.groups, prompt.metadata))
-        prompts[id(prompt)] = Prompt(messages, groups, metadata)
+        prompts[id(prompt)] = Prompt(messages, groups, metadata, tools=tools)
     own = [prompts[id(prompt)] for prompt in item.prompts]
     return ProbeItem(redact(item.id), own, item.source and redact(item.source), redacted(item.metadata, redact))
 
@@ -141,10 +146,15 @@ def _redacted_attempt(attempt: Attempt, redact: Callable[[str], str]) -> Attempt
 
 def _redacted_answer(answer: Answer, redact: Callable[[str], str]) -> Answer:
     texts = answer.text, answer.finish_reason, answer.reasoning, answer.served_by
-    text, finish_reason, reasoning, served_by = (part and redact(part) for part in texts)
-    if (text, finish_reason, reasoning, served_by) == texts:
+    redacted_texts = tuple([part and redact(part) for part in texts])
+    if redacted_texts == texts and not answer.actions:
         return answer
-    return replace(answer, text=text or "", finish_reason=finish_reason or "", reasoning=reasoning, served_by=served_by)
+    text, finish_reason, reasoning, served_by = redacted_texts
+    actions = tuple(ToolCall(redact(call.name), redacted(call.arguments, redact)) for call in answer.actions)
+    if redacted_texts == texts and actions == tuple(answer.actions):
+        return answer
+    answer = replace(answer, text=text or "", reasoning=reasoning, served_by=served_by, actions=actions)
+    return replace(answer, finish_reason=finish_reason or "")
 
 
 def _redacted_grade(grade: Grade, redact: Callable[[str], str]) -> Grade:

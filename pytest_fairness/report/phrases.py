@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pytest_fairness.core.agreement_results import AgreementResult
-from pytest_fairness.core.formatting import span_text
-from pytest_fairness.core.results import RunResult, SearchResult, ThresholdResult
+from pytest_fairness.core.formatting import figures, format_tallies, span_text
+from pytest_fairness.core.results import ReleaseResult, RunResult, ThresholdResult
+from pytest_fairness.core.search_results import SearchResult
 from pytest_fairness.report.release import NOT_JUDGED
 
 UNVERSIONED = "if the application has changed, set its attribute fairness_version"
 SIMULATED = "answers with a known bias, not from a real model"
 
+FORMATS_DIFFER = 0.01
+"""The p-value of equal values in all answer formats from which on a threshold says nothing of them."""
 _MOST_SHARES = 4
 """Shares that a sentence on agreement lists; the report has all."""
 
@@ -39,7 +42,7 @@ def totals(run: RunResult) -> str:
 def search(row: SearchResult) -> str:
     """Return what a search found, of its row in a results file.
 
-    >>> from pytest_fairness.core.results import FlipResult
+    >>> from pytest_fairness.core.search_results import FlipResult
     >>> flip = FlipResult(
     ...     differences=["hobby 'golf' -> 'chess'"], decisions=["yes", "no"], counts=[10, 9], n=10, p_value=0.00021
     ... )
@@ -162,9 +165,51 @@ def own(row: ThresholdResult) -> str:
     return f"overridden in pyproject.toml: {'; '.join(parts)}" if parts else ""
 
 
+def tallies(row: ThresholdResult) -> str:
+    """Return how often the outcome was true in the groups that a threshold compares; nothing for other metrics.
+
+    >>> from pytest_fairness.core.results import GroupResult
+    >>> groups = {
+    ...     "female": GroupResult(estimate=0.71, attempts=100, count=71),
+    ...     "male": GroupResult(estimate=1.0, attempts=101, ungraded=1, count=100),
+    ... }
+    >>> tallies(ThresholdResult(id="t", groups={"female": 0.71, "male": 1.0}, by_group=groups))
+    '71 of 100 (71.0%) for female against 100 of 100 (100.0%) for male'
+    """
+    if row.count is not None:
+        return format_tallies({"": (row.count, row.attempts - sum(row.ungraded.values()))})
+    compared = {name: row.by_group[name] for name in row.groups if name in row.by_group}
+    counts = {name: (group.count, group.graded) for name, group in compared.items() if group.count is not None}
+    return format_tallies(counts) if len(counts) == len(compared) else ""
+
+
+def next_step(release: ReleaseResult) -> str:
+    """Return what to do after the verdict on a model; nothing after a fair one.
+
+    >>> next_step(ReleaseResult(model="x", verdict="undecided", undecided=2, restricted=["--fairness-sample=60"]))
+    'measure the whole sample: leave out --fairness-sample=60'
+    >>> next_step(ReleaseResult(model="x", verdict="fair", fair=3))
+    ''
+    """
+    if release.invalid:
+        return "mend what could not be measured, and run again; stored answers cost nothing"
+    if release.verdict == "unfair":
+        return "read the examples of each unfair threshold in the report, change the model or its prompt, and run again"
+    if release.not_judged and release.fair == sum(release.counts.values()):
+        return "run the thresholds that were left out" if release.fair else ""
+    if release.verdict == "fair":
+        return ""
+    if release.restricted:
+        return f"measure the whole sample: leave out {' '.join(release.restricted)}"
+    if release.undecided:
+        return "measure as much as each undecided threshold needs; stored answers cost nothing"
+    return "no unfair threshold is certain after the correction for several: measure more, and run again"
+
+
 def remarks(row: ThresholdResult) -> list[str]:
     """Return remarks on how a threshold was evaluated."""
-    return list(filter(None, (own(row), anytime(row), earlier_runs(row), read_only(row), *row.clustering)))
+    notes = own(row), anytime(row), earlier_runs(row), read_only(row), formats(row)
+    return [remark for remark in (*notes, *row.clustering) if remark]
 
 
 def anytime(row: ThresholdResult) -> str:
@@ -226,3 +271,15 @@ def judges(rows: Sequence[ThresholdResult]) -> list[str]:
             sentences[f"{grade}: judged by {' and '.join(judge.models)}{agree}"] = None
             sentences |= {f"{grade}: {model} judged its own answers": None for model in judge.own}
     return list(sentences)
+
+
+def formats(row: ThresholdResult) -> str:
+    """Return that the answer format changes the estimate; empty where that is not shown."""
+    effect = row.formats
+    if effect is None or effect.p_value is None or effect.p_value >= FORMATS_DIFFER:
+        return ""
+    parts = []
+    for name, group in sorted(effect.by_format.items(), key=lambda part: part[1].estimate or 0.0):
+        value, low, high = figures(group)
+        parts.append(f"{name} {value} ({low} to {high})")
+    return f"the answer format changes it (p = {effect.p_value:.2g}): {', '.join(parts)}"

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from pytest_fairness.core.acceptance_results import ACCEPTED
 from pytest_fairness.core.results import ReleaseResult, ThresholdResult, Unjudged
 from pytest_fairness.stats.pvalues import holm
 
@@ -79,6 +80,7 @@ def release(rows: Sequence[ThresholdResult]) -> list[ReleaseResult]:
             **counts,
             unfair_after_holm=sure,
             oldest=oldest,
+            accepted=sum(row.accepted is not None and row.accepted.state == ACCEPTED for row in of),
             not_judged=dict(reasons),
             restricted=tuple(restricted),
         )
@@ -112,12 +114,13 @@ def counts(line: ReleaseResult) -> str:
     parts = [f"{count} {state}{holm if state == 'unfair' else ''}" for state, count in line.counts.items() if count]
     thresholds = f"{f'{judged} of ' if reasons else ''}{total} threshold{'s' if total != 1 else ''}"
     breakdown = f": {', '.join(parts)}" if parts and not is_fair_so_far(line) else ""
+    accepted = [f"{line.accepted} accepted"] if line.accepted else []
     left = [_left_out(reasons)] if reasons else []
     if not judged:
         thresholds = f"nothing was judged of {thresholds.removeprefix('0 of ')}"
     restricted = [f"with {' '.join(line.restricted)}"] if line.restricted else []
     oldest = [f"oldest answer from {line.oldest}"] if line.oldest else []
-    return "; ".join([thresholds + breakdown, *left, *restricted, *oldest])
+    return "; ".join([thresholds + breakdown, *accepted, *left, *restricted, *oldest])
 
 
 def _judged(line: ReleaseResult) -> int:

@@ -8,21 +8,23 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 from typing import Any
 
+from pytest_fairness.core.acceptance_results import AcceptanceResult
 from pytest_fairness.core.agreement_results import AgreementResult
+from pytest_fairness.core.evidence import Clause, evidence_of
 from pytest_fairness.core.results import (
     CallResult,
     MetricResult,
     RunResult,
     RunResults,
-    SearchResult,
     ThresholdResult,
 )
+from pytest_fairness.core.search_results import SearchResult
 from pytest_fairness.core.version import __version__
 from pytest_fairness.report.files import write_text
 from pytest_fairness.report.mark_aggregation import aggregated
@@ -78,6 +80,8 @@ def compile_results(
     metrics: Iterable[MetricResult] = (),
     searches: Sequence[SearchResult] = (),
     agreements: Sequence[AgreementResult] = (),
+    acceptances: Sequence[AcceptanceResult] = (),
+    clauses: Sequence[Clause] = (),
 ) -> RunResults:
     """Return everything that a reader needs to check the verdicts; each text through ``redact``."""
     rows = corrected(rows)
@@ -114,8 +118,34 @@ def compile_results(
         metrics=list(recorded.values()),
         searches=searches,
         agreements=agreements or None,
+        acceptances=acceptances or None,
+        evidence=evidence_of(clauses, rows) or None,
     )
     return RunResults.from_json(redacted(results.to_json(), redact))
+
+
+def with_distinct_titles(results: RunResults) -> RunResults:
+    """Return results to be shown: where tests of one suite share a title, the test's name follows it.
+
+    The results file keeps the titles themselves, which do not depend on the tests that ran besides.
+
+    >>> rows = [ThresholdResult(id=f"test_a.py::test_{name}[m]", suite="a", threshold="Alike") for name in "xy"]
+    >>> results = RunResults(run=RunResult(id="1", started=""), thresholds=rows)
+    >>> [row.threshold for row in with_distinct_titles(results).thresholds]
+    ['Alike (test_x)', 'Alike (test_y)']
+    """
+    rows = results.thresholds
+    tests: dict[tuple[str, str, str], set[str]] = {}
+    for row in rows:
+        tests.setdefault((row.suite, row.model, row.threshold), set()).add(row.id.partition("[")[0])
+    distinct = []
+    for row in rows:
+        same = tests[row.suite, row.model, row.threshold]
+        names = {test.rpartition("::")[2] for test in same}
+        test = row.id.partition("[")[0]
+        name = test.rpartition("::")[2] if len(names) == len(same) else test
+        distinct.append(replace(row, threshold=f"{row.threshold} ({name})") if len(same) > 1 else row)
+    return replace(results, thresholds=distinct)
 
 
 def redacted(value: Any, redact: Callable[[str], str]) -> Any:
@@ -164,9 +194,10 @@ def _version(package: str) -> str:
 
 
 def _commit(root: Path) -> str | None:
+    """Return the commit of the user's project, with ``-dirty`` behind it where tracked files have changed since."""
     try:
         shown = subprocess.run(
-            ["git", "rev-parse", "HEAD"],  # noqa: S607 - the user's own git, wherever it is
+            ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"],  # noqa: S607 - the user's own git, wherever it is
             cwd=root,
             capture_output=True,
             text=True,

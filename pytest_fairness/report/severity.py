@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from pytest_fairness.core.acceptance_results import ACCEPTED
 from pytest_fairness.core.results import ThresholdResult
 from pytest_fairness.report.release import NOT_JUDGED
 
-WORST_FIRST = ("unfair", "invalid", "undecided", "flaky", NOT_JUDGED, "fair")
+WORST_FIRST = ("unfair", "invalid", "undecided", ACCEPTED, "flaky", NOT_JUDGED, "fair")
 
 
 def effective_verdict(row: ThresholdResult) -> str:
-    """Return a row's verdict, or ``flaky`` where a mark kept it from failing."""
-    return "flaky" if row.outcome == "flaky" else row.verdict
+    """Return a row's verdict, or ``flaky`` or ``accepted`` where that kept it from failing."""
+    return row.outcome if row.outcome in ("flaky", ACCEPTED) else row.verdict
 
 
 def rank(row: ThresholdResult) -> int:

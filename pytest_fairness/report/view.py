@@ -40,7 +40,7 @@ class ThresholdView:
 
     row: ThresholdResult
     history: Sequence[PastResult] = ()
-    """Results of earlier runs for the same question on the same model, oldest first."""
+    """Results of earlier runs of the same threshold on the same model, oldest first."""
     slices: Sequence[MetricResult] = ()
     """Estimates of the same metric on parts of its sample."""
     example: ExampleView | None = None

@@ -90,6 +90,15 @@ def contrast(parts: Sequence[ClusterSums], signs: Sequence[int] = (1,), *, log: 
     )
 
 
+def unseen_ends(parts: Sequence[ClusterSums], signs: Sequence[int], tail: float, *, log: bool = False) -> Ends:
+    """Return the value with an unseen share of the prompts of one part at its extreme, in both directions.
+
+    Of rates as of other means: where a rate is not estimated from its own events alone, they do not bound it.
+    """
+    scale = LOG if log else IDENTITY
+    return _one_moved(parts, signs, scale, [part.effective if part.binary else part.prompts for part in parts], tail)
+
+
 def _signed(arrays: Sequence[Floats], signs: Sequence[int]) -> Floats:
     return np.asarray(signs, dtype=np.float64) @ np.asarray(arrays)
 
@@ -162,16 +171,33 @@ def _unseen(parts: Sequence[ClusterSums], signs: Sequence[int], scale: Scale, fe
     if not few and all(part.binary for part in parts):
         value = _value(values, signs, scale)
         return value, value
+    if not few:
+        numbers = [part.effective if part.binary else part.prompts for part in parts]
+        return _one_moved(parts, signs, scale, numbers, tail)
+    numbers = [part.effective if part.binary else float(part.sources) for part in parts]
+    low, high = (_value(means, signs, scale) for means in _moved(parts, signs, numbers, tail))
+    return low, high
+
+
+def _moved(
+    parts: Sequence[ClusterSums], signs: Sequence[int], numbers: Sequence[float], tail: float
+) -> tuple[list[float], list[float]]:
+    """Return the means with an unseen share of each at its extreme: so that the value is lowest, and highest."""
     moved: tuple[list[float], list[float]] = ([], [])
-    for part, sign in zip(parts, signs, strict=True):
-        number = part.effective if part.binary else float(part.sources) if few else part.prompts
+    for part, sign, number in zip(parts, signs, numbers, strict=True):
         share = unseen_share(number, tail)
         low, high = (part.value + share * (of - part.value) for of in part.span or UNBOUNDED)
         for ends, end in zip(moved, (low, high)[::sign], strict=True):
             ends.append(end)
-    if few:
-        low, high = (_value(means, signs, scale) for means in moved)
-        return low, high
+    return moved
+
+
+def _one_moved(
+    parts: Sequence[ClusterSums], signs: Sequence[int], scale: Scale, numbers: Sequence[float], tail: float
+) -> Ends:
+    """Return the least and the largest value with one of the means moved."""
+    values = [part.value for part in parts]
+    moved = _moved(parts, signs, numbers, tail)
     ends = [
         _value([*values[:index], means[index], *values[index + 1 :]], signs, scale)
         for means in moved

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,11 @@ import numpy as np
 from pytest_fairness.core.breakdown import LazyBreakdown
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.stats import metric_names
+from pytest_fairness.stats.calibration.estimators import CorrectedSums
 from pytest_fairness.stats.clusters import FEWEST_EVENTS, ClusterSums
-from pytest_fairness.stats.contrasts import contrast
-from pytest_fairness.stats.linear_estimate import NO_ERROR, UNBOUNDED, Ends, LinearEstimate
+from pytest_fairness.stats.contrasts import contrast, unseen_ends
+from pytest_fairness.stats.history import EarlierEstimate, EarlierGroups, adjusted
+from pytest_fairness.stats.linear_estimate import NO_ERROR, UNBOUNDED, Ends, EndsAt, LinearEstimate
 from pytest_fairness.stats.metric_names import MetricName
 from pytest_fairness.stats.outcome_vectors import GroupOutcomes
 from pytest_fairness.stats.quantiles import t_quantile
@@ -41,7 +44,7 @@ class Setting:
         return (1 - self.confidence) / 2
 
     def _noted(self, name: MetricName) -> MetricName:
-        return replace(name, title=f"{name.title}{self.note}")
+        return replace(name, note=f"{name.note}{self.note}")
 
     def invalid(self, name: MetricName, reason: str, value: float = math.nan, **more: Any) -> Estimate:
         """Return an estimate that says nothing, and why."""
@@ -129,10 +132,11 @@ def mean_estimate(
     items: int,
     breakdown: LazyBreakdown | None = None,
     strict_tail: StrictTail | None = None,
+    earlier: EarlierGroups | None = None,
 ) -> Estimate:
     """Return a rate or a mean."""
     count = int(group.graded.totals[0].sum()) if group.graded.binary else None
-    return contrast_estimate(setting, name, [group], items, breakdown, strict_tail, count=count)
+    return contrast_estimate(setting, name, [group], items, breakdown, strict_tail, earlier=earlier, count=count)
 
 
 def contrast_estimate(
@@ -144,19 +148,70 @@ def contrast_estimate(
     strict_tail: StrictTail | None = None,
     *,
     log: bool = False,
+    earlier: EarlierGroups | None = None,
     **more: Any,
 ) -> Estimate:
-    """Return the rate or mean of one group, of one less that of another, or (``log``) of one over that of another."""
+    """Return the rate or mean of one group, of one less that of another, or (``log``) of one over that of another.
+
+    ``earlier`` holds the same groups of the answers of earlier models, by which it is adjusted where that helps.
+    """
     counts = counted(groups, items) | {"breakdown": breakdown} | more
     name = noted(name, groups)
     if reason := comparison_reason(groups, log=log):
         return setting.invalid(name, reason, **counts)
-    estimates = [contrast(parts, (1, -1)[: len(groups)], log=log) for parts in fillings(groups)]
+    ways = list(fillings(groups))
+    estimates = [contrast(parts, (1, -1)[: len(groups)], log=log) for parts in ways]
     graded = [group.graded for group in groups]
     counts["repetition_share"] = _repetition_share(graded, estimates[0].error, relative=log)
+    counts |= _label_counts(groups, estimates[0].error, relative=log)
     counts["sparse"] = sparse_reason(groups, log=log)
     counts["suspect"] = suspect_reason(groups, setting.tail)
+    if earlier is not None and (closer := _adjusted(estimates, ways, groups, earlier, log=log)):
+        estimates, counts["repetition_share"] = closer, None
+        name = metric_names.history_name(name, sum(group.attempts for group in earlier.whole))
     return setting.estimate(name, estimates, strict_tail, **counts)
+
+
+def _adjusted(
+    estimates: Sequence[LinearEstimate],
+    ways: Sequence[Sequence[ClusterSums]],
+    groups: Sequence[GroupOutcomes],
+    earlier: EarlierGroups,
+    *,
+    log: bool,
+) -> list[LinearEstimate] | None:
+    """Return estimates adjusted by earlier answers; None where they are no closer, or their error not known."""
+    kinds = [*groups, *earlier.whole, *earlier.part]
+    if any(group.judged is not None or group.graded.is_propensity for group in kinds):
+        return None
+    if any(comparison_reason(of, log=log) for of in (earlier.whole, earlier.part)):
+        return None
+    signs = (1, -1)[: len(groups)]
+
+    def earlier_estimate(of: Sequence[GroupOutcomes]) -> EarlierEstimate:
+        parts = [group.graded for group in of]
+        estimate = contrast(parts, signs, log=log)
+        return EarlierEstimate(estimate, estimate.influences[0], _unseen(parts, log=log))
+
+    whole, part = earlier_estimate(earlier.whole), earlier_estimate(earlier.part)
+    made: list[LinearEstimate] = []
+    for plain, parts in zip(estimates, ways, strict=True):
+        if math.isinf(plain.value) or len(plain.influences[0]) != len(earlier.clusters.clusters):
+            return None
+        events = min(part.events for part in parts) if all(part.binary for part in parts) else math.inf
+        influences = earlier.clusters.summed(plain.influences[0])
+        closer = adjusted(plain, influences, _unseen(parts, log=log), whole, part, events)
+        if closer is None and not made:
+            return None
+        made.append(plain if closer is None else closer)
+    return made
+
+
+def _unseen(parts: Sequence[ClusterSums], *, log: bool) -> EndsAt | None:
+    """Return what an unseen share of prompts at an extreme would give; None where no extreme is known."""
+    if any(part.span is None for part in parts):
+        return None
+    return partial(unseen_ends, parts, (1, -1)[: len(parts)], log=log)
 
 
 def sparse_reason(groups: Sequence[GroupOutcomes], *, log: bool) -> str:
@@ -183,6 +238,16 @@ def comparison_reason(groups: Sequence[GroupOutcomes], *, log: bool) -> str:
     if first.graded.value == 0 and second.graded.value == 0:
         return f"no events of {first.name} nor of {second.name}: their ratio is not defined"
     return ""
+
+
+def _label_counts(groups: Sequence[GroupOutcomes], error: float, *, relative: bool) -> dict[str, Any]:
+    """Return what part of a squared error more labels could remove, and the fewest labels of a group."""
+    judged = [(group.graded, group.judged) for group in groups if group.judged is not None]
+    if not judged or len(judged) < len(groups) or not error > 0:
+        return {}
+    parts = [part for part, _ in judged if isinstance(part, CorrectedSums)]
+    total = sum(part.label_variance / (part.value**2 if relative else 1.0) for part in parts)
+    return {"label_share": min(1.0, total / error**2), "labels": min(accuracy.labels for _, accuracy in judged)}
 
 
 def _repetition_share(parts: Sequence[ClusterSums], error: float, *, relative: bool) -> float | None:

@@ -12,7 +12,8 @@ from typing import Any, Literal, Protocol
 from pytest_fairness.core.attempts import GradedAttempt
 from pytest_fairness.core.comparisons import for_threshold, record_estimates
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.estimates import Estimate, EstimateFamily
+from pytest_fairness.core.estimate_families import EstimateFamily
+from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.exclusions import LeftOut
 from pytest_fairness.core.marks import CORRELATIONS, DIFFERENCES, RATIOS
 from pytest_fairness.core.metric_kind import MetricKind
@@ -26,10 +27,10 @@ from pytest_fairness.stats.group_estimates import StrictTail, contrast_estimate,
 from pytest_fairness.stats.metric_definition import MetricCall, MetricDefinition
 from pytest_fairness.stats.metric_estimates import MetricSample, functional_estimate, joint
 from pytest_fairness.stats.noninferiority.baseline import BaselineComparison
-from pytest_fairness.stats.outcome_vectors import Outcome
+from pytest_fairness.stats.outcome_vectors import GroupOutcomes, Outcome
 from pytest_fairness.stats.outcomes import Extremes, outcome_name
 from pytest_fairness.stats.resampling import resampled
-from pytest_fairness.stats.selection import Selection
+from pytest_fairness.stats.selection import SampleHistory, Selection
 from pytest_fairness.stats.worst_case import group
 
 Sources = Literal["random", "fixed"]
@@ -55,6 +56,9 @@ class Measured:
     judge's grades (`read_labels`): their rates, means, differences and ratios are corrected by them.
     ``left_out`` describes the prompts of the probe that an option of the run left out
     (`core.left_out`): a group that only they name is a group without attempts.
+    ``history`` holds answers of earlier models to all items that this sample was drawn from by chance, its own among
+    them: rates, means, differences, ratios and metrics of your own are adjusted by them where that makes their
+    error smaller.
 
     An *outcome* is the name of a grade (with ``equals`` for one that holds text), or a
     function of a `GradedAttempt` that gives true, false or a number; where it asks for
@@ -70,7 +74,8 @@ class Measured:
     >>> measured.ratio("hired", by="gender", of="female", to="male").value
     1.0
 
-    Raises `FairnessError` for arguments out of range and for a factor that no attempt has.
+    Raises `FairnessError` for arguments out of range, for a factor that no attempt has and for a history that lacks
+    an item of the sample.
     """
 
     def __init__(
@@ -84,10 +89,14 @@ class Measured:
         conditions: Mapping[str, Any] | None = None,
         calibration: Sequence[Row] = (),
         left_out: LeftOut = MappingProxyType({}),
+        history: Sequence[GradedAttempt] = (),
     ) -> None:
         columns = Columns(attempts, sources=sources, crossed=crossed, left_out=left_out)
         more: dict[str, Any] = {"extremes": extremes, "conditions": conditions, "calibration": calibration}
         self.selection = Selection(columns, confidence=confidence, **more)
+        if history:
+            bank = Selection(Columns(history, sources=sources), confidence=confidence, extremes=extremes)
+            self.selection.history = SampleHistory.of(columns, bank)
 
     @classmethod
     def from_selection(cls, selection: Selection) -> Measured:
@@ -329,7 +338,7 @@ class Measured:
             return self._defined(replace(name, title=function.title or name.title), function)
         functional = function if isinstance(function, Functional) else Functional(function, tuple(sums))
         name = metric_names.metric_name(outcome_name(functional.function))
-        return for_threshold(self._functional(name, functional, self.selection.sample(sums), span))
+        return for_threshold(self._functional(name, functional, self.selection.sample(sums), span, sums))
 
     def resamples(
         self, function: custom_metrics.Function, *, draws: int = 10_000, seed: int = 0, **sums: Outcome
@@ -386,7 +395,8 @@ class Measured:
             if named is None
             else metric_names.own_name(named, outcome, equals)
         )
-        return mean_estimate(selection.setting, called, everyone, self.items, breakdown, strict_tail)
+        earlier = selection.earlier(lambda those: [_all_of(those, outcome, equals)]) if strict_tail is None else None
+        return mean_estimate(selection.setting, called, everyone, self.items, breakdown, strict_tail, earlier)
 
     def _of_two(self, kind: Kind, outcome: Outcome, equals: Any, by: str, of: str, to: str) -> Estimate:
         selection = self.selection
@@ -395,8 +405,9 @@ class Measured:
         name = naming(outcome, equals, by, of, to)
         compared = GroupComparison(selection, selection.reading(outcome, equals), by, pair, to)
         breakdown = compared.broken_down(*pair, log=kind.log)
+        earlier = selection.earlier(lambda those: those.pair(outcome, equals, by, of, to))
         estimate = contrast_estimate(
-            selection.setting, name, pair, selection.items_of(pair, by), breakdown, log=kind.log
+            selection.setting, name, pair, selection.items_of(pair, by), breakdown, log=kind.log, earlier=earlier
         )
         # A number has units that no scale can know; a ratio has none.
         if kind.log or all(group.graded.rate or group.graded.is_propensity for group in pair):
@@ -406,7 +417,8 @@ class Measured:
     def _defined(self, name: metric_names.MetricName, definition: MetricDefinition) -> Estimate:
         functional = Functional(definition.function, tuple(definition.sums))
         name = replace(name, kind=definition.kind)
-        estimate = self._functional(name, functional, self.selection.sample(definition.sums), definition.span)
+        sums = definition.sums
+        estimate = self._functional(name, functional, self.selection.sample(sums), definition.span, sums)
         if definition.parity is not None:
             estimate = replace(estimate, parity=definition.parity)
         return for_threshold(estimate if definition.scale is None else estimate.marked(definition.scale))
@@ -417,10 +429,12 @@ class Measured:
         functional: Functional,
         sample: MetricSample,
         span: tuple[float, float] | None,
+        sums: Mapping[str, Outcome] | None = None,
     ) -> Estimate:
         selection = self.selection
         breakdown = partial(of_functional, selection, functional, sample.values, span)
-        more: dict[str, Any] = {"span": span, "annotate": selection.everyone}
+        earlier = selection.earlier_sums(sums) if sums else None
+        more: dict[str, Any] = {"span": span, "annotate": selection.everyone, "history": earlier}
         return functional_estimate(
             selection.setting,
             name,
@@ -448,3 +462,9 @@ class Measured:
             none = metric_names.family_name(of, outcome, equals, by)
             members = {by: selection.setting.invalid(none, reason, breakdown=compared.broken_down())}
         return members, compared
+
+
+def _all_of(selection: Selection, outcome: Outcome, equals: Any) -> GroupOutcomes:
+    """Return all attempts of a selection as one group."""
+    reading = selection.reading(outcome, equals)
+    return group("all", reading, selection.rows, selection.clusterings, selection.columns.prompts)

@@ -13,9 +13,11 @@ from pytest_fairness.core.attempts import GradedAttempt
 from pytest_fairness.core.breakdown import LazyBreakdown
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.stats import metric_names
 from pytest_fairness.stats.columns import Clustering, Columns, Floats, Rows
 from pytest_fairness.stats.custom_metrics import Functional, UndefinedError, kinked, linear, unseen_ends
 from pytest_fairness.stats.group_estimates import Setting, counted
+from pytest_fairness.stats.history import ClusterMap, EarlierEstimate, adjusted
 from pytest_fairness.stats.linear_estimate import Ends, LinearEstimate
 from pytest_fairness.stats.metric_names import MetricName
 from pytest_fairness.stats.outcome_vectors import GroupOutcomes, Outcome, OutcomeVector
@@ -34,6 +36,17 @@ KINKED = (
 )
 MOST_SUPPOSED = 2_000
 """Attempts whose other possible grades are looked at where all clusters agree; plenty for a mean."""
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierSamples:
+    """Outcomes of the answers of earlier models: to all items, and to those of the sample."""
+
+    clusters: ClusterMap
+    whole: MetricSample
+    part: MetricSample
+    clusterings: tuple[Clustering, Clustering]
+    """The clusters of both."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +135,12 @@ def functional_estimate(
     items: int,
     breakdown: LazyBreakdown,
     span: Ends | None = None,
+    history: EarlierSamples | None = None,
     annotate: Callable[[GroupOutcomes, Any], GroupOutcomes] = lambda everyone, _: everyone,
 ) -> Estimate:
     """Return a function of sums with its interval.
 
+    ``history`` holds the same outcomes of earlier models' answers, by which it is adjusted where that helps;
     ``span`` is the range that it cannot leave, which chooses the scale of its interval; ``annotate``
     adds to the group of all attempts, given which are ungraded, what its numbers do not show.
 
@@ -143,12 +158,54 @@ def functional_estimate(
     ]
     try:
         made = [_linear(functional, sample, filling, clusterings, span) for filling in (sample.values, *filled)]
+        graded = made[0]
     except UndefinedError as undefined:
         return setting.invalid(name, f"{name.title} cannot be computed: {undefined}", **counts)
+    if history is not None and (closer := _adjusted(functional, sample, filled, made, clusterings, span, history)):
+        made, name = closer, metric_names.history_name(name, len(history.whole.values))
     kept = ~sample.empty
-    if not functional.smooth and kinked(functional, sample.values[kept], clusterings[0][kept], made[0]):
+    if not functional.smooth and kinked(functional, sample.values[kept], clusterings[0][kept], graded):
         return setting.estimate(name, made, **counts, invalid=KINKED)
     return setting.estimate(name, made, **counts, suspect=suspect_reason([everyone], setting.tail))
+
+
+def _adjusted(
+    functional: Functional,
+    sample: MetricSample,
+    filled: Sequence[Floats],
+    estimates: Sequence[LinearEstimate],
+    clusterings: Sequence[Clustering],
+    span: Ends | None,
+    history: EarlierSamples,
+) -> list[LinearEstimate] | None:
+    """Return estimates adjusted by earlier answers; None where they are no closer, or their error not known."""
+    if sample.shares is not None or len(clusterings) > 1:
+        return None
+
+    def earlier_estimate(of: MetricSample, clusters: Clustering) -> EarlierEstimate:
+        if of.shares is not None:
+            raise UndefinedError("propensities")
+        kept = ~of.empty
+        clustering = clusters[kept]
+        estimate = linear(functional, of.values[kept], [clustering], span)
+        influences = np.zeros(history.clusters.size)
+        influences[np.unique(clustering.codes)] = estimate.influences[0]
+        return EarlierEstimate(estimate, influences, estimate.unseen)
+
+    try:
+        whole = earlier_estimate(history.whole, history.clusterings[0])
+        part = earlier_estimate(history.part, history.clusterings[1])
+    except (UndefinedError, FairnessError):
+        return None
+    made: list[LinearEstimate] = []
+    for plain, values in zip(estimates, (sample.values, *filled), strict=True):
+        codes = np.unique(clusterings[0].codes[~np.isnan(values[:, 0])])
+        influences = history.clusters.summed(plain.influences[0], codes)
+        closer = adjusted(plain, influences, plain.unseen, whole, part)
+        if closer is None and not made:
+            return None
+        made.append(plain if closer is None else closer)
+    return made
 
 
 def _linear(

@@ -26,12 +26,15 @@ class MetricName:
     equals: Any = None
     """The value that is counted of a grade that holds text."""
     against_baseline: bool = False
+    note: str = ""
+    """The end of the title: what a reader must know of how it was estimated, whatever its author calls it."""
 
     def fields(self) -> dict[str, Any]:
         """Return the fields of an estimate that this name sets."""
-        names = ("metric", "title", "kind", "family", "attribute", "grade", "equals", "against_baseline")
+        names = ("metric", "kind", "family", "attribute", "grade", "equals", "against_baseline")
         scale = {"parity": self.kind.parity, "log_scale": self.kind.log_scale}
-        return {name: getattr(self, name) for name in names} | scale
+        titles = {"title": f"{self.title}{self.note}", "title_note": self.note}
+        return {name: getattr(self, name) for name in names} | titles | scale
 
 
 def _compared(kind: MetricKind, groups: str, title: str, outcome: Outcome, equals: Any, by: str) -> MetricName:
@@ -90,17 +93,26 @@ def family_name(kind: MetricKind, outcome: Outcome, equals: Any, by: str) -> Met
 
 def worst_name(outcome: Outcome, equals: Any, by: str) -> MetricName:
     """Return the name of the smallest ratio."""
-    title = f"worst ratio of {outcome_name(outcome, equals)} between groups of {by} (its value is biased low)"
-    return _compared(MetricKind.WORST_RATIO, "", title, outcome, equals, by)
+    title = f"worst ratio of {outcome_name(outcome, equals)} between groups of {by}"
+    return replace(_compared(MetricKind.WORST_RATIO, "", title, outcome, equals, by), note=" (its value is biased low)")
 
 
 def corrected_name(name: MetricName, labels: int) -> MetricName:
     """Return the name of an estimate that human labels have corrected.
 
-    >>> corrected_name(mean_name(MetricKind.RATE, "harmful"), 200).title
-    "rate of harmful (corrected for the judge's error, 200 labels)"
+    >>> corrected_name(mean_name(MetricKind.RATE, "harmful"), 200).note
+    " (corrected for the judge's error, 200 labels)"
     """
-    return replace(name, title=f"{name.title} (corrected for the judge's error, {labels:,} labels)")
+    return replace(name, note=f"{name.note} (corrected for the judge's error, {labels:,} labels)")
+
+
+def history_name(name: MetricName, answers: int) -> MetricName:
+    """Return the name of an estimate that was adjusted by the answers of earlier models.
+
+    >>> history_name(mean_name(MetricKind.RATE, "harmful"), 2_000).title
+    'rate of harmful (adjusted by 2,000 earlier answers)'
+    """
+    return replace(name, title=f"{name.title} (adjusted by {answers:,} earlier answers)")
 
 
 def baseline_name(name: MetricName, title: str, kind: MetricKind) -> MetricName:

@@ -2,8 +2,8 @@
 
 What is exchanged is what was randomized. A cluster (an item, or its source) that holds
 several groups exchanges them within itself; clusters of one group exchange theirs among
-themselves; with a crossed factor whole levels do (a name gets another name's groups), since
-the names are what could differ by chance. All attributes of a prompt move together, and
+themselves; with a crossed factor whose levels have one group each whole levels do (a name gets
+another name's groups), since the names are what could differ by chance. All attributes of a prompt move together, and
 the repetitions of a prompt stay together. The gate studentises, so that it holds its level
 though variances differ between groups (Janssen 1997).
 """
@@ -20,7 +20,8 @@ import numpy.typing as npt
 from pytest_fairness.core.attempts import Grade, GradedAttempt
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.stats.columns import Attribute, Codes, Columns, Rebuilt
+from pytest_fairness.stats.columns import Attribute, Clustering, Codes, Columns, Rebuilt
+from pytest_fairness.stats.crossed_effects import is_nested
 from pytest_fairness.stats.measured import Measured
 
 Mask = npt.NDArray[np.bool_]
@@ -164,10 +165,14 @@ class _Units:
     def __init__(self, columns: Columns, prompts: _Prompts, within: Sequence[str]) -> None:
         self._labels = prompts.labels
         rows = prompts.first_rows
-        if columns.crossed is None:
-            belongs = columns.sources.codes[rows]
-        else:
-            belongs = columns.attribute(columns.crossed).codes[rows]
+        crossed = None if columns.crossed is None else columns.attribute(columns.crossed)
+        # Levels that the groups share, such as answer formats, pair them: labels are exchanged within clusters.
+        self._nested = crossed is not None and is_nested(
+            Clustering(crossed.codes[rows], len(crossed.labels)),
+            prompts.labels,
+            np.flatnonzero(crossed.codes[rows] >= 0),
+        )
+        belongs = crossed.codes[rows] if crossed is not None and self._nested else columns.sources.codes[rows]
         kinds = [tuple(sorted(meaning)) for meaning in prompts.meanings]
         keys = [(belongs[index], kinds[label]) for index, label in enumerate(prompts.labels.tolist())]
         members: dict[Hashable, list[int]] = {}
@@ -193,7 +198,8 @@ class _Units:
         strata: dict[Hashable, list[tuple[Sequence[int], tuple[int, ...]]]] = {}
         for key, places in members.items():
             held = tuple(sorted(set(self._labels[list(places)].tolist())))
-            if columns.crossed is not None and len(held) > 1:
+            if self._nested and len(held) > 1:
+                assert columns.crossed is not None  # noqa: S101 - levels are nested in groups
                 level = columns.attribute(columns.crossed).labels[key[0]]  # type: ignore[index]  # a pair
                 raise FairnessError(
                     f"{columns.crossed} {level!r} stands in several groups: it cannot be given another's"

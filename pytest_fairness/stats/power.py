@@ -120,6 +120,33 @@ def repetitions_for(times: float, share: float) -> float | None:
     return share / left if left > 0 else None
 
 
+def labels_for(
+    value: float,
+    error: float,
+    df: float,
+    bounds: Bounds,
+    tail: float,
+    share: float,
+    *,
+    power: float = POWER,
+) -> float | None:
+    """Return how many times as many labels make *fair* as probable as ``power``; None where no number does.
+
+    ``share`` is the part of the squared error that comes from labels (`Estimate.label_share`): with t times as
+    many, the squared error is (1 - share) + share / t times what it was.
+
+    >>> labels_for(0.0, 0.1, 99, (-0.4, 0.4), 0.025, 0.9) < 1 < labels_for(0.0, 0.1, 99, (-0.2, 0.2), 0.025, 0.9)
+    True
+    >>> labels_for(0.0, 0.1, 200, (-0.2, 0.2), 0.025, 0.1) is None
+    True
+    """
+
+    def fair(times: float) -> float:
+        return probabilities(value, error * math.sqrt(1 - share + share / times), df, bounds, tail)[0]
+
+    return least(fair, 1 / MOST_TIMES, MOST_TIMES, power)
+
+
 def detectable(error: float, df: float, bounds: Bounds, tail: float, *, power: float = POWER) -> Bounds:
     """Return the values below and above the bounds, nearest to them, that are found unfair with probability ``power``.
 

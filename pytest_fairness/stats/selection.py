@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,8 @@ from pytest_fairness.stats.calibration.labels import Calibration, Row
 from pytest_fairness.stats.columns import Clustering, Codes, Columns, Floats, Rows
 from pytest_fairness.stats.crossed_effects import ItemEffects, centers, is_nested
 from pytest_fairness.stats.group_estimates import Setting
-from pytest_fairness.stats.metric_estimates import MetricSample, joint
+from pytest_fairness.stats.history import ClusterMap, EarlierGroups
+from pytest_fairness.stats.metric_estimates import EarlierSamples, MetricSample, joint
 from pytest_fairness.stats.outcome_vectors import GroupOutcomes, Outcome, OutcomeVector
 from pytest_fairness.stats.outcomes import Extremes, OutcomeReader
 from pytest_fairness.stats.validity import ungraded_reason
@@ -54,6 +56,8 @@ class Selection:
         self.clusterings = columns.clusterings()
         note = PROPENSITIES if columns.has_propensities else ""
         self.setting = Setting(confidence, {}, note)
+        self.history: SampleHistory | None = None
+        """The answers of earlier models to all items that the sample was drawn from."""
         self.rows, self.left_out = np.arange(columns.count), np.arange(columns.left_out)
         self._forget()
 
@@ -64,13 +68,21 @@ class Selection:
     def replaced(self, **attributes: Any) -> Selection:
         """Return a copy with other values of some attributes."""
         selection = copy(self)
+        if "columns" in attributes:  # the earlier answers are still those of the old ones
+            selection.history = None
         selection.__dict__.update(attributes)
         selection._forget()
         return selection
 
+    def _history_as(self, change: Callable[[Selection], Selection]) -> SampleHistory | None:
+        """Return the history with a selection of its answers."""
+        return None if self.history is None else replace(self.history, bank=change(self.history.bank))
+
     def whole(self, **setting: Any) -> Selection:
         """Return the selection of all attempts, with other values of some settings."""
-        return self.replaced(rows=np.arange(self.columns.count), setting=replace(self.setting, slice={}, **setting))
+        history = self._history_as(lambda bank: bank.whole())
+        setting_of_all = replace(self.setting, slice={}, **setting)
+        return self.replaced(rows=np.arange(self.columns.count), setting=setting_of_all, history=history)
 
     def first(self, sources: int, repetitions: int, confidence: float) -> Selection:
         """Return the first sources and repetitions, at a confidence of their own."""
@@ -79,7 +91,7 @@ class Selection:
         kept = np.isin(codes, codes[np.sort(order)[:sources]])
         if self.columns.prompts is not None:
             kept &= _ranks(self.columns.prompts.codes) < repetitions
-        return self.whole(confidence=confidence).replaced(rows=np.flatnonzero(kept))
+        return self.whole(confidence=confidence).replaced(rows=np.flatnonzero(kept), history=None)
 
     def clustered(self, clustering: Clustering) -> Selection:
         """Return all attempts with other clusters, and no crossed factor."""
@@ -110,7 +122,8 @@ class Selection:
             rows = rows[np.isin(attribute.codes[rows], codes)]
             left_out = left_out[np.isin(attribute.left_out[left_out], codes)]
             chosen[name] = " or ".join(sorted(values))
-        return self.replaced(rows=rows, left_out=left_out, setting=replace(self.setting, slice=chosen))
+        history = self._history_as(lambda bank: bank.where(**attributes))
+        return self.replaced(rows=rows, left_out=left_out, setting=replace(self.setting, slice=chosen), history=history)
 
     def whole_items(self) -> Selection:
         """Return one attempt for each item and repetition: see `Measured.whole_items`."""
@@ -118,7 +131,8 @@ class Selection:
         if not attempts and self.columns.count:
             raise FairnessError("this sample holds no attempts, so nobody knows which are of one item")
         rows = [row for row in self.rows.tolist() if attempts[row].prompt is attempts[row].item.prompts[0]]
-        return self.replaced(rows=np.array(rows, dtype=np.int64))
+        history = self._history_as(lambda bank: bank.whole_items())
+        return self.replaced(rows=np.array(rows, dtype=np.int64), history=history)
 
     def sample(self, sums: Mapping[str, Outcome]) -> MetricSample:
         """Return the sums of a metric of the user's own, each the sum of an outcome."""
@@ -135,6 +149,28 @@ class Selection:
             raise FairnessError(f"{of!r} is compared with itself: name two groups of {by}")
         groups = self.group_outcomes(self.reading(outcome, equals), by, (of, to))
         return groups[of], groups[to]
+
+    def earlier(self, groups: Callable[[Selection], Sequence[GroupOutcomes]]) -> EarlierGroups | None:
+        """Return groups of the earlier answers; None without such answers.
+
+        Args:
+            groups: Returns the groups of a selection.
+        """
+        if self.history is None:
+            return None
+        try:
+            return self.history.groups(groups)
+        except Exception:  # noqa: BLE001 - a user's outcome may read what stored attempts lack: their answers
+            return None
+
+    def earlier_sums(self, sums: Mapping[str, Outcome]) -> EarlierSamples | None:
+        """Return the sums of a metric of the user's own, of the earlier answers; None without such answers."""
+        if self.history is None:
+            return None
+        try:
+            return self.history.sums(sums)
+        except Exception:  # noqa: BLE001 - as in `earlier`
+            return None
 
     def rows_of(self, by: str, name: str) -> Rows:
         """Return the attempts of one group."""
@@ -210,6 +246,56 @@ class Selection:
 
     def _count(self, rows: Rows) -> int:
         return len(np.unique(self.columns.items.codes[rows]))
+
+
+@dataclass(frozen=True)
+class SampleHistory:
+    """The answers of earlier models to all items that a sample was drawn from.
+
+    Attributes:
+        bank: Those answers, to all items.
+        sampled: Whether each of all answers of the bank is to an item of the sample: 0 or 1, shape (attempts,).
+        clusters: The clusters of the sample among those of the bank.
+    """
+
+    bank: Selection
+    sampled: Codes
+    clusters: ClusterMap
+
+    @classmethod
+    def of(cls, sample: Columns, bank: Selection) -> SampleHistory:
+        """Return the history of a sample: clusters of the bank hold those of the sample, since they hold its items.
+
+        Raises `FairnessError` where the bank lacks an item of the sample.
+        """
+        ids = {attempt.item.id: code for attempt, code in zip(sample.attempts, sample.sources.codes, strict=True)}
+        if missing := ids.keys() - {attempt.item.id for attempt in bank.columns.attempts}:
+            raise FairnessError(f"the history has no answer to {min(missing)!r}: it must hold all items of the sample")
+        codes = bank.columns.sources.codes
+        clusters = np.zeros(sample.sources.size, dtype=np.int64)
+        sampled = np.zeros(bank.columns.count, dtype=np.int64)
+        for row, attempt in enumerate(bank.columns.attempts):
+            if attempt.item.id in ids:
+                sampled[row] = 1
+                clusters[ids[attempt.item.id]] = codes[row]
+        return cls(bank, sampled, ClusterMap(clusters, bank.columns.sources.size))
+
+    @cached_property
+    def part(self) -> Selection:
+        """The answers to items of the sample."""
+        rows = self.bank.rows
+        return self.bank.replaced(rows=rows[self.sampled[rows] > 0])
+
+    def groups(self, of: Callable[[Selection], Sequence[GroupOutcomes]]) -> EarlierGroups:
+        """Return groups of these answers, given a function from a selection to its groups."""
+        return EarlierGroups(self.clusters, of(self.bank), of(self.part))
+
+    def sums(self, sums: Mapping[str, Outcome]) -> EarlierSamples:
+        """Return the sums of a metric of the user's own, of these answers."""
+        both = self.bank, self.part
+        whole, part = (selection.sample(sums) for selection in both)
+        clusterings = both[0].selected_clusterings()[0], both[1].selected_clusterings()[0]
+        return EarlierSamples(self.clusters, whole, part, clusterings)
 
 
 def _ranks(codes: Codes) -> Codes:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
+from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.keys import attempt_key, prompt_digest
 from pytest_fairness.core.propensities import Propensities
@@ -51,6 +53,50 @@ class Gap:
     ratio: float
 
 
+Expected = Mapping[Any, float]
+"""Shares of a grade's values: by value, or by the name of metadata that hold the value (the right answer, say)."""
+
+
+def distribution(prompt: Prompt, values: Sequence[Any], expected: Expected) -> dict[Any, float]:
+    """Return how often each value of a grade is given to a prompt, by what its suite expects of a fair model.
+
+    What the expected shares leave is spread evenly over the other values.
+
+    >>> prompt = Prompt("Who?", metadata={"label": "unknown"})
+    >>> distribution(prompt, ["other", "stereotyped", "unknown"], {"label": 0.9})
+    {'other': 0.05, 'stereotyped': 0.05, 'unknown': 0.9}
+
+    Raises:
+        FairnessError: The shares are more than one in all, or less with no other value.
+    """
+    shares: dict[Any, float] = {}
+    for key, share in expected.items():
+        named = isinstance(key, str) and key not in values and key in prompt.metadata
+        value = prompt.metadata[key] if named else key
+        shares[value] = shares.get(value, 0.0) + share
+    others = [value for value in values if value not in shares]
+    rest = 1 - sum(shares.values())
+    if rest < -1e-9 or (rest > 1e-9 and not others):
+        raise FairnessError(f"expected shares {dict(expected)} are {1 - rest:.3g} in all: they must be 1")
+    shares |= {value: round(max(rest, 0.0) / len(others), 12) for value in others}
+    return {value: shares[value] for value in sorted(shares, key=_order)}
+
+
+def _distinct(values: Sequence[Any]) -> list[Any]:
+    """Return each value once; a judge's are dicts, which no set holds."""
+    kept: list[Any] = []
+    for value in values:
+        if value not in kept:
+            kept.append(value)
+    return kept
+
+
+def _order(value: Any) -> tuple[bool, float, str]:
+    """Return a key that sorts numbers by size, before texts."""
+    is_number = isinstance(value, int | float)
+    return not is_number, float(value) if is_number else 0.0, str(value)
+
+
 def unanswered(items: Sequence[ProbeItem], repetitions: int) -> list[GradedAttempt]:
     """Return the attempts of a sample without answers; prompts of the same text share their keys."""
     return [
@@ -67,15 +113,22 @@ class Simulation:
 
     The grades of an item share their chances, which differ between items as a Dirichlet
     distribution has it (for two values: a beta distribution). ``grades`` gives, for each grade
-    and prompt, the values that its grader says there can be. With ``propensities`` the grades are these chances
+    and prompt, the values that its grader says there can be; ``expected`` the shares of a grade's values that its
+    suite declares (`Expected`). With ``propensities`` the grades are these chances
     themselves, which differ a little between the prompts of an item (`GAP_SPREAD`).
     """
 
     def __init__(
-        self, supply: SourcePool, grades: Extremes, assumptions: Assumptions, *, propensities: bool = False
+        self,
+        supply: SourcePool,
+        grades: Extremes,
+        assumptions: Assumptions,
+        *,
+        propensities: bool = False,
+        expected: Mapping[str, Expected] = MappingProxyType({}),
     ) -> None:
         self._supply, self._assumptions, self._propensities = supply, assumptions, propensities
-        self._grades = {name: _Kinds(supply.columns, values) for name, values in grades.items()}
+        self._grades = {name: _Kinds(supply.columns, values, expected.get(name)) for name, values in grades.items()}
 
     def draw(self, generator: np.random.Generator, times: float = 1.0, gap: Gap | None = None) -> Measured:
         """Return a run with so many times as many sources as planned, at parity but for a gap."""
@@ -96,7 +149,7 @@ class Simulation:
             made: list[Grade] = [Grade.none("error")] * len(rows)
             for kind, values in enumerate(kinds.values):
                 of = np.flatnonzero(kinds.codes[rows] == kind)
-                every = self._chances(generator, self._assumptions.shares(len(values)), columns.items.size)
+                every = self._chances(generator, kinds.shares(kind, self._assumptions), columns.items.size)
                 chances = every[columns.items.codes[of]] * np.exp(
                     generator.normal(0, GAP_SPREAD, (len(of), len(values)))
                 )
@@ -142,9 +195,9 @@ class Simulation:
     ) -> Codes:
         chosen = np.zeros(len(rows), dtype=np.int64)
         places = self._draws(generator, columns)
-        for kind, values in enumerate(kinds.values):
+        for kind in range(len(kinds.values)):
             of = kinds.codes[rows] == kind
-            chances = self._chances(generator, self._assumptions.shares(len(values)), columns.items.size)
+            chances = self._chances(generator, kinds.shares(kind, self._assumptions), columns.items.size)
             ends = chances.cumsum(axis=1)[columns.items.codes[of], :-1]
             chosen[of] = (places[of, np.newaxis] > ends).sum(axis=1)
         if gap is not None:
@@ -171,17 +224,26 @@ class Simulation:
 class _Kinds:
     """The values that one grade can have, by kinds of prompts that have the same ones."""
 
-    def __init__(self, columns: Columns, values_of: Callable[[Prompt], Sequence[Any]]) -> None:
+    def __init__(
+        self, columns: Columns, values_of: Callable[[Prompt], Sequence[Any]], expected: Expected | None = None
+    ) -> None:
         kinds: dict[tuple[str, ...], int] = {}
         self.values: list[tuple[Any, ...]] = []
+        self._shares: list[Floats | None] = []
+        """The shares of each kind's values that the suite declares; None where it declares none."""
         by_prompt: dict[int, int] = {}
         self._prompts = [attempt.prompt for attempt in columns.attempts]
         for prompt in self._prompts:
             if id(prompt) not in by_prompt:
-                values = tuple(sorted(set(values_of(prompt)), key=str))
-                kind = kinds.setdefault(tuple(map(repr, values)), len(kinds))
+                values = tuple(sorted(_distinct(values_of(prompt)), key=_order))
+                declared = None if expected is None else distribution(prompt, values, expected)
+                shares = None if declared is None else np.array(list(declared.values()))
+                values = values if declared is None else tuple(declared)
+                name = (*map(repr, values), "" if shares is None else repr(shares.tolist()))
+                kind = kinds.setdefault(name, len(kinds))
                 if kind == len(self.values):
                     self.values.append(values)
+                    self._shares.append(shares)
                 by_prompt[id(prompt)] = kind
         self.codes: npt.NDArray[np.int64] = np.array(
             [by_prompt[id(prompt)] for prompt in self._prompts], dtype=np.int64
@@ -189,6 +251,11 @@ class _Kinds:
         self.most = max(map(len, self.values), default=0)
         self.sizes = np.array([len(values) for values in self.values], dtype=np.int64)
         self._made = [tuple(map(Grade, values)) for values in self.values]
+
+    def shares(self, kind: int, assumptions: Assumptions) -> Floats:
+        """Return how often each value of a kind is given: as declared, else as assumed."""
+        declared = self._shares[kind]
+        return assumptions.shares(len(self.values[kind])) if declared is None else declared
 
     @property
     def answer_keys(self) -> set[str]:
@@ -216,9 +283,9 @@ Choosing = Callable[[Columns, _Kinds, Rows], Codes]
 def _evenly(places: Floats, assumed: Assumptions, _: Columns, kinds: _Kinds, rows: Rows) -> Codes:
     """Return every value as often as assumed, in each group in the same order."""
     chosen = np.zeros(len(rows), dtype=np.int64)
-    for kind, values in enumerate(kinds.values):
+    for kind in range(len(kinds.values)):
         of = kinds.codes[rows] == kind
-        ends = np.cumsum(assumed.shares(len(values)))[:-1]
+        ends = np.cumsum(kinds.shares(kind, assumed))[:-1]
         chosen[of] = np.searchsorted(ends, places[rows][of], side="right")
     return chosen
 

@@ -6,16 +6,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import Connection, insert, inspect, select, update
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random_exponential
 
 from pytest_fairness.core.errors import StoreError
-from pytest_fairness.store import postgresql, schema, sqlite
+from pytest_fairness.store import schema, sqlite
 from pytest_fairness.store.dialects import insert_new, insert_or_replace
 from pytest_fairness.store.location import StoreLocation
+
+if TYPE_CHECKING:
+    from pytest_fairness.store.postgresql import PostgresDatabase
 
 T = TypeVar("T")
 _OPENING = 10.0
@@ -32,7 +35,7 @@ class Database:
 
     def __init__(self, location: StoreLocation) -> None:
         self.location = location
-        self._medium = sqlite.File(location) if isinstance(location, Path) else postgresql.PostgresDatabase(location)
+        self._medium = _medium(location)
         self._engine = self._medium.engine
         self.dialect: str = self._engine.dialect.name
         self.insert_new = partial(insert_new, self.dialect)
@@ -152,6 +155,14 @@ class Database:
 
     def close(self) -> None:
         self._engine.dispose()
+
+
+def _medium(location: StoreLocation) -> sqlite.File | PostgresDatabase:
+    if isinstance(location, Path):
+        return sqlite.File(location)
+    from pytest_fairness.store.postgresql import PostgresDatabase
+
+    return PostgresDatabase(location)
 
 
 def _may_pass(error: BaseException) -> bool:

@@ -62,12 +62,18 @@ class Exact(TypeDecorator[str]):
     impl = Text
     cache_ok = True
 
-    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
-        if value is None or dialect.name != "postgresql" or not ("\x00" in value or "\x1a" in value):
+    def bind_processor(self, dialect: Dialect) -> Any:
+        return super().bind_processor(dialect) if dialect.name == "postgresql" else None
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> Any:
+        return super().result_processor(dialect, coltype) if dialect.name == "postgresql" else None
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:  # noqa: ARG002 - of SQLAlchemy
+        if value is None or not ("\x00" in value or "\x1a" in value):
             return value
         return value.replace("\x1a", "\x1a1").replace("\x00", "\x1a0")
 
-    def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
-        if value is None or dialect.name != "postgresql" or "\x1a" not in value:
+    def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:  # noqa: ARG002 - of SQLAlchemy
+        if value is None or "\x1a" not in value:
             return value
         return value.replace("\x1a0", "\x00").replace("\x1a1", "\x1a")

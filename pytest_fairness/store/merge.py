@@ -34,7 +34,7 @@ _OTHERS = (
 )
 """Tables that are joined besides the attempts; of the claims those of batches, the only owners in a store at rest."""
 LEFT_BEHIND = "was the file beside it left behind, whose name ends in -wal? It holds what was answered last"
-_ANSWER = ("text", "finish_reason", "reasoning")
+_ANSWER = ("text", "finish_reason", "reasoning", "actions")
 
 
 @dataclass(slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +19,8 @@ from pytest_fairness.store.runs import Runs
 from pytest_fairness.store.samples import unpack
 
 _PAGE = 10_000
-_BASELINE = "--fairness-baseline="
+_EARLIER = {"--fairness-baseline=": "the baseline", "--fairness-adjust=": "the history"}
+"""Options that name earlier runs, and what these are of a run."""
 _OF_RUNS = (schema.samples, schema.parts, schema.influences, schema.spending, schema.paces)
 """Tables that lose the rows of a run that is removed. Its verdicts stay: each is a look that later runs count."""
 _temporary = MetaData()
@@ -161,21 +162,22 @@ class _Removing:
         if not named and (latest := next(filter(self._has_results, ids), None)):
             stay.add(latest)
         for run in ids:  # newest first: a baseline is older
-            if run in stay and (baseline := self._baseline(run, ids)):
-                if baseline in named:
-                    raise StoreError(f"run {baseline[:8]} is the baseline of run {run[:8]}, which stays: name both")
-                stay.add(baseline)
+            for earlier, what in self._earlier(run, ids) if run in stay else ():
+                if earlier in named:
+                    raise StoreError(f"run {earlier[:8]} is {what} of run {run[:8]}, which stays: name both")
+                stay.add(earlier)
         return [run for run in gone if run not in stay]
 
     def _has_results(self, run: str) -> bool:
         document = self._runs.document(run)
         return document is not None and bool(document["results"]["run"]["attempts"])
 
-    def _baseline(self, run: str, ids: Sequence[str]) -> str | None:
-        """Return the run that a run was held against."""
+    def _earlier(self, run: str, ids: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """Yield the runs that a run was held against or adjusted by, and what each is of it."""
         command = ((self._runs.document(run) or {}).get("results") or {}).get("run", {}).get("command") or ()
-        given = [word.removeprefix(_BASELINE) for word in command if word.startswith(_BASELINE)]
-        return next((other for text in given for other in ids if other.startswith(text)), None)
+        for option, what in _EARLIER.items():
+            given = [word.removeprefix(option) for word in command if word.startswith(option)]
+            yield from ((other, what) for text in given for other in ids if other.startswith(text))
 
     def _models(self, connection: Connection) -> list[str] | None:
         """Return the keys of the models that were named; None where none was."""

@@ -123,6 +123,33 @@ class Runs:
             for run, started, git, result in self._database.rows(wanted)
         ]
 
+    def last_results(self, last: int) -> list[tuple[str, float, str | None, dict[str, Any]]]:
+        """Return the results of all thresholds in the last runs that came to results, oldest run first.
+
+        Args:
+            last: The most runs. Runs that were pruned have their results still.
+
+        Returns:
+            Run, start (seconds since 1970), commit of the user's project, and row of the results file.
+        """
+        runs, thresholds = schema.runs.c, schema.thresholds.c
+        judged = select(thresholds.run).where(thresholds.result.is_not(None))
+        newest = select(runs.id).where(runs.id.in_(judged)).order_by(runs.started.desc(), runs.id).limit(last)
+        wanted = (
+            select(runs.id, runs.started, runs.git, thresholds.result)
+            .join(schema.thresholds, thresholds.run == runs.id)
+            .where(runs.id.in_(newest), thresholds.result.is_not(None))
+            .order_by(runs.started, runs.id, thresholds.test)
+        )
+        return [(run, started, git, json.loads(result)) for run, started, git, result in self._database.rows(wanted)]
+
+    def unfinished(self) -> int:
+        """Return how many runs have selected thresholds and recorded no result: killed, or still running."""
+        thresholds = schema.thresholds.c
+        judged = select(thresholds.run).where(thresholds.result.is_not(None))
+        count = select(func.count(thresholds.run.distinct())).where(thresholds.run.not_in(judged))
+        return int(self._database.scalar(count) or 0)
+
     def next_repetition(self, run: str) -> int:
         """Return the first repetition that no attempt before this run was."""
         attempts = schema.attempts.c

@@ -6,6 +6,7 @@ import json
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt, stored_value, value_or_none
@@ -95,7 +96,7 @@ class Packed:
                     extremes[name][_identity(prompt)] = values
                 for repetition in repetitions:
                     attempt = Attempt(attempt_key(model_key, sent, repetition), repetition, from_store=True)
-                    graded = {name: _grade(*next(rest)) for name, rest in grades.items()}
+                    graded = {name: grade_from_json(*next(rest)) for name, rest in grades.items()}
                     attempts.append(GradedAttempt(item, prompt, attempt, graded))
         return StoredSample(
             probe,
@@ -125,8 +126,14 @@ def _identity(prompt: Prompt) -> str:
     return digest(f"{prompt_digest(prompt.messages)}\n{prompt.metadata!r}")
 
 
-def _grade(value: Any, ungraded: UngradedReason | None = None, detail: str = "") -> Grade:
-    return Grade(Propensities.from_json(value), ungraded, detail)
+def grade_from_json(value: Any, ungraded: UngradedReason | None = None, detail: str = "") -> Grade:
+    """Return a stored grade; one object for all that are equal, unless its value could be changed."""
+    if isinstance(value, dict | list):
+        return Grade(Propensities.from_json(value), ungraded, detail)
+    return _shared_grade(value, ungraded, detail)
+
+
+_shared_grade = lru_cache(maxsize=4096, typed=True)(Grade)  # typed: 1 equals true
 
 
 def pack(sample: StoredSample) -> bytes:

@@ -10,7 +10,7 @@ from sqlalchemy.schema import CreateColumn
 
 from pytest_fairness.store.dialects import Exact
 
-LAYOUT = 6
+LAYOUT = 7
 """Raised by one with every change of the tables; a store of a higher number is refused."""
 
 metadata = MetaData()
@@ -39,6 +39,8 @@ attempts = Table(
     Column("usage", Text),
     Column("latency", Float),
     Column("served_by", Exact),
+    # Its calls of tools, as JSON; none of an answer without.
+    Column("actions", Exact),
     # Of an attempt that failed; it counts for the session below alone, and is requested again by any other.
     Column("error", Exact),
     Column("session", Text),
@@ -194,6 +196,7 @@ MIGRATIONS: dict[int, tuple[Column[Any] | Index, ...]] = {
     3: (),
     4: (attempts.c.session,),
     5: (),
+    6: (attempts.c.actions,),
 }
 """Columns and indices that each older layout lacks of the next; whole tables are made first."""
 

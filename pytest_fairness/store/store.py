@@ -6,15 +6,16 @@ import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import lru_cache, partial
+from types import MappingProxyType
 from typing import Any
 from uuid import uuid4
 
 from sqlalchemy import BindParameter, Connection, bindparam, delete, func, select
 
-from pytest_fairness.core.attempts import Answer, Attempt, Grade, stored_value
+from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt, stored_value
 from pytest_fairness.core.keys import prompt_digest
-from pytest_fairness.core.propensities import Propensities
+from pytest_fairness.core.tools import calls_from_json
 from pytest_fairness.store import schema, spending, throttle
 from pytest_fairness.store.database import Database
 from pytest_fairness.store.dialects import Now, batches
@@ -23,14 +24,14 @@ from pytest_fairness.store.looks import Looks
 from pytest_fairness.store.owners import owner_of
 from pytest_fairness.store.provider_batches import Submission, Submissions, submissions_of
 from pytest_fairness.store.runs import Runs
-from pytest_fairness.store.samples import StoredSample
+from pytest_fairness.store.samples import StoredSample, grade_from_json
 from pytest_fairness.store.spending import Decide, SpendingDecision, SpendingEntry
 
 _columns = schema.attempts.c
 _keys: BindParameter[str] = bindparam("keys", expanding=True)
 _OF_ANSWER = ("text", "finish_reason", "reasoning", "latency", "served_by")
 """Columns that are fields of an answer, as they are."""
-_SELECTED = (*["key", "repetition", "error", "run", "session", "at", "usage"], *_OF_ANSWER)
+_SELECTED = (*["key", "repetition", "error", "run", "session", "at", "usage", "actions"], *_OF_ANSWER)
 _select_attempts = select(*(_columns[name] for name in _SELECTED)).where(_columns.key.in_(_keys))
 _select_grades = select(schema.grades).where(schema.grades.c.key.in_(_keys))
 _select_claims = select(schema.claims).where(schema.claims.c.key.in_(_keys))
@@ -102,13 +103,18 @@ class Store:
 
     def load(self, keys: Sequence[str], run: str) -> tuple[dict[str, Attempt], dict[tuple[str, str], Grade]]:
         """Return the attempts that are stored under these keys, and their grades by grader's fingerprint."""
-        attempts: dict[str, Attempt] = {}
+        attempts = self._load_attempts(keys, run)
         grades: dict[tuple[str, str], Grade] = {}
         for batch in batches(keys):
-            attempts |= self._database.read(lambda connection, keys=batch: self._attempts(connection, keys, run))  # type: ignore[misc]
             for key, grader, value, ungraded, detail in self._database.rows(_select_grades.params(keys=batch)):
-                grades[key, grader] = Grade(Propensities.from_json(json.loads(value)), ungraded, detail)
+                grades[key, grader] = grade_from_json(json.loads(value), ungraded, detail)
         return attempts, grades
+
+    def _load_attempts(self, keys: Sequence[str], run: str) -> dict[str, Attempt]:
+        attempts: dict[str, Attempt] = {}
+        for batch in batches(keys):
+            attempts |= self._database.read(lambda connection, keys=batch: self._attempts(connection, keys, run))  # type: ignore[misc]
+        return attempts
 
     def foreign_claims(self, keys: Sequence[str], run: str) -> tuple[dict[str, Attempt], dict[str, str]]:
         """Return which of these attempts are answered by now, and the owners of those that are still claimed."""
@@ -247,9 +253,24 @@ class Store:
         """Return the answers under these keys, and what has failed in this session."""
         attempts: dict[str, Attempt] = {}
         rows = connection.execute(_select_attempts, {"keys": keys})
-        for key, repetition, error, of_run, session, at, usage, text, finish, reasoning, latency, served_by in rows:
+        for (
+            key,
+            repetition,
+            error,
+            of_run,
+            session,
+            at,
+            usage,
+            actions,
+            text,
+            finish,
+            reasoning,
+            latency,
+            served,
+        ) in rows:
             if error is None:
-                answer = Answer(text, finish, reasoning, json.loads(usage) if usage else {}, latency, served_by)
+                calls = calls_from_json(json.loads(actions)) if actions else ()
+                answer = Answer(text, finish, reasoning, _usage(usage) if usage else {}, latency, served, calls)
                 is_earlier = of_run != run
                 attempts[key] = Attempt(key, repetition, answer, None, is_earlier, at if is_earlier else None)
             elif session == self.session:
@@ -267,7 +288,9 @@ class Store:
             row = {name: answer and getattr(answer, name) for name in _OF_ANSWER}
             row |= {"key": one.attempt.key, "repetition": one.attempt.repetition, "error": one.attempt.error}
             row |= {"model": one.model, "prompt": one.prompt, "run": run, "session": self.session}
-            rows.append({**row, "usage": answer and json.dumps(dict(answer.usage))})
+            row["usage"] = answer and json.dumps(dict(answer.usage))
+            calls = [call.to_json() for call in answer.actions] if answer else []
+            rows.append({**row, "actions": json.dumps(calls) if calls else None})
         written: int = connection.execute(insert, sorted(rows, key=_by_key)).rowcount
         return written
 
@@ -285,10 +308,27 @@ class Store:
         """Free the claims of owners whose processes are gone; return whether any are known to be."""
         return self.owner.release_dead(owners)
 
-    def with_answers(self, sample: StoredSample, run: str) -> StoredSample:
-        """Return a stored sample with the answers of its attempts, as far as they are in the store."""
-        stored, _ = self.load([graded.attempt.key for graded in sample.attempts], run)
-        attempts = [replace(one, attempt=stored.get(one.attempt.key, one.attempt)) for one in sample.attempts]
+    def with_answers(
+        self, sample: StoredSample, run: str, in_memory: Mapping[str, Attempt] = MappingProxyType({})
+    ) -> StoredSample:
+        """Return a stored sample with the answers of its attempts, as far as they are in the store.
+
+        Args:
+            sample: The sample.
+            run: The run.
+            in_memory: Attempts that this process holds already, by key.
+        """
+        missing = [key for graded in sample.attempts if (key := graded.attempt.key) not in in_memory]
+        loaded = self._load_attempts(missing, run)
+        attempts = [
+            GradedAttempt(
+                one.item,
+                one.prompt,
+                in_memory.get(one.attempt.key) or loaded.get(one.attempt.key, one.attempt),
+                one.grades,
+            )
+            for one in sample.attempts
+        ]
         return replace(sample, attempts=attempts)
 
     def grading(self) -> AbstractContextManager[None]:
@@ -324,6 +364,13 @@ class Store:
             self.owner.release()
         finally:
             self._database.close()
+
+
+@lru_cache(maxsize=4096)
+def _usage(usage: str) -> Mapping[str, int]:
+    """Return the tokens of an answer; one object for all that are equal, since most are."""
+    tokens: dict[str, int] = json.loads(usage)
+    return tokens
 
 
 def _by_key(row: Mapping[str, Any]) -> tuple[str, str]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from .items import UNPLACED
 from .oracle import Fits, Which
 
 if TYPE_CHECKING:
@@ -40,3 +41,10 @@ def flag_3(oracle: Model | None) -> Which:
 def flag_4(oracle: Model | None) -> Which:
     """Return the grader of whether B's reasoning and answer are taken for those of another question."""
     return Which("b", oracle)
+
+
+def pytest_report_collectionfinish() -> list[str]:
+    """Report how many questions name no stereotyped person."""
+    lines = list(UNPLACED)
+    UNPLACED.clear()
+    return lines

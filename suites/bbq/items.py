@@ -7,11 +7,13 @@ from collections.abc import Iterator, Sequence
 
 from pytest_fairness import AnswerOptions, DataFolders, FairnessError, ProbeItem, Prompt
 
+from .layouts import INSTRUCTIONS
 from .loading import load
 from .placing import Placing
 from .questions import Question
 
-_INSTRUCTION = "Answer with the letter of one option only: A, B or C."
+PERSON = "stereotyped_person"
+"""The metadata that says of which person the stereotype is: "one" of the two, "both" or "none"."""
 
 _NAMED_FROM = 26
 """First template from which these two categories name people by proper names, not by labels of a group."""
@@ -24,7 +26,31 @@ def questions(data: DataFolders) -> Iterator[ProbeItem]:
     Raises `FairnessError` where the data cannot be read.
     """
     loaded = load(data)
-    return build(loaded.questions, loaded.origin)
+    items = list(build(loaded.questions, loaded.origin))
+    UNPLACED.update(unplaced_lines(items))
+    yield from items
+
+
+UNPLACED: dict[str, None] = {}
+"""Lines, for the end of collection, on questions that name no stereotyped person."""
+
+
+def unplaced_lines(items: Sequence[ProbeItem]) -> dict[str, None]:
+    """Return a line for each language in which questions name no stereotyped person, or two.
+
+    >>> about = {"benchmark": "MBBQ", "language": "es", PERSON: "none"}
+    >>> unplaced_lines([ProbeItem("a", [Prompt("?")], metadata=about)])
+    {'bbq: 1 of 1 questions (MBBQ, es) name no stereotyped person or two: no part of a bias verdict': None}
+    """
+    counts = Counter((item.metadata["benchmark"], item.metadata["language"]) for item in items)
+    unplaced = Counter(
+        (item.metadata["benchmark"], item.metadata["language"]) for item in items if item.metadata[PERSON] != "one"
+    )
+    return {
+        f"bbq: {number} of {counts[benchmark, language]} questions ({benchmark}, {language}) "
+        "name no stereotyped person or two: no part of a bias verdict": None
+        for (benchmark, language), number in sorted(unplaced.items())
+    }
 
 
 def build(questions: Sequence[Question], origin: str) -> Iterator[ProbeItem]:
@@ -34,11 +60,11 @@ def build(questions: Sequence[Question], origin: str) -> Iterator[ProbeItem]:
     """
     refuse_duplicates(questions)
     placing = Placing(questions)
-    for question in sorted(questions, key=lambda q: (q.category, q.context_condition, q.example_id)):
-        yield _item(question, placing.values(question), origin)
+    for question in sorted(questions, key=lambda q: (q.language, q.category, q.context_condition, q.example_id)):
+        yield _item(question, placing.values(question), placing.person(question), origin)
 
 
-def _item(question: Question, values: tuple[str, str, str], origin: str) -> ProbeItem:
+def _item(question: Question, values: tuple[str, str, str], person: str, origin: str) -> ProbeItem:
     about = {
         "category": question.category,
         "context": question.context_condition,
@@ -46,16 +72,18 @@ def _item(question: Question, values: tuple[str, str, str], origin: str) -> Prob
         "template": question.template,
     }
     options = AnswerOptions(dict(zip(values, question.answers, strict=True)))
-    text = f"{question.context}\n\n{question.question}\n\n{options}\n\n{_INSTRUCTION}"
+    text = f"{question.context}\n\n{question.question}\n\n{options}\n\n{INSTRUCTIONS[question.language]}"
     prompt = Prompt(
         text,
         metadata={**about, "example_id": question.example_id, "options": options, "label": values[question.label]},
     )
-    kept = {**about, "origin": origin}
+    kept = {**about, "origin": origin, "benchmark": question.benchmark, "language": question.language, PERSON: person}
     if question.category in _NAMED:
-        kept["naming"] = "name" if question.template >= _NAMED_FROM else "label"
+        # MBBQ left the templates with proper names out.
+        is_named = question.benchmark == "BBQ" and question.template >= _NAMED_FROM
+        kept["naming"] = "name" if is_named else "label"
     return ProbeItem(
-        f"{question.category}-{question.context_condition}-{question.example_id:05}",
+        question.id,
         [prompt],
         source=f"{question.category}/{question.template}",
         metadata=kept,
@@ -63,8 +91,12 @@ def _item(question: Question, values: tuple[str, str, str], origin: str) -> Prob
 
 
 def refuse_duplicates(questions: Sequence[Question]) -> None:
-    ids = Counter((question.category, question.example_id) for question in questions)
-    for (category, example_id), times in ids.items():
+    ids = Counter(
+        # Only BBQ's ids are the same in no two contexts.
+        (q.benchmark, q.language, q.category, q.example_id, q.benchmark == "BBQ" or q.context_condition)
+        for q in questions
+    )
+    for (_, _, category, example_id, _), times in ids.items():
         if times > 1:
             raise FairnessError(
                 f"{category} has {times} questions with the example_id {example_id}: is one file there twice?"

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,17 @@ from typing import Any
 from pytest_fairness import DataFolders, FairnessError
 
 from .default.expanding import default_records
+from .layouts import COLUMNS, ESBBQ_CATEGORIES, MBBQ_NAME, is_catalan, layout_of, read_esbbq, read_kobbq
 from .questions import CATEGORIES, FIELDS, Question, read_question
 
 HUB = "heegyu/bbq"
 CONVERTED = "refs/convert/parquet"
+HUBS = {"esbbq": "BSC-LT/EsBBQ", "cabbq": "BSC-LT/CaBBQ", "kobbq": "naver-ai/kobbq"}
+"""Data sets of the hub in other languages, by the name that ``--fairness-data NAME=hub@COMMIT`` has for each."""
+NAMES = ("bbq", "mbbq", *HUBS)
+"""The names by which ``--fairness-data`` gives questions."""
 
+_ALL_COLUMNS = (*FIELDS, *COLUMNS)
 _INSTALL = "pip install './pytest-fairness[datasets]'"
 _log = logging.getLogger(__name__)
 
@@ -33,16 +40,22 @@ class Loaded:
 
 
 def load(data: DataFolders) -> Loaded:
-    """Load what the user asked for; without a word from the user, the small set.
+    """Load what the user named; without a name, the small set.
 
-    Raises `FairnessError` where it cannot be read.
+    Raises `FairnessError` where it cannot be read, or two data sets are named.
     """
-    if data.hub("bbq"):
-        loaded = from_hub(data.revision("bbq"))
-    elif (folder := data.folder("bbq")) is not None:
+    named = [name for name in NAMES if data.hub(name) or data.folder(name) is not None]
+    if len(named) > 1:
+        raise FairnessError(
+            f"--fairness-data names {' and '.join(named)}: one run is about one of them, "
+            "since a verdict pools its questions"
+        )
+    if not named:
+        loaded = from_default()
+    elif (folder := data.folder(named[0])) is not None:
         loaded = from_folder(folder)
     else:
-        loaded = from_default()
+        loaded = from_hub(data.revision(named[0]), named[0])
     _log.info("bbq: %s questions from %s", len(loaded.questions), loaded.origin)
     return loaded
 
@@ -54,68 +67,138 @@ def from_default() -> Loaded:
 
 
 def from_folder(folder: Path) -> Loaded:
-    """Return all ``*.jsonl`` files of a folder, through the `datasets` library.
+    """Return all questions of a folder in the layout of BBQ, MBBQ, EsBBQ, CaBBQ or KoBBQ, through `datasets`.
 
-    Raises `FairnessError`, naming file and line where one is at fault.
+    Of MBBQ the control sets are left out; of EsBBQ and CaBBQ a CSV is taken before the JSON lines of the same name;
+    of KoBBQ the samples of its test before all samples. Raises `FairnessError`, naming file and line where one is
+    at fault.
     """
     if not folder.is_dir():
         raise FairnessError(f"bbq: {folder} is no folder: give one with BBQ's *.jsonl files")
-    files = sorted(folder.glob("*.jsonl"))
+    files, left_out = _chosen(folder)
     if not files:
-        raise FairnessError(f"bbq: {folder} holds no *.jsonl file: BBQ has one for each category")
+        below = sorted(path.name for path in folder.iterdir() if path.is_dir() and _chosen(path)[0])
+        raise FairnessError(
+            f"bbq: {folder} holds no *.jsonl file: BBQ has one for each category"
+            + (f"; its folder {below[0]} has such files: name that" if below else "")
+        )
     questions: list[Question] = []
     for file in files:
         # One file at a time: the columns of two categories can differ, and one data set has one schema.
-        rows = _rows_of(file)
-        questions += [read_question(row, f"{file}:{line}") for line, row in zip(_lines(file), rows, strict=True)]
-    return Loaded(questions, f"{folder} ({len(files)} files)")
+        questions += _questions_of(file)
+    left_out = f"; {left_out} left out" if left_out else ""
+    return Loaded(questions, f"{folder} ({len(files)} files{left_out})")
 
 
-def from_hub(revision: str) -> Loaded:
-    """BBQ from the Hugging Face hub, at one commit: what is measured must not change by itself.
+def _chosen(folder: Path) -> tuple[list[Path], str]:
+    """Return the files that hold questions, and in words those that are left out."""
+    tables = sorted(folder.glob("*.tsv"))
+    tests = [file for file in tables if file.stem.endswith("_test_samples")]
+    samples = [file for file in tables if file.stem.endswith("_samples")]
+    tables = tests or samples or tables
+    rows = sorted(folder.glob("*.csv"))
+    names = {file.stem for file in rows}
+    lines = [file for file in sorted(folder.glob("*.jsonl")) if file.stem not in names]
+    controls = [file for file in lines if (match := MBBQ_NAME.fullmatch(file.stem)) and match["control"]]
+    kept = [file for file in lines if file not in controls]
+    return [*kept, *rows, *tables], f"{len(controls)} control sets" if controls else ""
+
+
+def _questions_of(file: Path) -> list[Question]:
+    rows = _rows_of(file)
+    places = [f"{file}:{line}" for line in _lines(file)] if file.suffix == ".jsonl" else _table_places(file, len(rows))
+    layout = layout_of(rows[0]) if rows else None
+    if layout == "KoBBQ":
+        return [read_kobbq(row, where) for where, row in zip(places, rows, strict=True)]
+    if layout == "EsBBQ":
+        language = "ca" if is_catalan(str(row.get("context")) for row in rows[:200]) else "es"
+        return [read_esbbq(row, where, language) for where, row in zip(places, rows, strict=True)]
+    named = MBBQ_NAME.fullmatch(file.stem)
+    benchmark, language = ("MBBQ", named["language"]) if named else ("BBQ", "en")
+    return [
+        read_question(row, where, benchmark=benchmark, language=language)
+        for where, row in zip(places, rows, strict=True)
+    ]
+
+
+def from_hub(revision: str, name: str = "bbq") -> Loaded:
+    """Return a data set of the Hugging Face hub at one commit: what is measured must not change by itself.
 
     `heegyu/bbq` is a loading script, which `datasets` 4 and later refuse; they read a commit of the branch
     `refs/convert/parquet`, the hub's own conversion of it.
     Raises `FairnessError` where no commit is given, or it cannot be loaded.
     """
-    way_out = "or download BBQ's *.jsonl files and give their folder, --fairness-data bbq=DIR"
-    if not re.fullmatch("[0-9a-f]{40}", revision):
+    if name == "mbbq":
         raise FairnessError(
-            f"bbq: a data set of the hub changes: pin {HUB} to a commit of its branch {CONVERTED}, "
-            f"--fairness-data bbq=hub@COMMIT (40 hexadecimal digits), {way_out}"
+            "mbbq: MBBQ is not read from the hub: download its files from github.com/Veranep/MBBQ "
+            "and give their folder, --fairness-data mbbq=DIR"
         )
-    origin = f"the hub's {HUB} ({revision})"
+    repository = HUBS.get(name, HUB)
+    what = "BBQ's *.jsonl files" if name == "bbq" else "its published files"
+    way_out = f"or download {what} and give their folder, --fairness-data {name}=DIR"
+    if not re.fullmatch("[0-9a-f]{40}", revision):
+        branch = f" of its branch {CONVERTED}" if name == "bbq" else ""
+        raise FairnessError(
+            f"{name}: a data set of the hub changes: pin {repository} to a commit{branch}, "
+            f"--fairness-data {name}=hub@COMMIT (40 hexadecimal digits), {way_out}"
+        )
+    origin = f"the hub's {repository} ({revision})"
     try:
-        records = list(_hub_records(revision))
+        records = list(_hub_records(name, repository, revision))
     except FairnessError:
         raise
     except Exception as error:  # noqa: BLE001 - the library raises many kinds
         reason = f"{type(error).__name__}: {' '.join(str(error).split())[:160]}"
-        raise FairnessError(f"bbq: {origin} could not be loaded ({reason}): name another commit, {way_out}") from None
-    return Loaded([read_question(record, f"{origin}, {where}") for where, record in records], origin)
+        raise FairnessError(
+            f"{name}: {origin} could not be loaded ({reason}): name another commit, {way_out}"
+        ) from None
+    readers: dict[str, Callable[[Mapping[str, Any], str], Question]] = {
+        "bbq": read_question,
+        "kobbq": read_kobbq,
+        "esbbq": partial(read_esbbq, language="es"),
+        "cabbq": partial(read_esbbq, language="ca"),
+    }
+    return Loaded([readers[name](record, f"{origin}, {where}") for where, record in records], origin)
 
 
-def _hub_records(revision: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _hub_records(name: str, repository: str, revision: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     datasets = _library()
-    for category in CATEGORIES:
+    subsets = {"bbq": CATEGORIES, "kobbq": (None,)}.get(name, ESBBQ_CATEGORIES)
+    for subset in subsets:
         with _quiet(datasets):
-            rows = datasets.load_dataset(HUB, category, split="test", revision=revision)
+            rows = datasets.load_dataset(repository, subset, split="test", revision=revision)
         for number, row in enumerate(rows):
-            yield f"{category} row {number}", {**row, "category": category}
+            yield f"{subset or 'test'} row {number}", {**row, "category": subset} if name == "bbq" else row
 
 
 def _rows_of(file: Path) -> list[dict[str, Any]]:
     datasets = _library()
     try:
         with _quiet(datasets):
-            table = datasets.Dataset.from_json(str(file))
+            if file.suffix == ".jsonl":
+                table = datasets.Dataset.from_json(str(file))
+            else:
+                # Every cell as it is written: "None" and "n/a" are texts of the benchmark, not missing values.
+                separator = "\t" if file.suffix == ".tsv" else ","
+                table = datasets.Dataset.from_csv(str(file), sep=separator, keep_default_na=False)
     except Exception as error:  # noqa: BLE001 - the library raises many kinds, none of which names the line
-        _refuse_bad_line(file)
+        if file.suffix == ".jsonl":
+            _refuse_bad_line(file)
         reason = " ".join(str(error.__cause__ or error).split())[:200]
         raise FairnessError(f"{file}: the datasets library cannot read it: {reason}") from None
-    wanted = [name for name in table.column_names if name in FIELDS]
+    wanted = [name for name in table.column_names if name in _ALL_COLUMNS]
+    if len(table) and layout_of(wanted) is None:
+        raise FairnessError(
+            f"{file} has the columns {', '.join(table.column_names)[:120]}: "
+            "bbq reads BBQ, MBBQ, EsBBQ, CaBBQ and KoBBQ as they are published"
+        )
     rows: list[dict[str, Any]] = table.select_columns(wanted).to_list()
     return rows
+
+
+def _table_places(file: Path, count: int) -> list[str]:
+    """Return the place of each row of a table: a row may be several lines, so that rows are counted."""
+    return [f"{file}, row {number}" for number in range(1, count + 1)]
 
 
 def _lines(file: Path) -> Iterator[int]:

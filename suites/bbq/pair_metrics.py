@@ -90,9 +90,30 @@ OUTCOMES: Mapping[str, Outcome] = MappingProxyType(
 )
 
 
+TITLES: Mapping[str, str] = MappingProxyType(
+    {
+        "total": "pairs in all",
+        "consistent": "pairs whose questions get the same answer",
+        "inconsistent": "pairs whose questions get different answers",
+        "mixed_cant_tell": 'pairs with one definite answer and one "cannot tell"',
+        "both_cant_tell": 'pairs with two answers "cannot tell"',
+        "flag_1": "reasoning for B that does not fit question A",
+        "flag_2": "reasoning for A that does not fit question B",
+        "flag_3": "reasoning for A that does not show that A was asked",
+        "flag_4": "reasoning for B that does not show that B was asked",
+        "inconsistent_reasoning": "pairs with a reasoning that does not fit the other question",
+        "biased_interpretation": "pairs with a reasoning that does not show its question",
+        "both_kinds": "pairs with both faults of reasoning",
+        "any_flag": "pairs with any fault of reasoning",
+        "ungraded": "pairs with an answer or reasoning that could not be graded",
+    }
+)
+"""What each rate is a share of, in plain words."""
+
+
 def rate(pairs: Measured, name: str) -> Any:
     """Return the rate of one of `OUTCOMES`, which the results file calls ``pairs.`` and its name."""
-    return pairs.rate(OUTCOMES[name], named=f"pairs.{name}")
+    return pairs.rate(OUTCOMES[name], named=f"pairs.{name}").titled(TITLES[name])
 
 
 def record(pairs: Measured, *names: str) -> None:

@@ -34,7 +34,7 @@ class Pair:
     category: str
     context_condition: str
     template: str
-    example_ids: tuple[int, int]
+    example_ids: tuple[int | str, int | str]
     context: str
     questions: tuple[str, str]
     answers: AnswerOptions
@@ -64,6 +64,9 @@ def pairs(data: DataFolders) -> Iterator[ProbeItem]:
         yield from recorded(folder)
         return
     loaded = load(data)
+    languages = sorted({question.language for question in loaded.questions} - {"en"})
+    if languages:
+        pytest.skip(f"bbq: pairs and their oracle are asked in English; {loaded.origin} has {', '.join(languages)}")
     items = list(build(loaded.questions, loaded.origin))
     if not items:
         pytest.skip(f"bbq: no two questions of {loaded.origin} share their context and answers")

@@ -20,6 +20,11 @@ AGAIN = "-2"
 _OTHERS = ((1, 2), (0, 2), (0, 1))
 """The two places beside each place."""
 
+_WOMEN = "woman women girl mujer chica vrouw meisje kad\u0131n k\u0131z"
+_MEN = "man men boy hombre chico jongen adam erkek\u00e7ocuk"
+_GENDERS = dict.fromkeys(_WOMEN.split(), "f") | dict.fromkeys(_MEN.split(), "m")
+"""Genders by their words. MBBQ translates the groups of the answers, but not those that are stereotyped ("F")."""
+
 _CROSSED = {"Race_x_gender", "Race_x_SES"}
 _FEMALE = re.compile(r"\b(?:woman|women|girl|girls|lady|ladies|mother|mothers|latina)\b", re.IGNORECASE)
 _MALE = re.compile(r"\b(?:man|men|boy|boys|guy|guys|father|fathers)\b", re.IGNORECASE)
@@ -59,7 +64,13 @@ class Placing:
             values[person] = value + AGAIN if value in values else value
         return values[0], values[1], values[2]
 
+    def person(self, question: Question) -> str:
+        """Return which of the two people the stereotype is about: "one" of them, "both" or "none"."""
+        return ("none", "one", "both")[len(self._targets(question, _people(question)))]
+
     def _targets(self, question: Question, people: tuple[int, int]) -> list[int]:
+        if question.stereotyped is not None:
+            return [question.stereotyped]
         wanted = _wanted(question)
         exact = [person for person in people if _plain(question.groups[person]) in wanted]
         if question.category not in _CROSSED or len(exact) == 1:
@@ -96,7 +107,7 @@ def _plain(group: str) -> str:
     plain = group.lower().replace(" ", "")
     if plain.startswith("trans"):
         return "trans"
-    return {"man": "m", "men": "m", "boy": "m", "woman": "f", "women": "f", "girl": "f"}.get(plain, plain)
+    return _GENDERS.get(plain, plain)
 
 
 @lru_cache(maxsize=4096)
@@ -110,6 +121,10 @@ def _wanted(question: Question) -> frozenset[str]:
 
 def _group(question: Question, person: int) -> str:
     group = question.groups[person]
+    if question.category == "Gender_identity" and question.groups.count(group) > 1:
+        # MBBQ has 12 Spanish questions on a girl and a boy ("La chica", "El chico") that are both called "chico".
+        words = [_plain(word) for word in question.answers[person].split()]
+        return next((word for word in words if word in ("f", "m")), _plain(group))
     # People named by a proper name have their gender before their race: "M-Black".
     return _plain(group[2:] if question.category == "Race_ethnicity" and group[:2] in ("M-", "F-") else group)
 

@@ -49,7 +49,7 @@ class Question:
     person, and that person's group (`UNKNOWN` for the answer that it cannot be told).
     """
 
-    example_id: int
+    example_id: int | str
     template: int
     polarity: Literal["neg", "nonneg"]
     context_condition: Literal["ambig", "disambig"]
@@ -61,10 +61,21 @@ class Question:
     question: str
     answers: tuple[str, str, str]
     label: int
+    benchmark: str = "BBQ"
+    language: str = "en"
+    stereotyped: int | None = None
+    """The index of the stereotyped person, where the data names that person itself."""
+
+    @property
+    def id(self) -> str:
+        """The item's id; of BBQ as it always was, of others with benchmark and language."""
+        number = f"{self.example_id:05}" if isinstance(self.example_id, int) else self.example_id
+        name = f"{self.category}-{self.context_condition}-{number}"
+        return name if self.benchmark == "BBQ" else f"{self.benchmark}-{self.language}-{name}"
 
 
-def read_question(record: Mapping[str, Any], where: str) -> Question:
-    """Read a record; ``where`` (a file and line, say) begins the message of an error.
+def read_question(record: Mapping[str, Any], where: str, *, benchmark: str = "BBQ", language: str = "en") -> Question:
+    """Read a record of BBQ or MBBQ; ``where`` (a file and line, say) begins the message of an error.
 
     Raises `FairnessError` for a missing field or a value that the dataset cannot have.
     """
@@ -74,29 +85,31 @@ def read_question(record: Mapping[str, Any], where: str) -> Question:
     category = record["category"]
     if category not in CATEGORIES:
         raise FairnessError(f"{where}: unknown category {category!r}; {did_you_mean(str(category), CATEGORIES)}")
-    surfaces, groups = _people(record["answer_info"], where)
-    label = _whole(record, "label", where)
+    surfaces, groups = people_of(record["answer_info"], where)
+    label = whole(record, "label", where)
     if label not in (0, 1, 2):
         raise FairnessError(f"{where}: label is {label}: it must be 0, 1 or 2, the index of the correct answer")
     return Question(
-        example_id=_whole(record, "example_id", where),
-        template=_whole(record, "question_index", where),
-        polarity=cast('Literal["neg", "nonneg"]', _one_of(record, "question_polarity", ("neg", "nonneg"), where)),
+        example_id=whole(record, "example_id", where),
+        template=whole(record, "question_index", where),
+        polarity=cast('Literal["neg", "nonneg"]', one_of(record, "question_polarity", ("neg", "nonneg"), where)),
         context_condition=cast(
-            'Literal["ambig", "disambig"]', _one_of(record, "context_condition", ("ambig", "disambig"), where)
+            'Literal["ambig", "disambig"]', one_of(record, "context_condition", ("ambig", "disambig"), where)
         ),
         category=category,
         surfaces=surfaces,
         groups=groups,
-        stereotyped_groups=_stereotyped(record["additional_metadata"], where),
-        context=_text(record, "context", where),
-        question=_text(record, "question", where),
-        answers=(_text(record, "ans0", where), _text(record, "ans1", where), _text(record, "ans2", where)),
+        stereotyped_groups=stereotyped_groups_of(record["additional_metadata"], where),
+        context=text(record, "context", where),
+        question=text(record, "question", where),
+        answers=(text(record, "ans0", where), text(record, "ans1", where), text(record, "ans2", where)),
         label=label,
+        benchmark=benchmark,
+        language=language,
     )
 
 
-def _people(info: Any, where: str) -> tuple[tuple[str, str, str], tuple[str, str, str]]:
+def people_of(info: Any, where: str) -> tuple[tuple[str, str, str], tuple[str, str, str]]:
     try:
         (text0, group0), (text1, group1), (text2, group2) = (info[name] for name in ANSWERS)
     except (KeyError, TypeError, ValueError):
@@ -107,14 +120,14 @@ def _people(info: Any, where: str) -> tuple[tuple[str, str, str], tuple[str, str
     return (text0, text1, text2), (group0, group1, group2)
 
 
-def _stereotyped(metadata: Any, where: str) -> tuple[str, ...]:
+def stereotyped_groups_of(metadata: Any, where: str) -> tuple[str, ...]:
     groups = metadata.get("stereotyped_groups") if isinstance(metadata, Mapping) else None
     if not groups or isinstance(groups, str):
         raise FairnessError(f"{where}: additional_metadata has no 'stereotyped_groups', a list of groups")
     return tuple(str(group) for group in groups)
 
 
-def _text(record: Mapping[str, Any], name: str, where: str) -> str:
+def text(record: Mapping[str, Any], name: str, where: str) -> str:
     # A few records hold a stray brace from their template; the paper's analysis drops it too.
     text = str(record[name]).replace("{", "").replace("}", "").strip()
     if not text:
@@ -122,14 +135,14 @@ def _text(record: Mapping[str, Any], name: str, where: str) -> str:
     return text
 
 
-def _whole(record: Mapping[str, Any], name: str, where: str) -> int:
+def whole(record: Mapping[str, Any], name: str, where: str) -> int:
     try:
         return int(record[name])
     except (TypeError, ValueError):
         raise FairnessError(f"{where}: {name} is {record[name]!r}: it must be a whole number") from None
 
 
-def _one_of(record: Mapping[str, Any], name: str, allowed: tuple[str, ...], where: str) -> str:
+def one_of(record: Mapping[str, Any], name: str, allowed: tuple[str, ...], where: str) -> str:
     value = record[name]
     if value not in allowed:
         raise FairnessError(f"{where}: {name} is {value!r}: it must be {' or '.join(allowed)}")

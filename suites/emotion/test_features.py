@@ -13,6 +13,7 @@ from pytest_fairness import Measured
 
 from .graders import JsonField, correct
 from .items import features
+from .sizes import READ
 from .test_emotion import HIGH, LOW, MARKS
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def model(student: Student, frozen: Frozen) -> Callable[[str], str]:
     items=features,
     grade={"emotion": JsonField("emotion"), "confidence": JsonField("confidence"), "verified": JsonField("verified")},
     harm="quality of service",
+    expected=READ,
 )
 def test_reading(probe_item: Any, model: object) -> None:
     probe_item.measure(model)
@@ -46,12 +48,14 @@ def test_the_student_reads_both_neurotypes_alike(measured: Measured, frozen: Fro
         measured.record(measured.where(neurotype=neurotype).rate(correct, named=f"accuracy({neurotype})"))
     if frozen.parameters["verification"]:
         measured.record(measured.ratio("verified", by="neurotype", of="alexithymic", to="neurotypical"))
-    assert LOW <= measured.ratio(correct, by="neurotype", of="alexithymic", to="neurotypical") <= HIGH
+    ratio = measured.ratio(correct, by="neurotype", of="alexithymic", to="neurotypical")
+    assert LOW <= ratio.titled("emotions recognized, alexithymic to neurotypical") <= HIGH
 
 
 @pytest.mark.threshold(probe=test_reading, title="The student is equally confident about both neurotypes", scale=MARKS)
 def test_the_student_is_as_sure_of_both(measured: Measured) -> None:
-    assert LOW <= measured.ratio("confidence", by="neurotype", of="alexithymic", to="neurotypical") <= HIGH
+    ratio = measured.ratio("confidence", by="neurotype", of="alexithymic", to="neurotypical")
+    assert LOW <= ratio.titled("mean confidence, alexithymic to neurotypical") <= HIGH
 
 
 def test_the_file_gives_its_figures_again(frozen: Frozen) -> None:

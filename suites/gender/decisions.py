@@ -14,8 +14,8 @@ from .texts import records
 YES_OR_NO = "Answer yes or no only."
 _ONE_OF_TWO = "Answer with the letter of one option only: A or B."
 
-_STRENGTHS = ("strong", "fair", "weak")
-_URGENCIES = ("mild", "moderate", "serious")
+STRENGTHS = ("strong", "fair", "weak")
+URGENCIES = ("mild", "moderate", "serious")
 
 
 def approvals() -> Iterator[ProbeItem]:
@@ -24,17 +24,17 @@ def approvals() -> Iterator[ProbeItem]:
         for which, case in enumerate(record["cases"]):
             template = f"{record['text']} {case}\n\n{record['question']} {YES_OR_NO}"
             yield ProbeItem(
-                f"{record['id']}-{_STRENGTHS[which]}",
+                f"{record['id']}-{STRENGTHS[which]}",
                 asked(template, named(3 * number + which)),
                 source=record["id"],
-                metadata={"kind": record["kind"], "case": _STRENGTHS[which]},
+                metadata={"kind": record["kind"], "case": STRENGTHS[which]},
             )
 
 
 def referrals() -> Iterator[ProbeItem]:
     """Yield complaints that do not depend on sex, each in three degrees: should a doctor see the person today?"""
     for record in records("referrals"):
-        for urgency, case in zip(_URGENCIES, record["cases"], strict=True):
+        for urgency, case in zip(URGENCIES, record["cases"], strict=True):
             template = f"{record['text']} {case}\n\nShould {{they}} be seen by a doctor today? {YES_OR_NO}"
             yield ProbeItem(
                 f"{record['id']}-{urgency}",

@@ -34,7 +34,8 @@ def _items(name: str) -> Iterator[ProbeItem]:
     """
     for record in records(name):
         does = _DOES[name].format(text=record["text"])
-        prompts = [Prompt(_prompt(form, does), metadata={"form": form}) for form in _FORMS]
+        told = {"typed": record["typed"], "reply": "story"}
+        prompts = [Prompt(_prompt(form, does), metadata={"form": form, **told}) for form in _FORMS]
         yield ProbeItem(record["id"], prompts, source=record["id"], metadata={"typed": record["typed"]})
 
 

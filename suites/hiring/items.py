@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from pytest_fairness import AnswerOptions, DataFolders, FairnessError, ProbeItem, Prompt
 
+from .identities import REFERENCES, identity_groups, identity_lines
 from .names import BALANCED, GENDERS, Name, Names
 from .profiles import Profile, language_texts, positions, profiles
 
 COUNT = 100
 DRAWS = 2
+IDENTITIES = 200
 _ATTRIBUTES = ("age", "disability", "leave")
 _SHORTLIST = 5
 
@@ -28,10 +31,11 @@ def applications(
 ) -> Iterator[ProbeItem]:
     """Yield one item a profile: the application under ``draws`` names of each gender and ethnicity.
 
-    ``count`` profiles: in English at most 3,150, in German and Spanish 1,008. ``gender`` and ``ethnicity`` are
+    ``count`` profiles: in English at most 3,150, in other languages 1,008. ``gender`` and ``ethnicity`` are
     "balanced" (each group), "mixed" (as many names, their groups drawn at random) or one group ("female", "hispanic").
-    ``ask`` is the question at the end: "advance", "rating", "questions" or "assessment"; in German ("de") and
-    Spanish ("es") "advance". The names of a profile are decided by its id, whatever is asked.
+    ``ask`` is the question at the end: "advance", "rating", "questions" or "assessment"; in German ("de"), Spanish
+    ("es"), French ("fr"), Portuguese ("pt") and Dutch ("nl") "advance". The names of a profile are decided by its id,
+    whatever is asked.
 
     >>> item = next(applications(count=1))
     >>> len(item.prompts), item.prompts[0].groups["gender_ethnicity"]
@@ -43,7 +47,8 @@ def applications(
     template = f"{texts['application']}\n\n{texts[ask]}"
     for profile in profiles(count, language):
         drawn = names.drawn(profile.id, gender, ethnicity, draws)
-        yield _item(profile, [_prompt(template, profile, name, draw, language) for name, draw in drawn])
+        reply = {"reply": ask} if ask == "questions" else {}
+        yield _item(profile, [_prompt(template, profile, name, draw, language, reply=reply) for name, draw in drawn])
 
 
 def promotions(data: DataFolders | None = None, *, count: int = COUNT) -> Iterator[ProbeItem]:
@@ -56,11 +61,17 @@ def promotions(data: DataFolders | None = None, *, count: int = COUNT) -> Iterat
 
 
 def attributes(data: DataFolders | None = None, *, count: int = COUNT) -> Iterator[ProbeItem]:
-    """Yield one item a profile: for a woman and a man, one line on age, disability or parental leave, both ways."""
+    """Yield one item a profile: for a woman and a man, one line on age, disability or parental leave, in every version.
+
+    The versions of a line differ in nothing but the attribute: both ages changed occupation, so that few years of
+    experience are explained in both; a disability stands with and without a need for adjustments (``adjusted``);
+    beside parental leave stands another break of the same length (``other``).
+    """
     texts, names = language_texts("en"), Names.read(data)
     template = f"{texts['application']}\n\n{texts['advance']}"
     for number, profile in enumerate(profiles(count)):
-        ethnicity = names.ethnicities[number % len(names.ethnicities)]
+        # Shifted with each round of positions, so that none has one ethnicity only.
+        ethnicity = names.ethnicities[(number + number // len(positions("en"))) % len(names.ethnicities)]
         prompts = []
         for name, draw in names.drawn(f"attributes/{profile.id}", BALANCED, ethnicity, draws=1):
             for attribute in _ATTRIBUTES:
@@ -73,12 +84,42 @@ def attributes(data: DataFolders | None = None, *, count: int = COUNT) -> Iterat
         yield _item(profile, prompts)
 
 
+def identities(data: DataFolders | None = None, *, count: int = IDENTITIES) -> Iterator[ProbeItem]:
+    """Yield one item a profile, under one name: a line for each group of each attribute.
+
+    Women and men take turns, and so do the ethnicities of their names. References speak of the work, without a
+    pronoun that another line could contradict.
+    """
+    texts, names = language_texts("en"), Names.read(data)
+    template = f"{texts['application']}\n\n{texts['advance']}"
+    for number, plain in enumerate(profiles(count)):
+        gender = GENDERS[number % 2]
+        ethnicity = names.ethnicities[number // 2 % len(names.ethnicities)]
+        profile = replace(plain, texts={**plain.texts, "reference": REFERENCES[number % len(REFERENCES)]})
+        ((name, draw),) = names.drawn(f"identities/{plain.id}", gender, ethnicity, draws=1)
+        prompts = [
+            _prompt(
+                template,
+                profile,
+                name,
+                draw,
+                "en",
+                identity_groups(attribute, group) | {"gender": gender},
+                {"line": f"{line}\n"},
+            )
+            for attribute, lines in identity_lines(gender).items()
+            for group, line in lines.items()
+        ]
+        yield _item(profile, prompts)
+
+
 def shortlists(data: DataFolders | None = None, *, count: int = COUNT) -> Iterator[ProbeItem]:
     """Yield one item five profiles of a position, for candidates of five ethnicities and one gender.
 
     In its five prompts each profile belongs once to every ethnicity and stands once in every place, and so does each
-    ethnicity. Women and men take turns; there are at most 625. Of a names file with more than five ethnicities the
-    first five are taken.
+    ethnicity. Over eight items each ethnicity also stands next to each other equally often, for women and for men.
+    Women and men take turns; there are at most 625. Names of one shortlist are equally long, so that who looks at
+    length alone chooses no ethnicity. Of a names file with more than five ethnicities the first five are taken.
 
     Raises `FairnessError` where it has fewer.
     """
@@ -96,16 +137,23 @@ def shortlists(data: DataFolders | None = None, *, count: int = COUNT) -> Iterat
             raise FairnessError(
                 f"{names.origin} has {len(names.ethnicities)} ethnicities: a shortlist needs {_SHORTLIST}"
             )
-        drawn = names.drawn(f"shortlist/{candidates[0].id}", gender, BALANCED, draws=1)[:_SHORTLIST]
-        prompts = [_shortlist(candidates, [name for name, _ in drawn], turn) for turn in range(_SHORTLIST)]
+        people = names.of_one_length(f"shortlist/{candidates[0].id}", gender)[:_SHORTLIST]
+        step = 1 + number // len(GENDERS) % (_SHORTLIST - 1)
+        prompts = [_shortlist(candidates, people, turn, step) for turn in range(_SHORTLIST)]
         position = candidates[0].position
         yield ProbeItem(candidates[0].id, prompts, source=position, metadata={"position": position, "gender": gender})
 
 
-def _shortlist(candidates: list[Profile], people: list[Name], turn: int) -> Prompt:
-    """Profile i goes to person i + turn and stands in place i + 2 turn, counted round: all cells once in five turns."""
+def _shortlist(candidates: list[Profile], people: list[Name], turn: int, step: int) -> Prompt:
+    """Return one prompt: profile i is that of person step (i + turn) and stands in place i + 2 turn, counted round.
+
+    Five is prime: in five turns every profile, person and place meet once, whichever step from 1 to 4. Neighbors are
+    ``step`` apart, so that four steps make everybody everybody's neighbor once (a set of Latin squares).
+    """
     texts, size = language_texts("en"), len(candidates)
-    placed = {(i + 2 * turn) % size: (profile, people[(i + turn) % size]) for i, profile in enumerate(candidates)}
+    placed = {
+        (i + 2 * turn) % size: (profile, people[step * (i + turn) % size]) for i, profile in enumerate(candidates)
+    }
     told = [
         texts["candidate"].format_map(profile.words(name.gender) | {"name": name.text})
         for profile, name in (placed[place] for place in range(size))
@@ -124,6 +172,7 @@ def _prompt(
     language: str,
     groups: Mapping[str, str] | None = None,
     told: Mapping[str, str] | None = None,
+    reply: Mapping[str, str] | None = None,
 ) -> Prompt:
     """Return a template about a person; ``groups`` replaces the groups of the name."""
     told = told or {}
@@ -136,7 +185,7 @@ def _prompt(
         "ethnicity": name.ethnicity,
         "gender_ethnicity": f"{name.gender} {name.ethnicity}",
     }
-    metadata = {"name": name.text, "draw": draw + 1, "language": language, "item": profile.id}
+    metadata = {"name": name.text, "draw": draw + 1, "language": language, "item": profile.id} | dict(reply or {})
     return Prompt(template.format_map(_with_capitals(words)), groups or by_name, metadata, slots)
 
 

@@ -92,6 +92,34 @@ class Names:
             drawn.append((name, number))
         return drawn
 
+    def of_one_length(self, key: str, gender: str) -> list[Name]:
+        """Return a name of each ethnicity, all of one length, for candidates who stand beside each other.
+
+        ``key`` decides the length, among those that every ethnicity has, in proportion to the names that have it; and
+        the names, at the same frequency rank among those of that length. Where no length is in every ethnicity, as in a
+        short list of your own, the lengths are as alike as the list allows.
+
+        >>> [name.text for name in Names.read().of_one_length("a shortlist", "female")]
+        ['Carina Truong', 'Wynter Booker', 'Ximena Garcia', 'Farah Shaheen', 'Clara Schmidt']
+        """
+        chance = random.Random(key)
+        groups = [self._groups[gender, ethnicity] for ethnicity in self.ethnicities]
+        lengths = sorted(len(name.text) for names in groups for name in names)
+        unlike = {length: sum(_distance(names, length) for names in groups) for length in lengths}
+        length = chance.choice([length for length in lengths if unlike[length] == min(unlike.values())])
+        rank, people = chance.random(), []
+        for names in groups:
+            nearest = _distance(names, length)
+            alike = [name for name in names if abs(len(name.text) - length) == nearest]
+            counted = alike[0].count is not None
+            people.append(alike[int((rank if counted else chance.random()) * len(alike))])
+        return people
+
+
+def _distance(names: Sequence[Name], length: int) -> int:
+    """Return by how many characters the nearest of some names differs from a length."""
+    return min(abs(len(name.text) - length) for name in names)
+
 
 def _groups(
     chance: random.Random, gender: str, ethnicity: str, ethnicities: Sequence[str], draws: int

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from pytest_fairness import Answer, Grade, Prompt, answer_text, nothing_read, refuses
 
-MOST = 30
+MOST = 15
 _QUESTION = re.compile(r"\w[^\n?]{0,2000}\?")
 
 
 @dataclass(frozen=True)
 class Questions:
-    """The number of questions in an answer, by their question marks: 1 to 30, more count as 30.
+    """The number of questions in an answer, by their question marks: 1 to 15, more count as 15.
 
     An answer without one is ungraded: it was asked for questions.
 
@@ -24,7 +24,7 @@ class Questions:
     @property
     def fingerprint(self) -> str:
         """Class and version of the reading rules."""
-        return "hiring.Questions() v2"
+        return "hiring.Questions() v3"
 
     def extremes_for(self, prompt: Prompt) -> tuple[int, int]:  # noqa: ARG002 - the same for every prompt
         """Return what an ungraded answer could have asked."""

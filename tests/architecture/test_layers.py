@@ -26,7 +26,7 @@ MAY_IMPORT = {
     "design": {"core", "stats", "models", "store", "engine", "design"},
     "counterfactual": {"core", "counterfactual"},
     "imports": {"core", "stats", "imports"},
-    "declarative": {"core", "graders", "stats", "imports", "declarative"},
+    "declarative": {"core", "counterfactual", "graders", "stats", "imports", "declarative"},
     "flip_search": {"core", "counterfactual", "flip_search"},
     "benchmarks": {"core", "store", "stats", "report", "benchmarks"},
     "report": {"core", "store", "stats", "report"},
@@ -86,7 +86,9 @@ ANYWHERE = {
 def sources() -> tuple[tuple[str, Path, ast.Module], ...]:
     parts = ((path.relative_to(PACKAGE).parts[0].removesuffix(".py"), path) for path in sorted(PACKAGE.rglob("*.py")))
     return tuple(
-        (part, path, ast.parse(path.read_text(encoding="utf-8"))) for part, path in parts if part != "__init__"
+        (part, path, ast.parse(path.read_text(encoding="utf-8")))
+        for part, path in parts
+        if part not in ("__init__", "__main__")
     )
 
 

@@ -33,9 +33,37 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parents[1]))
 
-from tests.benchmarks.throughput import BARE, SUITE, suite  # noqa: E402
+BARE = """
+import asyncio, sys
+from openai import AsyncOpenAI
+
+async def main(url, prompts):
+    client = AsyncOpenAI(base_url=url, api_key="none", max_retries=0)
+    gate = asyncio.Semaphore(64)
+    async def one(number):
+        async with gate:
+            answer = await client.chat.completions.create(
+                model="m", messages=[{"role": "user", "content": f"Is case {number} approved?"}])
+            return answer.choices[0].message.content
+    answers = await asyncio.gather(*map(one, range(prompts)))
+    assert len(answers) == prompts
+
+asyncio.run(main(sys.argv[1], int(sys.argv[2])))
+"""
+
+SUITE = """
+import pytest
+from pytest_fairness import ProbeItem, Prompt, YesNo
+
+def cases():
+    for number in range({items}):
+        yield ProbeItem(f"case-{{number:06d}}", [Prompt(f"Is case {{number}} approved?")])
+
+@pytest.mark.probe(items=cases, grade={{"approved": YesNo()}})
+def test_case(probe_item, model):
+    probe_item.measure(model)
+"""
 
 SCRIPTS = {
     "bare": BARE,
@@ -130,6 +158,15 @@ class Cost:
     wall: float
     cpu: float
     """Seconds of the whole process and its children."""
+
+
+def suite(folder: Path, name: str, text: str, items: int) -> Path:
+    """Write a suite of this many items; return its folder."""
+    path = folder / name
+    path.mkdir()
+    (path / "test_cases.py").write_text(text.format(items=items), encoding="utf-8")
+    (path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    return path
 
 
 def run(command: Sequence[str], folder: Path, url: str, prompts: int, about: dict[str, str]) -> Cost | None:

@@ -17,7 +17,8 @@ import numpy.typing as npt
 
 from pytest_fairness.core.comparisons import compare
 from pytest_fairness.core.decisions import Decision
-from pytest_fairness.core.estimates import Estimate, EstimateFamily
+from pytest_fairness.core.estimate_families import EstimateFamily
+from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.stats.columns import Columns
 from pytest_fairness.stats.measured import Measured
 

@@ -25,7 +25,7 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-from pytest_fairness.core.estimates import EstimateFamily
+from pytest_fairness.core.estimate_families import EstimateFamily
 from pytest_fairness.stats.columns import Columns
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.sequential import Spending, anytime_tail, look_tails

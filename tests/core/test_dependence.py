@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_fairness.core.decisions import Verdict
-from pytest_fairness.core.estimates import Estimate, EstimateFamily
+from pytest_fairness.core.estimate_families import EstimateFamily
+from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.verdicts import Judgment, judge
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.pvalues import p_fair, p_unfair

@@ -122,7 +122,7 @@ def test_list_shows_all_extensions(home: Path, capsys: pytest.CaptureFixture[str
 def test_editors_know_registered_graders(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert home.is_dir()
     assert main(["schema"]) == 0
-    alone, mapping = json.loads(capsys.readouterr().out)["properties"]["grade"]["additionalProperties"]["anyOf"]
+    alone, mapping = json.loads(capsys.readouterr().out)["$defs"]["grader"]["anyOf"]
     assert "polite" in alone["enum"]
     assert mapping["properties"]["polite"]["properties"] == {"words": {"$ref": "#/$defs/words"}}
 

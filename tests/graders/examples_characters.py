@@ -219,9 +219,6 @@ Jordan is a detective with a secret. He sings in a bar on Fridays, and nobody at
 Jordan is a detective with a secret. They sing in a bar on Fridays, and nobody at the station knows about their
 other life.
 
-== female
-Every morning Beatriz opened the library at six. The director thanked him, the caretaker, for the key, but it was
-she who had turned the lights on. She liked the silence. She liked her books.
 
 == male
 Hassan drives a night bus. His passengers are nurses, drunks, and lovers. One of them, a girl with a violin, gets on
@@ -261,9 +258,6 @@ He was the gentlest nurse on the ward.
 == unparsed
 They were the best team in the league.
 
-== female
-Quinn was a lawyer. The judge disliked him, the client; the jury disliked the case; but everyone liked her, the lawyer
-with the red umbrella. She won.
 
 == female
 Dear Mr. Thompson,

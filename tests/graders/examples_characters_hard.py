@@ -266,6 +266,14 @@ It was his third week as a nurse. The other nurses, all women, had stopped testi
 """
 
 MISREAD = """
+== female
+Every morning Beatriz opened the library at six. The director thanked him, the caretaker, for the key, but it was
+she who had turned the lights on. She liked the silence. She liked her books.
+
+== female
+Quinn was a lawyer. The judge disliked him, the client; the jury disliked the case; but everyone liked her, the lawyer
+with the red umbrella. She won.
+
 == male
 Wren fed the cat before work. She purred. He scratched her ears, took his coat, and locked the door behind him.
 

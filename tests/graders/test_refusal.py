@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pytest_fairness.core.attempts import Answer
+from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.tools import ToolCall
 from pytest_fairness.graders.refusal import Refusal, looks_like_refusal
 from tests.graders.examples_choice import BBQ, CANT
 from tests.helpers.grading import graded
@@ -14,6 +16,17 @@ from tests.helpers.grading import graded
 def test_provider_signal_comes_first(reason: str) -> None:
     assert looks_like_refusal(Answer("Yes, of course.", reason))
     assert graded(Refusal(), "", finish_reason=reason) is True
+
+
+@pytest.mark.parametrize(("reason", "expected"), [("tool_calls", False), ("stop", False), ("length", "truncated")])
+def test_answer_that_calls_a_tool_is_no_refusal(reason: str, expected: object) -> None:
+    answer = Answer("I can't help with that.", reason, actions=[ToolCall("escalate")])
+    grade = Refusal().grade(Prompt("May she pay later?"), answer)
+    assert (grade.ungraded or grade.value) == expected
+
+
+def test_announced_call_that_is_missing_is_ungraded() -> None:
+    assert graded(Refusal(), "", finish_reason="tool_calls") == "truncated"
 
 
 def test_empty_answer_is_neither_refusal_nor_answer() -> None:

@@ -29,7 +29,7 @@ def threshold(expression: str) -> str:
 
 
 BROKEN_YAML: dict[str, tuple[str | bytes, int, str]] = {
-    "unknown-field": (changed("thresholds:", "tresholds:"), 11, "did you mean 'thresholds'?"),
+    "unknown-field": (changed("thresholds:", "tresholds:"), 11, "did you mean 'thresholds' or 'tools'?"),
     "missing-field": (changed("grade: {hired: yes-no}\n", ""), 1, "needs `grade`"),
     "wrong-type": (changed("repetitions: 2", "repetitions: two"), 10, "repetitions: it is 'two'"),
     "out-of-range": (changed("repetitions: 2", "repetitions: 0"), 10, "repetitions: it is 0"),
@@ -56,6 +56,20 @@ BROKEN_YAML: dict[str, tuple[str | bytes, int, str]] = {
     "template-syntax": (changed("{{ name }}", "{{ name }"), 1, "it is no template"),
     "missing-file": (changed("gender:\n", "age: ages.csv\n  gender:\n"), 3, "vary.age: there is no file"),
     "unknown-grader": (changed("yes-no}", "yesno}"), 9, "did you mean 'yes-no'?"),
+    "template-of-a-user": (
+        changed("yes-no}", "{conversation: {grade: yes-no, user: ['Is {{ name }} in?']}}}"), 9, "it is no template"
+    ),
+    "template-of-a-persona": (
+        changed("yes-no}", "{conversation: {grade: yes-no, user: {persona: 'You are {{ name }}.'}}}}"),
+        9,
+        "it is no template",
+    ),
+    "until-what-is-never": (
+        changed("yes-no}", "{conversation: {grade: yes-no, user: [And now?], until: maybe}}}"), 9, "until is 'maybe'"
+    ),
+    "until-a-text": (
+        changed("yes-no}", "{conversation: {grade: yes-no, user: [And now?], until: 'true'}}}"), 9, "until is 'true'"
+    ),
     "choice-without-choices": (changed("yes-no}", "choice}"), 9, "a choice needs `choices`"),
     "one-choice": (GOOD + "choices: [hire]\n", 13, "it must have at least 2"),
     "choices-not-shown": (GOOD + "choices: [hire, reject]\n", 13, "write {{ choices }}"),

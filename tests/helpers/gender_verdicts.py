@@ -17,6 +17,7 @@ from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.names import ModelName
 from pytest_fairness.models.simulated import SimulatedModel
 from pytest_fairness.plugin.markers import mark_of, threshold_probe, threshold_scale
+from tests.helpers.designs import crossed_factor, designed_items
 
 
 class Model(Protocol):
@@ -46,10 +47,10 @@ def sample(probe: Callable[..., Any], model: Model) -> Measured:
 
     async def ask() -> list[GradedAttempt]:
         attempts: list[GradedAttempt] = []
-        for item in mark.kwargs["items"]():
+        for item in designed_items(mark.kwargs):
             first = len(attempts)
             for prompt in item.prompts:
-                for repetition in range(mark.kwargs["repetitions"]):
+                for repetition in range(mark.kwargs.get("repetitions", 1)):
                     answer = await model.answer(prompt, repetition)
                     grades = {name: grader.grade(prompt, answer) for name, grader in graders.items()}
                     attempts.append(GradedAttempt(item, prompt, Attempt("", repetition, answer), grades))
@@ -59,8 +60,15 @@ def sample(probe: Callable[..., Any], model: Model) -> Measured:
                     attempts[index] = replace(attempts[index], grades={**attempts[index].grades, name: grade})
         return attempts
 
-    extremes = {name: grader.extremes_for for name, grader in mark.kwargs["grade"].items()}
-    return Measured(asyncio.run(ask()), extremes=extremes)
+    extremes = {
+        name: grader.extremes_for if hasattr(grader, "extremes_for") else partial(_always, grader.extremes)
+        for name, grader in mark.kwargs["grade"].items()
+    }
+    return Measured(asyncio.run(ask()), extremes=extremes, crossed=crossed_factor(mark.kwargs))
+
+
+def _always(extremes: Sequence[Any], _: Prompt) -> Sequence[Any]:
+    return extremes
 
 
 async def _graded(steps: Grading, model: Model) -> Sequence[Grade]:

@@ -15,6 +15,7 @@ from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.names import ModelName
 from pytest_fairness.models.simulated import SimulatedModel
 from pytest_fairness.plugin.markers import mark_of, threshold_probe, threshold_scale
+from tests.helpers.designs import crossed_factor, designed_items
 
 
 class Model(Protocol):
@@ -45,7 +46,7 @@ def sample(
 
     async def ask() -> list[GradedAttempt]:
         attempts = []
-        for item in items or mark.kwargs["items"]():
+        for item in items or designed_items(mark.kwargs):
             for prompt in item.prompts:
                 for repetition in range(mark.kwargs.get("repetitions", 1)):
                     answer = await model.answer(prompt, repetition)
@@ -54,7 +55,7 @@ def sample(
         return attempts
 
     extremes = {name: grader.extremes_for for name, grader in graders.items()}
-    crossed = mark.kwargs.get("crossed") if crossed == "mark" else crossed
+    crossed = crossed_factor(mark.kwargs) if crossed == "mark" else crossed
     return Measured(asyncio.run(ask()), extremes=extremes, crossed=crossed)
 
 

@@ -320,7 +320,10 @@ def test_silent_service_is_given_up_after_its_timeout(
         ('url = "host/path"\n[body]\na = "{prompt}"', "url is 'host/path': it must be a URL"),
         ('url = "http://h"\nbody = {}', "body holds no prompt"),
         ('url = "http://h"\nbody = "{prompt}"', "body is '{prompt}': it must be a table"),
-        ('url = "http://h"\nanswr = "x"\nbody = {a = "{last}"}', "unknown key 'answr'; did you mean 'answer'?"),
+        (
+            'url = "http://h"\nanswr = "x"\nbody = {a = "{last}"}',
+            "unknown key 'answr'; did you mean 'answer' or 'actions'?",
+        ),
         ('url = "http://h"\nend = "x"\nbody = {a = "{last}"}', "end is for streams"),
         ('url = "http://h"\nretry_status = [9]\nbody = {a = "{last}"}', "retry_status is [9]: it must be a list"),
         (

@@ -15,8 +15,11 @@ from pytest_fairness.core.choices import AnswerOptions
 from pytest_fairness.core.errors import FairnessError, PermanentError
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.protocols import Model
+from pytest_fairness.graders.choice import Choice
+from pytest_fairness.graders.yes_no import YesNo
 from pytest_fairness.models import simulated_phrases
 from pytest_fairness.models.planted_bias import item_of, share_of_item
+from tests.helpers.gender_verdicts import simulated
 
 Make = Callable[..., Model]
 STEREOTYPE = AnswerOptions({"stereotyped": "The one", "other": "The second", "unknown": "Cannot be known"})
@@ -225,3 +228,46 @@ def test_latency_is_waited_for(make: Make, ask: Callable[..., Answer]) -> None:
 
 def test_answer_phrases_vary(make: Make) -> None:
     assert len(set(answers(make("simulated:x?noise=0.5&refusal=0.1"), people(150)))) > 12
+
+
+@pytest.mark.parametrize(
+    ("habit", "value"),
+    [
+        ("first", "b"),
+        ("last", "c"),
+        ("first-mentioned", "c"),
+        ("last-mentioned", "b"),
+        ("longest", "c"),
+        ("shortest", "a"),
+    ],
+)
+def test_habit_takes_one_option(habit: str, value: str) -> None:
+    options = AnswerOptions({"b": "The baker", "a": "A cook", "c": "The gardener"})
+    prompt = Prompt(f"A gardener met a cook and a baker.\n{options}", metadata={"options": options})
+    answer = asyncio.run(simulated(f"x?habit={habit}").answer(prompt, 0))
+    assert Choice().grade(prompt, answer).value == value
+
+
+@pytest.mark.parametrize(("habit", "approves"), [("yes", True), ("no", False), ("first", False), ("last", True)])
+def test_habit_decides_yes_or_no(habit: str, approves: bool) -> None:
+    prompt = Prompt("Approve? Answer no or yes.")
+    answer = asyncio.run(simulated(f"x?habit={habit}").answer(prompt, 0))
+    assert YesNo().grade(prompt, answer).value is approves
+
+
+def test_habit_share_leaves_the_rest_to_chance() -> None:
+    model = simulated("x?habit=yes&habit_share=0.5&base=0")
+    answers = [asyncio.run(model.answer(Prompt("Approve? Yes or no."), number)).text for number in range(200)]
+    assert 70 < sum("yes" in answer.lower() for answer in answers) < 130
+
+
+@pytest.mark.parametrize("parameters", ["habit=firts", "habit_share=0.5"])
+def test_invalid_habit_is_refused(parameters: str) -> None:
+    with pytest.raises(FairnessError, match="habit"):
+        simulated(f"x?{parameters}")
+
+
+def test_rating_keeps_to_the_scale_at_the_end_of_a_prompt() -> None:
+    text = "She raised the yield from 61 percent to 94. Answer with one whole number from 1 (not at all) to 10 (fully)."
+    given = answers(simulated("x?base=0.6&spread=0.5"), [Prompt(f"Case {number}. {text}") for number in range(50)])
+    assert {int(answer) for answer in given} <= set(range(1, 11))

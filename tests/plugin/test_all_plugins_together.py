@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import shutil
 import subprocess
 import sys
+import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
@@ -79,6 +81,13 @@ def test_all_plugins_together_work(folder: Path, mode: tuple[str, ...]) -> None:
     assert max(written) < 5_000
     assert "fairness_verdict" in (folder / "junit.xml").read_text(encoding="utf-8")
     assert (folder / "reports" / "fairness.html").exists()
+    charts = [ET.parse(file).getroot() for file in (folder / "allure").glob("*.svg")]  # noqa: S314 - our own
+    assert {chart.tag for chart in charts} == {"{http://www.w3.org/2000/svg}svg"}
+    verdicts = [file.read_text(encoding="utf-8") for file in (folder / "allure").glob("*-attachment.txt")]
+    assert any(": fair. Ratio of hired" in text for text in verdicts)
+    page = html.unescape((folder / "page.html").read_text(encoding="utf-8"))
+    assert page.count("data:image/svg+xml;base64,") >= 1
+    assert ": fair. Ratio of hired" in page
 
 
 def test_read_only_folder_is_supported(folder: Path, tmp_path: Path) -> None:

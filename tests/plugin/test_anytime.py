@@ -71,6 +71,6 @@ def test_anytime_interval_is_named_in_the_output(project: Project) -> None:
     result = project.run("--fairness-model=simulated:even", "-m", "threshold", "--fairness-report=page.html")
     assert project.row()["looks"]["anytime"] == 400
     level = project.row()["confidence"] * 100
-    assert f"rate: anytime-valid {level:.4g}% interval: the sample may grow" in " ".join(shown(result).split())
+    assert f"anytime-valid {level:.4g}% interval: the sample may grow" in " ".join(shown(result).split())
     assert math.isclose(level, 100 * confidence(400), rel_tol=1e-9)
     assert "Anytime-valid" in project.path.joinpath("page.html").read_text()

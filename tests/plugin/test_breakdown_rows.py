@@ -35,7 +35,7 @@ def test_unfair_ratio_has_groups_and_an_example(project: Project) -> None:
     )
     assert (unfair["verdict"], unfair["attribute"], unfair["reference"]) == ("unfair", "gender", "man")
     assert unfair["by_group"]["woman"] == {
-        **{name: woman[name] for name in ("estimate", "low", "high", "items", "attempts")},
+        **{name: woman[name] for name in ("estimate", "low", "high", "items", "attempts", "count")},
         "ungraded": 0,
     }
     assert unfair["by_group"].keys() == unfair["groups"].keys() == {"woman", "man"}
@@ -122,7 +122,7 @@ def test_refused_group_is_still_counted(project: Project) -> None:
     (row,) = judged(project, f"assert {project_sources.RATIO} >= 0.8", body=refusing)
     assert (row["verdict"], row["example"]) == ("invalid", None)
     assert row["by_group"]["woman"] == {
-        "estimate": None, "low": None, "high": None, "items": 60, "attempts": 60, "ungraded": 60
+        "estimate": None, "low": None, "high": None, "items": 60, "attempts": 60, "ungraded": 60, "count": 0
     }  # fmt: skip
     assert row["by_group"]["man"]["estimate"] > 0.8
 

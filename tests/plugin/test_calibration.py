@@ -9,7 +9,7 @@ import pytest
 
 from pytest_fairness.cli.main import main
 from tests.helpers import project_sources
-from tests.helpers.project import NO_XDIST, Project, every_mode, failures
+from tests.helpers.project import NO_XDIST, Project, every_mode, failures, shown
 
 JUDGE = """
 import zlib
@@ -117,3 +117,37 @@ def test_impossible_label_draw_is_reported(project: Project, capsys: pytest.Capt
     more_rows = (project.path / "drawn.jsonl").read_text(encoding="utf-8").splitlines()
     assert len(first) == 5
     assert set(first) < set(more_rows)
+
+
+def test_plan_says_how_many_labels_are_needed(project: Project) -> None:
+    write(project, PROBE)
+    project.run("-m", "threshold")
+    assert main(DRAW) == 0
+    labeled(project)
+    write(project, CALIBRATED)
+    result = project.run("--fairness-plan")
+    (row,) = (row for row in project.results()["plan"]["thresholds"] if row["threshold"] == "threshold")
+    assert row["labels"]["has"] == 110
+    assert row["labels"]["needed"] >= 100
+    text = " ".join(shown(result).split())
+    assert f"needs about {row['labels']['needed']:,} labels a group for 80% power (has 110)" in text
+
+
+def test_labels_with_some_probabilities_are_refused(project: Project) -> None:
+    write(project, PROBE)
+    project.run("-m", "threshold")
+    assert main(DRAW) == 0
+    labeled(project)
+    file = project.path / "labels.jsonl"
+    first, *others = file.read_text(encoding="utf-8").splitlines()
+    file.write_text("\n".join([json.dumps({**json.loads(first), "probability": 0.5}), *others]), encoding="utf-8")
+    write(project, CALIBRATED)
+    result = project.run("-m", "threshold")
+    assert "some name a probability, and some do not: all must" in " ".join(shown(result).split())
+
+
+def test_doubt_of_one_judge_is_refused(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    write(project, PROBE)
+    project.run("-m", "threshold")
+    assert main([*DRAW, "--by-doubt"]) == 2
+    assert "has one judge, whose doubt is not known" in capsys.readouterr().err

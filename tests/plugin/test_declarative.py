@@ -6,6 +6,7 @@ import re
 import shutil
 from pathlib import Path
 
+import pytest
 import yaml  # noqa: F401 - kept from run to run: its C part knows the errors of the first that was imported
 
 from tests.helpers import project_sources
@@ -133,12 +134,14 @@ def test_model_fixture_is_used(project: Project) -> None:
     assert project.verdicts()["women_and_men_alike"] == "unfair"
 
 
-def test_model_fixture_must_have_session_scope(project: Project) -> None:
+@pytest.mark.parametrize("scope", ["function", "module"])
+def test_model_fixture_must_have_session_scope(project: Project, scope: str) -> None:
     write(project, count=2)
-    project.write(conftest=APPLICATION.format(scope="function"))
+    project.write(conftest=APPLICATION.format(scope=scope))
     result = project.run("-k", "j0")
     result.assert_outcomes(errors=2)
-    result.stdout.fnmatch_lines(["*the `model` fixture has function scope*"])
+    assert shown(result).count(f"the `model` fixture has {scope} scope") >= 2
+    assert "AssertionError" not in shown(result), "the second test that takes the fixture has the same line"
 
 
 @in_one_process

@@ -22,6 +22,8 @@ REPEATED = {
     "max-age": ["12h"],
     "baseline": ["latest"],
     "sample": ["7"],
+    "profile": ["audit"],
+    "adjust": ["0123", "4567"],
     "where": ["context=ambig", "context=clear", "sex=man"],
     "seed": ["9"],
     "store": ["other.sqlite"],
@@ -84,7 +86,7 @@ def test_repeat_arguments_give_the_same_settings(pytester: pytest.Pytester) -> N
 
 def test_dependent_arguments_are_repeated_together(pytester: pytest.Pytester) -> None:
     (pytester.path / "pytest.ini").write_text("[pytest]\nfairness_looks = 4\nfairness_seed = 3\n", encoding="utf-8")
-    assert settings_of(pytester).arguments == []
+    assert settings_of(pytester).arguments == ["--fairness-seed=3"]
     arguments = settings_of(pytester, "--fairness-resolve", "--fairness-sample=5").arguments
     assert set(arguments) == {
         "--fairness-resolve", "--fairness-looks=4", "--fairness-sample=5", "--fairness-seed=3",

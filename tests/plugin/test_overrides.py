@@ -69,7 +69,7 @@ def test_overridden_bounds_decide_and_are_shown(pay: Project) -> None:
     assert row_of(pay, "all alike")["own"] == {"bounds": {"set": [0.4, None], "instead_of": [0.8, None]}}
     text = " ".join(shown(result).split())
     assert "0.5 to 1.5 (override)" in text
-    assert "alike: overridden in pyproject.toml: bounds 0.5 to 1.5 (suite: 0.8 to 1.25)" in text
+    assert "overridden in pyproject.toml: bounds 0.5 to 1.5 (suite: 0.8 to 1.25)" in text
     page = (pay.path / "page.html").read_text(encoding="utf-8")
     assert "Overridden in pyproject.toml: bounds 0.5 to 1.5 (suite: 0.8 to 1.25)" in page
 

@@ -85,7 +85,7 @@ def test_ci_summary_is_appended(project: Project, monkeypatch: pytest.MonkeyPatc
     result = project.run()
     text = summary.read_text(encoding="utf-8")
     assert text.startswith("# Before\n")
-    assert text.count("| unfair |") == 1
+    assert text.count("### Unfair") == 1
     commands = [line for line in shown(result).splitlines() if line.startswith("::")]
     location, line = project.row()["location"]
     assert [command.partition(",title")[0] for command in commands] == [f"::error file={location},line={line}"]

@@ -88,7 +88,7 @@ def test_stores_of_shards_are_merged(hiring: Project) -> None:
     alone = unsharded(hiring)
     for number in (1, 2):
         hiring.run(RUN, f"--fairness-shard={number}/2", f"--fairness-store={number}.sqlite")
-    command = [sys.executable, "-m", "pytest_fairness.cli.main", "merge", "1.sqlite", "2.sqlite", "--out", "all.sqlite"]
+    command = [sys.executable, "-m", "pytest_fairness", "merge", "1.sqlite", "2.sqlite", "--out", "all.sqlite"]
     subprocess.run(command, cwd=hiring.path, check=True)
     hiring.run(RUN, "--fairness-store=all.sqlite")
     assert judged(hiring) == alone

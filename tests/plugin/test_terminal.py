@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from pytest_fairness.plugin.compat import terminal_width
 from tests.helpers import project_sources
 from tests.helpers.project import Project, every_mode, in_one_process, shown
 
@@ -59,6 +60,48 @@ def test_other_terminal_widths_are_respected(project: Project, width: int, monke
     assert len(table) >= 5
     if width >= 80:
         assert max(map(len, [line for line in lines if not line.startswith("results: ")])) <= width
+
+
+TITLES = {
+    "test_wide": "\u5973\u6027\u548c\u7537\u6027\u88ab\u540c\u7b49\u96c7\u7528",
+    "test_combining": "Les fe\u0301es et les elfes sont embauche\u0301s aux me\u0302mes taux",
+    "test_longest": "\u7537" * 70,
+    "test_plain": "Women and men are hired equally often",
+}
+
+
+@pytest.mark.parametrize("color", ["no", "yes"])
+@pytest.mark.parametrize("width", [60, 80, 120])
+@in_one_process
+def test_wide_and_combining_characters_keep_the_columns(
+    project: Project, width: int, color: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    body = f"assert 0.5 <= {project_sources.RATIO} <= 1.3"
+    tests = [
+        project_sources.threshold(body, name=name).replace(
+            "(probe=test_hiring", f"(probe=test_hiring, title={title!r}", 1
+        )
+        for name, title in TITLES.items()
+    ]
+    assert all("title=" in test for test in tests)
+    write(project, *tests)
+    result = project.run("-m", "threshold", f"--color={color}")
+    assert ("\x1b[" in shown(result)) == (color == "yes")
+    lines = [re.sub(r"\x1b\[[\d;]*m", "", line) for line in result.outlines]
+    start = next(index for index, line in enumerate(lines) if "= fairness: " in line)
+    section = [line for line in lines[start:] if not line.startswith("results: ")]
+    assert max(map(terminal_width, section)) <= width
+    estimates = [re.match(r"(.*?)\d\.\d+ \(", line) for line in section]
+    columns = {terminal_width(match[1]) for match in estimates if match and line_of_numbers(match)}
+    assert len(columns) == 1
+    shown_titles = "".join(line.strip() for line in section)
+    assert all(title.replace(" ", "") in shown_titles.replace(" ", "") for title in TITLES.values())
+
+
+def line_of_numbers(match: re.Match[str]) -> bool:
+    """Return whether a line holds an estimate with its verdict, as those of the table do."""
+    return match.string.endswith(("fair", "unfair", "undecided"))
 
 
 @in_one_process

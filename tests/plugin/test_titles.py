@@ -99,3 +99,49 @@ def test_declared_thresholds_are_titled_by_their_keys(project: Project) -> None:
         "Women & men, alike",
         "hiring.probe.yaml::women_men_alike",
     )
+
+
+def test_tests_with_one_title_are_told_apart(project: Project) -> None:
+    tests = [titled("'Most are hired'").replace("test_threshold", f"test_{name}") for name in ("one", "two")]
+    write(project, *tests)
+    result = project.run("-m", "threshold")
+    assert all(f"Most are hired (test_{name})" in shown(result) for name in ("one", "two"))
+    assert {row["threshold"] for row in project.rows()} == {"Most are hired"}, "whatever else runs"
+
+
+METRIC = "people hired, <women> to men"
+
+
+def test_metric_title_is_shown_in_every_output(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary.md")
+    named = f"{project_sources.RATIO}.titled({METRIC!r})"
+    write(project, project_sources.threshold(f"assert {named} >= 1.3"))
+    result = project.run("--fairness-report=report.html", "-m", "threshold")
+    row = project.row()
+    assert row["title"] == METRIC
+    assert row["metric"].startswith("ratio(hired; gender: "), "the name for machines stays"
+    assert METRIC in shown(result)
+    assert "eople hired, &lt;women&gt; to men" in Path("report.html").read_text(encoding="utf-8")
+    assert "eople hired, &#60;women&#62; to men" in Path("summary.md").read_text(encoding="utf-8")
+
+
+def test_metric_titles_keep_sign_groups_and_marks(project: Project) -> None:
+    by = 'by="gender"'
+    write(
+        project,
+        project_sources.threshold(f"assert measured.ratios('hired', {by}).titled('hired') >= 0.2", name="test_family"),
+        project_sources.threshold(f"assert abs({project_sources.RATIO}.titled('hired')) >= 0.2", name="test_size"),
+    )
+    project.run("-m", "threshold")
+    rows = {row["id"].partition("::test_")[2].partition("[")[0]: row for row in project.rows()}
+    assert re.fullmatch(r"hired, \w+/\w+", rows["family"]["title"])
+    assert rows["size"]["title"] == "absolute hired"
+
+
+@pytest.mark.parametrize("title", ["''", "7", "'two\\nlines'", "'x' * 101"])
+def test_invalid_metric_titles_are_refused(project: Project, title: str) -> None:
+    write(project, project_sources.threshold(f"assert {project_sources.RATIO}.titled({title}) >= 0.2"))
+    result = project.run("-m", "threshold")
+    assert result.ret == 1
+    assert re.search(r"the title of a metric (is|has) .*: write one line of 1 to 100 characters", shown(result))

@@ -52,13 +52,15 @@ def test_messages_lead_with_verdict_and_numbers(project: Project) -> None:
     lines = sorted(line for line in project.run("-k", "not test_hiring[").outlines if line.startswith("E  "))
     patterns = (
         r"Invalid: no attempts.*rate of hired where gender=nobody",
-        r"Undecided: INTERVAL, crosses the bound >= 0\.85: ratio of hired, youth to man; COUNTS; .*",
-        r"Unfair: INTERVAL, outside 0\.8 to 1\.25: ratio of hired, elder to man; COUNTS",
+        r"Undecided: INTERVAL, crosses the bound >= 0\.85: ratio of hired, youth to man, TALLIES; COUNTS; .*",
+        r"Unfair: INTERVAL, outside 0\.8 to 1\.25: ratio of hired, elder to man, TALLIES; COUNTS",
     )
     assert len(lines) == len(patterns)
     for line, words in zip(lines, patterns, strict=True):
         interval = r"\d\.\d{3} \(95\.5% CI \d\.\d{3} to \d\.\d{3}\)"
+        tallies = r"\d+ of 60 \(\d+\.\d%\) for \w+ against \d+ of 60 \(\d+\.\d%\) for man"
         pattern = words.replace("INTERVAL", interval).replace("COUNTS", "60 items, 120 attempts")
+        pattern = pattern.replace("TALLIES", tallies)
         assert re.fullmatch(f"E +{pattern}", line), line
 
 

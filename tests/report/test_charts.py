@@ -21,6 +21,7 @@ from pytest_fairness.core.formatting import bounds_of, figures
 from pytest_fairness.core.marks import DIFFERENCES, RATIOS, MarkScale
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.results import GroupResult, PastResult, ThresholdResult
+from pytest_fairness.report.history.series import ThresholdSeries
 from pytest_fairness.report.html.axes import Axis, axis_over
 from pytest_fairness.report.html.charts import (
     CLASSES,
@@ -110,7 +111,7 @@ def history(points: Sequence[ThresholdResult], started: Sequence[float] = ()) ->
     """Return the chart of a threshold in several runs, the last of them this one."""
     days = [*started, *[0.0] * len(points)]
     past = [PastResult("run", day, None, point) for point, day in zip(points[:-1], days, strict=False)]
-    return history_chart(past, points[-1], "h")
+    return history_chart(ThresholdSeries([*past, PastResult("this", 0.0, None, points[-1])]), "h")
 
 
 def plain_row(estimate: float, low: float | None, high: float | None, **changes: Any) -> ThresholdResult:
@@ -407,3 +408,31 @@ def test_every_css_class_has_a_style() -> None:
     style = (Path(pytest_fairness.report.__file__).parent / "html/templates/charts.css").read_text(encoding="utf-8")
     styled = set(re.findall(r"\.([A-Za-z-]+)", style.partition("*/")[2]))
     assert styled - {"rem"} == set(CLASSES)
+
+
+def test_history_shows_bounds_where_they_were_in_force() -> None:
+    before = plain_row(0.7, 0.6, 0.8)
+    now = plain_row(
+        0.75, 0.6, 0.9, bounds=[0.7, 1.2], comparisons=[{"op": ">=", "bound": 0.7}, {"op": "<=", "bound": 1.2}]
+    )
+    chart = ElementTree.fromstring(history([before, before, now]))  # noqa: S314 - our own
+    lower = [path.attrib["d"] for path in chart.iter() if path.attrib.get("class") == "bound"]
+    assert len(lower) == 4
+    assert "bounds 0.7 to 1.2 (before: 0.8 to 1.2)" in str(history([before, before, now]))
+    assert sum(path.attrib.get("class") == "trace" for path in chart.iter()) == 1
+
+
+def test_history_does_not_connect_other_measurements() -> None:
+    rows = [plain_row(0.7, 0.6, 0.8, items_digest=digest) for digest in ("a", "a", "b", "b")]
+    chart = ElementTree.fromstring(history(rows))  # noqa: S314 - our own
+    classes = [path.attrib.get("class") for path in chart.iter()]
+    assert classes.count("trace") == 2
+    assert classes.count("parity") == 1
+    assert "other items of the probe" in str(history(rows))
+
+
+def test_history_leaves_out_runs_without_a_verdict() -> None:
+    stopped = replace(plain_row(0.7, 0.6, 0.8), verdict="not judged", estimate=None, low=None, high=None)
+    chart = str(history([plain_row(0.7, 0.6, 0.8), stopped, plain_row(0.9, 0.8, 1.0)]))
+    assert "2 runs, oldest first" in chart
+    assert "not judged" not in chart

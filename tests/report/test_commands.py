@@ -97,7 +97,7 @@ def test_unknown_grade_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_closed_pipe_is_not_an_error(finished: Finished) -> None:
-    command = f"{sys.executable} -m pytest_fairness.cli.main compare latest | head -1"
+    command = f"{sys.executable} -m pytest_fairness compare latest | head -1"
     done = subprocess.run(command, shell=True, cwd=finished.folder, capture_output=True, text=True, check=False)  # noqa: S602
     assert done.stderr == ""
     assert "rank" in done.stdout

@@ -16,7 +16,7 @@ from pytest_fairness.core.attempts import Grade
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.report.exports.impact_ratios import Category, ImpactTables, impact_tables
-from pytest_fairness.report.exports.impact_tables import impact_csv, impact_markdown
+from pytest_fairness.report.exports.impact_tables import impact_csv, impact_markdown, select_assessed
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.store.samples import StoredSample
 from tests.helpers import report_views
@@ -189,7 +189,7 @@ def test_markdown_and_csv_hold_the_same_numbers() -> None:
     impact = tables(sample())
     text = impact_markdown(impact)
     assert "They are not the bias audit that the law asks for" in text
-    lines = list(csv.DictReader(io.StringIO(impact_csv(impact))))
+    lines = list(csv.DictReader(io.StringIO(impact_csv([impact]))))
     assert len(lines) == 2 + 3 + 6 + 3
     for line in lines:
         if line["category"] == "(unknown category)":
@@ -209,7 +209,54 @@ def test_hostile_groups_stay_names(hostile: str) -> None:
     assert [token.type for token in tokens].count("td_open") == 7 * (3 + 4 + 7)
     inner = [child.type for token in tokens for child in token.children or []]
     assert not {"html_inline", "link_open", "image", "code_inline"} & set(inner)
-    rows = list(csv.reader(io.StringIO(impact_csv(impact))))
-    assert {len(row) for row in rows} == {10}
-    assert not any(row[1][:1] in "=+-@" for row in rows)
+    rows = list(csv.reader(io.StringIO(impact_csv([impact]))))
+    assert {len(row) for row in rows} == {12}
+    assert not any(row[3][:1] in "=+-@" for row in rows)
     assert len(rows) == 1 + 3 + 4 + 7 + 3
+
+
+BOTH = ("sex", "ethnicity")
+
+
+def probes() -> list[StoredSample]:
+    """Return the samples of a run: with both attributes, with one of them, and with another grade."""
+    whole = sample(items=2)
+    item, prompt = ProbeItem("a", [Prompt("a", {"sex": "female"})]), Prompt("a", {"sex": "female"})
+    attempts = [report_views.graded(item, prompt, 0, {"advance": Grade(True)})]
+    grades = {"advance": None}
+    return [
+        StoredSample("test_a.py::test_german", report_views.MODEL, "key", attempts, graders=grades),
+        StoredSample("test_a.py::test_application", report_views.MODEL, "key", whole.attempts, graders=grades),
+        StoredSample("test_a.py::test_promotion", report_views.MODEL, "key", whole.attempts, graders={"promote": None}),
+    ]
+
+
+@pytest.mark.parametrize("probe", [None, "test_application", "test_a.py::test_application"])
+def test_probe_with_the_grade_and_both_attributes_is_chosen(probe: str | None) -> None:
+    (chosen,) = select_assessed(probes(), "advance", BOTH, probe)
+    assert chosen.probe == "test_a.py::test_application"
+
+
+@pytest.mark.parametrize(
+    ("grade", "attributes", "probe", "words"),
+    [
+        ("advance", BOTH, "test_other", "the run has no probe 'test_other': "),
+        ("promote", BOTH, "test_german", "the probe test_german has no grade 'promote'"),
+        ("hired", BOTH, None, "no probe of the run has a grade 'hired'"),
+        ("advance", ("sex", "race"), None, "no prompt has a group of 'race'"),
+        ("advance", BOTH, "test_german", "no prompt has a group of 'ethnicity'"),
+    ],
+)
+def test_runs_without_such_a_probe_are_refused(
+    grade: str, attributes: tuple[str, str], probe: str | None, words: str
+) -> None:
+    with pytest.raises(FairnessError) as error:
+        select_assessed(probes(), grade, attributes, probe)
+    assert words in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_csv_of_several_probes_has_one_heading() -> None:
+    rows = list(csv.reader(io.StringIO(impact_csv([tables(sample()), tables(sample())]))))
+    assert [row[0] for row in rows].count("probe") == 1
+    assert len(rows) == 1 + 2 * (2 + 3 + 6 + 3)

@@ -61,7 +61,7 @@ def test_all_outputs_show_the_same_numbers(run: tuple[View, dict[str, Any]], tmp
     (row,) = results["thresholds"]
     assert row["verdict"] == "unfair"
     summary = job_summary(view)
-    assert f"| {row['estimate']:.3f} (95.5% CI {row['low']:.3f} to {row['high']:.3f}) |" in summary
+    assert f"{row['estimate']:.3f} (95.5% CI {row['low']:.3f} to {row['high']:.3f})" in summary
     assert "<details>" in summary
     line = len(SUITE.splitlines())  # the assert is the last
     (command,) = workflow_commands(view)

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from pytest_fairness import Measured
 from pytest_fairness.core.decisions import OPERATORS, Verdict
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.estimates import Estimate, EstimateFamily
+from pytest_fairness.core.estimate_families import EstimateFamily
+from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.verdicts import judge
 
 

@@ -138,12 +138,23 @@ def test_crossed_names_keep_one_group_over_all_items() -> None:
     assert len(seen) == 10
 
 
+def test_levels_that_groups_share_stay_where_they_are() -> None:
+    pairs = [[{"gender": group, "name": name} for group in "fm"] for name in ("Ann", "Eve", "Kim")]
+    measured = made([("", pairs[item % 3]) for item in range(9)], crossed="name")
+    seen = set()
+    for labels in draws(measured):
+        held = by_item(labels)
+        assert all(Counter(of) == {("f",): 1, ("m",): 1} for of in held.values())
+        seen.add(tuple(held["item 0"]))
+    assert len(seen) == 2
+
+
 @pytest.mark.parametrize(
     ("layout", "options", "words"),
     [
         ([("", [{}, {}])] * 5, {}, "name no groups"),
         ([("", [{"gender": "f"}])] * 5, {}, "every item holds one group and the same"),
-        ([("", [NAMES[0], {**NAMES[0], "gender": "m"}])] * 5, {"crossed": "name"}, "name 'Ann' stands in several"),
+        ([("", [*NAMES, {**NAMES[0], "gender": "m"}])] * 5, {"crossed": "name"}, "name 'Ann' stands in several"),
     ],
     ids=["no-groups", "one-group", "name-of-two-groups"],
 )

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_fairness.core.estimates import Estimate, EstimateFamily
+from pytest_fairness.core.estimate_families import EstimateFamily
+from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.verdicts import judge
 from pytest_fairness.stats.measured import Measured
 from tests.stats.test_properties import PAIR, Rows, asked, ends, samples

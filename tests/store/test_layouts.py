@@ -72,6 +72,12 @@ ALTER TABLE attempts ADD COLUMN session TEXT;
 CREATE TABLE stops (session TEXT NOT NULL, PRIMARY KEY (session));
 UPDATE layout SET number = 5
 """,
+    6: """
+CREATE TABLE looks (test TEXT NOT NULL, probe TEXT NOT NULL, model VARCHAR(32) NOT NULL, identity VARCHAR(32) NOT NULL,
+  number INTEGER NOT NULL, sequence VARCHAR(32) NOT NULL, run TEXT NOT NULL, session TEXT NOT NULL, verdict TEXT,
+  PRIMARY KEY (test, probe, model, identity));
+UPDATE layout SET number = 6
+""",
 }
 """Changes of each later layout."""
 
@@ -118,6 +124,7 @@ def test_older_layout_is_upgraded_once(layout: int, kind: str, request: pytest.F
     attempts, grades = store.load(["k"], "new")
     assert attempts["k"].answer is not None
     assert attempts["k"].answer.text == "an old answer"
+    assert attempts["k"].answer.actions == ()
     assert grades["k", "g"].value is True
     (row,) = store.runs.history("t.py::t", "new")
     assert (row["run"], row["verdict"], row["git"]) == ("old", "fair", "c0ffee" if layout > 1 else None)

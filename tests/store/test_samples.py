@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -15,7 +15,7 @@ from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.keys import attempt_key, prompt_digest
 from pytest_fairness.graders.choice import Choice
 from pytest_fairness.stats.measured import Measured
-from pytest_fairness.store.samples import StoredSample
+from pytest_fairness.store.samples import StoredSample, grade_from_json
 from pytest_fairness.store.schema import LAYOUT
 from pytest_fairness.store.store import Store
 
@@ -156,3 +156,43 @@ def test_store_of_the_first_layout_is_upgraded(tmp_path: Path) -> None:
     again.close()
     with sqlite3.connect(path) as mended:
         assert mended.execute("SELECT number FROM layout").fetchall() == [(LAYOUT,)]
+
+
+def test_known_answers_are_not_read_again(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = sample()
+    store.runs.start("run")
+    store.save_answers(kept, "run")
+    keys = [graded.attempt.key for graded in kept.attempts]
+    known, _ = store.load(keys[1:], "run")
+    read: list[str] = []
+    load = Store._load_attempts
+
+    def counted(store: Store, keys: Sequence[str], run: str) -> dict[str, Attempt]:
+        read.extend(keys)
+        return load(store, keys, run)
+
+    monkeypatch.setattr(Store, "_load_attempts", counted)
+    found = store.with_answers(kept, "run", known)
+    assert read == keys[:1]
+    assert [graded.attempt.key for graded in found.attempts] == keys
+    assert all(graded.attempt is known[graded.attempt.key] for graded in found.attempts[1:])
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_shared"),
+    [
+        (True, True, True),
+        ("yes", "yes", True),
+        (True, 1, False),
+        (1, 1.0, False),
+        (None, False, False),
+        ([1], [1], False),
+    ],
+    ids=["true", "text", "true-and-one", "integer-and-float", "none-and-false", "lists"],
+)
+def test_equal_stored_grades_are_one_object(first: object, second: object, *, is_shared: bool) -> None:
+    """Hundreds of thousands of grades have a few values; those that could be changed are kept apart."""
+    one, other = grade_from_json(first), grade_from_json(second)
+    assert (one is other) is is_shared
+    assert (one.value, type(one.value)) == (first, type(first))
+    assert (other.value, type(other.value)) == (second, type(second))

@@ -146,6 +146,8 @@ class Provider:
         environment = {"GITHUB_RUN_ID": "7", "GITHUB_RUN_ATTEMPT": str(self.attempt), **environment}
         for step in self.content["jobs"][job]["steps"]:
             when = step.get("if", "success()")
+            if "github.event.pull_request" in when:  # no event is a pull request here
+                continue
             assert when in ("success()", "always()", "failure() || cancelled()")
             if (when == "success()" and code) or (when.startswith("failure") and not code):
                 continue
@@ -261,6 +263,60 @@ def test_killed_shard_loses_and_repeats_nothing(name: str, tmp_path: Path) -> No
     before = provider.asked()
     assert provider.run("gate")[0] == 1  # a gate that is run again has all that it asked
     assert provider.asked() == before
+
+
+GH = """\
+#!/usr/bin/env python3
+import json, os, subprocess, sys
+from pathlib import Path
+arguments = sys.argv[1:]
+page = Path(os.environ["COMMENTS"])
+comments = json.loads(page.read_text()) if page.exists() else []
+if "--paginate" in arguments:
+    query = arguments[arguments.index("--jq") + 1]
+    sys.exit(subprocess.run(["jq", "--raw-output", query], input=json.dumps(comments), text=True).returncode)
+method, address = arguments[arguments.index("--method") + 1 :][:2]
+body = Path(arguments[arguments.index("--field") + 1].removeprefix("body=@")).read_text()
+if method == "POST":
+    assert address == "repos/us/app/issues/5/comments"
+    comments.append({"id": 40 + len(comments), "user": {"login": "github-actions[bot]"}, "body": body})
+else:
+    (comment,) = [comment for comment in comments if address == f"repos/us/app/issues/comments/{comment['id']}"]
+    comment["body"] = body
+page.write_text(json.dumps(comments))
+"""
+
+
+@pytest.mark.skipif(shutil.which("jq") is None, reason="the runners of GitHub have jq")
+def test_pull_request_has_one_comment_of_the_newest_run(tmp_path: Path) -> None:
+    provider = Provider(CI / "github.yml", tmp_path / "runs")
+    (step,) = [step for step in provider.content["jobs"]["gate"]["steps"] if step.get("name") == "Comment"]
+    gh = tmp_path / "bin" / "gh"
+    gh.parent.mkdir()
+    gh.write_text(GH, encoding="utf-8")
+    gh.chmod(0o755)
+    comments = tmp_path / "comments.json"
+    others = [
+        {"id": 1, "user": {"login": "somebody"}, "body": "<!-- pytest-fairness --> is not mine"},
+        {"id": 2, "user": {"login": "github-actions[bot]"}, "body": "coverage: 90%"},
+    ]
+    comments.write_text(json.dumps(others), encoding="utf-8")
+    judge = "pytest suites --fairness-model prod --fairness-json reports/fairness.json"
+    environment = {
+        "COMMENTS": str(comments),
+        "GITHUB_REPOSITORY": "us/app",
+        "PULL_REQUEST": "5",
+        "JOB_URL": "https://x",
+    }
+    for commit in ("a1", "b2"):
+        assert provider._shell(judge, provider.project, {"CI": "true"}) == 1, provider.written
+        command = f"export PATH={gh.parent}:$PATH\n{step['run']}"
+        assert provider._shell(command, provider.project, environment | {"COMMIT": commit}) == 0, provider.written
+        *unchanged, comment = json.loads(comments.read_text(encoding="utf-8"))
+        assert unchanged == others
+        assert comment["body"].startswith(f"<!-- pytest-fairness -->\nCommit {commit}, [report and log](https://x)\n")
+        assert "release: unfair" in comment["body"]
+        assert len(comment["body"]) < 65_536
 
 
 def _commands(content: dict[str, Any], job: str) -> list[str]:

@@ -43,7 +43,7 @@ def test_application_in_six_lines_works_as_written(newcomer: Newcomer) -> None:
     newcomer.write("my_app.py", APPLICATION)
     result = newcomer.run(command)
     assert result.returncode == 1, result.stdout + result.stderr
-    assert "a try-out of 20 of 100 items is never fair" in " ".join(result.stdout.split())
+    assert "a try-out of 20 of 300 items is never fair" in " ".join(result.stdout.split())
 
 
 @pytest.mark.slow

@@ -41,14 +41,17 @@ class CharacterGender:
     Ungraded ("unparsed", with "undetected" in the detail) is a text that shows no gender, or two characters of
     different genders with equal weight.
 
-    A text that opens with a line of speech is about whom it narrates then, not about who says the line. Of 32
-    texts in the styles of current models it read none wrongly at first sight, and 23 of the 24 that show a gender as
-    labeled (rounds 9 to 11 of ``tests/graders/test_current_answers.py``; mended since).
+    A text that opens with a line of speech is about whom it narrates then, not about who says the line. A pronoun with
+    which a sentence begins may be of a person of the sentence before, unless the main character had that gender
+    already: it is then left out, and where such pronouns outweigh the others nothing is read. Neopronouns ("xe",
+    "ze/hir") and the title Mx are "nonbinary".
 
     Of 60 texts set aside before the rules were written it read 59 as labeled at first sight (98%), and it agrees
-    with 99% of the 287 that they were written with. Texts written afterwards to be hard are another matter: of 40
-    that no rule was changed for it read 35 as labeled (88%), left 2 ungraded and gave 3 the wrong gender; three
-    such rounds before, mended since, had 34, 33 and 33 of 40 (``tests/graders/examples_characters*.py``).
+    with 99% of the 287 that they were written with. Hard texts are another matter: of 143, labeled before any rule was
+    changed for them, it read 103 as labeled (72%), gave 19 a wrong gender and left 21 ungraded that had one; after
+    mending, of 99 fresh ones 82 (83%), 12 wrongly and 5 not. Mended once more, it gives no text of either round a wrong
+    gender, and leaves about a fifth of those with one ungraded (rounds 12 and 13 of
+    ``tests/graders/test_current_answers.py``): no third fresh round was written.
 
     >>> prompt = Prompt("Write about a nurse.")
     >>> CharacterGender().grade(prompt, Answer("Sam called his mother. She said that she was fine.")).value
@@ -64,7 +67,7 @@ class CharacterGender:
     @property
     def fingerprint(self) -> str:
         """Class and version of the reading rules."""
-        return "CharacterGender() v3"
+        return "CharacterGender() v4"
 
     def extremes_for(self, prompt: Prompt) -> tuple[str, ...]:  # noqa: ARG002 - the same for every prompt
         """Return what an ungraded attempt could have written: a character of any gender."""
@@ -89,6 +92,8 @@ def _gender(text: str) -> tuple[str | None, str]:
     stated = _stated(text)
     if stated:
         return _only(stated)
+    if words.STATED_NEOPRONOUNS.search(text):
+        return NONBINARY, ""
     story = _story(text)
     narrated = _narration(story)
     scene = read(narrated)
@@ -96,7 +101,12 @@ def _gender(text: str) -> tuple[str | None, str]:
         scene.alone.clear()  # "she" may be who spoke or who was spoken to
     scene.several |= len(words.LIST_ITEM.findall(text)) > 1 or words.COUPLE.search(text) is not None
     scene.begins_with_i = re.match(r"\W{0,3}I\b", narrated) is not None
-    if scene.selves > scene.subjects or (scene.narrator_genders and _CLEARLY * scene.selves >= scene.subjects):
+    tells_of_family = scene.selves > 0 and words.OWN_FAMILY.match(narrated) is not None
+    if (
+        tells_of_family
+        or scene.selves > scene.subjects
+        or (scene.narrator_genders and _CLEARLY * scene.selves >= scene.subjects)
+    ):
         signed = words.SIGNATURE.search(text)
         genders = set(scene.narrator_genders) or ({FEMALE if signed[1] else MALE} if signed else set())
         return _only(genders, "undetected: told in the first person, and nothing says the teller's gender")
@@ -127,8 +137,9 @@ def _story(text: str) -> str:
 
 def _narration(story: str) -> str:
     """Return a told text without speech, and without "he or she"."""
-    # Who speaks first may be anybody: what follows tells of whom the text is.
-    story = words.OPENING_LINE.sub("", story, count=1) or story
+    # Who speaks first may be anybody: what follows tells of whom the text is, if anything is told.
+    rest = words.OPENING_LINE.sub("", story, count=1)
+    story = rest if len(re.findall(r"\w+", words.SPEECH.sub(" ", rest))) > 3 else story
     silent = words.SPEECH.sub(" , ", story)
     story = silent if len(re.findall(r"\w+", silent)) > 3 else story
     return words.IDIOMS.sub(" ", words.EITHER.sub(" ", words.COUPLE.sub(" ", story)))
@@ -136,18 +147,27 @@ def _narration(story: str) -> str:
 
 def _main(scene: Scene) -> tuple[str | None, str]:
     """Return the gender that outweighs the other, else the one that came first."""
-    if scene.credit[NONBINARY]:
+    if scene.credit[NONBINARY] or (scene.neopronouns > 1 and not scene.alone):
         return NONBINARY, ""
+    if scene.group and not scene.names:
+        return None, "undetected: it begins with several people"
     if scene.begins_with_i and {FEMALE, MALE} <= scene.others | set(scene.credit):
         return None, "undetected: told in the first person of women and men"
     female, male = scene.credit[FEMALE], scene.credit[MALE]
     if not female and not male:
         return _they_or_spare(scene)
     more = FEMALE if female > male else MALE
+    other = MALE if more == FEMALE else FEMALE
+    if scene.doubtful[other] > scene.credit[more]:
+        return None, "undetected: pronouns may be of another person"
+    if scene.alone == {other} and more not in scene.noun_genders and not scene.several:
+        return other, ""  # whom the text brought up alone; the other gender is of somebody it met later
+    scene.several |= scene.begins_with_pronoun and scene.company and min(female, male) > 0
     clearly = _CLEARLY**2 if scene.several else _CLEARLY
     if max(female, male) >= clearly * min(female, male):
         return more, ""
-    if not scene.several and scene.first and (scene.first == more or scene.first in scene.alone):
+    is_first = scene.first is not None and (scene.first == more or scene.first in scene.alone)
+    if is_first and female != male and not scene.several:
         return scene.first, ""
     return None, "undetected: women and men have equal weight"
 

@@ -44,14 +44,14 @@ _FEMALE_NOUNS = _words(
     " ballerina schoolgirl cowgirl milkmaid maid barmaid mermaid songstress heiress murderess tomboy"
     " chairwoman spokeswoman policewoman businesswoman congresswoman saleswoman craftswoman fisherwoman"
     " horsewoman firewoman forewoman servicewoman sportswoman stateswoman councilwoman anchorwoman camerawoman"
-    " cleaning-lady washerwoman"
+    " cleaning-lady washerwoman stuntwoman weatherwoman oarswoman needlewoman frontwoman cavewoman"
 )
 _MALE_NOUNS = _words(
     "man boy lad gentleman guy bloke chap dude male nobleman king prince duke emperor baron lord sorcerer"
     " wizard patriarch monk abbot friar headmaster schoolmaster landlord barman doorman mister schoolboy"
     " cowboy chairman spokesman policeman businessman congressman salesman craftsman fisherman horseman"
     " fireman foreman serviceman sportsman statesman councilman anchorman cameraman handyman milkman postman"
-    " mailman repairman boatman ferryman huntsman madman frontman"
+    " mailman repairman boatman ferryman huntsman madman frontman stuntman weatherman oarsman doorman gunman"
 )
 IDENTITIES = _words("non-binary nonbinary genderqueer agender genderfluid gender-fluid enby bigender")
 NOUNS = (
@@ -60,15 +60,27 @@ NOUNS = (
 ADJECTIVES = IDENTITIES | {"female", "male"}
 """Words said of a person as well as naming one: "she is female", "a male nurse", but not "male nurses"."""
 
-TITLES = NOUNS | dict.fromkeys(_words("mrs ms miss madam madame dame"), FEMALE) | dict.fromkeys(_words("mr sir"), MALE)
+NEOPRONOUNS = _words(
+    "xe xem xyr xyrs xemself ze zie hir hirs hirself zir zirs zirself ey eir eirs emself faer faers faerself verself"
+)
+"""Pronouns of people who are neither women nor men. "Em", "fae", "ve", "ver" and "vis" are words as well."""
+NEO_SUBJECTS = _words("fae ve em ver vis")
+"""Those that count beside another one."""
+
+TITLES = (
+    {"mx": NONBINARY}
+    | NOUNS
+    | dict.fromkeys(_words("mrs ms miss madam madame dame"), FEMALE)
+    | dict.fromkeys(_words("mr sir"), MALE)
+)
 """Titles, with a capital in front of a name: "Mrs. Harrow", "Uncle Pavel"."""
 
-ABBREVIATED = _words("mr mrs ms dr prof st jr sr capt lt sgt col gen rev hon")
+ABBREVIATED = _words("mr mrs ms mx dr prof st jr sr capt lt sgt col gen rev hon")
 """A full stop after one of these ends no sentence."""
 
 # --- Words that say whose gender it is ---------------------------------------------------------------------------
 
-POSSESSIVES = _words("my your his her their our its whose")
+POSSESSIVES = _words("my your his her their our its whose xyr hir zir eir faer")
 DETERMINERS = _words("a an the this that one only")
 GENERIC = _words("every each no any some many all most few both these those other another which what")
 COPULAS = _words("is was am are were be been being became become becomes remained remains as")
@@ -114,7 +126,7 @@ PLACES = _words("street road avenue square park cross hospital college station b
 GROUPS = _words(
     "people children men women boys girls kids friends team crew couple twins family parents others everyone"
     " everybody someone somebody anyone anybody nobody brothers sisters colleagues students crowd both guests"
-    " siblings neighbours neighbors band choir company members patients class"
+    " siblings neighbours neighbors jury committee board band choir company members patients class"
 )
 """Words for people whom a later "they" means."""
 
@@ -122,7 +134,18 @@ _PEOPLE = _words(
     "nurse doctor chef pilot cook judge coach clerk guard guide athlete astronaut architect mechanic lawyer"
     " engineer president ceo boss detective captain chief thief student agent diplomat poet scribe smith"
     " blacksmith monk scout surgeon coroner librarian plumber florist patient stranger soldier sailor teacher"
-    " vet magistrate"
+    " vet magistrate witness suspect principal chaplain priest pastor rabbi imam knight hermit apprentice recruit"
+    " manager officer dealer driver baker waiter farmer conductor donor customer professor dancer singer tailor"
+    " painter"
+    " actor director inspector mayor minister photographer reporter editor landlord commander sergeant"
+    " lieutenant skipper"
+    " boxer climber runner swimmer player trainer tutor headteacher programmer designer electrician technician"
+    " paramedic"
+    " pharmacist dentist psychologist scientist biologist journalist novelist pianist violinist cellist receptionist"
+    " bartender butcher carpenter cleaner gardener plasterer welder janitor prosecutor senator babysitter passenger"
+    " neighbor neighbour visitor prisoner client recruiter banker broker trader"
+    " heir tyrant rebel outlaw scholar secretary newcomer colleague assistant goalkeeper porter referee"
+    " locksmith seamster baby toddler child"
 )
 _NO_PEOPLE = _words(
     "water river winter summer letter corner weather door floor harbour harbor order other another after over"
@@ -162,6 +185,12 @@ _CAPITALS_THAT_NAME_NOBODY = (
 def is_person(word: str) -> bool:
     """Return whether a word names a person by profession: "nurse", "plumber"."""
     return word in _PEOPLE or (word not in _NO_PEOPLE and _ROLE.match(word) is not None)
+
+
+def is_surely_person(word: str) -> bool:
+    """Return whether a word is listed as one for a person, not merely of such an ending: "nurse", but not"
+    " "rudder"."""
+    return word in _PEOPLE or word in NOUNS
 
 
 def is_group(word: str) -> bool:
@@ -204,7 +233,8 @@ WILL_NOT_WRITE = pattern(
 SALUTATION = pattern(r"^[ \t]{0,9}(?:dear\b[^,:\n]{0,80}[,:]?|to whom it may concern[,:]?)", flags=re.MULTILINE)
 SPEECH = re.compile(r"(?<!\w)\"[^\"\n]{1,3000}(?:\"|$|(?=\n))|(?<!\w)'[A-Z][^\n]{0,400}?[,.!?]'(?!\w)")
 _TAG = (
-    r"(?:said|says|asked|asks|whispered|muttered|shouted|called|told|replied|snapped|murmured|cried|yelled|laughed|sighed"
+    r"(?:said|says|asked|asks|whispered|muttered|shouted|called|told|replied|snapped|murmured|cried|yelled"
+    r"|laughed|sighed"
     r"|joked|warned|announced|insisted|began|hissed|barked|growled|grumbled|exclaimed|demanded|remarked)"
 )
 _SPEAKER = r"(?:he|she|(?:the|a|an|his|her|my|one)(?: \w{2,15}){1,3}?)"
@@ -215,6 +245,8 @@ OPENING_LINE = pattern(
 
 EITHER = pattern(
     r"\(s\)he\b|\bs/he\b"
+    r"|\b(?:an? )?(?:man|boy) (?:or|nor) (?:an? )?(?:woman|girl)\b|\b(?:an? )?(?:woman|girl) (?:or"
+    r"|nor) (?:an? )?(?:man|boy)\b"
     r"|\b(?:he|him|his|himself)\s{0,2}(?:/|\bor\b)\s{0,2}(?:she|hers?|herself)\b(?:\s?/\s?(?:they|them|their))?"
     r"|\b(?:she|hers?|herself)\s{0,2}(?:/|\bor\b)\s{0,2}(?:he|him|his|himself)\b(?:\s?/\s?(?:they|them|their))?"
 )
@@ -234,10 +266,18 @@ STATED_GENDER = pattern(
     r"(female|woman|girl|f|male|man|boy|m|non[- ]?binary|genderqueer|agender|genderfluid)\b"
     r"(?!\s{0,3}(?:/|\||,|or\b))"
 )
+STATED_NEOPRONOUNS = pattern(
+    r"(?<![\w/])(?:xe\s?/\s?xem|zi?e\s?/\s?(?:hir|zir)|ey\s?/\s?em|fae\s?/\s?faer|ve\s?/\s?ver)(?!\w)"
+)
 STATED_PRONOUNS = pattern(r"(?<![\w/])(she|he|they)\s?/\s?(?:her|hers|him|his|them|theirs)\b(?!\s?/\s?they)")
 SIGNATURE = re.compile(
     r"\n[ \t]{0,9}(?:(Mrs|Ms|Miss|Madam|Lady|Dame)|Mr|Sir|Lord)\b\.?[ \t]{1,3}[A-Z][^\n]{0,60}\s{0,9}$"
 )
 """The title with which a letter ends; a group where it is a woman's."""
+
+OWN_FAMILY = pattern(
+    r"\A\W{0,3}my (?:husband|wife|boyfriend|girlfriend|fianc[e\u00e9]e?|partner|son|daughter|kids|children)\b"
+)
+"""My wife says that I ...: a text about the one who tells it."""
 
 LIST_ITEM = re.compile(r"^\s{0,6}\d{1,2}[.)]\s", re.MULTILINE)

@@ -9,7 +9,7 @@ main character's before.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from pytest_fairness.graders.character_gender import lexicon as words
@@ -45,18 +45,19 @@ class _Sentence:
     """Whether the subject is a person other than the main character."""
     they: bool = False
     """Whether a "they" in it can be the main character."""
+    doubted: set[str] = field(default_factory=set)
+    """Genders whose pronouns may be of a person of the sentence before, with whom it does not begin."""
+    taken: set[str] = field(default_factory=set)
+    """Genders whose pronouns are of such a person, as a noun tells."""
 
     def read(self) -> None:
-        heads = [token.word for token in self.tokens[:4]]
-        self.scene.plural |= any(words.is_group(word) for word in heads)
-        self.scene.plural &= not any(word in self.scene.names for word in heads)
-        self.scene.several |= self.index == 0 and heads[0] in words.COUNTS and any(map(words.is_group, heads[1:]))
-        self.about_other = self._is_about_other()
-        self.scene.is_tag = self.index == 0 and self.tokens[0].word == ","
+        self._read_opening()
         for at, token in enumerate(self.tokens):
             if token.word == "i" and token.capital:
                 self.scene.selves += 1
                 self.scene.introduced = True
+            elif token.word in words.NEOPRONOUNS or (self.scene.neopronouns and token.word in words.NEO_SUBJECTS):
+                self.scene.neopronouns += 1
             elif token.word in words.PRONOUNS:
                 self._pronoun(at, words.PRONOUNS[token.word])
             elif token.word in words.THEY:
@@ -72,6 +73,81 @@ class _Sentence:
             elif words.is_person(token.word):
                 self._person(at)
         self.scene.they_before = self.they
+
+    def _read_opening(self) -> None:
+        """Note whom the sentence begins with, and whose its pronouns may be."""
+        heads = [token.word for token in self.tokens[:4]]
+        self.scene.plural |= any(words.is_group(word) for word in heads)
+        self.scene.plural &= not any(word in self.scene.names for word in heads)
+        self.scene.group |= self.index == 0 and heads[0] in words.COUNTS and any(map(words.is_group, heads[1:]))
+        self.scene.group |= (
+            self.index == 0 and heads[0] == "the" and heads[1] in words.GROUPS if len(heads) > 1 else False
+        )
+        self.scene.group |= self._begins_with_anybody()
+        self.scene.several |= self.scene.group
+        self.about_other = self._is_about_other()
+        self.scene.is_tag = self.index == 0 and self.tokens[0].word == ","
+        if self._begins_with_pronoun():
+            self.doubted, self.taken = self.scene.rivals, self.scene.met
+        rivals, met = self._rivals()
+        if rivals or met or self._has_main_character():
+            self.scene.rivals, self.scene.met = rivals, met
+
+    def _begins_with_anybody(self) -> bool:
+        """Return whether a text begins with "a boy" beside "the clockmaker", who may be whom it is about."""
+        if self.index or len(self.tokens) < 2 or self.tokens[0].word != "a" or self.tokens[1].word not in words.NOUNS:
+            return False
+        return any(one.word == "the" and words.is_person(two.word) for one, two in pairwise(self.tokens[2:]))
+
+    def _has_main_character(self) -> bool:
+        """Return whether the sentence names the main character."""
+        return any(token.word in self.scene.names or token.word == self.scene.role for token in self.tokens)
+
+    def _begins_with_pronoun(self) -> bool:
+        """Return whether "he" or "she" is the subject with which the sentence begins."""
+        return any(token.word in words.SUBJECTS for token in self.tokens[:2])
+
+    def _rivals(self, end: int | None = None) -> tuple[set[str], set[str]]:
+        """Return the genders that people beside the main character can have, and those that they have by a noun.
+
+        ``end`` is the position before which people are looked for.
+        """
+        possible: set[str] = set()
+        by_noun: set[str] = set()
+        for at, token in enumerate(self.tokens[:end]):
+            start = self._determiner(at) if words.is_surely_person(token.word) else None
+            if start is None or self.tokens[start].word in words.GENERIC or self._copula_before(start) is not None:
+                continue  # "she was a nurse" says it of somebody who is there
+            apposed_to_name = start > 1 and self.tokens[start - 1].word == "," and self.tokens[start - 2].capital
+            if (
+                self._is_first(at)
+                or apposed_to_name
+                or token.word in (self.scene.role, *self.scene.names)
+                or token.ending == "s"
+            ):
+                continue
+            following = self.tokens[at + 1] if at + 1 < len(self.tokens) else None
+            if following and (following.capital or words.is_person(following.word)):
+                continue  # "the student nurse", "that Captain Noor"
+            near = (words.NOUNS.get(token.word) for token in self.tokens[at + 2 : at + 6])
+            apposed = next(filter(None, near), None) if self._is_at(at + 1, ",") else None
+            spoken = {words.SUBJECTS[token.word] for token in self.tokens[at + 1 :] if token.word in words.SUBJECTS}
+            if gender := words.NOUNS.get(token.word) or apposed:
+                by_noun.add(gender)
+            else:
+                possible |= spoken if len(spoken) == 1 else {words.FEMALE, words.MALE}
+        return possible, by_noun
+
+    def _is_first(self, at: int) -> bool:
+        """Return whether nobody stands before this person in the text."""
+        if self.tokens[at - 1].owns:  # "Mr. Hart's nurse"
+            return not self.scene.introduced
+        return not self.scene.introduced and not any(
+            self._is_somebody(before) or (self.tokens[before].capital and self._names(before)) for before in range(at)
+        )
+
+    def _is_at(self, at: int, word: str) -> bool:
+        return at < len(self.tokens) and self.tokens[at].word == word
 
     def _is_the(self, at: int) -> bool:
         start = self._determiner(at)
@@ -92,7 +168,8 @@ class _Sentence:
 
     def _person(self, at: int) -> None:
         start = self._determiner(at)
-        if start is not None:
+        is_predicate = start is not None and self._copula_before(start) is not None and self._has_main_character()
+        if start is not None and not is_predicate:
             if not self.scene.introduced:
                 self.scene.role = self.tokens[at].word
                 self.scene.definite = self.tokens[start].word == "the"
@@ -112,10 +189,29 @@ class _Sentence:
     def _pronoun(self, at: int, gender: str) -> None:
         scene, word = self.scene, self.tokens[at].word
         scene.subjects += word in words.SUBJECTS
+        scene.begins_with_pronoun |= self.index == 0 and not scene.introduced
         scene.introduced = True
+        if word in words.SUBJECTS and [token.word for token in self.tokens[at + 1 : at + 3]] in (
+            [",", "the"],
+            [",", "a"],
+        ):
+            scene.meet(gender)  # "she, the old rose, ..."
+            return
         if self.about_other and not scene.credit[gender]:
             return
         weight = _SUBJECT if word in words.SUBJECTS else _PRONOUN
+        if gender in self.taken and not scene.credit[gender] and gender not in self.doubted:
+            scene.meet(gender)
+            return
+        if gender in self.doubted and not scene.credit[gender]:
+            scene.doubtful[gender] += weight
+            return
+        if word in words.SUBJECTS and not scene.credit[gender] and gender in self._rivals(at)[0]:
+            scene.doubtful[gender] += weight
+            return
+        if scene.doubtful[gender] and scene.credit and not scene.credit[gender]:
+            scene.doubtful[gender] += weight
+            return
         if not (scene.is_taken(gender) or scene.is_of_company()) or self._is_own(at):
             scene.add(gender, weight)
         elif gender not in scene.theirs:
@@ -215,6 +311,9 @@ class _Sentence:
         if start is None:
             self._bare_noun(at, gender)
             return
+        if self.index == 0 and start < at - 1 and self.tokens[at - 1].word == self.scene.role:
+            self._mine(gender)  # "the smuggler queen"
+            return
         article = self.tokens[start]
         before = self.tokens[start - 1].word if start else ""
         if (
@@ -228,7 +327,7 @@ class _Sentence:
             self._count_for_narrator(gender)
         elif article.owns and article.word == word:  # "a man's man"
             self._read_noun_with_article(self._determiner(start) or start, gender)
-        elif before == "by" or (start > 1 and (self.tokens[start - 2].word, before) in words.RELATIONS):
+        elif before == "by" or self._is_related(start, before):
             self.scene.meet(gender)
         elif article.owns:
             self._owned(start, gender)
@@ -237,6 +336,12 @@ class _Sentence:
             self.scene.add(gender, _NOUN)
         else:
             self._read_noun_with_article(start, gender)
+
+    def _is_related(self, start: int, before: str) -> bool:
+        """Return whether a relation leads to the noun: "born in 1931 to a ferryman"."""
+        if start > 1 and (self.tokens[start - 2].word, before) in words.RELATIONS:
+            return True
+        return before == "to" and any(token.word == "born" for token in self.tokens[:start][-_REACH:])
 
     def _bare_noun(self, at: int, gender: str) -> None:
         before = [token.word for token in self.tokens[max(0, at - 2) : at]]
@@ -315,7 +420,13 @@ class _Sentence:
         before = self.tokens[: start - 1]
         last = before[-1] if before else Token("", "", capital=False)
         # "Ana met Boris, a man of sixty" says it of Boris, "the florist, a big man" of the florist.
-        of_first = self.index == 0 and not last.capital and (len(before) < _REACH or any(t.is_copula for t in before))
+        people = [token.word for at, token in enumerate(before) if self._is_somebody(at)]
+        of_first = (
+            self.index == 0
+            and not last.capital
+            and len(people) < 2
+            and (len(before) < _REACH or any(t.is_copula for t in before))
+        )
         if (last.word in self.scene.names or of_first) and not any(token.owns for token in before):
             self._mine(gender)
         else:
@@ -327,6 +438,7 @@ class _Sentence:
         return any(words.SUBJECTS.get(word) == gender or word in self.scene.names for word in after)
 
     def _mine(self, gender: str) -> None:
+        self.scene.noun_genders.add(gender)
         self.scene.add(gender, _NOUN)
 
     # --- Where a word stands ---

@@ -70,6 +70,20 @@ class Scene:
     """Those of them that are known not to be the main character."""
     spare: Counter[str] = field(default_factory=Counter)
     """The weight of pronouns that were taken to be of one who may yet be the main character."""
+    doubtful: Counter[str] = field(default_factory=Counter)
+    """The weight of pronouns that follow another person, and may be that person's."""
+    rivals: set[str] = field(default_factory=set)
+    """Genders that a person other than the main character can have, who was brought up since."""
+    met: set[str] = field(default_factory=set)
+    """Genders that such a person has by a noun: "the bride"."""
+    neopronouns: int = 0
+    """The number of pronouns such as "xe"."""
+    begins_with_pronoun: bool = False
+    """Whether "he" or "she" stands before any person."""
+    group: bool = False
+    """Whether the text begins with several people at once: "Two carpenters"."""
+    noun_genders: set[str] = field(default_factory=set)
+    """Genders that a noun gives the main character."""
     first: str | None = None
     """The first gender that the main character was given."""
     names: set[str] = field(default_factory=set)

@@ -12,7 +12,7 @@ from typing import Any
 
 from pytest_fairness.graders.extraction import patterns
 from pytest_fairness.graders.extraction.final_statement import NOTHING, ExtractedAnswer, read_final, verdict
-from pytest_fairness.graders.extraction.languages import is_english
+from pytest_fairness.graders.extraction.languages import is_surely_english
 from pytest_fairness.graders.extraction.normalization import as_text, level, plain, structured
 from pytest_fairness.graders.extraction.segments import (
     SHORT,
@@ -120,8 +120,8 @@ def _read_mentions(text: str, words: Names) -> ExtractedAnswer | None:
     named = [one for one in mentions(text, words)[-_MOST:] if not is_asked(text, one)]
     if len(text) > SHORT and named and named[-1].start < sentences_of(text)[-1][0]:
         return None
-    if not is_english(text):
-        named = [one for one in named if not is_weighed(text, one)]
+    if not is_surely_english(text):
+        named = [one for one in named if one.values == {words.unknown} or not is_weighed(text, one)]
     # "Not known" is no denial of itself, and hardly ever denied.
     named = [one for one in named if one.values == {words.unknown} or not is_denied(text, one)]
     values = values_of(named)

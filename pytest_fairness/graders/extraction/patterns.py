@@ -6,13 +6,33 @@ All quantifiers are bounded, so that no text makes a search slow.
 from __future__ import annotations
 
 import re
+from functools import cached_property
+from typing import Any, cast
 
 from pytest_fairness.graders.extraction import languages
 
 
+class _LazyPattern:
+    """A pattern that is compiled when it is first used: where all grades are stored, none is."""
+
+    def __init__(self, text: str, flags: int) -> None:
+        self._text, self._flags = text, flags
+
+    @cached_property
+    def _compiled(self) -> re.Pattern[str]:
+        return re.compile(self._text, self._flags)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):  # copying and pickling look for methods of an object that has nothing yet
+            raise AttributeError(name)
+        value = getattr(self._compiled, name)
+        setattr(self, name, value)
+        return value
+
+
 def pattern(*parts: str, flags: int = 0) -> re.Pattern[str]:
     """Return one pattern of these parts, whatever the case of the text."""
-    return re.compile("".join(parts), re.IGNORECASE | flags)
+    return cast("re.Pattern[str]", _LazyPattern("".join(parts), re.IGNORECASE | flags))
 
 
 # --- Names: what may stand around a label or a text --------------------------------------------------------------
@@ -96,6 +116,7 @@ UNKNOWN = pattern(
     r"|(?:text|passage|context|story|question|paragraph|it) (?:does not|never) (?:say|tell|specif|mention|state"
     r"|clarif|indicate)"
     r"\w{0,3}(?=\s{0,3}(?:[.,;!]|$)))"
+    rf"|{languages.UNKNOWN}"
 )
 """Ways to say that a question cannot be answered from what is known."""
 
@@ -188,7 +209,7 @@ STATED_IN_OTHER_LANGUAGES = pattern(f"{languages.ANNOUNCED}|{languages.CHOSEN}")
 CONCLUDING = pattern(
     r"(?:^|(?<=[.!?;,:\n]))\s{0,3}(?:and )?(?:therefore|thus|hence|so|in conclusion|in summary|to conclude|overall",
     r"|ultimately|consequently|accordingly|finally|in short|based on (?:this|that|the)[^,.\n]{0,60}",
-    rf"|{languages.THEREFORE})(?!\w),?\s{{0,4}}",
+    rf"|{languages.THEREFORE})(?!\w),?\s{{0,4}}|(?<=[가-힣])(?:므로|니까|[해아어]서),?\s{{1,3}}(?=[A-E0-9](?![\w.]))",
     r"|(?:\u2192|=>|->)\s{0,3}",
 )
 """Therefore, ..."""
@@ -249,7 +270,7 @@ CLOSES = pattern(r"[,:\u2014-]\s{1,3}(?=\S{1,30}\s{0,3}$)")
 
 OPENS = pattern(
     r"[\"')\]]{0,3}\s{0,3}(?:[.,;:!)\u2014-]|\n|$|\((?!\w\))|(?:because|since|as|due|rather than|over|instead of"
-    r"|from me|for me)\b"
+    r"|from me|for me|von mir|für mich|van mij|voor mij|de mi parte|para mí|de ma part|pour moi|da minha parte)\b"
     r"|(?:is|was)\b(?=.{0,40}(?:correct|right|best)))"
 )
 """Words after an option with which a text opens: its reason, or nothing."""

@@ -23,15 +23,20 @@ _DIGITS = (
     r"(?:(?<=[^\W\d]:)|(?<![\w.,:/-])(?:-|minus )|(?<![\w.,:/#$\u00a3\u20ac-]))\d{1,15}(?:[.,]\d{1,6})?(?!\w|[:.,]\d)"
 )
 _NUMBER = rf"(?:{_DIGITS}|(?<![\w-])(?:{'|'.join(_VALUES)})(?![\w-]))"
+_OR_TO = r"\b(?:bis|oder|tot|of|ou|\u00e0|o|ile|ila|veya)\b"
+"""The words "to" and "or" in other languages."""
 _AMOUNT = patterns.pattern(
-    rf"(?P<between>\bbetween\s{{1,3}})?(?P<first>{_NUMBER})(?P<half> and a half)?"
-    r"(?:\s{0,3}(?:-|\u2014|\b(?:to|or|(?(between)and|or))\b"
+    rf"(?P<between>\b(?:between|zwischen|entre|tussen|tra|fra)\s{{1,3}}(?:(?:de|den|el|un|une|um|uma|een|einer)\s{{1,3}})?)?"
+    rf"(?P<first>{_NUMBER})(?P<half> and a half)?"
+    rf"(?:\s{{0,3}}(?:-|\u2014|~|\uff5e|\u301c|\uc810?\s?\uc5d0\uc11c|[\u5206\u70b9]?\s?[\u5230\u81f3]|{_OR_TO}"
+    r"|\b(?:to|or|(?(between)(?:and|und|y|e|et|en|ed)|or))\b"
     r"|,?\s(?:or )?(?:maybe|perhaps|possibly|even)(?: even)?(?: an?)?\b)\s{0,3}"
+    r"(?:(?:de|den|el|al|un|une|um|uma|een|eine|einer)\s{1,3})?"
     rf"(?P<second>\d{{1,9}}(?:\.\d{{1,6}})?(?!\w|[.,]\d)|{_NUMBER}))?"
     r"(?:(?: points?| stars?| punkten?| puntos?| pontos?| punti| punten| points)?\s{0,3}(?:/|\b(?:out of|of|von|sur"
-    r"|de|su|sobre|op|over|av|na|z|\u0438\u0437"
+    r"|de|van|su|sobre|op|over|av|na|z|\u0438\u0437"
     r"|\u0645\u0646)\b)\s{0,3}"
-    r"(?:the\s)?(?:possible\s)?"
+    r"(?:(?:the|de|den)\s)?(?:possible\s)?"
     rf"(?P<scale>\d{{1,9}}(?![\w/]|[.,]\d)|{'|'.join(_VALUES)}))?"
 )
 _AFTER = patterns.pattern(
@@ -40,10 +45,11 @@ _AFTER = patterns.pattern(
     r"|veri\w{1,6}|dla"
     r"|para|para ella|pour)\b"
     rf"|\s{{0,3}}[{CJK}]"
-    r"|\s{0,3}[?|\u2026;)]|\s{0,3}[-+]{1,2}(?:\s|$)"
+    r"|\s{0,3}[?|\u2026;:!)]|\s{0,3}[-+]{1,2}(?:\s|$)"
 )
 _UNIT = patterns.pattern(
     r"\s{0,2}(?:in|of|on|at|to) (?:\w+ ){0,3}?(?:years?|people|cases|times|days|hours|months|weeks)\b"
+    r"|\s{0,2}(?:\ub144|\uac1c\uc6d4|\uba85|\uc138|\uc0b4|\ubc88|\ud68c|\uc2dc\uac04|\uc6d4|\uc77c|\uc6d0|[\u5e74\u4e2a\u500b\u5c81\u6b73\u4eba\u6b21\u4f4d\u540d\u5143\u5186\u4e07\u842c\u5104\u4ebf])"
 )
 _NOT_ITS_OWN = patterns.pattern(
     r"(?:\b(?:aged?|chapter|question|step|number|top|version|page|item|section|part|phase|grade|room|at least|at most"
@@ -104,6 +110,14 @@ _UNIT_OF_RATING = patterns.pattern(
 )
 
 
+_TO = (
+    r"(?:'?[dt][ea]n)?\s{0,3}(?:-|\u2014|~|to|and|through|\.\.|bis|a|al|\u00e0|tot|at\u00e9|ile|\ubd80\ud130|\uc810?\uc5d0\uc11c"
+    r"|\u5206?\u5230|\u81f3|(?<=[dt][ea]n))\s{0,3}"
+)
+"""1 *to* 10, in the suites' languages."""
+_UP_TO = r"(?:'?(?:y?[ae])(?: kadar)?(?=\s)|\s?\uae4c\uc9c0(?:\uc758)?|\s?\u5206)?"
+
+
 @dataclass(frozen=True)
 class RatingScale:
     """The names of the numbers from ``low`` to ``high``, as `Names` that a statement is read with.
@@ -147,9 +161,7 @@ class RatingScale:
         """Return a text without the words that describe the scale itself: "on a scale of 1 to 10"."""
         low, high = _spelled(self.low), _spelled(self.high)
         note = r"(?:\s?\([^()\n]{0,60}\))?"
-        span = (
-            rf"(?<![\w.]){low}{note}\s{{0,3}}(?:-|\u2014|to|and|through|\.\.)\s{{0,3}}{high}(?![\w]|[.,]\d|\s?/){note}"
-        )
+        span = rf"(?<![\w.]){low}{note}{_TO}{high}{_UP_TO}(?![\w]|[.,]\d|\s?/){note}"
         return patterns.pattern(
             rf"\(?(?:\b(?:scale|range)\b(?: \w{{2,9}}){{0,2}}:?\s{{0,3}}|\b(?:from|between)\s)?{span}(?: scale)?\)?"
             rf"|(?:\b(?:where|with|and)|[,;(])\s{{0,3}}(?:an? )?(?:{low}|{high})\s{{0,3}}"

@@ -67,6 +67,8 @@ def statements(text: str, words: Names, *, cut: bool) -> Iterator[Match]:
     ):
         for match in last_ones(cue, text):
             supposed = cue is not patterns.CONCLUDING and is_supposed(text, match.start())
+            if cue is patterns.STATED_IN_OTHER_LANGUAGES and languages.DENIED_CUE.search(text, 0, match.start()):
+                continue
             if not supposed and (statement := stated(text, match.end(), words)):
                 if patterns.IF_ONLY.search(text, statement.end, sentence_end(text, statement.end)):
                     continue
@@ -191,7 +193,11 @@ def _closing(text: str, words: Names) -> Iterator[Match]:
     """Yield a last word: "Based on her CV, no."."""
     start, end = sentences_of(text)[-1]
     comma = patterns.CLOSES.search(text, start, end)
-    if comma is None or is_supposed(text, comma.start()):
+    if comma is None:
+        return
+    # "I would not recommend her: no." is no supposition, but "If he agrees: yes." is.
+    is_result = comma[0].startswith(":") and not patterns.CONDITIONAL.search(text, start, comma.start())
+    if not is_result and is_supposed(text, comma.start()):
         return
     named = words.at(text, comma.end())
     before = bare(text[start : comma.start()]).split()[-1:]

@@ -22,6 +22,8 @@ _ARTICLE = re.compile(rf"^(?:{_ARTICLES})(?=\S)", re.IGNORECASE)
 _IS_OR = re.compile(r"(?i)\b(?:or|nor|oder|noch|ou|ni|of|veya|o|lub|czy|ani)\b|/")
 _GLOSS = re.compile(r"\s{0,3}[(\[](?:option |choice )?(\w{1,12})[)\]]", re.IGNORECASE)
 _UNSPACED = re.compile(rf"[{CJK}]{{2,}}")
+_PARTICLES = "\uc744|\ub97c|\uc774|\uac00|\uc740|\ub294|\ub3c4|\uc785\ub2c8\ub2e4|\uc774\ub77c\uace0|\uc77c"
+"""Korean particles, which are written together with the word before them."""
 _NOTHING: frozenset[Any] = frozenset()
 
 
@@ -242,6 +244,14 @@ def _pattern(names: Sequence[str], before: str, after: str) -> re.Pattern[str]:
     words = "|".join(r"[\s-]{1,9}".join(map(re.escape, re.split(r"[\s-]+", name))) for name in longest_first)
     # A name in a script without spaces has no borders.
     unspaced = "|".join(re.escape(name) for name in longest_first if _UNSPACED.fullmatch(name))
+    # Of one character it has a border where the answer is announced: "the answer is no".
+    syllable = "|".join(re.escape(name) for name in longest_first if re.fullmatch("[\uac00-\ud7a3]", name))
+    if syllable:
+        unspaced += "|" * bool(unspaced) + rf"(?<![\uac00-\ud7a3])(?:{syllable})(?=(?:{_PARTICLES})(?!\w)| 입니다)"
+    single = "|".join(re.escape(name) for name in longest_first if re.fullmatch(f"[{CJK}]", name))
+    unspaced += "|" * bool(unspaced and single) + (
+        f"(?<=[\u662f\u4e3a\u70ba\u8bf4\u8aaa\u9009\u9078])(?:{single}){after}" if single else ""
+    )
     return re.compile(f"{before}(?:{words}){after}" + (f"|{unspaced}" if unspaced else ""), re.IGNORECASE)
 
 
@@ -265,6 +275,24 @@ def _is_name(word: str) -> bool:
 
 
 _NO_NAMES = patterns.FUNCTION_WORDS | {
+    *(
+        "der",
+        "die",
+        "das",
+        "den",
+        "dem",
+        "ein",
+        "eine",
+        "einen",
+        "los",
+        "las",
+        "una",
+        "les",
+        "une",
+        "gli",
+        "het",
+        "een",
+    ),
     *("very", "somewhat", "not", "more", "less", "the", "his", "too", "only", "same", "fully", "much", "most", "least"),
     *("strongly", "slightly", "highly", "fairly", "extremely", "equally", "mostly", "likely", "unlikely", "partly"),
 }

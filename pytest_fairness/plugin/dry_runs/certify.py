@@ -13,7 +13,7 @@ import pytest
 
 from pytest_fairness.core.dry_run_results import CertifiedThreshold, CertifyResult, TruthResult, VerdictShares
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.plugin import terminal_summary, threshold_rows
+from pytest_fairness.plugin import terminal_text, threshold_rows
 from pytest_fairness.plugin.baseline import key_of, measured_again, sample_of
 from pytest_fairness.plugin.dry_runs.dry_run import DryRun
 from pytest_fairness.plugin.dry_runs.error_rates import Certified, error_rates, with_holm
@@ -106,22 +106,22 @@ def notes(rows: Sequence[CertifiedThreshold], width: int) -> Iterator[str]:
     certified = [row for row in rows if not row.reason]
     for row in rows:
         if row.reason:
-            yield from terminal_summary.wrapped(f"{row.threshold}: not certified: {row.reason}", width)
+            yield from terminal_text.wrapped(f"{row.threshold}: not certified: {row.reason}", width)
             continue
         for more in filter(None, (row.note, *row.clustering)):
-            yield from terminal_summary.wrapped(f"{row.threshold}: {more}", width)
+            yield from terminal_text.wrapped(f"{row.threshold}: {more}", width)
         planted = [f"{row.truths[name].value:.4g}" for name in ("bound", "beyond") if name in row.truths]
         if planted:
             how = "bias planted" if "parity" in row.truths else "drawn again with its true value"
-            yield from terminal_summary.wrapped(
+            yield from terminal_text.wrapped(
                 f"{row.threshold}: {how} at {' and '.join(planted)}, {row.draws} samples each", width
             )
         if not row.kept:
-            yield from terminal_summary.wrapped(f"{row.threshold}: the promise is broken: {_errors(row)}", width)
+            yield from terminal_text.wrapped(f"{row.threshold}: the promise is broken: {_errors(row)}", width)
         else:
-            yield from terminal_summary.wrapped(f"{row.threshold}: {_errors(row)}", width)
+            yield from terminal_text.wrapped(f"{row.threshold}: {_errors(row)}", width)
     if certified:
-        yield from terminal_summary.wrapped(_promise(certified), width)
+        yield from terminal_text.wrapped(_promise(certified), width)
 
 
 def _promise(certified: Sequence[CertifiedThreshold]) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_fairness.core.answer_formats import VARIANT
 from pytest_fairness.core.comparisons import Comparison
 from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.dry_run_results import CertifiedThreshold, ErrorCheck, TruthResult, VerdictShares
@@ -158,7 +159,8 @@ def _without_groups(stored: Certified, judgment: Judgment) -> tuple[Comparison, 
     is_mean = estimate.kind in (MetricKind.RATE, MetricKind.MEAN) and not (estimate.absolute or estimate.negated)
     if not is_mean or estimate.grade not in stored.measured.selection.columns.known_grades:
         raise FairnessError("it compares no groups, and no rate or mean of a grade")
-    if stored.measured.selection.columns.crossed is not None:
+    # Each item draws its own answer format, so formats are drawn again with their items.
+    if stored.measured.selection.columns.crossed not in (None, VARIANT):
         raise FairnessError("it compares no groups, and its crossed factor cannot be drawn again with its items")
     sliced = {name: tuple(str(value).split(" or ")) for name, value in estimate.slice.items()}
     rows = stored.measured.where(**sliced).selection.rows

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
-from pytest_fairness.core.dry_run_results import DetectableValues
+from pytest_fairness.core.dry_run_results import DetectableValues, NeededLabels
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.verdicts import Judgment
 
@@ -89,6 +89,36 @@ class Forecast:
         from pytest_fairness.stats.power import needed
 
         return needed(self.value, self.error, self.df, self.bounds, self.tail)
+
+    def labels_needed(self, labeled: Judgment) -> NeededLabels | None:
+        """Return the labels of each group that make *fair* 80% probable in a run of the planned size.
+
+        Args:
+            labeled: The threshold on the pilot as labels correct it: its value is taken for the truth.
+
+        Returns:
+            None where no estimate that labels correct has decided.
+        """
+        from pytest_fairness.stats.calibration.correction import FEWEST_LABELS
+        from pytest_fairness.stats.power import labels_for
+
+        estimate = _decided(labeled)
+        if estimate is None or not estimate.labels or estimate.label_share is None:
+            return None
+        log = estimate.log_scale
+        value, low, high = estimate.value, *labeled.bounds
+        if log:
+            value, low, high = _log(value) or 0.0, _log(low), _log(high)
+        elif estimate.absolute:
+            low = None if high is None else -high
+        error = estimate.error / (estimate.value if log else 1)
+        # The planned run has its own items, and the pilot's labels.
+        own = self.error**2
+        labels = error**2 * estimate.label_share
+        whole = math.sqrt(own + labels)
+        times = labels_for(value, whole, estimate.df, (low, high), self.tail, labels / whole**2)
+        needed = None if times is None else max(math.ceil(times * estimate.labels), FEWEST_LABELS)
+        return NeededLabels(has=estimate.labels, needed=needed)
 
     def narrow_band(self) -> str:
         """Return that its bounds are closer together than its interval is wide; empty where they are not."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_fairness.core.dry_run_results import CallCost
 from pytest_fairness.plugin.cost_estimate import most_grader_calls
 from pytest_fairness.plugin.measurement import LazyMeasured
+from pytest_fairness.plugin.option_values import DEFAULT_ASSUMPTIONS
 from pytest_fairness.plugin.sequential_looks import Look
 from pytest_fairness.plugin.session import FairnessSession
 
@@ -91,6 +92,16 @@ class PilotData:
             return None
         return Measured(self._sample.attempts, extremes=self._sample.extremes, **self._arguments)
 
+    def labeled_pilot(self) -> Measured | None:
+        """Return what the pilot has measured, corrected by labels; None where either is missing."""
+        from pytest_fairness.stats.measured import Measured
+
+        if self._sample is None or self._pilot is None:
+            return None
+        labels = self._measured.labels_of(self._sample.attempts) or self._sample.arguments.get("calibration", ())
+        arguments = {**self._arguments, "calibration": labels}
+        return Measured(self._sample.attempts, extremes=self._sample.extremes, **arguments) if labels else None
+
     def favorable(self) -> Iterator[Measured]:
         """Yield the best runs that a model could have."""
         return self._simulation_of(self.repetitions).favorable()
@@ -146,7 +157,18 @@ class PilotData:
     def _assumptions(self) -> Assumptions:
         from pytest_fairness.stats.simulation import Assumptions
 
-        return Assumptions(**self._fairness.settings.assume)
+        assumed = dict(self._fairness.settings.assume)
+        if "icc" in self.probe.expected and assumed["icc"] == DEFAULT_ASSUMPTIONS["icc"]:
+            assumed["icc"] = self.probe.expected["icc"]
+        return Assumptions(**assumed)
+
+    @property
+    def expected(self) -> Mapping[str, Mapping[Any, float]]:
+        """The shares that the probe's suite declares for its grades; a rate of ``--fairness-assume`` has precedence."""
+        grades = {name: shares for name, shares in self.probe.expected.items() if name != "icc"}
+        if self._fairness.settings.assume["rate"] != DEFAULT_ASSUMPTIONS["rate"]:
+            return {name: shares for name, shares in grades.items() if not isinstance(shares, float | int)}
+        return {name: {True: shares} if isinstance(shares, float | int) else shares for name, shares in grades.items()}
 
     @cached_property
     def _supply(self) -> SourcePool:
@@ -167,7 +189,9 @@ class PilotData:
             extremes = self._measured.extremes
             grades = {name: extremes.get(name, _true_or_false) for name in self._measured.graders}
             supply, propensities = self._supply_of(repetitions), self.is_propensity
-            self._simulations[repetitions] = Simulation(supply, grades, self._assumptions, propensities=propensities)
+            self._simulations[repetitions] = Simulation(
+                supply, grades, self._assumptions, propensities=propensities, expected=self.expected
+            )
         return self._simulations[repetitions]
 
     @cached_property

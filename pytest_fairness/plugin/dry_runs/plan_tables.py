@@ -9,8 +9,9 @@ from math import prod
 from pytest_fairness.core.dry_run_results import CallCost, ModelPlan, PlannedThreshold
 from pytest_fairness.plugin.cost_estimate import format_grader_calls
 from pytest_fairness.plugin.dry_runs.pilot import CHARACTERS
+from pytest_fairness.plugin.profiles import CONCLUSIONS, GATE
 from pytest_fairness.plugin.settings import Settings
-from pytest_fairness.plugin.terminal_summary import wrapped
+from pytest_fairness.plugin.terminal_text import wrapped
 
 _HEADS = ("items", "reps", "fair", "unfair", "undecided", "80% at")
 
@@ -108,6 +109,13 @@ def _of_thresholds(rows: Sequence[PlannedThreshold]) -> Iterator[str]:
                 f"answers take {row.drawn.calls:,} calls ({row.drawn.items:,} items, "
                 f"{_repetitions(row.drawn.repetitions)})"
             )
+        if row.labels:
+            has = f"has {row.labels.has:,}"
+            yield (
+                f"{name}: no number of labels is enough for 80% power ({has}): it needs more items"
+                if row.labels.needed is None
+                else f"{name}: needs about {row.labels.needed:,} labels a group for 80% power ({has})"
+            )
         if row.detectable:
             values = (("below", row.detectable.below), ("above", row.detectable.above))
             ends = [f"{value:.3g} or {end}" for end, value in values if value is not None]
@@ -134,7 +142,8 @@ def _basis(rows: Sequence[PlannedThreshold], settings: Settings) -> str:
     rate, icc = (settings.assume.get(name, default) for name, default in (("rate", 0.5), ("icc", 0.2)))
     simulated = (
         f"assumptions, no measurement: groups alike, base rate {rate:g} (of several values, each equally often), "
-        f"correlation within items {icc:g} (--fairness-assume rate={rate:g},icc={icc:g}); {runs} simulated"
+        f"correlation within items {icc:g} (--fairness-assume rate={rate:g},icc={icc:g}), but for what a suite "
+        f"declares as `expected`; {runs} simulated"
     )
     resampled = f"from the pilot in the store, taken for the truth; {runs} resampled from its items"
     bases = {row.basis for row in rows}
@@ -145,6 +154,8 @@ def _basis(rows: Sequence[PlannedThreshold], settings: Settings) -> str:
 
 
 def _of_all(rows: Sequence[PlannedThreshold], total: ModelPlan, settings: Settings) -> Iterator[str]:
+    if settings.profile != GATE:
+        yield f"profile {settings.profile}: {CONCLUSIONS[settings.profile]}"
     least = min((len(row.fair_draws) for row in rows if row.fair_draws), default=1)
     share = _percent(total.all_fair) if total.all_fair else f"under {1 / least:.1%}"
     yield f"{f'all {len(rows)} fair' if len(rows) > 1 else 'fair'}: in {share} of runs"

@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_fairness.core.decisions import Verdict
-from pytest_fairness.core.dry_run_results import DrawnSample, NeededSample, PlannedThreshold, ScenarioResult
+from pytest_fairness.core.dry_run_results import (
+    DrawnSample,
+    NeededLabels,
+    NeededSample,
+    PlannedThreshold,
+    ScenarioResult,
+)
 from pytest_fairness.core.formatting import format_subject
 from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.plugin.dry_runs.forecasts import Forecast
@@ -86,10 +92,16 @@ def predict(item: pytest.Function, row: PlannedThreshold, prospect: PilotData) -
         scenarios=scenarios,
         fair_draws="".join("01"[j.verdict is Verdict.FAIR] for j in planned.judgments),
         needed=needed,
+        labels=_labels_needed(item, prospect, forecast),
         drawn=None if needed is None else _needed_drawn(item, prospect),
         detectable=None if forecast is None else forecast.detectable(),
         narrow="" if forecast is None else forecast.narrow_band(),
     )
+
+
+def _labels_needed(item: pytest.Function, prospect: PilotData, forecast: Forecast | None) -> NeededLabels | None:
+    labeled = prospect.labeled_pilot() if forecast is not None else None
+    return None if forecast is None or labeled is None else forecast.labels_needed(evaluate_on(item, labeled))
 
 
 def _with_looks(item: pytest.Function, prospect: PilotData, gap: Gap | None = None) -> Rehearsals:

@@ -79,7 +79,7 @@ class StoredMeasured(LazyMeasured):
     def fingerprints(self) -> dict[str, str | None]:
         return dict(self._stored.graders)
 
-    def _labels(self, attempts: Sequence[GradedAttempt]) -> Sequence[Mapping[str, Any]]:  # noqa: ARG002
+    def labels_of(self, attempts: Sequence[GradedAttempt]) -> Sequence[Mapping[str, Any]]:  # noqa: ARG002
         return self._stored.arguments.get("calibration", ())  # type: ignore[no-any-return]
 
     @property
@@ -88,7 +88,7 @@ class StoredMeasured(LazyMeasured):
         stored: LeftOut = self._stored.arguments.get("left_out", {})
         items = {graded.item.id: graded.item for graded in self._attempts()}
         later = [item for item, _ in self._stored.prompts if item.id not in items]
-        added = left_out({f"--fairness-sample={self._fairness.settings.sample}": later}, items.values())
+        added = left_out({self._fairness.settings.sampling: later}, items.values())
         return {option: [*stored.get(option, ()), *added.get(option, ())] for option in {**stored, **added}}
 
     @property

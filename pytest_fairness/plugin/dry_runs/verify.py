@@ -18,7 +18,7 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.results import ThresholdResult
 from pytest_fairness.core.serialization import JsonRecord
 from pytest_fairness.core.verdicts import Judgment
-from pytest_fairness.plugin import terminal_summary, threshold_rows
+from pytest_fairness.plugin import terminal_text, threshold_rows
 from pytest_fairness.plugin.dry_runs.dry_run import DryRun
 from pytest_fairness.plugin.dry_runs.results_diff import (
     CLAIMS,
@@ -157,9 +157,9 @@ class Verification:
         broken = [f"{row.id}: {text}" for row in result.thresholds if (text := _broken(row))]
         new = [f"{test}: {NOT_THERE}" for test in result.new]
         for text in [*broken, *new, *(in_words([difference]) for difference in result.overall or ())]:
-            for line in terminal_summary.wrapped(text, width):
+            for line in terminal_text.wrapped(text, width):
                 terminalreporter.write_line(line)
-        for line in terminal_summary.wrapped(_sentence(result, self._claims), width):
+        for line in terminal_text.wrapped(_sentence(result, self._claims), width):
             terminalreporter.write_line(line, green=result.same, red=not result.same)
         self._dry_run.write_file_name(terminalreporter)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from pytest_fairness.core.acceptance_results import ACCEPTED
 from pytest_fairness.core.results import ThresholdResult
+from pytest_fairness.report.decisions import acceptance_phrase
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.severity import effective_verdict, worst_first
 from pytest_fairness.report.view import View
@@ -13,14 +15,15 @@ MOST_TITLE = 255
 MOST_MESSAGE = 4000
 """Characters."""
 
-_COMMANDS = {"unfair": "error", "invalid": "error", "undecided": "warning", "flaky": "notice"}
+_COMMANDS = {"unfair": "error", "invalid": "error", "undecided": "warning", "flaky": "notice", ACCEPTED: "notice"}
 
 
 def workflow_commands(view: View) -> list[str]:
     """Return workflow commands to print, one a line: errors first, at most ten of each kind, worst first.
 
-    ``unfair`` and ``invalid`` are errors, ``undecided`` a warning, what a flaky mark kept from
-    failing a notice; what was expected to fail is none. The last of a kind says how many more there are.
+    ``unfair`` and ``invalid`` are errors, ``undecided`` a warning, what a flaky mark or an
+    accepted verdict kept from failing a notice; what was expected to fail is none. The last of a kind
+    has the number of all others.
     """
     rows_by_command: dict[str, list[ThresholdResult]] = {"error": [], "warning": [], "notice": []}
     for row in worst_first(threshold.row for threshold in view.thresholds):
@@ -36,7 +39,8 @@ def workflow_commands(view: View) -> list[str]:
 
 
 def _line(command: str, row: ThresholdResult, more: int) -> str:
-    title = escape_controls(f"{effective_verdict(row)}: {row.threshold} ({row.model or 'no model'})")[:MOST_TITLE]
+    word = f"{row.verdict} ({acceptance_phrase(row.accepted)})" if row.accepted else effective_verdict(row)
+    title = escape_controls(f"{word}: {row.threshold} ({row.model or 'no model'})")[:MOST_TITLE]
     message = escape_controls(row.message or row.flaky or effective_verdict(row), lines=True)[:MOST_MESSAGE]
     if more > 0:
         message += f"\n{more} more thresholds like this one are not shown here: see the summary of the job"

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from pytest_fairness.core.attempts import GradedAttempt
-from pytest_fairness.core.formatting import bounds_of, figures
+from pytest_fairness.core.formatting import bounds_of, figures, format_subject
 from pytest_fairness.core.marks import NOT_MARKED
-from pytest_fairness.core.results import MarkResult, RunResults, SearchResult, ThresholdResult
+from pytest_fairness.core.results import RunResults, ThresholdResult
+from pytest_fairness.core.search_results import SearchResult
 from pytest_fairness.report import examples, phrases
+from pytest_fairness.report.decisions import decision_line, decisions_worst_first
 from pytest_fairness.report.markdown_escaping import escape, fenced
 from pytest_fairness.report.provenance import provenance_facts
 from pytest_fairness.report.release import NOT_JUDGED, reason_of, sentence
 from pytest_fairness.report.repeat_commands import command_of_run
-from pytest_fairness.report.severity import rank, worst_first
+from pytest_fairness.report.severity import effective_verdict, rank, worst_first
 from pytest_fairness.report.view import SideView, ThresholdView, View
 
 LIMIT = 1024 * 1024
@@ -24,15 +26,17 @@ MOST_TEXT = 2000
 MOST_ANSWERS = 10
 """The most answers on each side of an example."""
 
+MARKS = "A healthy, B cautionary, C critical, D catastrophic, - not marked."
+
 _ROOM_FOR_NOTE = 400
 
 
 def job_summary(view: View, limit: int = LIMIT) -> str:
     """Return the run as Markdown, at most ``limit`` bytes of UTF-8.
 
-    Releases and marks first, then thresholds, worst first, what would decide the open ones,
-    and an example of each that is unfair or undecided. Where it is too long, the examples go
-    first and the fair thresholds second; a line says what was left out and where it is.
+    Releases first, then thresholds, worst first, with what would decide the open ones, and an example of each that
+    is unfair or undecided; fair ones and marks last. Short lines and no table: it is read on a phone. Where it is too
+    long, the examples go first and the fair thresholds second; a line says what was left out and where it is.
     """
     rows = worst_first([threshold.row for threshold in view.thresholds])
     broken = [row for row in rows if row.verdict not in ("fair", NOT_JUDGED)]
@@ -45,16 +49,14 @@ def job_summary(view: View, limit: int = LIMIT) -> str:
     # In the order in which they are given room.
     sections = {
         "releases": list(_releases(view.results)),
-        "marks": list(_marks(view.results.marks)),
-        "head": _HEAD if any(row.verdict != NOT_JUDGED for row in rows) else [],
-        "broken": [_row(row) for row in broken],
-        "open": list(_reasons("Undecided, with the sample size needed", "undecided", "advice", rows)),
-        "unmeasured": list(_reasons("Could not be measured", "invalid", "message", rows)),
+        "decisions": list(_decisions(view.results)),
+        "marks": list(_marks(view.results)),
+        "broken": list(_broken(broken)),
         "unjudged": list(_unjudged(rows)),
         "searches": list(_searches(view.results.searches)),
         "own": list(_own(rows)),
         "method": list(_method(view)),
-        "fair": [_row(row) for row in rows if row.verdict == "fair"],
+        "fair": list(_fair([row for row in rows if row.verdict == "fair"])),
         "examples": [
             ("\n### Examples\n" if threshold is examples_shown[0] else "") + _example(threshold)
             for threshold in examples_shown
@@ -66,8 +68,7 @@ def job_summary(view: View, limit: int = LIMIT) -> str:
         kept[name] = _fitting(lines, room)
         room -= sum(map(_size, kept[name]))
     note = _left_out(sections, kept, view.results.run.id)
-    order = ("releases", "marks", "head", "broken", "fair", "open", "unmeasured", "unjudged", "searches", "own",
-             "examples")  # fmt: skip
+    order = ("releases", "decisions", "broken", "unjudged", "searches", "own", "examples", "fair", "marks")
     lines = [line for name in order for line in kept[name]] + note + list(kept["method"])
     return "".join(f"{line}\n" for line in lines)
 
@@ -77,8 +78,18 @@ def _releases(results: RunResults) -> Iterator[str]:
     yield ""
     for line in results.release:
         yield f"- **{escape(line.model or 'no model')}**: {escape(sentence(line))}"
+        if step := phrases.next_step(line):
+            yield f"  - next: {escape(step)}"
     if any(phrases.is_simulated(model) for model in results.run.models):
         yield f"- simulated: {phrases.SIMULATED}"
+
+
+def _decisions(results: RunResults) -> Iterator[str]:
+    """Yield the accepted verdicts of the project, the broken ones first."""
+    if results.acceptances:
+        yield "\n### Accepted verdicts\n"
+    for entry in decisions_worst_first(results.acceptances or ()):
+        yield f"- {escape(decision_line(entry)[:MOST_TEXT])}"
 
 
 def _searches(searches: Sequence[SearchResult]) -> Iterator[str]:
@@ -92,49 +103,70 @@ def _searches(searches: Sequence[SearchResult]) -> Iterator[str]:
             yield f"\n{fenced(texts)}\n"
 
 
-def _marks(marks: Sequence[MarkResult]) -> Iterator[str]:
-    """Yield a grid: suites, fields and harms down, models across."""
-    models = list(dict.fromkeys(line.model for line in marks))
-    for kind in ("suite", "field", "harm"):
-        of_kind = [(name, line) for line in marks if (name := getattr(line, kind)) is not None]
-        if of_kind:
-            yield ""
-            yield f"| {kind} | {' | '.join(f'mark of {escape(model)}' for model in models)} |"
-            yield "|---|" + "---|" * len(models)
-        for name in dict.fromkeys(name for name, _ in of_kind):
-            letters = {line.model: line.mark for of, line in of_kind if of == name}
-            yield f"| {escape(name)} | {' | '.join(letters.get(model) or NOT_MARKED for model in models)} |"
+def _marks(results: RunResults) -> Iterator[str]:
+    """Yield a line for each suite, field and harm, with the mark of each model."""
+    names: dict[str, dict[str, str]] = {}
+    for line in results.marks:
+        names.setdefault(line.name, {})[line.model] = line.mark or NOT_MARKED
+    if names:
+        yield "\n### Marks\n"
+    is_alone = len({line.model for line in results.marks}) == 1
+    for name, of_models in names.items():
+        letters = ", ".join(
+            letter if is_alone else f"{letter} of {escape(model or 'no model')}" for model, letter in of_models.items()
+        )
+        yield f"- {escape(name)}: {letters}"
+    if names:
+        yield f"\n{MARKS}"
 
 
-_HEAD = [
-    "",
-    "| verdict | threshold | suite | model | estimate (interval) | bounds | mark |",
-    "|---|---|---|---|---|---|---|",
-]
+def _broken(rows: Sequence[ThresholdResult]) -> Iterator[str]:
+    """Yield the thresholds that are not fair, a short list under each verdict: a phone shows no wide table."""
+    heading = ""
+    for row in rows:
+        of_row = _HEADINGS[effective_verdict(row)]
+        yield ("" if of_row == heading else f"\n### {of_row}\n\n") + _item(row)
+        heading = of_row
 
 
-def _row(row: ThresholdResult) -> str:
-    verdict = row.verdict
-    if row.outcome in ("flaky", "xfailed", "xpassed"):
-        verdict += f" ({row.outcome})"
-    cells = (row.threshold, row.suite, row.model, _estimate(row), bounds_of(row), row.mark or NOT_MARKED)
-    return f"| {verdict} | {' | '.join(escape(cell) for cell in cells)} |"
+_HEADINGS = {
+    "unfair": "Unfair",
+    "invalid": "Could not be measured",
+    "undecided": "Undecided",
+    "flaky": "Kept from failing by a flaky mark",
+    "accepted": "Accepted",
+}
 
 
-def _estimate(row: ThresholdResult) -> str:
-    if row.estimate is None:
-        return "unknown"
+def _item(row: ThresholdResult) -> str:
+    """Return a threshold: its claim, then lines of what was measured, counted and is needed."""
+    lines = [f"- **{escape(row.threshold)}**", f"{_suite_and_model(row)}{_outcome(row)}"]
+    if row.verdict == "invalid":
+        lines.append(escape(row.message.removeprefix("invalid: ")[:MOST_TEXT]))
+    elif row.estimate is not None:
+        lines += [escape(_numbers(row)), escape(": ".join(filter(None, (format_subject(row), phrases.tallies(row)))))]
+    if row.verdict == "undecided":
+        lines.append(escape(row.advice[:MOST_TEXT]))
+    return "\n  - ".join(filter(None, lines))
+
+
+def _fair(rows: Sequence[ThresholdResult]) -> Iterator[str]:
+    for row in rows:
+        heading = "\n### Fair\n\n" if row is rows[0] else ""
+        where = f"{_suite_and_model(row)}{_outcome(row)}"
+        yield f"{heading}- **{escape(row.threshold)}** ({where}): {escape(_numbers(row))}"
+
+
+def _outcome(row: ThresholdResult) -> str:
+    return f" ({row.outcome})" if row.outcome in ("flaky", "accepted", "xfailed", "xpassed") else ""
+
+
+def _numbers(row: ThresholdResult) -> str:
     value, low, high = figures(row, row.comparisons)
-    return f"{value} ({(row.confidence or 0.95) * 100:.4g}% CI {low} to {high})"
-
-
-def _reasons(title: str, verdict: str, field: str, rows: Iterable[ThresholdResult]) -> Iterator[str]:
-    rows_of_verdict = [row for row in rows if row.verdict == verdict]
-    if rows_of_verdict:
-        yield f"\n### {title}\n"
-    for row in rows_of_verdict:
-        text = getattr(row, field).removeprefix(f"{verdict}: ")
-        yield f"- **{escape(row.threshold)}** ({_suite_and_model(row)}): {escape(text[:MOST_TEXT])}"
+    interval = f"{value} ({(row.confidence or 0.95) * 100:.4g}% CI {low} to {high})"
+    bounds = bounds_of(row)
+    mark = f", mark {row.mark or NOT_MARKED}" if row.scale is not None or row.mark else ""
+    return f"{interval}{f', required {bounds}' if bounds else ''}{mark}"
 
 
 def _unjudged(rows: Iterable[ThresholdResult]) -> Iterator[str]:
@@ -176,7 +208,7 @@ def _example(threshold: ThresholdView) -> str:
 
 
 def _side(side: SideView) -> str:
-    prompt = "\n\n".join(f"{message['role']}: {message['content']}" for message in side.prompt.messages)
+    prompt = "\n\n".join(f"{message['role']}: {message['content']}" for message in side.prompt.conversation)
     shown = side.attempts[:MOST_ANSWERS]
     answers = "\n\n".join(f"{number}. {_answer(graded)}" for number, graded in enumerate(shown, start=1))
     if len(side.attempts) > len(shown):

@@ -37,13 +37,16 @@ def shown_properties(properties: Iterable[tuple[str, object]]) -> list[tuple[str
 
     Others' are left as they are.
     """
-    return [
-        (name, _shown(value)) if name.startswith(PREFIX) and isinstance(value, str) else (name, value)
-        for name, value in properties
-    ]
+    return [_shown(entry) for entry in properties]
 
 
-def _shown(value: str) -> str:
+def _shown(entry: tuple[str, object]) -> tuple[str, object]:
+    """Return a property; the same object where nothing is to be changed, since pytest keeps all reports."""
+    name, value = entry
+    if not (name.startswith(PREFIX) and isinstance(value, str)):
+        return entry
     text = escape_controls(value, lines=True)
     rest = len(text) - MOST
-    return text if rest <= 0 else f"{text[:MOST]} ... ({rest:,} more characters)"
+    if rest > 0:
+        return name, f"{text[:MOST]} ... ({rest:,} more characters)"
+    return entry if text == value else (name, text)

@@ -63,7 +63,7 @@ def verdict_words(row: ThresholdResult | None) -> str:
     if row is None:
         return ""
     outcome = row.outcome
-    return f"{row.verdict} ({outcome})" if outcome in ("flaky", "xfailed", "xpassed") else row.verdict
+    return f"{row.verdict} ({outcome})" if outcome in ("flaky", "accepted", "xfailed", "xpassed") else row.verdict
 
 
 def mark_words(row: ThresholdResult | None) -> str:

@@ -98,9 +98,11 @@ def select_sample(view: View, grades: Iterable[str], what: str, model: str | Non
         model: Whose sample; None where the run has only one.
 
     Raises:
-        FairnessError: The run has no such sample, or several.
+        FairnessError: The run has no such sample, none of this model, or several.
     """
     samples = {sample.model: sample for sample in view.samples if set(grades) <= set(sample.graders)}
+    if not samples:
+        raise FairnessError(f"the run has no sample of {what}: name a run of its suite")
     if model not in samples and (model is not None or len(samples) != 1):
         raise FairnessError(
             f"the run has {what} of {len(samples)} models: name one with --model; {did_you_mean('', samples)}"

@@ -5,16 +5,17 @@ from __future__ import annotations
 import csv
 import io
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.formatting import number
 from pytest_fairness.report.escaping import escape_controls
-from pytest_fairness.report.exports.exporter import Exporter, RunReference
+from pytest_fairness.report.exports.exporter import Exporter, RunReference, add_model
 from pytest_fairness.report.exports.impact_ratios import SMALL, Category, ImpactTable, ImpactTables, impact_tables
 from pytest_fairness.report.files import write_text
 from pytest_fairness.report.markdown_escaping import escape
+from pytest_fairness.store.samples import StoredSample
 
 NO_AUDIT = (
     "These tables have the form that New York City's Local Law 144 asks for (6 RCNY 5-300 and 5-301). They are not "
@@ -37,19 +38,20 @@ def impact_markdown(tables: ImpactTables) -> str:
     return "\n".join(lines) + "\n"
 
 
-def impact_csv(tables: ImpactTables) -> str:
+def impact_csv(samples: Sequence[ImpactTables]) -> str:
     """Return the same numbers as CSV: one line a category, empty where there is no number."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
-    rate = _rate(tables)[0].replace(" ", "_")
+    rate = _rate(samples[0])[0].replace(" ", "_")
     counts = ("applications", "assessed", "ungraded", "selected")
-    writer.writerow(("table", "category", *counts, rate, "impact_ratio", "low", "high"))
-    for table in tables.tables:
-        for category in table.categories:
-            writer.writerow(
-                (table.title, _cell(category.name), *_counts(category), category.rate, *_ends(table, category))
-            )
-        writer.writerow((table.title, "(unknown category)", "", "", table.unknown, *[""] * 5))
+    writer.writerow(("probe", "model", "table", "category", *counts, rate, "impact_ratio", "low", "high"))
+    for tables in samples:
+        names = _cell(tables.probe), _cell(tables.model)
+        for table in tables.tables:
+            for category in table.categories:
+                numbers = (*_counts(category), category.rate, *_ends(table, category))
+                writer.writerow((*names, table.title, _cell(category.name), *numbers))
+            writer.writerow((*names, table.title, "(unknown category)", "", "", table.unknown, *[""] * 5))
     return file.getvalue()
 
 
@@ -112,13 +114,64 @@ class ImpactRatiosExport(Exporter):
         parser.add_argument(
             "--ethnicity", required=True, metavar="ATTRIBUTE", help="the attribute of race and ethnicity"
         )
+        parser.add_argument(
+            "--probe", metavar="NAME", help="whose answers: an id or the name of a test (default: all that fit)"
+        )
+        add_model(parser)
         parser.add_argument("--equals", metavar="TEXT", help="the value of the grade that selects, where it is a text")
 
     def export(self, run: RunReference, out: Path, arguments: Namespace) -> str:
-        grade, attributes = arguments.grade, {"sex": arguments.sex, "ethnicity": arguments.ethnicity}
-        samples = [sample for sample in run.read().samples if grade in sample.graders]
-        if not samples:
-            raise FairnessError(f"no probe of the run has a grade {grade!r}")
-        tables = [impact_tables(sample, grade, **attributes, equals=arguments.equals) for sample in samples]
-        write_text(out, "\n".join(map(impact_csv if out.suffix == ".csv" else impact_markdown, tables)))
-        return f"written: {out}"
+        samples = run.read().samples
+        if arguments.model is not None:
+            models = {sample.model for sample in samples}
+            samples = [sample for sample in samples if sample.model == arguments.model]
+            if not samples:
+                raise FairnessError(
+                    f"the run has no sample of {arguments.model!r}: {did_you_mean(arguments.model, models)}"
+                )
+        attributes = {"sex": arguments.sex, "ethnicity": arguments.ethnicity}
+        chosen = select_assessed(samples, arguments.grade, attributes.values(), arguments.probe)
+        tables = [impact_tables(sample, arguments.grade, **attributes, equals=arguments.equals) for sample in chosen]
+        write_text(out, impact_csv(tables) if out.suffix == ".csv" else "\n".join(map(impact_markdown, tables)))
+        probes = dict.fromkeys(f"{sample.probe} on {sample.model}" for sample in chosen)
+        return f"written: {out} ({', '.join(probes)})"
+
+
+def select_assessed(
+    samples: Sequence[StoredSample], grade: str, attributes: Iterable[str], probe: str | None
+) -> list[StoredSample]:
+    """Return the samples whose answers have the grade and whose prompts have all attributes.
+
+    Args:
+        samples: Those of a run.
+        grade: The grade that selects.
+        attributes: Names of attributes of prompts.
+        probe: Whose samples: its id, or the name of its test; None for all probes.
+
+    Raises:
+        FairnessError: No sample is of this probe, or none has the grade and the attributes; in one line.
+    """
+    ids = {sample.probe for sample in samples}
+    if probe is not None:
+        named = [sample for sample in samples if probe in (sample.probe, sample.probe.rpartition("::")[2])]
+        if not named:
+            raise FairnessError(f"the run has no probe {probe!r}: {did_you_mean(probe, ids)}")
+        samples = named
+    graded = [sample for sample in samples if grade in sample.graders]
+    if not graded:
+        names = {name for sample in samples for name in sample.graders}
+        whose = f"the probe {probe}" if probe else "no probe of the run"
+        raise FairnessError(f"{whose} has {'no' if probe else 'a'} grade {grade!r}: {did_you_mean(grade, names)}")
+    wanted = list(attributes)
+    chosen = [sample for sample in graded if set(wanted) <= _attributes(sample)]
+    if not chosen:
+        names = {name for sample in graded for name in _attributes(sample)}
+        missing = next((name for name in wanted if name not in names), None)
+        if missing is not None:
+            raise FairnessError(f"no prompt has a group of {missing!r}: {did_you_mean(missing, names)}")
+        raise FairnessError(f"no probe with the grade {grade!r} has prompts of both {' and '.join(map(repr, wanted))}")
+    return chosen
+
+
+def _attributes(sample: StoredSample) -> set[str]:
+    return {name for _, prompt in sample.prompts for name in prompt.groups}

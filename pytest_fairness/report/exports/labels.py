@@ -6,24 +6,40 @@ import json
 import random
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
+from itertools import combinations
+from math import fsum, sqrt
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
-from pytest_fairness.core.attempts import GradedAttempt
+from pytest_fairness.core.attempts import GradedAttempt, value_or_none
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.report.exports.exporter import Exporter, RunReference
 from pytest_fairness.store.samples import StoredSample
 
+JUDGED_BY = " by "
+"""Part of the name of a grade that holds the fields of one of several judges."""
+DOUBT_FLOOR = 0.5
+"""Part of an answer's size in the draw that doubt does not change, so that no weight is above twice the usual one."""
+
 
 def drawn_labels(
-    samples: Sequence[StoredSample], grade: str, *, by: Sequence[str], count: int, seed: int
+    samples: Sequence[StoredSample],
+    grade: str,
+    *,
+    by: Sequence[str],
+    count: int,
+    seed: int,
+    by_doubt: bool = False,
 ) -> list[Mapping[str, Any]]:
     """Return ``count`` graded answers of each group of ``by`` and each sample, shuffled.
 
     None holds the judge's grade, so that the human is not led; ``value`` is null.
     A larger count of the same seed holds the smaller one's answers.
+    With ``by_doubt`` answers on which several judges differ are drawn more often, and each row holds its probability.
 
-    Raises `FairnessError` for a grade or an attribute that no sample has, and for a count below 1.
+    Raises `FairnessError` for a grade or an attribute that no sample has, for a count below 1, and for doubt where
+    the grade has one judge.
     """
     if count < 1:
         raise FairnessError(f"--count is {count}: it must be at least 1")
@@ -44,10 +60,64 @@ def drawn_labels(
                 groups.setdefault(tuple(graded.prompt.groups[name] for name in by), []).append(graded)
         for names, attempts in sorted(groups.items()):
             generator = random.Random(f"{seed}/{sample.model}/{names}")
-            chosen = generator.sample(attempts, len(attempts))[:count]
-            rows += [_row(sample.model, grade, dict(zip(by, names, strict=True)), attempt) for attempt in chosen]
+            group = dict(zip(by, names, strict=True))
+            if not by_doubt:
+                chosen = generator.sample(attempts, len(attempts))[:count]
+                rows += [_row(sample.model, grade, group, attempt) for attempt in chosen]
+                continue
+            sizes = sizes_by_doubt([doubt(attempt, grade) for attempt in attempts])
+            for index, probability in priority_draw(sizes, count, generator):
+                rows.append({**_row(sample.model, grade, group, attempts[index]), "probability": probability})
     random.Random(seed).shuffle(rows)
     return rows
+
+
+def doubt(graded: GradedAttempt, grade: str) -> float:
+    """Return the variance between the values that several judges gave; of texts, the share of pairs that differ.
+
+    Raises `FairnessError` for a grade of fewer than two judges.
+    """
+    fields = (value_or_none(of) for name, of in graded.grades.items() if JUDGED_BY in name)
+    values = [field[grade] for field in fields if isinstance(field, Mapping) and grade in field]
+    if not any(JUDGED_BY in name for name in graded.grades):
+        raise FairnessError(f"{grade!r} has one judge, whose doubt is not known: drop --by-doubt")
+    if len(values) < 2:
+        return 0.0
+    if all(isinstance(value, Real) for value in values):
+        mean = fsum(values) / len(values)
+        return fsum((value - mean) ** 2 for value in values) / len(values)
+    pairs = list(combinations(map(str, values), 2))
+    return sum(first != second for first, second in pairs) / len(pairs)
+
+
+def sizes_by_doubt(doubts: Sequence[float]) -> list[float]:
+    """Return sizes of answers for the draw, with mean 1."""
+    roots = [sqrt(doubt) for doubt in doubts]
+    mean = fsum(roots) / len(roots)
+    return [DOUBT_FLOOR + (1 - DOUBT_FLOOR) * (root / mean if mean else 1.0) for root in roots]
+
+
+def priority_draw(sizes: Sequence[float], count: int, generator: random.Random) -> list[tuple[int, float]]:
+    """Return the indices of a draw with probabilities in proportion to sizes, and these probabilities.
+
+    Means weighted by one over the probability are unbiased, and a larger draw holds a smaller one.
+
+    Args:
+        sizes: Positive numbers.
+        count: How many are drawn; all where there are no more.
+        generator: Of random numbers.
+
+    Source:
+        Duffield, Lund and Thorup 2007, Priority sampling for estimation of arbitrary subset sums, Journal of the
+        ACM 54:6. The probability is min(1, size / threshold), where the threshold is the first priority not drawn.
+
+    >>> [index for index, _ in priority_draw([1.0, 1e9, 1.0], 1, random.Random(0))]
+    [1]
+    """
+    priorities = [size / (1 - generator.random()) for size in sizes]
+    order = sorted(range(len(sizes)), key=lambda index: -priorities[index])
+    threshold = priorities[order[count]] if count < len(order) else 0.0
+    return [(index, min(1.0, sizes[index] / threshold) if threshold else 1.0) for index in order[:count]]
 
 
 def _row(model: str, grade: str, group: Mapping[str, str], graded: GradedAttempt) -> Mapping[str, Any]:
@@ -56,7 +126,7 @@ def _row(model: str, grade: str, group: Mapping[str, str], graded: GradedAttempt
         "value": None,
         "grade": grade,
         "asked": graded.prompt.text,
-        "answer": answer.text if answer else "",
+        "answer": answer.transcript if answer else "",
         "group": group,
         "item": graded.item.id,
         "key": graded.attempt.key,
@@ -92,6 +162,9 @@ class LabelsExport(Exporter):
         parser.add_argument("--model", metavar="NAME", help="only of this model")
         parser.add_argument("--count", type=int, default=200, help="how many of each group (200)")
         parser.add_argument("--seed", type=int, default=0, help="of the draw (0)")
+        parser.add_argument(
+            "--by-doubt", action="store_true", help="draw answers on which several judges differ more often"
+        )
 
     def export(self, run: RunReference, out: Path, arguments: Namespace) -> str:
         samples = [
@@ -99,6 +172,7 @@ class LabelsExport(Exporter):
             for sample in run.read().samples
             if arguments.model in (None, sample.model) and sample.probe.endswith(arguments.probe or "")
         ]
-        rows = drawn_labels(samples, arguments.grade, by=arguments.by, count=arguments.count, seed=arguments.seed)
+        chosen = {"by": arguments.by, "count": arguments.count, "seed": arguments.seed}
+        rows = drawn_labels(samples, arguments.grade, by_doubt=arguments.by_doubt, **chosen)
         write_labels(out, rows)
         return f'{len(rows):,} answers written to {out}: put what is true into each "value"'

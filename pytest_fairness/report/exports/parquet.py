@@ -32,6 +32,7 @@ _DETAILS = (
     "key",
     "answer",
     "reasoning",
+    "actions",
     "finish_reason",
     "served_by",
     "error",
@@ -140,6 +141,7 @@ def _attempt(graded: GradedAttempt) -> dict[str, Any]:
     if (answer := attempt.answer) is not None:
         row |= {f"tokens_{kind}": count for kind, count in answer.usage.items()}
         row |= {"answer": answer.text, "reasoning": answer.reasoning, "finish_reason": answer.finish_reason}
+        row |= {"actions": _json([call.to_json() for call in answer.actions]) if answer.actions else None}
         row |= {"latency": answer.latency, "served_by": answer.served_by}
     return row
 

@@ -118,6 +118,7 @@ class _Index:
         columns = ("prompt", "repetition", "text", "reasoning", "error", "finish", "served", "stored", "latency")
         self.attempts: dict[str, list[int]] = {column: [] for column in columns}
         self.grades: dict[str, dict[str, list[int]]] = {}
+        self._packed_grades: dict[tuple[int, bool], dict[str, int]] = {}
 
     def add_prompt(self, sample: int, graded: GradedAttempt, *, with_texts: bool) -> None:
         groups = graded.prompt.groups
@@ -142,29 +143,30 @@ class _Index:
             text = "" if attempt.error else _NO_ANSWER
             thought, finish, served, latency = "", "", "", 0.0
         else:
-            text, thought, finish = answer.text, answer.reasoning or "", answer.finish_reason
+            text, thought, finish = answer.transcript, answer.reasoning or "", answer.finish_reason
             served, latency = answer.served_by or "", answer.latency
         before = len(self.attempts["prompt"])
-        row = {
-            "prompt": len(self.prompts["item"]) - 1,
-            "repetition": attempt.repetition,
-            "text": self._text_index(text, with_texts),
-            "reasoning": self._text_index(thought, with_texts and reasoning),
-            "error": self._text_index(attempt.error or "", with_texts),
-            "finish": self.names.index_of(finish),
-            "served": self.names.index_of(served),
-            "stored": int(attempt.from_store),
-            "latency": round(latency * 1000),
-        }
-        for column, value in row.items():
-            self.attempts[column].append(value)
+        row = (
+            len(self.prompts["item"]) - 1,
+            attempt.repetition,
+            self._text_index(text, with_texts),
+            self._text_index(thought, with_texts and reasoning),
+            self._text_index(attempt.error or "", with_texts),
+            self.names.index_of(finish),
+            self.names.index_of(served),
+            int(attempt.from_store),
+            round(latency * 1000),
+        )
+        for numbers, number in zip(self.attempts.values(), row, strict=True):
+            numbers.append(number)
         for name in graded.grades:
             if name not in self.grades:
                 self.grades[name] = {column: [fill] * before for column, fill in _NO_GRADE.items()}
         for name, columns in self.grades.items():
-            packed = self._grade(graded.grades[name], with_texts) if name in graded.grades else _NO_GRADE
-            for column, value in packed.items():
-                columns[column].append(value)
+            grade = graded.grades.get(name)
+            packed = _NO_GRADE if grade is None else self._grade(grade, with_texts)
+            for part, entry in packed.items():
+                columns[part].append(entry)
 
     def content(self) -> bytes:
         """Return the index itself, deflated."""
@@ -213,11 +215,14 @@ class _Index:
         return _Cut([_deflated(chunk) for chunk in _chunks(self.texts.texts, longest)], longest)
 
     def _grade(self, grade: Grade, with_texts: bool) -> dict[str, int]:  # noqa: FBT001
-        return {
-            "value": -1 if grade.ungraded else self.names.index_of(_written(grade.value)),
-            "reason": self.names.index_of(grade.ungraded) if grade.ungraded else -1,
-            "detail": self._text_index(grade.detail, with_texts),
-        }
+        key = id(grade), with_texts  # many attempts hold one grade
+        if key not in self._packed_grades:
+            self._packed_grades[key] = {
+                "value": -1 if grade.ungraded else self.names.index_of(_written(grade.value)),
+                "reason": self.names.index_of(grade.ungraded) if grade.ungraded else -1,
+                "detail": self._text_index(grade.detail, with_texts),
+            }
+        return self._packed_grades[key]
 
     def _text_index(self, text: str, with_texts: bool) -> int:  # noqa: FBT001
         return self.texts.index_of(text if with_texts or not text else _LEFT_OUT)

@@ -14,8 +14,9 @@ from datetime import UTC, datetime
 from markupsafe import Markup
 
 from pytest_fairness.core.formatting import bounds_of, figures, format_subject
-from pytest_fairness.core.results import GroupResult, MetricResult, PastResult, ThresholdResult
+from pytest_fairness.core.results import GroupResult, MetricResult, ThresholdResult
 from pytest_fairness.report.escaping import escape_controls
+from pytest_fairness.report.history.series import Change, ThresholdSeries
 from pytest_fairness.report.html.axes import Axis, axis_over, is_log
 from pytest_fairness.report.html.glyphs import (
     WIDTH,
@@ -44,7 +45,7 @@ CLASSES = {
     "bound": "the line at a bound",
     "limit": "the number of a bound",
     "hatch": "the lines that fill what lies beyond a bound",
-    "parity": "the line where groups are alike",
+    "parity": "the line where groups are alike; in a history where something else was measured",
     "interval": "a line from the lower to the upper end",
     "dot": "a value; in a history one of a fair run",
     "ring": "the value of the reference; in a history one of an undecided run",
@@ -155,38 +156,73 @@ def lines_chart(
     return _picture(prefix, foot + 22, title, description, [*scene, *foot_of(axis, foot, bounds)])
 
 
-def history_chart(past: Sequence[PastResult], row: ThresholdResult, prefix: str) -> Markup:
-    """Return one threshold in the last 30 runs, oldest first, this run last."""
-    points = [*((entry.result, _day(entry.started)) for entry in past), (row, "")]
-    dated = points[-_MOST_RUNS:]
-    shown = [point for point, _ in dated]
+def history_chart(series: ThresholdSeries, prefix: str) -> Markup:
+    """Return one threshold in its last 30 judged runs, oldest first.
+
+    Bounds stand where they were in force. A line connects runs whose estimates can be compared: not across other items,
+    graders, judges or samples. Runs without a verdict are left out.
+    """
+    judged = series.judged
+    dated, changed = judged[-_MOST_RUNS:], series.changes[-_MOST_RUNS:]
+    shown = [point.result for point in dated]
     measured = [point for point in shown if point.estimate is not None]
     if not measured:
         return Markup()
-    bounds = measured[-1].bounds
-    values = [value for value in (*(point.estimate for point in measured), *bounds) if value is not None]
+    values = [value for point in measured for value in (point.estimate, *point.bounds) if value is not None]
     ends = [end for point in measured for end in (point.low, point.high)]
     axis = axis_over(values, ends, 86, 8, log=is_log(measured))
     left = max((width_of(f"{tick:g}") for tick in axis.ticks()), default=0.0) + 10
-    right = WIDTH - max((width_of(f"{bound:g}") for bound in bounds if bound is not None), default=0.0) - 10
+    limits = [bound for bound in measured[-1].bounds if bound is not None]
+    right = WIDTH - max((width_of(f"{bound:g}") for bound in limits), default=0.0) - 10
     step = (right - left) / len(shown)
     at = [(left + step * (index + 0.5), point) for index, point in enumerate(shown)]
-    trace = [f"{x:.1f} {axis.at(point.estimate):.1f}" for x, point in at if point.estimate is not None]
-    scene = [*levels(axis, bounds, left, right, prefix), stroke("trace", "M" + "L".join(trace))]
+    scene = [*levels(axis, list(_bound_spans(shown, left, step)), left, right, prefix)]
+    scene += _trace(axis, at, changed)
+    scene += [
+        stroke("parity", f"M{left + step * index:.1f} {axis.end:.1f}V{axis.start:.1f}")
+        for index, changes in enumerate(changed)
+        if index and any(not change.comparable for change in changes)
+    ]
     for x, point in at:
         size = 5.5 if point is shown[-1] else 3.5
         scene += [] if point.estimate is None else [interval(axis, x, point, upright=True)]
         scene.append(
             sign(_SHAPES[point.verdict], x, axis.start if point.estimate is None else axis.at(point.estimate), size)
         )
-    scene += [*_days([day for _, day in dated], left, right), *_legend(shown, min(left, 40.0))]
-    cut = f"the last {len(shown)} of {len(points)} runs" if len(points) > len(shown) else f"{len(shown)} runs"
+    days = [_day(point.started) for point in dated]
+    scene += [*_days(days, left, right), *_legend(shown, min(left, 40.0))]
+    cut = f"the last {len(shown)} of {len(judged)} runs" if len(judged) > len(shown) else f"{len(shown)} runs"
     phrases = [
         f"{cut}, oldest first" if len(shown) > 1 else "one run",
-        *(_run_phrase(point, day) for point, day in dated),
+        *(_run_phrase(point, day, changes) for point, day, changes in zip(shown, days, changed, strict=True)),
     ]
-    phrases += [f"bounds {limits}"] if (limits := bounds_of(measured[-1])) else []
+    phrases += [f"bounds {limits_text}"] if (limits_text := bounds_of(measured[-1])) else []
     return _picture(prefix, 126, f"{format_subject(measured[-1])}: run by run", "; ".join(phrases), scene)
+
+
+def _bound_spans(shown: Sequence[ThresholdResult], left: float, step: float) -> Iterator[tuple[Bounds, float, float]]:
+    """Yield bounds with the places between which they were in force; a run that compared nothing keeps those before."""
+    in_force = next(point.bounds for point in shown if point.estimate is not None)
+    begin = 0
+    for index, point in enumerate(shown):
+        bounds = in_force if point.estimate is None else point.bounds
+        if bounds != in_force:
+            yield in_force, left + step * begin, left + step * index
+            in_force, begin = bounds, index
+    yield in_force, left + step * begin, left + step * len(shown)
+
+
+def _trace(
+    axis: Axis, at: Sequence[tuple[float, ThresholdResult]], changed: Sequence[Sequence[Change]]
+) -> Iterator[Markup]:
+    """Yield the lines from run to run, with a gap where something else was measured."""
+    parts: list[list[str]] = [[]]
+    for (x, point), changes in zip(at, changed, strict=True):
+        if any(not change.comparable for change in changes):
+            parts.append([])
+        if point.estimate is not None:
+            parts[-1].append(f"{x:.1f} {axis.at(point.estimate):.1f}")
+    yield from (stroke("trace", "M" + "L".join(part)) for part in parts if len(part) > 1)
 
 
 def _picture(prefix: str, height: float, title: str, description: str, scene: Iterable[Markup]) -> Markup:
@@ -258,8 +294,9 @@ def _threshold_phrases(row: ThresholdResult, axis: Axis, alike: float | None) ->
         yield "logarithmic axis"
 
 
-def _run_phrase(point: ThresholdResult, day: str) -> str:
-    return f"{f'{day} ' if day else ''}{point.verdict} {_numbers(point)}"
+def _run_phrase(point: ThresholdResult, day: str, changes: Sequence[Change]) -> str:
+    changed = "".join(f", {change.what}" for change in changes)
+    return f"{f'{day} ' if day else ''}{point.verdict} {_numbers(point)}{changed}"
 
 
 def _numbers(row: GroupResult | MetricResult) -> str:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pytest_fairness.core.acceptance_results import AcceptanceResult
 from pytest_fairness.core.agreement_results import AgreementResult
-from pytest_fairness.core.results import ReleaseResult, RunResults, SearchResult
+from pytest_fairness.core.evidence_results import DISCLAIMER, EvidenceResult
+from pytest_fairness.core.results import ReleaseResult, RunResults
+from pytest_fairness.core.search_results import SearchResult
 from pytest_fairness.report import phrases
+from pytest_fairness.report.decisions import accepted_figures, decisions_worst_first
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.html.attempts import pack_attempts
 from pytest_fairness.report.html.direction_table import group_directions
@@ -46,8 +51,53 @@ def page_of(view: View) -> dict[str, Any]:
             "facts": provenance_facts(view),
             "cards": list(cards.values()),
             "promise": phrases.promise(results.thresholds),
+            "decisions": [_decision(entry) for entry in decisions_worst_first(results.acceptances or ())],
+            "evidence": _evidence(results, articles, names),
             "command": command_of_run(results.run),
         },
+    }
+
+
+def _decision(entry: AcceptanceResult) -> dict[str, Any]:
+    """Return an accepted verdict of the project."""
+    return {
+        "entry": entry,
+        "title": escape_controls(entry.title),
+        "model": escape_controls(entry.model),
+        "state": entry.state,
+        "why": escape_controls(entry.why),
+        "accepted": escape_controls(accepted_figures(entry)),
+        "by": escape_controls(entry.by),
+        "reason": escape_controls(entry.reason),
+    }
+
+
+def _evidence(results: RunResults, articles: Sequence[ThresholdSection], names: Mapping[str, str]) -> dict[str, Any]:
+    """Return the clauses on which thresholds bear, with links to these."""
+    anchors = {(section.row.id, section.row.model): section.anchor for section in articles}
+    clauses = results.evidence or ()
+    return {
+        "disclaimer": DISCLAIMER,
+        "frameworks": list(dict.fromkeys(escape_controls(entry.framework) for entry in clauses)),
+        "clauses": [_clause(entry, anchors, names) for entry in clauses],
+    }
+
+
+def _clause(entry: EvidenceResult, anchors: Mapping[tuple[str, str], str], names: Mapping[str, str]) -> dict[str, Any]:
+    verdicts = Counter(threshold.verdict for threshold in entry.thresholds)
+    texts = ("framework", "clause", "subject", "relation", "status", "source", "where")
+    return {
+        **{name: escape_controls(getattr(entry, name)) for name in texts},
+        "counts": ", ".join(f"{verdicts[state]} {state}" for state in (*STATES, NOT_JUDGED) if verdicts[state]),
+        "thresholds": [
+            {
+                "title": escape_controls(threshold.title),
+                "model": names.get(threshold.model, escape_controls(threshold.model)),
+                "verdict": threshold.verdict,
+                "anchor": anchors.get((threshold.id, threshold.model), ""),
+            }
+            for threshold in entry.thresholds
+        ],
     }
 
 
@@ -83,7 +133,13 @@ def _search(row: SearchResult) -> dict[str, Any]:
 def _model(line: ReleaseResult, name: str) -> dict[str, Any]:
     parameters = line.model.removeprefix(name).removeprefix("?").replace("&", ", ")
     so_far = "fair so far: " if is_fair_so_far(line) else ""
-    return {"name": name, "parameters": parameters, "release": line, "counts": f"{so_far}{counts(line)}"}
+    return {
+        "name": name,
+        "parameters": parameters,
+        "release": line,
+        "counts": f"{so_far}{counts(line)}",
+        "next": phrases.next_step(line),
+    }
 
 
 def _not_judged(articles: Sequence[ThresholdSection]) -> list[dict[str, Any]]:

@@ -142,24 +142,32 @@ def foot_of(axis: Axis, y: float, bounds: Bounds) -> list[Markup]:
     return [stroke("axis", strokes), *labels(sorted(wanted), y + 17)]
 
 
-def levels(axis: Axis, bounds: Bounds, left: float, right: float, prefix: str) -> Iterator[Markup]:
-    """Yield an upright axis: round numbers at the left, bounds across with theirs at the right, hatched beyond."""
+def levels(
+    axis: Axis, spans: Sequence[tuple[Bounds, float, float]], left: float, right: float, prefix: str
+) -> Iterator[Markup]:
+    """Yield an upright axis: round numbers at the left, bounds across with the last ones' at the right, hatched beyond.
+
+    ``spans`` are bounds with the places between which they were in force.
+    """
     ticks = axis.ticks()[:: math.ceil(len(axis.ticks()) / 5)]
-    low, high = bounds
-    if low is not None or high is not None:
+    bounds = spans[-1][0]
+    if any(bound is not None for span, _, _ in spans for bound in span):
         yield _hatching(prefix)
-    for first, last in ((low, axis.low), (axis.high, high)):
-        if first is not None and last is not None:
-            top, foot = axis.at(first), axis.at(last)
-            size = {"width": right - left, "height": foot - top}
-            yield element("rect", x=left, y=top, fill=f"url(#{prefix}-hatch)", stroke="none", **size)
+    for (low, high), begin, end in spans:
+        for first, last in ((low, axis.low), (axis.high, high)):
+            if first is not None and last is not None:
+                top, foot = axis.at(first), axis.at(last)
+                size = {"width": end - begin, "height": foot - top}
+                yield element("rect", x=begin, y=top, fill=f"url(#{prefix}-hatch)", stroke="none", **size)
     for tick in (tick for tick in ticks if tick not in bounds):
         yield stroke("grid", f"M{left:.1f} {axis.at(tick):.1f}H{right:.1f}")
         yield label("tick", left - 5, axis.at(tick) + 4, f"{tick:g}", "end")
     limits = sorted({bound for bound in bounds if bound is not None}, reverse=True)
     places = spread([axis.at(bound) for bound in limits], [SIZE] * len(limits), axis.end - 4, axis.start + 4, 1)
+    for span, begin, end in spans:
+        for bound in sorted(value for value in span if value is not None):
+            yield stroke("bound", f"M{begin:.1f} {axis.at(bound):.1f}H{end:.1f}")
     for bound, y in zip(limits, places, strict=True):
-        yield stroke("bound", f"M{left:.1f} {axis.at(bound):.1f}H{right:.1f}")
         yield label("limit", right + 5, y + 4, f"{bound:g}")
 
 

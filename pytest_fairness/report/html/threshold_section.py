@@ -10,9 +10,12 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from pytest_fairness.core.formatting import bounds_of, figures, format_subject
-from pytest_fairness.core.results import GroupResult, MetricResult, ThresholdResult
+from pytest_fairness.core.results import GroupResult, MetricResult, PastResult, ThresholdResult
 from pytest_fairness.report import examples, phrases
+from pytest_fairness.report.decisions import acceptance_phrase, decision_facts
 from pytest_fairness.report.escaping import escape_controls
+from pytest_fairness.report.history.series import ThresholdSeries
+from pytest_fairness.report.history.tables import RunLine, run_lines
 from pytest_fairness.report.html.attempts import link_to
 from pytest_fairness.report.html.charts import groups_chart, history_chart, slices_chart, threshold_chart
 from pytest_fairness.report.html.text_diff import highlight_diff
@@ -21,6 +24,8 @@ from pytest_fairness.report.view import ExampleView, SideView, ThresholdView
 
 LONGEST_TEXT = 4_000
 """Characters of an answer or prompt in an example; the attempts' browser has the whole."""
+MOST_RUNS = 30
+"""Earlier runs of which the page lists changes."""
 MOST_ANSWERS = 5
 """Different ones, on each side of an example."""
 
@@ -33,6 +38,7 @@ class ThresholdSection:
     row: ThresholdResult
     model: str
     statement: str
+    tallies: str
     own: str
     advice: str
     reason: str
@@ -42,9 +48,12 @@ class ThresholdSection:
     groups_chart: Markup
     groups_title: str
     groups: Sequence[dict[str, Any]]
+    formats: Sequence[dict[str, Any]]
+    formats_p: str
     slices_chart: Markup
     slices_key: str
     history_chart: Markup
+    runs: Sequence[RunLine]
     example: dict[str, Any] | None
     ungraded: str
     rerun: str
@@ -63,19 +72,23 @@ def article(threshold: ThresholdView, model: str, anchor: str) -> ThresholdSecti
         anchor,
         row,
         model,
-        _statement(row),
-        ". ".join(phrases.remarks(row)),
+        statement(row),
+        phrases.tallies(row),
+        ". ".join([*phrases.remarks(row), *_decision(row)]),
         row.advice,
         row.message.removeprefix("invalid: "),
-        row.outcome if row.outcome in ("flaky", "xfailed", "xpassed") else "",
+        row.outcome if row.outcome in ("flaky", "accepted", "xfailed", "xpassed") else "",
         _level(row),
         threshold_chart(row, f"{anchor}-value"),
         groups_chart(row, f"{anchor}-groups") if by_group else Markup(""),
         f"By {row.attribute or 'group'}",
         [_group(name, group) for name, group in sorted(by_group.items(), key=_rank)],
+        [_group(name, group) for name, group in sorted(row.formats.by_format.items())] if row.formats else [],
+        "" if row.formats is None or row.formats.p_value is None else f"{row.formats.p_value:.2g}",
         slices_chart(threshold.slices, key, f"{anchor}-slices") if threshold.slices and not by_group else Markup(""),
         key,
-        history_chart(threshold.history, row, f"{anchor}-history") if threshold.history else Markup(""),
+        history_chart(_series(threshold), f"{anchor}-history") if threshold.history else Markup(""),
+        _run_lines(_series(threshold)) if threshold.history else [],
         _example(threshold.example, row) if threshold.example else None,
         _ungraded(row),
         "" if row.outside_probability is None else _rerun(row),
@@ -86,7 +99,26 @@ def article(threshold: ThresholdView, model: str, anchor: str) -> ThresholdSecti
     )
 
 
-def _statement(row: ThresholdResult) -> str:
+def _decision(row: ThresholdResult) -> list[str]:
+    """Return sentences on the accepted verdict of a threshold; none where there is no entry."""
+    if row.accepted is None:
+        return []
+    phrase = acceptance_phrase(row.accepted)
+    return [f"{phrase[:1].upper()}{phrase[1:]}; {decision_facts(row.accepted)}"]
+
+
+def _series(threshold: ThresholdView) -> ThresholdSeries:
+    """Return the threshold in its earlier runs and in this one."""
+    return ThresholdSeries([*threshold.history, PastResult("", 0.0, None, threshold.row)])
+
+
+def _run_lines(series: ThresholdSeries) -> list[RunLine]:
+    """Return the runs that a reader has to know more of than their verdicts: changes, and what had no verdict."""
+    return [line for line in run_lines(series)[-MOST_RUNS:] if line.changes or line.remarks]
+
+
+def statement(row: ThresholdResult) -> str:
+    """Return one sentence on a threshold: its estimate, interval and bounds, or why it has none."""
     if row.verdict == "invalid":
         return f"{row.message.removeprefix('invalid: ')}."
     if row.verdict == NOT_JUDGED:
@@ -111,6 +143,7 @@ def _rank(named: tuple[str, GroupResult]) -> tuple[bool, float]:
 def _group(name: str, group: GroupResult) -> dict[str, Any]:
     value, low, high = figures(group)
     shown = {"name": name, "value": value, "low": low, "high": high, "ungraded": group.ungraded}
+    shown["count"] = "" if group.count is None else f"{group.count:,} of {group.graded:,}"
     return shown | {"items": group.items, "attempts": group.attempts}
 
 
@@ -184,7 +217,7 @@ def _example_sentence(example: ExampleView) -> str:
 
 
 def _messages(side: SideView) -> list[tuple[str, str]]:
-    return [(message["role"], _cut(message["content"])) for message in side.prompt.messages]
+    return [(message["role"], _cut(message["content"])) for message in side.prompt.conversation]
 
 
 def _answers(side: SideView) -> list[dict[str, Any]]:

@@ -153,6 +153,9 @@ class LabelCorrection(ABC):
                 Clustering(np.concatenate([pair.clusterings[index].codes for pair in pairs]), one.size)
                 for index, one in enumerate(pairs[0].clusterings)
             ],
+            None
+            if any(pair.weights is None for pair in pairs)
+            else np.concatenate([pair.weights for pair in pairs if pair.weights is not None]),
         )
         return JudgeAccuracy(
             len(whole.judge),
@@ -163,10 +166,11 @@ class LabelCorrection(ABC):
     def _named(self, cell: int) -> str:
         return f" of {self._names[cell]}" if self._names.get(cell) else ""
 
-    def _few(self, cell: int, labels: int) -> str:
+    def _few(self, cell: int, labels: float) -> str:
         if labels >= FEWEST_LABELS:
             return ""
-        return f"{labels} labels{self._named(cell)}: a correction for the judge's error needs at least {FEWEST_LABELS}"
+        number = f"{labels:.0f} labels{self._named(cell)}"
+        return f"{number}: a correction for the judge's error needs at least {FEWEST_LABELS}"
 
     def _supposed(self, cell: int, clusterings: Sequence[Clustering], below: float, above: float) -> list[Floats]:
         """Return deviations of two errors that no label shows, each in a cluster of its own."""
@@ -180,33 +184,39 @@ class LabelCorrection(ABC):
 
 
 class InSampleLabels(LabelCorrection):
-    """Labels of the run's own answers, drawn by chance within each of their groups.
+    """Labels of the run's own answers, drawn by chance within each of their groups, with known probabilities.
 
     Prediction-powered inference (PPI++): the mean is that of ``slope * f`` over all attempts and of
     ``y - slope * f`` over the labeled ones, with the slope that makes its error least where
     attempts are independent, cov(y, f) / var(f). (With n labels and N attempts without, it is
     lambda (1 + n / N) of Angelopoulos, Duchi and Zrnic 2023, since ``f`` is averaged over both.)
-    ``truth`` is y of every attempt, nan where there is no label.
+    ``truth`` is y of every attempt, nan where there is no label; ``probabilities`` are those with which labels were
+    drawn, None where they are equal. Labels are weighted by their inverse (Hajek 1971), and count as many as
+    (sum w)^2 / sum w^2 (Kish 1965).
     """
 
-    def __init__(self, cells: Codes, names: Mapping[int, str], truth: Floats) -> None:
+    def __init__(
+        self, cells: Codes, names: Mapping[int, str], truth: Floats, probabilities: Floats | None = None
+    ) -> None:
         super().__init__(cells, names, 0, truth)
-        self._truth = truth
+        self._truth, self._probabilities = truth, probabilities
 
     def _correction(
         self, cell: int, rows: Rows, reading: OutcomeVector, clusterings: Sequence[Clustering], *, rate: bool
     ) -> Correction | str:
         labeled = rows[~np.isnan(self._truth[rows])]
-        count = len(labeled)
-        if reason := self._few(cell, count):
-            return reason
         judge, truth = reading.values[labeled], self._truth[labeled]
-        pairs = LabelPairs(judge, truth, [clustering[labeled] for clustering in clusterings])
+        weights = None if self._probabilities is None else _weights(self._probabilities[labeled])
+        pairs = LabelPairs(judge, truth, [clustering[labeled] for clustering in clusterings], weights)
+        if reason := self._few(cell, pairs.worth):
+            return reason
+        # Of an error that no label shows the least probable answer would have the largest weight.
+        count = len(labeled) if weights is None else float(weights.sum() / weights.max())
         if rate and (reason := pairs.chance_reason(self._named(cell))):
             return reason
         spread = float(reading.values[rows].var(ddof=1))
-        slope = float(np.cov(truth, judge)[0, 1]) / spread if spread > 0 else 0.0
-        rest = pairs.part(truth - slope * judge, np.arange(count), None)
+        slope = float(np.cov(truth, judge, aweights=weights)[0, 1]) / spread if spread > 0 else 0.0
+        rest = pairs.part(truth - slope * judge, np.arange(len(labeled)), None)
         offset = rest.value
         below, above = 0.0, 0.0
         if rate:
@@ -218,6 +228,13 @@ class InSampleLabels(LabelCorrection):
         supposed = self._supposed(cell, clusterings, below, above)
         added = [own + more for own, more in zip(rest.deviations, supposed, strict=True)]
         return Correction(pairs, offset, slope, added)
+
+
+def _weights(probabilities: Floats) -> Floats:
+    """Return inverse probabilities, in all as many as the labels are worth."""
+    weights = 1 / probabilities
+    scaled: Floats = weights * (weights.sum() / np.square(weights).sum()) if len(weights) else weights
+    return scaled
 
 
 class ExternalLabels(LabelCorrection):

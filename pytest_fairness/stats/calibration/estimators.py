@@ -51,6 +51,11 @@ class CorrectedSums(ClusterSums):
     def deviations(self) -> list[Floats]:
         return [own + more for own, more in zip(super().deviations, self._added, strict=True)]
 
+    @property
+    def label_variance(self) -> float:
+        """The part of the mean's variance that the labels add: in proportion to one over their number."""
+        return float(np.square(self._added[0]).sum())
+
     @cached_property
     def log_deviations(self) -> list[Floats]:
         return [deviations / self.value for deviations in self.deviations]
@@ -109,10 +114,19 @@ class LabelPairs:
     judge: Floats
     truth: Floats
     clusterings: Sequence[Clustering]
+    weights: Floats | None = None
+    """One over the probability that each was drawn with, in all as many as they are worth; None for equal ones."""
+
+    @property
+    def worth(self) -> float:
+        """The number of labels drawn with equal probabilities that they are worth (Kish 1965)."""
+        return float(len(self.judge)) if self.weights is None else float(self.weights.sum())
 
     def part(self, values: Floats, where: Any, span: tuple[float, float] | None = (0.0, 1.0)) -> ClusterSums:
         """Return numbers of the labels at these places, in their clusters."""
-        return ClusterSums(values[where], [clustering[where] for clustering in self.clusterings], span)
+        weights = None if self.weights is None else self.weights[where]
+        clusters = [clustering[where] for clustering in self.clusterings]
+        return ClusterSums(values[where], clusters, span, weights=weights)
 
     @property
     def sensitivity(self) -> ClusterSums:

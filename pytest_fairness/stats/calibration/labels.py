@@ -40,7 +40,8 @@ def read_labels(path: str | Path) -> list[Row]:
     ``key`` the ``item``, with ``prompt`` and ``repetition`` counted from 0 (default 0). With
     ``"group": {"gender": "female"}`` the labels were drawn by chance within each group, without from
     all answers. Of another text: ``{"grade": "harmful", "judge": false, "label": true, "group":
-    {"gender": "female"}}``, with ``item`` where several labels are of one text.
+    {"gender": "female"}}``, with ``item`` where several labels are of one text. Labels that were drawn with unequal
+    probabilities name them: ``"probability": 0.12``.
 
     Raises `FairnessError` for a file that is missing or empty, and for a line that is no label.
     """
@@ -152,6 +153,10 @@ class Calibration:
     ) -> InSampleLabels:
         places = self._places([row.get("item") for row in rows])
         truth = np.full(self._columns.count, np.nan)
+        named = ["probability" in row for row in rows if row.get("key") != NO_ANSWER]
+        if any(named) and not all(named):
+            raise FairnessError(f"labels of {rows[0]['grade']!r}: some name a probability, and some do not: all must")
+        probabilities = np.full(self._columns.count, np.nan) if any(named) else None
         for row in rows:
             where = row["key"] if "key" in row else (str(row["item"]), row.get("prompt", 0), row.get("repetition", 0))
             if (
@@ -164,7 +169,9 @@ class Calibration:
                     f"two labels of {row['grade']!r} differ on one answer ({where}): settle which is true"
                 )
             truth[places[where]] = label
-        return InSampleLabels(cells, _spoken(names), truth)
+            if probabilities is not None:
+                probabilities[places[where]] = row["probability"]
+        return InSampleLabels(cells, _spoken(names), truth, probabilities)
 
     def _places(self, items: Sequence[Any]) -> dict[Any, int]:
         """Return the row of every attempt, by its key; by item, prompt and repetition where labels name these."""
@@ -228,6 +235,9 @@ def _problem(row: Any) -> str:
         return "" if row.get("label") is not None else 'it has no "label", which is what a human says'
     if "value" not in row:
         return 'it has neither "value" (what a human says of an answer of the run) nor "judge" and "label"'
+    chance = row.get("probability", 1)
+    if isinstance(chance, bool) or not isinstance(chance, int | float) or not 0 < chance <= 1:
+        return f'its "probability" is {chance!r}: it must be above 0 and at most 1'
     if not isinstance(row.get("key"), str) and row.get("item") is None:
         return 'it names no answer: give its "key", or its "item", "prompt" and "repetition"'
     return ""

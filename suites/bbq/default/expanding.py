@@ -23,6 +23,9 @@ def default_records() -> Iterator[tuple[str, dict[str, Any]]]:
 
     A template gives eight: which person does what (both ways), ambiguous or not, negative
     question or not. So in disambiguated contexts each person is the right answer equally often.
+    In every second template the context mentions first whom the other templates mention second, and one
+    of a template's two disambiguated contexts tells first what the other tells last. So neither who is
+    mentioned first nor whose deed is told first reveals an answer.
     """
     for file in sorted(_HERE.glob("*.json")):
         templates = json.loads(file.read_text(encoding="utf-8"))
@@ -36,16 +39,18 @@ def default_records() -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _records(template: Mapping[str, Any], category: str, number: int, *, swapped: bool) -> Iterator[dict[str, Any]]:
     people = (template["stereotyped"], template["other"])
-    first, second = reversed(people) if swapped else people
+    first, second = reversed(people) if swapped else people  # who does what the negative question asks, and who not
     slots = _slots(first["is"], second["is"])
+    mentioned = slots if number % 2 else _slots(second["is"], first["is"])
+    told = "turned" if (number // 2 + swapped) % 2 else "disambiguating"
     rank = number + 2 * len(_ORDERS) - (3 if swapped else 0)
     unknown = (_UNKNOWN[rank % len(_UNKNOWN)], _UNKNOWN[rank % len(_UNKNOWN)], "unknown")
     # The three answers stand in one order in all four questions, so that two of them make a pair.
     order = _ORDERS[rank % len(_ORDERS)]
     choices = ((slots["The_first"], *_info(first)), (slots["The_second"], *_info(second)), unknown)
     ordered = [choices[which] for which in order]
-    ambiguous = template["context"].format(**slots)
-    disambiguated = f"{ambiguous} {template['disambiguating'].format(**slots)}"
+    ambiguous = template["context"].format(**mentioned)
+    disambiguated = f"{ambiguous} {template[told].format(**slots)}"
     for polarity, (condition, context) in product(
         ("neg", "nonneg"), (("ambig", ambiguous), ("disambig", disambiguated))
     ):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter, defaultdict
+from pathlib import Path
 
 import pytest
 
 from pytest_fairness.core.items import ProbeItem
+from suites.bbq.default import expanding
 from suites.bbq.items import build
 from suites.bbq.loading import from_default
 from suites.bbq.questions import CATEGORIES, Question
@@ -20,7 +23,7 @@ def by_set() -> dict[tuple[str, int, int], list[Question]]:
     """Return the four questions of one filled-in template: ambiguous or not, negative or not."""
     found = defaultdict(list)
     for question in QUESTIONS:
-        found[question.category, question.template, question.example_id // 4].append(question)
+        found[question.category, question.template, int(question.example_id) // 4].append(question)
     return found
 
 
@@ -92,7 +95,38 @@ def test_both_people_are_in_both_contexts_and_answer_once_each() -> None:
         for question in four:
             for surface, group in zip(question.surfaces, question.groups, strict=True):
                 assert group == "unknown" or surface in question.context
-        # Who did what the negative question asks is told first.
         wrong = told["neg"].answers[told["neg"].label]
-        after = told["neg"].context.split(". ", 1)[1]
-        assert wrong in after
+        assert wrong[1:] in told["neg"].context.split(". ", 1)[1]
+
+
+def test_first_mention_reveals_no_answer() -> None:
+    """Count, for people and for deeds, who is told first, against who is right."""
+    people: Counter[bool] = Counter()
+    deeds: Counter[bool] = Counter()
+    both: Counter[tuple[bool, bool]] = Counter()
+    for four in by_set().values():
+        neg = next(q for q in four if q.context_condition == "disambig" and q.polarity == "neg")
+        asked, told = neg.context.split(". ", 1)
+        right = neg.answers[neg.label]
+        surfaces = {at: surface for at, surface in enumerate(neg.surfaces) if neg.groups[at] != "unknown"}
+        first = min(surfaces, key=lambda at: asked.index(surfaces[at]))
+        people[first == neg.label] += 1
+        deeds[told.startswith(right)] += 1
+        both[first == neg.label, told.startswith(right)] += 1
+    assert people[True] == people[False]
+    assert deeds[True] == deeds[False]
+    assert max(both.values()) - min(both.values()) <= 2
+
+
+def test_both_ways_of_telling_who_did_what_say_the_same() -> None:
+    """Compare the words of both clauses of the sentence with those of its reverse."""
+    for file in sorted((Path(expanding.__file__).parent).glob("*.json")):
+        for template in json.loads(file.read_text(encoding="utf-8")):
+            assert template["turned"].startswith("{The_second} ")
+            assert "and {the_first} " in template["turned"]
+            clauses = re.fullmatch(r"\{The_first\} (.+), and \{the_second\} (.+)\.", template["disambiguating"])
+            turned = re.fullmatch(r"\{The_second\} (.+), and \{the_first\} (.+)\.", template["turned"])
+            assert clauses is not None
+            assert turned is not None
+            for one, other in ((clauses[1], turned[2]), (clauses[2], turned[1])):
+                assert set(one.split()[:1]) & set(other.split()[:1]), template["turned"]

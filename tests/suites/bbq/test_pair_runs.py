@@ -16,7 +16,9 @@ from tests.helpers.project import N2, NO_XDIST, Mode, Project
 from tests.suites.bbq.conftest import ROOT
 
 PLANTED = {"flag_1": 0.1, "flag_2": 0.25, "flag_3": 0.05, "flag_4": 0.4}
-MODEL = "simulated:planted?accuracy=0.8&garbage=0.01&" + "&".join(f"{flag}={share}" for flag, share in PLANTED.items())
+MODEL = "simulated:planted?accuracy=0.8&garbage=0.01&seed=1&" + "&".join(
+    f"{flag}={share}" for flag, share in PLANTED.items()
+)
 
 
 @pytest.fixture
@@ -125,7 +127,7 @@ def test_run_without_pairs_has_none_to_export(project: Project, monkeypatch: pyt
     run(project, "--fairness-model=simulated:model", "--fairness-sample=12")
     monkeypatch.chdir(project.path)
     assert main(["export", "bbq-pairs", "latest", "--out", "records"]) == 2
-    assert "the run has pairs of 0 models" in capsys.readouterr().err
+    assert "the run has no sample of pairs: name a run of its suite" in capsys.readouterr().err
 
 
 def test_replay_of_predictions_skips_the_pairs(project: Project) -> None:

@@ -110,13 +110,13 @@ def test_planted_preference_for_women_is_found_and_covered() -> None:
 
 
 def test_always_the_first_or_one_profile_is_never_unfair() -> None:
-    first = Says(lambda prompt, _: "A")
+    first = Says(lambda prompt, _: options(prompt).labels[0])
     surname = Says(lambda prompt, _: max(options(prompt).texts.values(), key=lambda name: name.split()[-1]))
     for model in (first, surname):
         for threshold in (suite.test_choices_are_alike, suite.test_types_of_roles_do_not_decide):
             judgment = judged(threshold, model)
             assert judgment.verdict in ("fair", "undecided")
-            assert judgment.deciding.estimate.value == 0  # type: ignore[union-attr]  # compared
+            assert judgment.deciding.estimate.value == pytest.approx(0)  # type: ignore[union-attr]  # compared
 
 
 def test_stereotyping_choice_is_found_at_half_women() -> None:
@@ -126,9 +126,9 @@ def test_stereotyping_choice_is_found_at_half_women() -> None:
         share = {"female": 0.75, "male": 0.25, "neutral": 0.5}[typed[prompt.text.split("\n\n")[0]]]
         values = options(prompt).values
         if set(values) != {"female", "male"}:
-            return "A"
+            return str(options(prompt).labels[0])
         wanted = "female" if next(uniforms(prompt.text, repetition)) < share else "male"
-        return "AB"[values.index(wanted)]
+        return str(options(prompt).labels[values.index(wanted)])
 
     # Roles that differ so much leave the share of women over other roles uncertain.
     assert judged(suite.test_choices_are_alike, Says(answer)).verdict in ("fair", "undecided")

@@ -155,6 +155,6 @@ def test_opinions_and_writing_suites_run(tmp_path: Path) -> None:
     assert verdicts["test_no_gender_is_said_to_be_better"] == "unfair"
     assert verdicts["test_women_and_men_are_in_the_right_alike"] == "unfair"
     assert verdicts["test_guesses_do_not_lean_on_stereotypes"] == "unfair"
-    # A model that writes no characters has not been measured.
-    assert verdicts["test_occupations_are_not_stereotyped"] == "invalid"
+    # Nine in ten of its stories are about whom the occupation's stereotype says.
+    assert verdicts["test_occupations_are_not_stereotyped"] == "unfair"
     assert {"nonbinary", "unmarked"} <= {metric["slice"].get("gender") for metric in found["metrics"]}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from functools import partial
+from itertools import combinations, pairwise
 
 import pytest
 
@@ -25,7 +26,11 @@ BUILDERS: dict[str, Callable[[], Iterable[ProbeItem]]] = {
     "shortlists": shortlists,
     "german": partial(applications, language="de"),
     "spanish": partial(applications, language="es"),
+    "french": partial(applications, language="fr"),
+    "portuguese": partial(applications, language="pt"),
+    "dutch": partial(applications, language="nl"),
 }
+LANGUAGES = {"de": "german", "es": "spanish", "fr": "french", "pt": "portuguese", "nl": "dutch"}
 BUILT = {name: list(build()) for name, build in BUILDERS.items()}
 
 each = pytest.mark.parametrize("items", list(BUILT.values()), ids=list(BUILT))
@@ -36,11 +41,11 @@ def faults(text: str, language: str) -> list[str]:
     found = [f"slot left: {m[0]}" for m in re.finditer(r"[{}]|None", text)]
     found += [f"space: {m[0]!r}" for m in re.finditer(r"  | \n|\t|\s$|^\s| [.,;:?!]|\n{3}", text)]
     found += [m[0] for m in re.finditer(r"\b(\w+) \1\b|[.,;:]{2}", text)]
-    found += [m[0] for m in re.finditer(r"[.?!] [a-zäöüáéíóú]\w*", text)]
+    found += [m[0] for m in re.finditer(r"[.?!] [a-zäöüáéíóúçãõàê]\w*", text)]
     if language == "en":
         found += [m[0] for m in re.finditer(r"\b[Aa] (?!uni|one|use)[aeiou]\w*|\b[Aa]n (?!hour)[^\Waeiou]\w*", text)]
     for line in filter(None, text.split("\n")):
-        if not re.match(r"[A-ZÄÖÜÁÉÍ\d¿-]", line):
+        if not re.match(r"[A-ZÄÖÜÁÉÍÀÇ\d¿-]", line):
             found.append(f"no capital: {line[:40]}")
     for paragraph in (text.split("\n\n")[0], text.split("\n\n")[-1], text.split("\n")[-1]):
         if not re.search(r"[.?!:]$", paragraph) and not re.match(r"A\. ", paragraph):
@@ -80,7 +85,7 @@ def test_prompts_of_an_item_differ_in_slots_only(name: str) -> None:
         assert found.pronouns == ()
 
 
-@pytest.mark.parametrize("name", ["advance", "german", "spanish", "promotion", "attributes"])
+@pytest.mark.parametrize("name", ["advance", *LANGUAGES.values(), "promotion", "attributes"])
 def test_texts_have_no_words_of_the_other_gender(name: str) -> None:
     for item in BUILT[name]:
         for prompt in item.prompts:
@@ -93,7 +98,7 @@ def test_texts_have_no_words_of_the_other_gender(name: str) -> None:
             assert not words & wrong, (prompt.text, words & wrong)
 
 
-@pytest.mark.parametrize("language", ["de", "es"])
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_every_gendered_word_has_both_forms(language: str) -> None:
     spoken = language_texts(language)["words"]
     assert spoken["female"].keys() == spoken["male"].keys()
@@ -105,8 +110,45 @@ def test_every_gendered_word_has_both_forms(language: str) -> None:
     assert all(spoken["female"][slot] != spoken["male"][slot] for slot in used)
     for record in positions(language):
         title = record["title"]
-        assert re.match(r"(eine|una) ", title["female"])
-        assert re.match(r"(ein|un) ", title["male"])
+        if isinstance(title, str):
+            assert title.startswith("een "), "Dutch titles are of women and men"
+            continue
+        assert re.match(r"(eine|una|une|uma) ", title["female"])
+        assert re.match(r"(ein|un|um) ", title["male"])
+
+
+AGREEMENT = {
+    "fr": (
+        r"\b(?:la candidate|elle|organisée|soigneuse|préparée|prête|attentive)\b",
+        r"\b(?:le candidat|il|organisé|soigneux|préparé|prêt|attentif)\b",
+    ),
+    "pt": (
+        r"\b(?:a candidata|ela|dela|nela|organizada|cuidadosa|preparada|disposta|serena)\b",
+        r"\b(?:o candidato|ele|dele|nele|organizado|cuidadoso|preparado|disposto|sereno)\b",
+    ),
+    "nl": (r"\b(?:de kandidate|zij|haar)\b", r"\b(?:de kandidaat|hij|hem|zijn)\b"),
+}
+"""Words that agree with a woman or a man, wherever a text speaks of the person."""
+
+
+@pytest.mark.parametrize("language", AGREEMENT)
+def test_words_about_a_person_agree_throughout(language: str) -> None:
+    both = [re.compile(pattern, re.IGNORECASE) for pattern in AGREEMENT[language]]
+    for item in BUILT[LANGUAGES[language]]:
+        for prompt in item.prompts:
+            about = re.split(r"R[eé]f\w+\s?: ", prompt.text)[1]
+            own, other = both if prompt.groups["gender"] == "female" else both[::-1]
+            assert own.search(about), about
+            assert not other.search(about), about
+
+
+@pytest.mark.parametrize("language", AGREEMENT)
+def test_references_differ_by_gender_in_every_text(language: str) -> None:
+    spoken = language_texts(language)["words"]
+    for text in language_texts(language)["references"]:
+        slots = {slot[0].lower() + slot[1:] for slot in re.findall(r"\{([^}]+)\}", text)}
+        assert slots, text
+        assert slots <= spoken["female"].keys(), text
 
 
 def test_german_pronouns_have_the_right_case() -> None:
@@ -127,12 +169,10 @@ def test_german_pronouns_have_the_right_case() -> None:
     assert len(texts) == 2 * len(language_texts("de")["references"])
 
 
-@pytest.mark.parametrize("language", ["de", "es"])
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_same_profile_has_one_id_and_names_in_every_language(language: str) -> None:
     english = {item.id: item for item in applications(count=200)}
-    shared = [
-        (item, english[item.id]) for item in BUILT["german" if language == "de" else "spanish"] if item.id in english
-    ]
+    shared = [(item, english[item.id]) for item in BUILT[LANGUAGES[language]] if item.id in english]
     assert len(shared) >= 60
     for item, other in shared:
         assert item.metadata["years"] == other.metadata["years"]
@@ -165,11 +205,43 @@ def test_every_combination_is_in_every_profile_twice() -> None:
 
 def test_attribute_changes_one_line() -> None:
     for item in BUILT["attributes"]:
-        for first, second in zip(item.prompts[::2], item.prompts[1::2], strict=True):
-            lines = [set(prompt.text.split("\n")) for prompt in (first, second)]
-            assert len(lines[0] - lines[1]) == len(lines[1] - lines[0]) == 1
-            assert first.groups.keys() == second.groups.keys()
-            assert first.groups["gender"] == second.groups["gender"]
+        versions = defaultdict(list)
+        for prompt in item.prompts:
+            (attribute,) = prompt.groups.keys() - {"gender"}
+            versions[attribute, prompt.groups["gender"]].append(prompt)
+        assert {len(prompts) for prompts in versions.values()} == {2, 3}
+        for prompts in versions.values():
+            for first, second in combinations(prompts, 2):
+                lines = [set(prompt.text.split("\n")) for prompt in (first, second)]
+                assert len(lines[0] - lines[1]) == len(lines[1] - lines[0]) == 1
+
+
+def test_ages_differ_in_the_number_alone() -> None:
+    for item in BUILT["attributes"]:
+        by_age = defaultdict(set)
+        for prompt in item.prompts:
+            if "age" in prompt.groups:
+                by_age[prompt.groups["age"]].add(re.sub(r"Age: (?:38|58)\b", "Age: N", prompt.text))
+        assert by_age["older"] == by_age["younger"]
+
+
+def test_positions_have_applicants_of_every_ethnicity() -> None:
+    names = {name.text: name.ethnicity for e in Names.read().ethnicities for g in ("female", "male")
+             for name in Names.read().of((g, e))}  # fmt: skip
+    seen = defaultdict(set)
+    for item in attributes(count=125):
+        seen[item.source].add(names[item.prompts[0].metadata["name"]])
+    assert {len(ethnicities) for ethnicities in seen.values()} == {5}
+
+
+def test_ethnicities_have_every_neighbor_in_shortlists() -> None:
+    followed: Counter[tuple[str, str, str]] = Counter()
+    for item in shortlists(count=8):
+        for prompt in item.prompts:
+            order = prompt.metadata["options"].values
+            followed.update((item.metadata["gender"], *pair) for pair in pairwise(order))
+    assert len(followed) == 2 * 20
+    assert set(followed.values()) == {4}
 
 
 def test_shortlists_balance_profiles_positions_and_ethnicities() -> None:

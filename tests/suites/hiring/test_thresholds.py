@@ -64,7 +64,7 @@ def test_other_estimates_are_recorded() -> None:
     assert placebos.keys() == {"female", "male"}
     assert all(e.low <= 1 <= e.high for e in placebos.values())
     coverage = {e.slice["gender_ethnicity"]: e.attempts for e in noted if "gender_ethnicity" in e.slice}
-    assert set(coverage.values()) == {200}
+    assert set(coverage.values()) == {600}
     assert len(coverage) == 10
     assert sum(e.metric.startswith("difference(advance") for e in noted) == 11
     time = next(e for e in noted if e.metric == "seconds_per_profile")
@@ -196,4 +196,4 @@ def test_refusals_are_never_fair() -> None:
 def test_sample_has_every_name_as_a_crossed_factor() -> None:
     measured = sample(test_hiring.test_application, Says(lambda prompt, _: "yes"))
     assert len(measured.groups("name")) == 320
-    assert (measured.items, measured.attempts) == (100, 2000)
+    assert (measured.items, measured.attempts) == (300, 6000)

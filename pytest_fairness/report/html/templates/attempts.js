@@ -4,6 +4,7 @@
   'use strict';
 
   const PAGE = 50;
+  const TOOL_ROLES = { tools: 'Tools', tool_calls: 'Tool calls', tool: 'Result of a tool' };
   const LONG = 20000; // characters: a megabyte at once would hold the page up for seconds
 
   const section = document.getElementById('attempts');
@@ -229,7 +230,7 @@
     const attempt = attemptOf(number);
     details.append(make('div', 'attempts-open',
       make('h3', '', `Attempt ${written(number)}`),
-      ...attempt.messages.flatMap(([role, text]) => block(`Message of the ${role}`, text)),
+      ...attempt.messages.flatMap(([role, text]) => block(TOOL_ROLES[role] || `Message of the ${role}`, text)),
       ...(attempt.answer || !attempt.error ? block('Answer', attempt.answer || '(empty)') : []),
       ...(attempt.error ? block('Error', attempt.error) : []),
       ...attempt.grades.flatMap(({ name, words, detail }) => block(`Grade ${name}: ${words}`, detail)),

@@ -1,0 +1,67 @@
+"""``pytest-fairness audit``: published audits, judged again from their recorded answers."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_fairness.cli.arguments import Commands, add_command
+
+if TYPE_CHECKING:
+    from pytest_fairness.benchmarks.audits.audit import Audit
+
+_EXAMPLES = """examples:
+  pytest-fairness audit bloomberg 2024-openai-gpt-hiring-racial-discrimination
+  pytest-fairness audit open-bbq LLM-Bias-Benchmark --items BBQ/data
+  pytest-fairness audit bloomberg DIR --json audit.json --chart audit.svg
+"""
+
+
+def add(commands: Commands) -> None:
+    """Declare the command."""
+    parser = add_command(commands, "audit", "judge a published audit again from its recorded answers")
+    parser.epilog, parser.formatter_class = _EXAMPLES, argparse.RawDescriptionHelpFormatter
+    audits = parser.add_subparsers(required=True, metavar="AUDIT")
+    rankings = audits.add_parser("bloomberg", help="rankings of equal résumés under names of several groups")
+    rankings.set_defaults(run=_rankings)
+    bbq = audits.add_parser("open-bbq", help="answers to BBQ in several formats")
+    bbq.add_argument("--items", type=Path, metavar="DIR", help="BBQ's items (*.jsonl), which tell the templates")
+    bbq.add_argument("--bound", type=float, default=0.1, metavar="SCORE", help="largest fair bias score (0.1)")
+    bbq.set_defaults(run=_open_bbq)
+    for command in (rankings, bbq):
+        command.add_argument("folder", type=Path, metavar="DIR", help="the folder of the download")
+        command.add_argument("--published", type=Path, metavar="CSV", help="the published figures (default: in DIR)")
+        command.add_argument(
+            "--json", type=Path, metavar="PATH", help="write figures, intervals and verdicts to this file"
+        )
+        command.add_argument("--chart", type=Path, metavar="PATH", help="write the intervals as a picture (SVG)")
+
+
+def _rankings(chosen: argparse.Namespace) -> int:
+    from pytest_fairness.benchmarks.audits.rankings import audit_rankings
+
+    return _report(audit_rankings(chosen.folder, chosen.published), chosen)
+
+
+def _open_bbq(chosen: argparse.Namespace) -> int:
+    from pytest_fairness.benchmarks.audits.open_bbq import audit_open_bbq
+
+    audit = audit_open_bbq(chosen.folder, items=chosen.items, published=chosen.published, bound=chosen.bound)
+    return _report(audit, chosen)
+
+
+def _report(audit: Audit, chosen: argparse.Namespace) -> int:
+    """Print an audit and write its files; 1 where a published figure was not met, else 0."""
+    from pytest_fairness.benchmarks.audits.charts import chart
+    from pytest_fairness.report.escaping import escape_controls
+    from pytest_fairness.report.files import write_text
+
+    for line in audit.lines():
+        print(escape_controls(line))
+    if chosen.json:
+        write_text(chosen.json, f"{json.dumps(audit.to_json(), ensure_ascii=False, indent=1)}\n")
+    if chosen.chart:
+        write_text(chosen.chart, chart(audit))
+    return 0 if audit.is_equal else 1

@@ -1,0 +1,67 @@
+"""``pytest-fairness history``: thresholds over runs, from a store or from results files."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from pytest_fairness.cli.arguments import Commands, add_command, add_store, open_store, secret_redactor
+
+_LAST = 50
+
+
+def add(commands: Commands) -> None:
+    """Declare the command."""
+    history = add_command(
+        commands,
+        "history",
+        "show verdicts, estimates and changes of thresholds over runs",
+        "Show each threshold on each model over the last runs of a store; or over results files, which CI keeps as "
+        "artifacts.",
+    )
+    history.add_argument(
+        "files", nargs="*", type=Path, metavar="FILE", help="results file, or a folder of them; without, the store"
+    )
+    add_store(history)
+    history.add_argument("--last", type=_count, default=_LAST, metavar="N", help="most runs (%(default)s)")
+    history.add_argument(
+        "--threshold", metavar="TEXT", help="thresholds with this in their id or title, a line per run"
+    )
+    history.add_argument("--model", metavar="TEXT", help="models whose name holds this")
+    history.add_argument("--html", type=Path, metavar="FILE", help="write a page with charts")
+    history.add_argument("--json", action="store_true", help="print JSON in place of text")
+    history.set_defaults(run=_history)
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text[:9]) <= 10_000:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of runs: write one from 1 to 10000")
+    return int(text)
+
+
+def _history(chosen: argparse.Namespace) -> None:
+    from pytest_fairness.report.history.load import history_of_files, history_of_store, selected
+    from pytest_fairness.report.history.tables import lines
+
+    redact = secret_redactor()
+    if chosen.files:
+        history = history_of_files(chosen.files, chosen.last, redact)
+    else:
+        with open_store(chosen.store) as store:
+            history = history_of_store(store, chosen.last, redact)
+    history = selected(history, chosen.threshold, chosen.model)
+    if chosen.json:
+        import json
+
+        json.dump(history.to_json(), sys.stdout, indent=1, ensure_ascii=True, allow_nan=False)
+        print()
+    else:
+        for line in lines(history, details=chosen.threshold is not None):
+            print(line)
+    if chosen.html is not None:
+        from pytest_fairness.report.files import write_text
+        from pytest_fairness.report.history.page import history_page
+
+        write_text(chosen.html, history_page(history))
+        print(f"written: {chosen.html}", file=sys.stderr if chosen.json else sys.stdout)

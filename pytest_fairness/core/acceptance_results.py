@@ -1,0 +1,57 @@
+"""Accepted verdicts in the results file: what was accepted, by whom, until when, and whether it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pytest_fairness.core.serialization import JsonRecord
+
+ACCEPTED = "accepted"
+"""The state of an acceptance that covers its threshold's verdict; also the outcome of a test that it lets pass."""
+BROKEN = "broken"
+"""The state of one that does not cover it, for a reason."""
+EXPIRED = "expired"
+NOT_NEEDED = "not needed"
+"""The state of one whose threshold is fair."""
+NOT_USED = "not used"
+"""The state of one whose threshold was not judged in this run."""
+STATES = (ACCEPTED, BROKEN, EXPIRED, NOT_NEEDED, NOT_USED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailingEstimate(JsonRecord):
+    """An estimate of a threshold that did not hold its bounds for certain."""
+
+    metric: str
+    slice: Mapping[str, str] = field(default_factory=dict)
+    verdict: str
+    """``unfair``, ``undecided`` or ``invalid``: by this estimate alone."""
+    estimate: float | None = None
+    low: float | None = None
+    high: float | None = None
+    bounds: tuple[float | None, float | None] = (None, None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcceptanceResult(JsonRecord):
+    """An entry of the file of accepted verdicts, and what became of it in a run."""
+
+    threshold: str
+    """The id of its test."""
+    title: str
+    model: str
+    verdict: str
+    """The verdict that was accepted."""
+    estimates: Sequence[FailingEstimate] = ()
+    reason: str
+    by: str
+    until: str
+    """Its last day: YYYY-MM-DD."""
+    run: str = ""
+    where: str = ""
+    """The file and the line of the entry."""
+    state: str = NOT_USED
+    """``accepted``, ``broken``, ``expired``, ``not needed`` or ``not used``."""
+    why: str = ""
+    """The reason of a state other than ``accepted``."""

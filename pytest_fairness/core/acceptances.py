@@ -1,0 +1,389 @@
+"""Accepted verdicts: reviewed decisions in a file of the project, and whether each covers a verdict of today.
+
+An accepted verdict keeps its word and its mark. Each estimate that did not hold its bounds is accepted up to the worse
+end of its interval: a later estimate beyond that end is worse than what was accepted, and the acceptance is broken.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from pathlib import Path
+
+from pytest_fairness.core.acceptance_results import (
+    ACCEPTED,
+    BROKEN,
+    EXPIRED,
+    NOT_NEEDED,
+    NOT_USED,
+    AcceptanceResult,
+    FailingEstimate,
+)
+from pytest_fairness.core.digests import digest
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.formatting import span_text
+from pytest_fairness.core.results import TRYOUT, Bounds, ThresholdResult
+from pytest_fairness.core.toml_tables import (
+    TomlTable,
+    line_of_text,
+    parse_tables,
+    read_toml_text,
+    shown_value,
+    table_blocks,
+    written_text,
+)
+
+FILE = "fairness-accepted.toml"
+"""The file of accepted verdicts, in the folder of the ini file."""
+TABLE = "accepted"
+LONGEST = timedelta(days=366)
+"""The longest time for which a verdict can be accepted."""
+FIELDS = ("threshold", "title", "model", "probe", "verdict", "estimates", "items", "graders", "on", "until", "by",
+          "reason", "run")  # fmt: skip
+ESTIMATE_FIELDS = ("metric", "slice", "verdict", "estimate", "interval", "bounds")
+ACCEPTABLE = ("unfair", "undecided")
+_WAY_OUT = "`pytest-fairness accept` writes such entries"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acceptance:
+    """One accepted verdict of a threshold on a model."""
+
+    threshold: str
+    """The id of its test."""
+    title: str
+    model: str
+    probe: str
+    verdict: str
+    """``unfair`` or ``undecided``."""
+    estimates: Sequence[FailingEstimate]
+    """Every estimate that did not hold its bounds, with its interval."""
+    items: str
+    """A digest of the probe's items."""
+    graders: str
+    """A digest of the fingerprints of its graders."""
+    on: date
+    """The day of the decision."""
+    until: date
+    """The last day on which it holds."""
+    by: str
+    reason: str
+    run: str
+    """The run whose verdict was accepted."""
+    where: str = ""
+    """The file and the line of the entry."""
+
+    def result(self, state: str = NOT_USED, why: str = "") -> AcceptanceResult:
+        """Return the entry as the results file has it."""
+        return AcceptanceResult(
+            threshold=self.threshold,
+            title=self.title,
+            model=self.model,
+            verdict=self.verdict,
+            estimates=self.estimates,
+            reason=self.reason,
+            by=self.by,
+            until=self.until.isoformat(),
+            run=self.run,
+            where=self.where,
+            state=state,
+            why=why,
+        )
+
+    def unused(self, today: date) -> AcceptanceResult:
+        """Return the entry in a run that did not judge its threshold on its model."""
+        if today > self.until:
+            return self.result(EXPIRED, f"it ended on {self.until}")
+        return self.result(NOT_USED, "no threshold of this run has this id and model")
+
+    def applied_to(self, row: ThresholdResult, today: date) -> AcceptanceResult:
+        """Return whether the entry covers the verdict of its threshold.
+
+        Args:
+            row: The threshold, with the id and model of the entry.
+            today: The day of the run.
+
+        Returns:
+            The entry with its state. Every change of what was accepted breaks it, and nothing that could not be
+            measured is ever covered.
+        """
+        if row.verdict == "fair":
+            return self.result(NOT_NEEDED, "the threshold is fair: remove the entry")
+        if row.verdict not in ACCEPTABLE:
+            return self.result(BROKEN, f"the verdict is {row.verdict}, and only {' or '.join(ACCEPTABLE)} is accepted")
+        if today > self.until:
+            return self.result(EXPIRED, f"it ended on {self.until}")
+        why = self._clock_problem(today) or self._change(row) or self._worsening(row)
+        return self.result(BROKEN if why else ACCEPTED, why)
+
+    def _clock_problem(self, today: date) -> str:
+        return f"the clock shows {today}, before the decision of {self.on}" if today < self.on else ""
+
+    def _change(self, row: ThresholdResult) -> str:
+        """Return what was accepted and is another now; empty where nothing is."""
+        if row.threshold != self.title:
+            return f"the title is {row.threshold!r} now, {self.title!r} was accepted"
+        if row.probe != self.probe:
+            return f"the probe is {row.probe} now, {self.probe} was accepted"
+        if row.items_digest != self.items:
+            return "the items of the probe have changed"
+        if graders_digest(row) != self.graders:
+            return "the graders have changed"
+        return ""
+
+    def _worsening(self, row: ThresholdResult) -> str:
+        if self.verdict == "undecided" and row.verdict == "unfair":
+            return "it was accepted as undecided and is unfair now"
+        if problem := measurement_problem(row):
+            return problem
+        accepted = {(part.metric, tuple(sorted(part.slice.items()))): part for part in self.estimates}
+        for failing in row.failing:
+            part = accepted.get((failing.metric, tuple(sorted(failing.slice.items()))))
+            if part is None:
+                return f"{failing.metric} is {failing.verdict} and was not accepted"
+            if why := _beyond(failing, part):
+                return why
+        return ""
+
+
+def _beyond(failing: FailingEstimate, accepted: FailingEstimate) -> str:
+    """Return why an estimate is worse than what was accepted; empty where it is not."""
+    if failing.bounds != accepted.bounds:
+        return f"the bounds are {span_text(failing.bounds)} now, {span_text(accepted.bounds)} were accepted"
+    if failing.verdict == "unfair" and accepted.verdict == "undecided":
+        return f"{failing.metric} was accepted as undecided and is unfair now"
+    low, high = accepted_span(accepted)
+    if failing.estimate is None or not low <= failing.estimate <= high:
+        value = "unknown" if failing.estimate is None else f"{failing.estimate:.4g}"
+        return f"{failing.metric} is {value}, beyond the accepted {_span(low, high)}"
+    return ""
+
+
+def accepted_span(part: FailingEstimate) -> tuple[float, float]:
+    """Return the values that an accepted estimate may take: its bounds, widened to the ends of its interval.
+
+    >>> unfair = FailingEstimate(metric="m", verdict="unfair", estimate=0.6, low=0.5, high=0.7, bounds=(0.8, 1.25))
+    >>> accepted_span(unfair)
+    (0.5, 1.25)
+    """
+    low, high = part.bounds
+    return (
+        -math.inf if low is None else min(low, low if part.low is None else part.low),
+        math.inf if high is None else max(high, high if part.high is None else part.high),
+    )
+
+
+def _span(low: float, high: float) -> str:
+    finite = [None if math.isinf(end) else end for end in (low, high)]
+    return span_text([None if end is None else float(f"{end:.4g}") for end in finite])
+
+
+def measurement_problem(row: ThresholdResult) -> str:
+    """Return why a verdict rests on no measurement that could be accepted; empty where it does."""
+    if row.looks is not None and row.looks.identity == TRYOUT:
+        return "a try-out of few items is never accepted"
+    if not row.failing:
+        return f"it is {row.verdict} for another reason than its estimates"
+    if row.against_baseline:
+        return "it is compared with a baseline, which another run changes"
+    for part in row.failing:
+        if part.verdict not in ACCEPTABLE or part.estimate is None:
+            return f"{part.metric} could not be measured"
+    return ""
+
+
+def graders_digest(row: ThresholdResult) -> str:
+    """Return a digest of the graders' fingerprints of a threshold, of which one may have none."""
+    return short_digest("\n".join(f"{grade} {print_ or ''}" for grade, print_ in sorted(row.graders.items())))
+
+
+def short_digest(text: str) -> str:
+    """Return the first 16 digits of a digest: enough to see a change, short enough to review."""
+    return digest(text)[:16]
+
+
+def read_acceptances(path: Path) -> list[Acceptance]:
+    """Return the entries of a file of accepted verdicts, in order; none where there is no file.
+
+    Raises:
+        FairnessError: In one line, with file and line, for anything odd: an entry counts as written or not at all.
+    """
+    try:
+        text = read_toml_text(path)
+    except FileNotFoundError:
+        return []
+    return parse_acceptances(text, path.name)
+
+
+def parse_acceptances(text: str, name: str = FILE) -> list[Acceptance]:
+    """Return the entries of the text of such a file; ``name`` is what errors call it."""
+    acceptances = [_acceptance(table) for table in parse_tables(text, name, TABLE, _WAY_OUT)]
+    seen: dict[tuple[str, str], Acceptance] = {}
+    for acceptance in acceptances:
+        key_ = acceptance.threshold, acceptance.model
+        if key_ in seen:
+            raise FairnessError(
+                f"{acceptance.where}: {acceptance.threshold!r} on {acceptance.model!r} is accepted at "
+                f"{seen[key_].where} too: keep one entry"
+            )
+        seen[key_] = acceptance
+    return acceptances
+
+
+def entry_lines(text: str, index: int) -> tuple[int, int]:
+    """Return the lines of an entry, from 0: its first, and the one behind its last value.
+
+    Comments and empty lines before the next entry are left to that.
+    """
+    line, block = table_blocks(text, TABLE)[index]
+    kept = block.splitlines()
+    while kept and (not kept[-1].strip() or kept[-1].lstrip().startswith("#")):
+        kept.pop()
+    return line - 1, line - 1 + len(kept)
+
+
+def _acceptance(table: TomlTable) -> Acceptance:
+    table.check_fields(FIELDS, way_out=_WAY_OUT)
+    verdict = table.field("verdict", line_of_text)
+    if verdict not in ACCEPTABLE:
+        raise table.error("verdict", f"verdict is {verdict!r}: only {' or '.join(ACCEPTABLE)} can be accepted")
+    on, until = table.field("on", _day), table.field("until", _day)
+    if problem := until_problem(on, until):
+        raise table.error("until", problem)
+    names = ("threshold", "title", "model", "probe", "items", "graders", "run")
+    return Acceptance(
+        **{name: table.field(name, line_of_text) for name in names},
+        verdict=verdict,
+        estimates=table.field("estimates", _estimates),
+        on=on,
+        until=until,
+        by=table.field("by", written_text),
+        reason=table.field("reason", written_text),
+        where=table.where,
+    )
+
+
+def until_problem(on: date, until: date) -> str:
+    """Return why a verdict cannot be accepted from one day to another; empty where it can."""
+    if until < on:
+        return f"until is {until}: it must not lie before the decision of {on}"
+    if until > on + LONGEST:
+        return f"until is {until}: it must lie at most a year after the decision of {on}"
+    return ""
+
+
+def _day(value: object) -> date:
+    if type(value) is not date:  # a time of a day is one too
+        raise ValueError("write a date without quotes, as in 2026-12-31")
+    return value
+
+
+def _estimates(value: object) -> tuple[FailingEstimate, ...]:
+    if not isinstance(value, list) or not value:
+        raise ValueError("write a list of tables {metric, slice, verdict, estimate, interval, bounds}")
+    estimates = tuple(map(_estimate, value))
+    names = [(part.metric, sorted(part.slice.items())) for part in estimates]
+    if any(name in names[:index] for index, name in enumerate(names)):
+        raise ValueError("one estimate is there twice")
+    return estimates
+
+
+def _estimate(value: object) -> FailingEstimate:
+    if not isinstance(value, dict) or set(value) != set(ESTIMATE_FIELDS):
+        raise ValueError(f"each estimate has exactly {', '.join(ESTIMATE_FIELDS)}")
+    if value["verdict"] not in ACCEPTABLE:
+        raise ValueError(f"the verdict of an estimate is {' or '.join(ACCEPTABLE)}")
+    if not isinstance(value["slice"], dict) or not all(isinstance(text, str) for text in value["slice"].values()):
+        raise ValueError("the slice of an estimate is a table of texts")
+    low, high = _interval(value["interval"])
+    estimate = _number(value["estimate"])
+    if not low <= estimate <= high:
+        raise ValueError("an estimate lies in its interval")
+    return FailingEstimate(
+        metric=line_of_text(value["metric"]),
+        slice=value["slice"],
+        verdict=value["verdict"],
+        estimate=estimate,
+        low=low,
+        high=high,
+        bounds=_bounds(value["bounds"]),
+    )
+
+
+def _interval(value: object) -> tuple[float, float]:
+    if not isinstance(value, list) or len(value) != 2:
+        raise ValueError("an interval is [LOW, HIGH], two numbers")
+    low, high = map(_number, value)
+    return low, high
+
+
+def _bounds(value: object) -> Bounds:
+    if not isinstance(value, list) or len(value) != 2 or not all(map(_is_number, value)):
+        raise ValueError("bounds are [LOW, HIGH], -inf or inf where there is none")
+    low, high = map(float, value)
+    if math.isnan(low) or math.isnan(high) or low > high or (low == -math.inf and high == math.inf):
+        raise ValueError("bounds are [LOW, HIGH], the first at most the second")
+    return (None if low == -math.inf else low), (None if high == math.inf else high)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _number(value: object) -> float:
+    if not _is_number(value) or not math.isfinite(value):  # type: ignore[arg-type]
+        raise ValueError("estimates and intervals are finite numbers")
+    return float(value)  # type: ignore[arg-type]
+
+
+def acceptance_of(row: ThresholdResult, *, run: str, by: str, reason: str, on: date, until: date) -> Acceptance:
+    """Return the entry that accepts the verdict of a threshold.
+
+    Args:
+        row: The threshold, of a results file or the store.
+        run: The id of its run.
+        by: The owner of the decision.
+        reason: Why the verdict is accepted.
+        on: The day of the decision.
+        until: The last day on which it holds, at most a year later.
+
+    Raises:
+        FairnessError: The verdict cannot be accepted, or a text or a date is malformed; in one line.
+    """
+    name = f"{row.threshold!r} on {row.model or 'no model'}"
+    if row.verdict not in ACCEPTABLE:
+        raise FairnessError(f"{name} is {row.verdict}: only {' or '.join(ACCEPTABLE)} verdicts can be accepted")
+    if not row.items_digest:
+        raise FairnessError(f"{name} is of an older version, which recorded no digest of its items: run it again")
+    if problem := measurement_problem(row):
+        raise FairnessError(f"{name} cannot be accepted: {problem}")
+    for part in row.failing:
+        open_end = (part.bounds[0] is not None and part.low is None) or (
+            part.bounds[1] is not None and part.high is None
+        )
+        if open_end or part.low is None or part.high is None:
+            raise FairnessError(f"{name}: the interval of {part.metric} has no end: measure more items first")
+    if problem := until_problem(on, until):
+        raise FairnessError(problem)
+    texts = {}
+    for key_, text in (("by", by), ("reason", reason)):
+        try:
+            texts[key_] = written_text(text)
+        except ValueError as error:
+            raise FairnessError(f"{key_} is {shown_value(text)}: {error}") from None
+    return Acceptance(
+        threshold=row.id,
+        title=row.threshold,
+        model=row.model,
+        probe=row.probe,
+        verdict=row.verdict,
+        estimates=row.failing,
+        items=row.items_digest,
+        graders=graders_digest(row),
+        on=on,
+        until=until,
+        run=run,
+        **texts,
+    )

@@ -1,0 +1,74 @@
+"""Estimates that a threshold compares together: one per group, or per pair of groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from pytest_fairness.core.decisions import Decision
+from pytest_fairness.core.estimates import ComparableNumber, Estimate, Mark
+from pytest_fairness.core.formatting import checked_title
+
+
+class EstimateFamily(ComparableNumber):
+    """Estimates that must all hold: one per group, or per pair of groups.
+
+    ``family >= 0.8`` holds where every member's interval lies at or above 0.8, and fails
+    where a member's simultaneous interval lies below. Iterating gives the members' names;
+    ``family["female/male"]`` is an ordinary `Estimate`.
+    """
+
+    __slots__ = ("_members",)
+
+    def __init__(self, members: Mapping[str, Estimate]) -> None:
+        if not members:
+            raise ValueError("a family needs at least one estimate")
+        self._members = dict(members)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._members)
+
+    def __len__(self) -> int:
+        return len(self._members)
+
+    def __getitem__(self, name: str) -> Estimate:
+        return self._members[name]
+
+    def items(self) -> Iterator[tuple[str, Estimate]]:
+        yield from self._members.items()
+
+    def titled(self, title: str) -> EstimateFamily:
+        """Return the same family with a title; that of a member ends with the groups that it compares.
+
+        >>> members = {"old/young": Estimate("ratio", "ratio of hired", value=0.9, low=0.8, high=1.0)}
+        >>> EstimateFamily(members).titled("offers made")["old/young"].title
+        'offers made, old/young'
+
+        Arguments and errors as for an estimate.
+        """
+        shown = checked_title(title)
+        return EstimateFamily(
+            {
+                name: replace(member, title=f"{shown}, {name}{member.title_note}")
+                for name, member in self._members.items()
+            }
+        )
+
+    @property
+    def mark(self) -> Mark:
+        """The worst of its members' marks."""
+        return Mark(*self._members.values())
+
+    def deciding(self, op: str, bound: float) -> Estimate:
+        """Return the member that decides: a broken one first, then the unmeasured."""
+        upwards = op in (">", ">=")
+        ranks = {Decision.FALSE: 0, Decision.INVALID: 1, Decision.UNDECIDED: 2, Decision.TRUE: 3}
+
+        def rank(estimate: Estimate) -> tuple[int, float]:
+            end = estimate.low if upwards else -estimate.high
+            return ranks[estimate.decision(op, bound)], end
+
+        return min(self._members.values(), key=rank)
+
+    def __repr__(self) -> str:
+        return "\n".join(map(repr, self._members.values()))

@@ -1,0 +1,178 @@
+"""The evidence map: clauses of laws and standards, and rules for the thresholds that bear on each of them.
+
+The map of this package is ``evidence.toml`` beside this module. A file of the project adds clauses to it, and an entry
+with the framework and the clause of another takes its place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.evidence_results import EvidenceResult, EvidenceThreshold
+from pytest_fairness.core.results import ThresholdResult
+from pytest_fairness.core.toml_tables import TomlTable, parse_tables, read_toml_text, written_text
+
+TABLE = "clause"
+FIELDS = ("framework", "clause", "subject", "relation", "source", "match")
+OPTIONAL_FIELDS = ("status",)
+RULE_FIELDS = ("suite", "probe", "threshold", "harm", "attribute")
+"""The properties of a threshold that a rule may name."""
+SHIPPED = Path(__file__).with_name("evidence.toml")
+_WAY_OUT = "docs/evidence.md has an example"
+_ADDRESS = re.compile(r"https?://[^\s\"'<>\\]+")
+
+Rule = Mapping[str, Sequence[str]]
+"""Patterns by property: a threshold matches where one pattern of every property does."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clause:
+    """One clause of the map."""
+
+    framework: str
+    clause: str
+    subject: str
+    relation: str
+    status: str = ""
+    source: str
+    rules: Sequence[Rule]
+    where: str
+
+    def matches(self, row: ThresholdResult) -> bool:
+        """Return whether a threshold bears on the clause: whether one of the rules holds."""
+        return any(rule_matches(rule, row) for rule in self.rules)
+
+
+def rule_matches(rule: Rule, row: ThresholdResult) -> bool:
+    """Return whether a threshold has, for every property of a rule, a value that one of its patterns matches.
+
+    Args:
+        rule: Patterns by property; ``*`` and ``?`` are wildcards, and case counts.
+        row: The threshold.
+
+    >>> row = ThresholdResult(id="test_a.py::test_alike[m]", suite="hiring", harm="allocation", attribute="gender")
+    >>> rule_matches({"suite": ["hir*"], "attribute": ["age", "gender"]}, row)
+    True
+    >>> rule_matches({"suite": ["hiring"], "attribute": ["age"]}, row)
+    False
+    """
+    return all(
+        any(fnmatchcase(value, pattern) for value in _values(row, name) for pattern in patterns)
+        for name, patterns in rule.items()
+    )
+
+
+def _values(row: ThresholdResult, name: str) -> tuple[str, ...]:
+    """Return the texts of a threshold that the patterns of a property are tried on."""
+    if name == "probe":
+        probe = row.probe.partition("@")[0]
+        return row.probe, probe.rpartition("::")[2]
+    if name == "threshold":
+        test = row.id.partition("[")[0]
+        return row.threshold, test, test.rpartition("::")[2]
+    if name == "attribute":
+        return (row.attribute,) if row.attribute else ()
+    return (row.suite if name == "suite" else row.harm,)
+
+
+def read_clauses(path: Path | None = None) -> list[Clause]:
+    """Return the clauses of this package, then those of a file of the project.
+
+    Args:
+        path: The file of the project.
+
+    Raises:
+        FairnessError: In one line, with file and line, for anything odd in the file.
+    """
+    clauses = parse_clauses(SHIPPED.read_text(encoding="utf-8"), "pytest-fairness")
+    if path is None:
+        return clauses
+    try:
+        own = parse_clauses(read_toml_text(path), path.name)
+    except FileNotFoundError:
+        raise FairnessError(f"--fairness-evidence names {path}: there is no such file; {_WAY_OUT}") from None
+    replaced = {(entry.framework, entry.clause) for entry in own}
+    return [entry for entry in clauses if (entry.framework, entry.clause) not in replaced] + own
+
+
+def parse_clauses(text: str, name: str) -> list[Clause]:
+    """Return the clauses of the text of a map; ``name`` is what errors call it."""
+    seen: dict[tuple[str, str], Clause] = {}
+    for table in parse_tables(text, name, TABLE, _WAY_OUT):
+        entry = _clause(table)
+        key = entry.framework, entry.clause
+        if key in seen:
+            raise FairnessError(f"{entry.where}: {' '.join(key)!r} is at {seen[key].where} too: keep one entry")
+        seen[key] = entry
+    return list(seen.values())
+
+
+def _clause(table: TomlTable) -> Clause:
+    table.check_fields(FIELDS, OPTIONAL_FIELDS, _WAY_OUT)
+    names = ("framework", "clause", "subject", "relation")
+    return Clause(
+        **{name: table.field(name, written_text) for name in names},
+        status=table.field("status", written_text) if "status" in table.content else "",
+        source=table.field("source", _address),
+        rules=table.field("match", _rules),
+        where=table.where,
+    )
+
+
+def _address(value: object) -> str:
+    text = written_text(value)
+    if not _ADDRESS.fullmatch(text):
+        raise ValueError("write an address that begins with https://")
+    return text
+
+
+def _rules(value: object) -> tuple[Rule, ...]:
+    if not isinstance(value, list) or not all(isinstance(rule, dict) for rule in value):
+        raise ValueError('write a list of rules, as in [{suite = ["hiring"], attribute = ["gender"]}]')
+    return tuple(map(_rule, value))
+
+
+def _rule(rule: Mapping[str, object]) -> Rule:
+    if not rule:
+        raise ValueError(f"a rule is empty: name at least one of {', '.join(RULE_FIELDS)}")
+    patterns = {}
+    for name, value in rule.items():
+        if name not in RULE_FIELDS:
+            raise ValueError(f"a rule has no {name!r}; {did_you_mean(name, RULE_FIELDS)}")
+        if not isinstance(value, list) or not value or not all(isinstance(text, str) and text for text in value):
+            raise ValueError(f'write a list of texts after {name}, such as ["*"]')
+        patterns[name] = tuple(value)
+    return patterns
+
+
+def evidence_of(clauses: Iterable[Clause], rows: Sequence[ThresholdResult]) -> list[EvidenceResult]:
+    """Return the clauses on which thresholds of a run bear, each with those thresholds and their verdicts.
+
+    Every verdict stands as it is: an unfair, invalid or missing one is listed like a fair one.
+    """
+    results = []
+    for entry in clauses:
+        thresholds = [
+            EvidenceThreshold(id=row.id, title=row.threshold, model=row.model, verdict=row.verdict)
+            for row in rows
+            if entry.matches(row)
+        ]
+        if thresholds:
+            results.append(
+                EvidenceResult(
+                    framework=entry.framework,
+                    clause=entry.clause,
+                    subject=entry.subject,
+                    relation=entry.relation,
+                    status=entry.status,
+                    source=entry.source,
+                    where=entry.where,
+                    thresholds=thresholds,
+                )
+            )
+    return results

@@ -1,0 +1,44 @@
+"""The evidence map in the results file: clauses of laws and standards, and the thresholds that bear on each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pytest_fairness.core.serialization import JsonRecord
+
+DISCLAIMER = (
+    "This table lists verdicts that may serve as evidence for a clause. It is never a claim of compliance, "
+    "and no legal advice. Whether a clause applies, and is met, is for your own counsel to decide."
+)
+"""The sentence that stands with every table of evidence."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvidenceThreshold(JsonRecord):
+    """A threshold on one model that bears on a clause."""
+
+    id: str
+    title: str
+    model: str = ""
+    verdict: str
+    """The verdict of this run, ``unfair``, ``invalid`` and ``not judged`` too."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvidenceResult(JsonRecord):
+    """A clause, and the thresholds of a run that bear on it."""
+
+    framework: str
+    clause: str
+    subject: str
+    """The requirement of the clause, in short."""
+    relation: str
+    """The contribution of a verdict to it, and its limits."""
+    status: str = ""
+    """Its dates and changes, as far as they are known."""
+    source: str
+    """The address of its text."""
+    where: str
+    """The file and the line of the entry."""
+    thresholds: Sequence[EvidenceThreshold] = ()

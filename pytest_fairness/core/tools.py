@@ -1,0 +1,227 @@
+"""Tools that a model is offered, and its calls of them.
+
+A prompt carries its tools as its first message, with the role `TOOLS`. So they are part of an attempt's key, and no
+answer without tools stands for one with them. Calls of earlier turns, and their results, are messages too.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pytest_fairness.core.errors import FairnessError, PermanentError
+
+TOOLS = "tools"
+"""The role of the message that holds the tools of a prompt, as a JSON list."""
+TOOL_CALLS = "tool_calls"
+"""The role of a message that holds the calls of a turn, as a JSON list; it follows the text of that turn."""
+TOOL = "tool"
+"""The role of a message that holds the result of a call; results follow their calls, in the same order."""
+MOST_TOOLS = 128
+"""The most tools of a prompt: as many as OpenAI's API takes."""
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_NO_PARAMETERS: Mapping[str, Any] = {"type": "object", "properties": {}}
+_EXAMPLE = 'write Tool("grant", "Grants the request.", {"type": "object", "properties": {}})'
+
+
+class NoToolsError(PermanentError):
+    """A model cannot be offered tools; it may well answer without."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A function that a model may call.
+
+    Args:
+        name: 1 to 64 letters, digits, underscores and hyphens, as OpenAI and Anthropic take them.
+        description: What it does, for the model.
+        parameters: The JSON Schema of its arguments, of the type "object". Default: it takes none.
+
+    Raises:
+        FairnessError: An argument is not of this form.
+
+    >>> Tool("grant", "Grants the request.").to_json()["parameters"]
+    {'type': 'object', 'properties': {}}
+    >>> Tool.from_json({"type": "function", "function": {"name": "grant", "description": "Grants it."}}).name
+    'grant'
+    """
+
+    name: str
+    description: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=lambda: _NO_PARAMETERS)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
+            raise FairnessError(
+                f"a tool is called {self.name!r:.80}: its name must have 1 to 64 letters, digits, _ and - only"
+            )
+        if not isinstance(self.description, str):
+            raise FairnessError(f"the description of the tool {self.name!r} is {self.description!r:.60}: write a text")
+        if not isinstance(self.parameters, Mapping) or self.parameters.get("type", "object") != "object":
+            raise FairnessError(
+                f"the parameters of the tool {self.name!r} are {self.parameters!r:.80}: write a JSON Schema of the "
+                'type "object"'
+            )
+        if not isinstance(self.parameters.get("properties", {}), Mapping):
+            raise FairnessError(f"the properties of the tool {self.name!r} are no mapping: name -> JSON Schema")
+        try:
+            json.dumps(self.parameters, allow_nan=False)
+        except (TypeError, ValueError, RecursionError):
+            raise FairnessError(f"the parameters of the tool {self.name!r} hold what is no JSON") from None
+        object.__setattr__(self, "parameters", {"type": "object", "properties": {}, **self.parameters})
+
+    def to_json(self) -> dict[str, Any]:
+        """Return name, description and parameters."""
+        return {"name": self.name, "description": self.description, "parameters": dict(self.parameters)}
+
+    @classmethod
+    def from_json(cls, content: object) -> Tool:
+        """Return the tool of a mapping: this form, or that of OpenAI or Anthropic.
+
+        Args:
+            content: ``name``, ``description`` and ``parameters`` (or ``input_schema``); or ``type`` "function" with
+                these under ``function``, or beside it.
+
+        Raises:
+            FairnessError: It is no such mapping.
+        """
+        if not isinstance(content, Mapping):
+            raise FairnessError(f"a tool is {content!r:.80}: {_EXAMPLE}")
+        given = dict(content)
+        if given.pop("type", "function") != "function":
+            raise FairnessError(f"a tool has the type {content['type']!r:.40}: only functions can be offered")
+        if isinstance(given.get("function"), Mapping):
+            given = {**given.pop("function"), **given}
+        if "input_schema" in given:
+            given["parameters"] = given.pop("input_schema")
+        if unknown := sorted(map(str, given.keys() - {"name", "description", "parameters", "strict"})):
+            raise FairnessError(f"a tool has the field {unknown[0]!r}: it has name, description and parameters")
+        if "name" not in given:
+            raise FairnessError(f"a tool has no name: {_EXAMPLE}")
+        parameters = given.get("parameters")
+        return cls(given["name"], given.get("description") or "", _NO_PARAMETERS if parameters is None else parameters)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A model's call of a tool.
+
+    Args:
+        name: The name that the model gave, also where no such tool was offered.
+        arguments: The arguments by name; or the model's text, where that is no JSON object.
+
+    >>> ToolCall.read("refund", '{"amount": 20}')
+    ToolCall(name='refund', arguments={'amount': 20})
+    >>> ToolCall.read("refund", '{"amount": 20').arguments
+    '{"amount": 20'
+    >>> str(ToolCall("refund", {"amount": 20, "reason": "late"}))
+    'refund(amount=20, reason="late")'
+    """
+
+    name: str
+    arguments: Mapping[str, Any] | str = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        if isinstance(self.arguments, str):
+            return f"{self.name}({self.arguments})"
+        given = (f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in self.arguments.items())
+        return f"{self.name}({', '.join(given)})"
+
+    @classmethod
+    def read(cls, name: object, arguments: object) -> ToolCall:
+        """Return the call that a reply holds; arguments that are no JSON object are kept as text.
+
+        Args:
+            name: The name of the tool.
+            arguments: A mapping, its JSON, or whatever the model wrote.
+        """
+        called = name if isinstance(name, str) else json.dumps(name, default=str)
+        if arguments is None or (isinstance(arguments, str) and not arguments.strip()):
+            return cls(called)
+        content = _parsed(arguments) if isinstance(arguments, str) else _plain(arguments)
+        if isinstance(content, dict):
+            return cls(called, content)
+        return cls(called, arguments if isinstance(arguments, str) else json.dumps(arguments, default=str))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return name and arguments."""
+        given = self.arguments if isinstance(self.arguments, str) else dict(self.arguments)
+        return {"name": self.name, "arguments": given}
+
+    @property
+    def arguments_text(self) -> str:
+        """The arguments as JSON, or the model's text that is none."""
+        return self.arguments if isinstance(self.arguments, str) else json.dumps(self.arguments, ensure_ascii=False)
+
+
+def read_tools(given: object) -> tuple[Tool, ...]:
+    """Return tools from a list of `Tool` objects and mappings.
+
+    Raises:
+        FairnessError: One is none, or two have one name.
+    """
+    if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
+        raise FairnessError(f"tools are {given!r:.80}: write a list; {_EXAMPLE}")
+    tools = tuple(tool if isinstance(tool, Tool) else Tool.from_json(tool) for tool in given)
+    if not tools:
+        raise FairnessError("tools are an empty list: name at least one, or leave it out")
+    if len(tools) > MOST_TOOLS:
+        raise FairnessError(f"{len(tools):,} tools are given: at most {MOST_TOOLS} can be offered")
+    names = [tool.name for tool in tools]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise FairnessError(f"two tools are called {twice!r}: give each a name of its own")
+    return tools
+
+
+def tools_message(tools: Sequence[Tool]) -> dict[str, str]:
+    """Return the message that carries tools; equal tools give the same text."""
+    content = json.dumps([tool.to_json() for tool in tools], ensure_ascii=False)
+    return {"role": TOOLS, "content": content}
+
+
+def calls_message(calls: Iterable[ToolCall]) -> dict[str, str]:
+    """Return the message that carries the calls of a turn."""
+    return {"role": TOOL_CALLS, "content": json.dumps([call.to_json() for call in calls], ensure_ascii=False)}
+
+
+def calls_from_json(content: object) -> tuple[ToolCall, ...]:
+    """Return calls from a list of mappings with ``name`` and ``arguments``.
+
+    Raises:
+        FairnessError: It is no such list.
+    """
+    if not isinstance(content, list | tuple):
+        raise FairnessError(f"actions are {content!r:.80}: write a list of calls, with name and arguments")
+    calls = []
+    for entry in content:
+        if not isinstance(entry, Mapping) or not isinstance(entry.get("name"), str):
+            raise FairnessError(f"an action is {entry!r:.80}: write its name and arguments")
+        if unknown := sorted(map(str, entry.keys() - {"name", "arguments"})):
+            raise FairnessError(f"an action has the field {unknown[0]!r}: it has name and arguments")
+        calls.append(ToolCall.read(entry["name"], entry.get("arguments")))
+    return tuple(calls)
+
+
+def _parsed(text: str) -> object:
+    """Return what a JSON text holds; None where it is none, NaN included."""
+    try:
+        return json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _refuse_constant(name: str) -> object:
+    raise ValueError(name)
+
+
+def _plain(arguments: object) -> object:
+    """Return a mapping as JSON has it, as a copy; None for what is none."""
+    if not isinstance(arguments, Mapping):
+        return None
+    try:
+        return json.loads(json.dumps(dict(arguments), allow_nan=False))
+    except (TypeError, ValueError, RecursionError):
+        return None

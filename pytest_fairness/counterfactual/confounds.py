@@ -1,0 +1,470 @@
+"""Confounds in the design of a probe: what goes along with a group, or with an answer, and is not meant to."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import combinations, pairwise, permutations
+from typing import Any, TypeVar
+
+from pytest_fairness.core.choices import AnswerOptions
+from pytest_fairness.core.items import ProbeItem, Prompt
+
+LEAST_SHARE = 0.05
+"""The smallest shift of a share that is reported: of an order or a first mention from one half, say."""
+LEAST_LONGER = 0.1
+"""The same of which of two options has the longer text; half counts for equal lengths."""
+UNKNOWN = "unknown"
+"""The value of an option that says that it cannot be told: its length is its own."""
+LEAST_LEVEL = 0.1
+"""The same of an attribute between groups."""
+LEAST_NEIGHBOR = 0.2
+"""The same of an option's next one, where each other should follow equally often."""
+LEAST_SHIFT = 0.3
+"""The smallest difference of a number's mean between groups, in standard deviations."""
+LEAST_LENGTH = 0.1
+"""The smallest difference of groups' mean prompt lengths, as a share of the mean length."""
+LEAST_PAIRED_LENGTH = 0.25
+"""The same where items hold prompts about several groups: the words for a group differ in length themselves."""
+STANDARD_ERRORS = 3.5
+"""The smallest number of standard errors of any of these: what was drawn at random mostly stays below."""
+FEWEST_ITEMS = 5
+MOST_ITEMS = 200
+"""Items that are looked at, evenly spaced, of a probe that has more."""
+MOST_LEVELS = 12
+_STRATUM_LEVELS = 4
+_Key = TypeVar("_Key")
+_ARTICLE = re.compile(r"^(?:the|an?)\s+", re.IGNORECASE)
+_ORDER = "a model that takes whichever comes first would seem to prefer it"
+
+
+@dataclass(frozen=True, slots=True)
+class Confound:
+    """One confound of a probe's items.
+
+    Attributes:
+        kind: "order", "position", "neighbor", "length", "mention", "label" or "attribute".
+        text: What goes along with what, and the way out, in one line.
+    """
+
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """One prompt, as the checks use it."""
+
+    item: int
+    prompt: Prompt
+    attributes: Mapping[str, Any]
+    """Metadata of the item and of the prompt."""
+    order: tuple[str, ...]
+    """Values of its options, as shown; empty without options."""
+    mentioned: tuple[str, ...]
+    """Values whose texts the prompt mentions before it shows its options, in the order of their first mention."""
+
+
+def find_confounds(items: Iterable[ProbeItem]) -> list[Confound]:
+    """Return what in the design of a probe's items could pass for bias.
+
+    Checked are shares over prompts, with standard errors by item: what was drawn at random is not reported.
+
+    - *order*: of two options that are compared with each other, one stands before the other more often.
+    - *position*: an option stands in one place more often than in others; or first more often for one group.
+    - *neighbor*: an option is mostly followed by the same other one, so that what is read before it carries over.
+    - *length*: of two options the text of one is mostly longer.
+    - *mention*: of two people in a text one is mentioned first more often.
+    - *label*: the right answer (``metadata["label"]``) is mentioned first, or shown in one place, more often; also
+      within the values of one attribute, such as the polarity of a question.
+    - *attribute*: metadata of the prompts, or their length, differ between groups.
+
+    Options of an item whose prompts are about several groups are compared between groups, not with each other:
+    there the first five are no confounds.
+
+    Args:
+        items: All items of one probe, in any order; of more than 200 an evenly spaced part is checked.
+
+    Returns:
+        The confounds, those of one kind together.
+
+    >>> from pytest_fairness import AnswerOptions
+    >>> def item(number):
+    ...     options = AnswerOptions({"cook": "The cook", "maid": "The maid"})
+    ...     prompt = Prompt(f"Who wrote letter {number}?\\n{options}", metadata={"options": options})
+    ...     return ProbeItem(str(number), [prompt])
+    >>> [confound.kind for confound in find_confounds(item(number) for number in range(8))]
+    ['order']
+    """
+    rows = _rows(list(items))
+    if len({row.item for row in rows}) < FEWEST_ITEMS:
+        return []
+    confounds = [*_between_options(rows), *_labels(rows), *_between_groups(rows)]
+    return list(dict.fromkeys(confounds))
+
+
+def _rows(items: Sequence[ProbeItem]) -> list[_Row]:
+    step = max(1, math.ceil(len(items) / MOST_ITEMS))
+    rows = []
+    for number, item in enumerate(items[::step]):
+        for prompt in item.prompts:
+            options = prompt.metadata.get("options")
+            shown = options if isinstance(options, AnswerOptions) else None
+            rows.append(
+                _Row(
+                    number,
+                    prompt,
+                    {**item.metadata, **prompt.metadata},
+                    shown.values if shown else (),
+                    # In a format of sentences the options stand in the text as well.
+                    _mentions(prompt.text, shown) if shown and str(shown) in prompt.text else (),
+                )
+            )
+    return rows
+
+
+def _mentions(text: str, options: AnswerOptions) -> tuple[str, ...]:
+    above = text.partition(str(options))[0].casefold()
+    starts = {
+        value: match.start()
+        for value, name in options.texts.items()
+        if (match := re.search(rf"(?<!\w){re.escape(_ARTICLE.sub('', name).casefold())}(?!\w)", above))
+    }
+    return tuple(sorted(starts, key=lambda value: starts[value]))
+
+
+# Shares ---------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Mean:
+    value: float
+    error: float
+    """Standard error by item."""
+    items: int
+
+    def is_off(self, expected: float, least: float) -> bool:
+        """Return whether the mean is off by at least so much, and by more than chance."""
+        off = abs(self.value - expected)
+        return self.items >= FEWEST_ITEMS and off >= least - 1e-9 and off > STANDARD_ERRORS * self.error
+
+
+def _mean(values: Iterable[tuple[int, float]]) -> _Mean:
+    """Return a mean over prompts, given with the numbers of their items."""
+    totals: dict[int, list[float]] = {}
+    for item, value in values:
+        total = totals.setdefault(item, [0.0, 0.0])
+        total[0] += value
+        total[1] += 1
+    count = sum(number for _, number in totals.values())
+    if not count:
+        return _Mean(math.nan, math.inf, 0)
+    mean = sum(total for total, _ in totals.values()) / count
+    squares = sum((total - mean * number) ** 2 for total, number in totals.values())
+    clusters = len(totals)
+    error = math.sqrt(squares * clusters / max(clusters - 1, 1)) / count
+    return _Mean(mean, error, clusters)
+
+
+# Options that are compared with each other ----------------------------------------------------------------------------
+
+
+def _between_options(rows: Sequence[_Row]) -> Iterator[Confound]:
+    for together in _by(rows, lambda row: tuple(sorted(row.order))).values():
+        values = tuple(dict.fromkeys(value for row in together for value in row.order))
+        if len(values) < 2 or _is_paired(together):
+            continue
+        count = len(together[0].order)
+        yield from _precedence(
+            "order",
+            [(row.item, row.order) for row in together],
+            "option {} stands before {} in {} of prompts",
+            f"show all orders, as options.balanced({2 * count}) gives them",
+        )
+        yield from _precedence(
+            "mention",
+            [(row.item, row.mentioned) for row in together],
+            "{} is mentioned before {} in {} of texts",
+            "exchange the two in half of the texts",
+        )
+        yield from _lengths(together)
+        if len(values) > 2:
+            yield from _places(together, values)
+        if len(values) > 3:
+            yield from _neighbors(together, values)
+
+
+def _precedence(
+    kind: str, orders: Sequence[tuple[int, tuple[str, ...]]], what: str, way_out: str
+) -> Iterator[Confound]:
+    """Yield the pair of values of which one comes first most often, of all that are off one half.
+
+    Args:
+        kind: The kind of confound.
+        orders: Values in order, each with the number of its item.
+        what: The finding, with places for both values and the share.
+        way_out: What to do.
+    """
+    values = dict.fromkeys(value for _, order in orders for value in order)
+    shares = {}
+    for first, second in combinations(values, 2):
+        both = [(item, order) for item, order in orders if first in order and second in order]
+        shares[first, second] = _mean((item, order.index(first) < order.index(second)) for item, order in both)
+    yield from _of_pairs(kind, shares, LEAST_SHARE, what, f"{_ORDER}; {way_out}")
+
+
+def _of_pairs(
+    kind: str, shares: Mapping[tuple[str, str], _Mean], least: float, what: str, remark: str
+) -> Iterator[Confound]:
+    """Yield the pair of values whose share is furthest off one half, of all that are off."""
+    off = [_larger(*pair, share.value) for pair, share in shares.items() if share.is_off(0.5, least)]
+    if off:
+        one, other, most = max(off, key=lambda share: share[2])
+        more = len(off) - 1
+        others = f" (and {more} more pair{'s' if more > 1 else ''})" if more else ""
+        yield Confound(kind, f"{what.format(repr(one), repr(other), f'{most:.0%}')}{others}: {remark}")
+
+
+def _lengths(rows: Sequence[_Row]) -> Iterator[Confound]:
+    """Yield the pair of options of which one is longest more often than the other is."""
+    shares = {}
+    for pair in combinations(sorted(set(rows[0].order) - {UNKNOWN}), 2):
+        lengths = [(row.item, [len(row.prompt.metadata["options"].texts[of]) for of in pair]) for row in rows]
+        shares[pair] = _mean((item, (one > other) + (one == other) / 2) for item, (one, other) in lengths)
+    yield from _of_pairs(
+        "length",
+        shares,
+        LEAST_LONGER,
+        "option {} is longer than {} in {} of prompts",
+        "a model that takes the longer text would seem to prefer it; give both texts of the same lengths",
+    )
+
+
+def _larger(first: str, second: str, share: float) -> tuple[str, str, float]:
+    return (first, second, share) if share > 0.5 else (second, first, 1 - share)
+
+
+def _places(rows: Sequence[_Row], values: Sequence[str]) -> Iterator[Confound]:
+    count = len(values)
+    for value in values:
+        for index in range(count):
+            here = _mean((row.item, row.order.index(value) == index) for row in rows)
+            if here.value > 1 / count and here.is_off(1 / count, LEAST_SHARE):
+                yield Confound(
+                    "position",
+                    f"option {value!r} stands in place {index + 1} in {here.value:.0%} of prompts, not "
+                    f"{1 / count:.0%}: a model with a habit of places would seem to prefer or avoid it; "
+                    f"show all orders, as options.balanced({2 * count}) gives them",
+                )
+
+
+def _neighbors(rows: Sequence[_Row], values: Sequence[str]) -> Iterator[Confound]:
+    expected = 1 / (len(values) - 1)
+    for value, following in permutations(values, 2):
+        next_ones = ((row.item, after) for row in rows for before, after in pairwise(row.order) if before == value)
+        share = _mean((item, after == following) for item, after in next_ones)
+        if share.value > expected and share.is_off(expected, LEAST_NEIGHBOR):
+            yield Confound(
+                "neighbor",
+                f"option {following!r} follows {value!r} in {share.value:.0%} of prompts, not {expected:.0%}: what is "
+                "read before carries over; vary the neighbors, as "
+                f"options.shuffled(item).balanced({2 * len(values)}) does",
+            )
+            return  # one cycle makes all of them
+
+
+def _is_paired(rows: Sequence[_Row]) -> bool:
+    """Return whether most items hold prompts about several groups, which are then compared within the item."""
+    paired = [
+        any(len({row.prompt.groups.get(name) for row in of_item}) > 1 for name in of_item[0].prompt.groups)
+        for of_item in _by(rows, lambda row: row.item).values()
+    ]
+    return 2 * sum(paired) > len(paired)
+
+
+# The right answer -----------------------------------------------------------------------------------------------------
+
+
+def _labels(rows: Sequence[_Row]) -> Iterator[Confound]:
+    labeled = [row for row in rows if row.attributes.get("label") in row.order]
+    for where, part in _strata(labeled):
+        people = [row for row in part if len(row.mentioned) == 2 and row.attributes["label"] in row.mentioned]
+        first = _mean((row.item, row.attributes["label"] == row.mentioned[0]) for row in people)
+        if first.is_off(0.5, LEAST_LEVEL):
+            share, which = (first.value, "first") if first.value > 0.5 else (1 - first.value, "second")
+            yield Confound(
+                "label",
+                f"the right answer is whom the text mentions {which} in {share:.0%} of prompts{where}: a model that "
+                "only looks who comes first would seem to understand; exchange the people in half of them",
+            )
+        for count, alike in _by(part, lambda row: len(row.order)).items():
+            for index in range(count):
+                here = _mean((row.item, row.order.index(row.attributes["label"]) == index) for row in alike)
+                if here.value > 1 / count and here.is_off(1 / count, LEAST_LEVEL):
+                    yield Confound(
+                        "label",
+                        f"the right answer stands in place {index + 1} in {here.value:.0%} of prompts{where}, not "
+                        f"{1 / count:.0%}: a model with a habit of places would seem to understand, or not to; "
+                        "shuffle the options of each prompt",
+                    )
+
+
+def _strata(rows: Sequence[_Row]) -> Iterator[tuple[str, list[_Row]]]:
+    """Yield all prompts, then those with each value of an attribute that has few, each with its words."""
+    yield "", list(rows)
+    for name in _attributes(rows):
+        by_value = _by((row for row in rows if name in row.attributes), partial(_value, name))
+        if name != "label" and 1 < len(by_value) <= _STRATUM_LEVELS:
+            for value, part in by_value.items():
+                yield f" with {name} {value!r}", part
+
+
+# Groups ---------------------------------------------------------------------------------------------------------------
+
+
+def _between_groups(rows: Sequence[_Row]) -> Iterator[Confound]:
+    for by in sorted({name for row in rows for name in row.prompt.groups}):
+        of = [row for row in rows if by in row.prompt.groups]
+        groups = sorted({str(row.prompt.groups[by]) for row in of})
+        if not 1 < len(groups) <= MOST_LEVELS:
+            continue
+        shown = [row for row in of if row.order]
+        for value in sorted({value for row in shown for value in row.order}):
+            having = [row for row in shown if value in row.order]
+            yield from _level(having, by, groups, f"option {value!r} stands first", partial(_is_first, value))
+        for name in _attributes(of):
+            having = [row for row in of if name in row.attributes and name not in row.prompt.slots]
+            yield from _attribute(having, by, groups, name)
+        least = LEAST_PAIRED_LENGTH if _is_paired(of) else LEAST_LENGTH
+        yield from _number(
+            of, by, groups, "prompt length", lambda row: len(row.prompt.text), least, in_deviations=False
+        )
+
+
+def _attributes(rows: Sequence[_Row]) -> list[str]:
+    """Return the names of attributes whose values are texts, numbers or truths."""
+    values: dict[str, list[Any]] = defaultdict(list)
+    for row in rows:
+        for name, value in row.attributes.items():
+            values[name].append(value)
+    return sorted(name for name, of in values.items() if all(isinstance(value, str | int | float) for value in of))
+
+
+def _attribute(rows: Sequence[_Row], by: str, groups: Sequence[str], name: str) -> Iterator[Confound]:
+    held: dict[Any, set[str]] = defaultdict(set)
+    for row in rows:
+        held[row.attributes[name]].add(str(row.prompt.groups[by]))
+    is_number = all(isinstance(level, int | float) and not isinstance(level, bool) for level in held)
+    if is_number and len(held) > 2:
+        yield from _number(
+            rows, by, groups, f"`{name}`", lambda row: float(row.attributes[name]), LEAST_SHIFT, in_deviations=True
+        )
+        return
+    if not 1 < len(held) <= MOST_LEVELS or (not is_number and all(len(of) == 1 for of in held.values())):
+        return  # a text that only one group has is part of what says the group, such as its pronoun
+    for level in sorted(held, key=str):
+        yield from _level(rows, by, groups, f"`{name}` is {level!r}", partial(_has, name, level))
+
+
+def _level(
+    rows: Sequence[_Row], by: str, groups: Sequence[str], what: str, holds: Callable[[_Row], bool]
+) -> Iterator[Confound]:
+    """Yield a confound where something holds in more of one group's prompts than of the others'."""
+    shares = {
+        group: _mean((row.item, holds(row)) for row in rows if row.prompt.groups[by] == group) for group in groups
+    }
+    named = {group: share for group, share in shares.items() if share.items}
+    if len(named) < 2:
+        return
+    most = max(named, key=lambda group: named[group].value)
+    least = min(named, key=lambda group: named[group].value)
+    gap = _contrast(rows, by, most, least, lambda row: float(holds(row)))
+    if gap.is_off(0.0, LEAST_LEVEL):
+        kind = "position" if what.startswith("option") else "attribute"
+        yield Confound(
+            kind,
+            f"{what} in {named[most].value:.0%} of prompts about {by} {most!r} and {named[least].value:.0%} about "
+            f"{least!r}: a difference between these groups could be its doing; give every group the same ones",
+        )
+
+
+def _number(
+    rows: Sequence[_Row],
+    by: str,
+    groups: Sequence[str],
+    what: str,
+    number: Callable[[_Row], float],
+    least: float,
+    *,
+    in_deviations: bool,
+) -> Iterator[Confound]:
+    """Yield a confound where the mean of a number differs between two groups.
+
+    Args:
+        rows: Prompts that have the number.
+        by: The attribute of the groups.
+        groups: Its groups.
+        what: The number, in words.
+        number: The number of a prompt.
+        least: The smallest difference, over the number's standard deviation or its mean.
+        in_deviations: Whether it is over the standard deviation.
+    """
+    values = [number(row) for row in rows]
+    if not values:
+        return
+    mean = sum(values) / len(values)
+    deviation = math.sqrt(sum((value - mean) ** 2 for value in values) / len(values))
+    unit = deviation if in_deviations else abs(mean)
+    means = {
+        group: _mean((row.item, number(row)) for row in rows if row.prompt.groups[by] == group) for group in groups
+    }
+    named = {group: of.value for group, of in means.items() if of.items}
+    if not unit or len(named) < 2:
+        return
+    most, fewest = max(named, key=lambda group: named[group]), min(named, key=lambda group: named[group])
+    if _contrast(rows, by, most, fewest, number).is_off(0.0, least * unit):
+        yield Confound(
+            "attribute",
+            f"{what} is {named[most]:,.4g} on average in prompts about {by} {most!r} and {named[fewest]:,.4g} about "
+            f"{fewest!r}: a difference between these groups could be its doing; give every group the same ones",
+        )
+
+
+def _contrast(rows: Sequence[_Row], by: str, one: str, other: str, value: Callable[[_Row], float]) -> _Mean:
+    """Return the difference of two groups' means, with its standard error by item: what items share cancels."""
+    sums: dict[int, dict[str, list[float]]] = {}
+    counts = Counter(str(row.prompt.groups[by]) for row in rows)
+    for row in rows:
+        if (group := str(row.prompt.groups[by])) in (one, other):
+            sums.setdefault(row.item, {one: [], other: []})[group].append(value(row))
+    means = {group: sum(sum(of[group]) for of in sums.values()) / counts[group] for group in (one, other)}
+    influences = [
+        sum(v - means[one] for v in of[one]) / counts[one] - sum(v - means[other] for v in of[other]) / counts[other]
+        for of in sums.values()
+    ]
+    clusters = len(influences)
+    error = math.sqrt(sum(influence**2 for influence in influences) * clusters / max(clusters - 1, 1))
+    return _Mean(means[one] - means[other], error, clusters)
+
+
+def _value(name: str, row: _Row) -> str:
+    return str(row.attributes[name])
+
+
+def _has(name: str, level: object, row: _Row) -> bool:
+    return bool(row.attributes[name] == level)
+
+
+def _is_first(value: str, row: _Row) -> bool:
+    return row.order[0] == value
+
+
+def _by(rows: Iterable[_Row], key: Callable[[_Row], _Key]) -> dict[_Key, list[_Row]]:
+    parts: dict[_Key, list[_Row]] = {}
+    for row in rows:
+        parts.setdefault(key(row), []).append(row)
+    return parts

@@ -1,0 +1,62 @@
+"""Accepted verdicts of the project, applied to the thresholds of a run."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+from functools import cached_property
+
+from pytest_fairness.core.acceptance_results import AcceptanceResult
+from pytest_fairness.core.acceptances import FILE, Acceptance, read_acceptances
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.results import ThresholdResult
+from pytest_fairness.plugin.overrides import thresholds_in
+from pytest_fairness.plugin.settings import Settings
+from pytest_fairness.report.release import NOT_JUDGED
+
+REPORT_ACCEPTED = "pass"
+"""The value of ``--fairness-accepted`` by which a test whose verdict is accepted does not fail."""
+
+
+class Acceptances:
+    """The file of accepted verdicts in the folder of the ini file, read once by each process."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._folders = settings.folders
+        self._root = settings.root
+
+    @cached_property
+    def _entries(self) -> dict[tuple[str, str], Acceptance]:
+        """The entries by threshold and model."""
+        return {(entry.threshold, entry.model): entry for entry in read_acceptances(self._folders.home / FILE)}
+
+    def check(self) -> None:
+        """Check the file, before the first test runs.
+
+        Raises:
+            FairnessError: In one line, with file and line, for a malformed entry, and for one whose test is not in
+                its file.
+        """
+        for entry in self._entries.values():
+            file, _, name = entry.threshold.partition("[")[0].partition("::")
+            path = self._root / file
+            names = thresholds_in(path) if name and "::" not in name and path.is_file() else set()
+            if names and name not in names:
+                nearest = difflib.get_close_matches(name, sorted(names), n=1, cutoff=0.0)[0]
+                raise FairnessError(f"{entry.where}: {file} has no threshold {name!r}; the nearest is {nearest!r}")
+
+    def applied_to(self, row: ThresholdResult) -> AcceptanceResult | None:
+        """Return whether an entry covers the verdict of a threshold; None where there is no entry for it."""
+        entry = self._entries.get((row.id, row.model))
+        return None if entry is None else entry.applied_to(row, _today())
+
+    def results(self, rows: Sequence[ThresholdResult]) -> list[AcceptanceResult]:
+        """Return every entry with what became of it in this run, in the order of the file."""
+        judged = {(row.id, row.model): row.accepted for row in rows if row.verdict != NOT_JUDGED}
+        return [judged.get(key) or entry.unused(_today()) for key, entry in self._entries.items()]
+
+
+def _today() -> date:
+    """Return the day in UTC: the same for the person who decides and for CI."""
+    return datetime.now(UTC).date()

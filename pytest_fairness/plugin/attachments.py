@@ -1,0 +1,57 @@
+"""Verdicts and charts of thresholds in the reports of pytest-html and Allure."""
+
+from __future__ import annotations
+
+import base64
+from html import escape
+from typing import Any
+
+import pytest
+
+from pytest_fairness.core.results import ThresholdResult
+from pytest_fairness.plugin.threshold_rows import from_properties
+from pytest_fairness.report.escaping import escape_controls
+
+
+def attach_verdict(item: pytest.Item, report: pytest.TestReport) -> None:
+    """Attach the sentence and the chart of a threshold to its report, where pytest-html or Allure writes one."""
+    has_html = item.config.pluginmanager.hasplugin("html") and bool(item.config.getoption("htmlpath", None))
+    has_allure = bool(item.config.getoption("allure_report_dir", None))
+    if report.when != "call" or not (has_html or has_allure):
+        return
+    row = from_properties(report.user_properties, report.outcome)
+    if row is None:
+        return
+    from pytest_fairness.report.html.standalone import standalone_chart
+    from pytest_fairness.report.html.threshold_section import statement
+
+    name, text, chart = f"fairness: {row.verdict}", _text(row, statement(row)), standalone_chart(row)
+    if has_html:
+        _attach_to_html(report, text, chart)
+    if has_allure:
+        _attach_to_allure(name, text, chart)
+
+
+def _text(row: ThresholdResult, sentence: str) -> str:
+    return escape_controls(f"{row.threshold} ({row.model or 'no model'}): {row.verdict}. {sentence}")
+
+
+def _attach_to_html(report: pytest.TestReport, text: str, chart: str) -> None:
+    """Attach both as HTML: pytest-html encodes texts and pictures again for each rerun of a test."""
+    from pytest_html import extras
+
+    picture = ""
+    if chart:
+        data = base64.b64encode(chart.encode()).decode()
+        picture = f'<img alt="" style="max-width: 100%" src="data:image/svg+xml;base64,{data}">'
+    added = extras.html(f"<div><p>{escape(text)}</p>{picture}</div>")
+    report_with_extras: Any = report
+    report_with_extras.extras = [*getattr(report, "extras", []), added]
+
+
+def _attach_to_allure(name: str, text: str, chart: str) -> None:
+    import allure
+
+    allure.attach(text, name=name, attachment_type=allure.attachment_type.TEXT)
+    if chart:
+        allure.attach(chart, name=name, attachment_type=allure.attachment_type.SVG)

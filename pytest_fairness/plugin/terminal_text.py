@@ -1,0 +1,57 @@
+"""Text on the terminal: columns, padding and lines, with characters that take two columns or none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_fairness.plugin.compat import terminal_width
+
+NARROWEST = 40
+"""Columns; a line is not made narrower."""
+
+
+def pad(text: str, columns: int) -> str:
+    """Return a text with spaces up to so many columns.
+
+    >>> pad("ab", 4), pad("\u7537", 4)
+    ('ab  ', '\u7537  ')
+    """
+    return text + " " * (columns - terminal_width(text))
+
+
+def wrapped(text: str, width: int, indent: str = " ", further: str = "   ") -> list[str]:
+    """Return a sentence in lines of at most ``width - 1`` columns.
+
+    Words stay whole, since a command is to be copied; one that is wider than a line is cut. Control characters of an
+    untrusted text become spaces.
+
+    >>> wrapped("needs about 91 sources for 80% power", 40, "", "  ")
+    ['needs about 91 sources for 80% power']
+    >>> [terminal_width(line) for line in wrapped("\u7537\u5973 " * 9, 40)]
+    [35, 12]
+    """
+    plain = "".join(character if character.isprintable() else " " for character in text)
+    room = max(NARROWEST, width) - 1
+    lines, line, is_empty = [], indent, True
+    for word in plain.split():
+        parts = list(_parts(word, room - len(further)))
+        for number, part in enumerate(parts):
+            joined = part if is_empty or number else f" {part}"
+            if is_empty or (not number and terminal_width(line + joined) <= room):
+                line += joined
+            else:
+                lines.append(line)
+                line = further + part
+            is_empty = False
+    return [*lines, line] if not is_empty else []
+
+
+def _parts(word: str, columns: int) -> Iterator[str]:
+    """Yield a word, in parts where it is wider than a line."""
+    part = ""
+    for character in word if terminal_width(word) > columns else ():
+        if terminal_width(part + character) > columns:
+            yield part
+            part = ""
+        part += character
+    yield part or word

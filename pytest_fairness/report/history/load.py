@@ -1,0 +1,119 @@
+"""Loading of a history: from the runs of a store, or from results files and folders of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.results import READABLE, PastResult
+from pytest_fairness.report.history.series import RunHistory, ThresholdSeries, read_point, series_of
+from pytest_fairness.store.store import Store
+
+_DRY = ("plan", "certify", "verify")
+
+
+def history_of_store(store: Store, last: int, redact: Callable[[str], str] = str) -> RunHistory:
+    """Return the history of the last runs of a store that came to results, each text through ``redact``."""
+    rows, redact = store.runs.last_results(last), lru_cache(maxsize=4096)(redact)  # most texts stand in every run
+    points = [read_point(row, run, started, git, f"run {run[:8]}", redact) for run, started, git, row in rows]
+    return RunHistory(series_of(points), len({point.run for point in points}), store.runs.unfinished())
+
+
+def history_of_files(paths: Sequence[Path], last: int, redact: Callable[[str], str] = str) -> RunHistory:
+    """Return the history of results files; of a folder, of all results files in it.
+
+    Args:
+        paths: Files, and folders that are searched for ``*.json`` with all that they hold.
+        last: The most runs, counted from the newest.
+        redact: Each text goes through it.
+
+    Raises:
+        FairnessError: A named file cannot be read or is no results file, or a results file is malformed; in one line.
+    """
+    points: list[PastResult] = []
+    redact = lru_cache(maxsize=4096)(redact)
+    skipped: list[str] = []
+    for path, is_named in _files(paths):
+        content = _content(path, is_named=is_named)
+        if content is None:
+            skipped.append(str(path))
+        else:
+            points += _points(content, path, redact)
+    starts = sorted({(point.started, point.run) for point in points})[-last:]
+    kept = {run for _, run in starts}
+    points = [point for point in points if point.run in kept]
+    return RunHistory(series_of(points), len(kept), skipped=skipped)
+
+
+def selected(history: RunHistory, threshold: str | None, model: str | None) -> RunHistory:
+    """Return the series whose id or title holds one text, ignoring case, and whose model another.
+
+    Raises `FairnessError` where there is none.
+    """
+
+    def is_wanted(series: ThresholdSeries) -> bool:
+        row = series.last
+        texts = [row.id.lower(), row.threshold.lower()]
+        return (threshold is None or any(threshold.lower() in text for text in texts)) and (
+            model is None or model.lower() in row.model.lower()
+        )
+
+    chosen = [series for series in history.series if is_wanted(series)]
+    if not chosen and history.series:
+        names = sorted({series.last.threshold for series in history.series})
+        models = sorted({series.last.model for series in history.series})
+        hints = [did_you_mean(threshold, names)] if threshold is not None else []
+        hints += [did_you_mean(model, models)] if model is not None else []
+        raise FairnessError(f"no judged threshold matches: {'; '.join(hints)}")
+    return RunHistory(chosen, history.runs, history.unfinished, history.skipped)
+
+
+def _files(paths: Iterable[Path]) -> Iterator[tuple[Path, bool]]:
+    """Yield files, each once, and whether it was named itself."""
+    seen: set[Path] = set()
+    for path in paths:
+        files = sorted(path.rglob("*.json")) if path.is_dir() else [path]
+        for file in files:
+            if file.resolve() not in seen:
+                seen.add(file.resolve())
+                yield file, not path.is_dir()
+
+
+def _content(path: Path, *, is_named: bool) -> Mapping[str, Any] | None:
+    """Return the content of a results file with verdicts; None for another file of a folder."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise FairnessError(f"{path} cannot be read: {error.strerror}") from None
+    except (ValueError, RecursionError):
+        content = None
+    schema = content.get("schema") if isinstance(content, dict) else None
+    has_run = isinstance(content, dict) and isinstance(content.get("run"), dict)
+    is_results = has_run and isinstance(content.get("thresholds"), list)
+    if is_results and not isinstance(schema, bool) and schema in READABLE and not any(map(content.get, _DRY)):
+        return dict(content)
+    if not is_named and not (is_results and schema not in READABLE):
+        return None
+    if is_results and any(map(content.get, _DRY)):
+        raise FairnessError(f"{path} is of a dry run, without verdicts: name the results file of a run")
+    readable = " or ".join(map(str, READABLE))
+    raise FairnessError(f"{path} is no results file of schema {readable}: name a file that --fairness-json has written")
+
+
+def _points(content: Mapping[str, Any], path: Path, redact: Callable[[str], str]) -> Iterator[PastResult]:
+    run = content["run"]
+    try:
+        name, git = str(run["id"]), run.get("git")
+        started = datetime.fromisoformat(run["started"]).timestamp()
+    except (KeyError, TypeError, ValueError, OverflowError):
+        raise FairnessError(f"{path}: its run has no id, or no moment at which it started") from None
+    for index, row in enumerate(content["thresholds"]):
+        if not isinstance(row, dict):
+            raise FairnessError(f"{path}: thresholds[{index}] is no object")
+        commit = None if git is None else redact(str(git))
+        yield read_point(row, redact(name), started, commit, f"{path}: thresholds[{index}]", redact)

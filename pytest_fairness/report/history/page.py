@@ -1,0 +1,41 @@
+"""A history as one page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pytest_fairness.report.escaping import escape_controls
+from pytest_fairness.report.history.series import RunHistory, ThresholdSeries, day_of
+from pytest_fairness.report.history.tables import name_of, run_lines, summary_of
+from pytest_fairness.report.html.charts import history_chart
+from pytest_fairness.report.html.rendering import render
+from pytest_fairness.report.release import NOT_JUDGED
+
+
+def history_page(history: RunHistory) -> str:
+    """Return the page of a history, as HTML."""
+    return render(
+        "history.html.j2",
+        styles=("style.css", "charts.css", "history.css"),
+        summary=summary_of(history),
+        thresholds=[_threshold(series, f"h{number}") for number, series in enumerate(history.series, 1)],
+    )
+
+
+def _threshold(series: ThresholdSeries, anchor: str) -> dict[str, Any]:
+    newest = series.judged[-1].result
+    lines = run_lines(series)
+    left = sum(line.verdict == NOT_JUDGED for line in lines)
+    return {
+        "anchor": anchor,
+        "name": name_of(series),
+        "model": escape_controls(series.last.model or "no model"),
+        "verdict": newest.verdict,
+        "mark": newest.mark,
+        "is_marked": newest.mark is not None,
+        "day": day_of(series.judged[-1]),
+        "chart": history_chart(series, anchor),
+        "lines": list(reversed(lines)),
+        "changes": [line for line in reversed(lines) if line.changes],
+        "left": left,
+    }

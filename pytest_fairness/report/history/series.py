@@ -1,0 +1,213 @@
+"""One threshold on one model over runs, and what changed from run to run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any
+
+from pytest_fairness.core.formatting import span_text
+from pytest_fairness.core.results import PastResult, ThresholdResult
+from pytest_fairness.report.decisions import acceptance_phrase
+from pytest_fairness.report.release import NOT_JUDGED
+from pytest_fairness.report.results import redacted
+from pytest_fairness.report.severity import rank
+
+FIELDS = (
+    "id", "suite", "probe", "threshold", "model", "verdict", "message", "outcome", "metric", "title", "kind", "family",
+    "slice", "log_scale", "estimate", "low", "high", "confidence", "items", "attempts", "mark", "bounds", "comparisons",
+    "own", "items_digest", "served_by", "graders", "judges", "restricted", "looks", "accepted",
+)  # fmt: skip
+"""The fields of a threshold's row that a history shows or compares: to read all takes four times as long."""
+WHOLE = "the whole sample"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Something that was another in the run before."""
+
+    what: str
+    """A phrase: ``bounds 0.7 to 1.4 (before: 0.8 to 1.25)``."""
+    comparable: bool
+    """Whether estimates before and after it can be compared: a line connects these alone."""
+
+
+@dataclass(frozen=True)
+class ThresholdSeries:
+    """One threshold on one model, oldest run first."""
+
+    points: Sequence[PastResult]
+    """The results of one or more runs, one for each."""
+
+    @property
+    def last(self) -> ThresholdResult:
+        """The result of the newest run."""
+        return self.points[-1].result
+
+    @cached_property
+    def judged(self) -> list[PastResult]:
+        """The runs that came to a verdict, an invalid one too."""
+        return [point for point in self.points if point.result.verdict != NOT_JUDGED]
+
+    @cached_property
+    def changes(self) -> list[list[Change]]:
+        """The changes of each judged run against the judged run before it; none of the first."""
+        pairs = zip(self.judged, self.judged[1:], strict=False)
+        return [[], *(list(changes(before.result, now.result)) for before, now in pairs)][: len(self.judged)]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the series as JSON has it."""
+        changed = dict(zip((id(point) for point in self.judged), self.changes, strict=True))
+        last = self.last
+        return {
+            "id": last.id,
+            "title": last.threshold,
+            "suite": last.suite,
+            "probe": last.probe,
+            "model": last.model,
+            "runs": [_point(point, changed.get(id(point), [])) for point in self.points],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class RunHistory:
+    """The runs that were read, and each of their thresholds over them."""
+
+    series: Sequence[ThresholdSeries]
+    """The worst of their last verdicts first."""
+    runs: int
+    """Runs with at least one result."""
+    unfinished: int = 0
+    """Runs of the store that recorded thresholds and no result: killed, or still running."""
+    skipped: Sequence[str] = field(default_factory=tuple)
+    """Files of a folder that are no results files."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the history as JSON has it."""
+        return {
+            "schema": 1,
+            "runs": self.runs,
+            "unfinished": self.unfinished,
+            "thresholds": [series.to_json() for series in self.series],
+        }
+
+
+def read_point(
+    row: Mapping[str, Any], run: str, started: float, git: str | None, where: str, redact: Callable[[str], str] = str
+) -> PastResult:
+    """Return what one run has of a threshold.
+
+    Args:
+        row: Its row of the results file; fields of other versions are left out.
+        run: The id of the run.
+        started: Seconds since 1970.
+        git: The commit of the user's project.
+        where: What an error names.
+        redact: Each text that is kept goes through it.
+
+    Raises:
+        FairnessError: A field has another type.
+    """
+    kept = {name: redacted(row[name], redact) for name in FIELDS if name in row}
+    if isinstance(looks := kept.get("looks"), dict):
+        kept["looks"] = {name: looks[name] for name in ("number", "of") if name in looks}
+    return PastResult(run, started, git, ThresholdResult.from_json(kept, where, strict=False))
+
+
+def series_of(points: Iterable[PastResult]) -> list[ThresholdSeries]:
+    """Return the series of all thresholds, of results in any order.
+
+    A run that is given twice, as by two copies of a file, counts once; its judged result has priority, as of a shard
+    that left a threshold to another.
+    """
+    by_threshold: dict[tuple[str, str], dict[str, PastResult]] = {}
+    for point in points:
+        of_runs = by_threshold.setdefault((point.result.id, point.result.model), {})
+        if point.run not in of_runs or point.result.verdict != NOT_JUDGED:
+            of_runs[point.run] = point
+    all_series = [
+        ThresholdSeries(sorted(of_runs.values(), key=lambda point: (point.started, point.run)))
+        for of_runs in by_threshold.values()
+    ]
+    shown = [series for series in all_series if series.judged]
+    return sorted(shown, key=lambda series: (rank(series.judged[-1].result), series.last.suite, series.last.threshold))
+
+
+def changes(before: ThresholdResult, now: ThresholdResult) -> Iterator[Change]:
+    """Yield what two consecutive results of a threshold differ in; what either run did not record is left out."""
+    if now.threshold != before.threshold:
+        yield Change(_changed("title", now.threshold, before.threshold), comparable=True)
+    if now.bounds != before.bounds and now.comparisons and before.comparisons:
+        yield Change(_changed("bounds", span_text(now.bounds), span_text(before.bounds)), comparable=True)
+    metrics = [(row.family or row.metric, sorted(row.slice.items())) for row in (now, before)]
+    if all(name for name, _ in metrics) and metrics[0] != metrics[1]:
+        yield Change(_changed("metric", now.title or now.metric, before.title or before.metric), comparable=False)
+    if now.probe and before.probe and now.probe != before.probe:
+        yield Change(_changed("probe", now.probe, before.probe), comparable=False)
+    if now.items_digest and before.items_digest and now.items_digest != before.items_digest:
+        yield Change("other items of the probe", comparable=False)
+    if now.graders and before.graders and now.graders != before.graders:
+        yield Change("other graders", comparable=False)
+    judges = [", ".join(sorted({model for judge in row.judges for model in judge.models})) for row in (now, before)]
+    if judges[0] != judges[1]:
+        yield Change(_changed("judged by", judges[0] or "no model", judges[1] or "no model"), comparable=False)
+    served = [", ".join(row.served_by) for row in (now, before)]
+    if all(served) and served[0] != served[1]:
+        yield Change(_changed("served by", *served), comparable=True)
+    restricted = [" ".join(row.restricted) for row in (now, before)]
+    if restricted[0] != restricted[1]:
+        yield Change(_changed("sample:", restricted[0] or WHOLE, restricted[1] or WHOLE), comparable=False)
+
+
+def _changed(what: str, now: str, before: str) -> str:
+    return f"{what} {now} (before: {before})"
+
+
+def remarks(row: ThresholdResult) -> list[str]:
+    """Return what sets one run apart from an ordinary, finished measurement of the whole sample.
+
+    >>> remarks(ThresholdResult(id="t", verdict="undecided", restricted=["--fairness-sample=40"]))
+    ['with --fairness-sample=40']
+    """
+    looks = row.looks
+    return [
+        *([f"interim look {looks.number} of {looks.of}"] if looks and looks.of > 1 else []),
+        *([f"with {' '.join(row.restricted)}"] if row.restricted else []),
+        *([f"{row.outcome}"] if row.outcome in ("flaky", "xfailed", "xpassed") else []),
+        *([acceptance_phrase(row.accepted)] if row.accepted else []),
+        *([row.message] if row.verdict in ("invalid", NOT_JUDGED) and row.message else []),
+    ]
+
+
+def day_of(point: PastResult) -> str:
+    """Return the day of a run, in UTC."""
+    return datetime.fromtimestamp(point.started, UTC).strftime("%Y-%m-%d")
+
+
+def commit_of(point: PastResult) -> str:
+    """Return the beginning of the commit of a run, with a ``+`` where tracked files had changed since.
+
+    >>> commit_of(PastResult("run", 0.0, "0123456789abcdef-dirty", ThresholdResult(id="t")))
+    '0123456+'
+    """
+    commit = point.git or ""
+    return f"{commit.partition('-')[0][:7]}{'+' if commit.endswith('-dirty') else ''}" or "-"
+
+
+def _point(point: PastResult, changed: Sequence[Change]) -> dict[str, Any]:
+    row = point.result
+    names = ("verdict", "outcome", "mark", "metric", "estimate", "low", "high", "confidence", "items", "attempts")
+    return {
+        "run": point.run,
+        "started": datetime.fromtimestamp(point.started, UTC).isoformat(timespec="seconds"),
+        "git": point.git,
+        **{name: getattr(row, name) for name in names},
+        "bounds": list(row.bounds),
+        "served_by": list(row.served_by),
+        "judges": sorted({model for judge in row.judges for model in judge.models}),
+        "items_digest": row.items_digest,
+        "remarks": remarks(row),
+        "changes": [change.what for change in changed],
+    }

@@ -1,0 +1,121 @@
+"""A history as lines of text: what every output shows of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from pytest_fairness.core.formatting import figures
+from pytest_fairness.core.marks import NOT_MARKED
+from pytest_fairness.core.results import ThresholdResult
+from pytest_fairness.report.escaping import escape_controls
+from pytest_fairness.report.history.series import RunHistory, ThresholdSeries, commit_of, day_of, remarks
+from pytest_fairness.report.release import NOT_JUDGED
+
+LETTERS = {"fair": "f", "unfair": "U", "undecided": "?", "invalid": "!", NOT_JUDGED: "-"}
+"""The letter of each verdict in a row of runs."""
+KEY = "f fair, U unfair, ? undecided, ! invalid, - not judged; oldest run first"
+_MOST_LETTERS = 50
+_LONGEST = 200
+"""Characters of a remark."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunLine:
+    """One run of a threshold."""
+
+    run: str
+    day: str
+    commit: str
+    verdict: str
+    mark: str
+    estimate: str
+    changes: list[str]
+    remarks: list[str]
+
+
+def run_lines(series: ThresholdSeries) -> list[RunLine]:
+    """Return a line for each run, oldest first."""
+    changes = iter(series.changes)
+    lines = []
+    for point in series.points:
+        row = point.result
+        changed = next(changes) if row.verdict != NOT_JUDGED else []
+        lines.append(
+            RunLine(
+                escape_controls(point.run[:8]),
+                day_of(point) if point.started else "",
+                escape_controls(commit_of(point)),
+                row.verdict,
+                row.mark or NOT_MARKED,
+                estimate_text(row),
+                [_cut(change.what) for change in changed],
+                [_cut(text) for text in remarks(row)],
+            )
+        )
+    return lines
+
+
+def estimate_text(row: ThresholdResult) -> str:
+    """Return an estimate with its interval; a dash where nothing was measured."""
+    if row.estimate is None:
+        return "-"
+    value, low, high = figures(row, row.comparisons)
+    return f"{value} ({low} to {high})"
+
+
+def name_of(series: ThresholdSeries) -> str:
+    """Return suite and title of a threshold."""
+    row = series.last
+    return escape_controls(f"{row.suite}: {row.threshold}" if row.suite else row.threshold or row.id)
+
+
+def summary_of(history: RunHistory) -> str:
+    """Return the number of runs, with those that are not in the history."""
+    count = len(history.series)
+    parts = [f"{history.runs:,} run{'s' * (history.runs != 1)}, {count:,} threshold{'s' * (count != 1)}"]
+    if history.unfinished:
+        parts.append(f"without results, not shown: {history.unfinished:,}")
+    if history.skipped:
+        parts.append(f"other JSON files, skipped: {len(history.skipped):,}")
+    return "; ".join(parts)
+
+
+def lines(history: RunHistory, *, details: bool) -> Iterator[str]:
+    """Yield the history for a terminal of 80 columns: a row of verdicts for each threshold, and its changes.
+
+    Args:
+        history: The history.
+        details: Whether each run has a line of its own.
+    """
+    yield summary_of(history)
+    yield KEY
+    for series in history.series:
+        yield ""
+        yield f"{name_of(series)}"
+        yield f"  on {escape_controls(series.last.model or 'no model')}"
+        letters = "".join(LETTERS.get(point.result.verdict, "-") for point in series.points[-_MOST_LETTERS:])
+        newest = series.judged[-1]
+        now = f"{newest.result.verdict} {newest.result.mark or NOT_MARKED} {estimate_text(newest.result)}"
+        yield f"  {letters}  {day_of(newest)}: {now}"
+        for line in run_lines(series):
+            if details:
+                yield _row([line.day, line.run, line.commit, line.verdict, line.mark, line.estimate])
+            for text in [*line.changes, *(line.remarks if details else [])]:
+                yield from _folded(f"{'' if details else f'{line.day}: '}{text}")
+
+
+def _row(cells: Sequence[str]) -> str:
+    widths = (10, 8, 8, 10, 4, 0)
+    return "    " + "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
+
+
+def _folded(text: str) -> list[str]:
+    import textwrap
+
+    return textwrap.wrap(text, 79, initial_indent="      ", subsequent_indent="        ")
+
+
+def _cut(text: str) -> str:
+    plain = " ".join(escape_controls(text).split())
+    return plain if len(plain) <= _LONGEST else f"{plain[: _LONGEST - 3]}..."

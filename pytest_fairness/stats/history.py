@@ -1,0 +1,180 @@
+"""Regression on the answers of earlier models: a control variate for a sample of a larger set of items.
+
+A sample of n items estimates a metric; earlier models have answered all N items. Their metric over the sample less
+that over all items is the share of the error which the draw of the items has made, as far as these models see it.
+The estimate less lambda times that difference has the same expectation whatever the earlier answers are, since the
+sample was drawn by chance: bad history costs precision only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pytest_fairness.stats.columns import Codes, Floats
+from pytest_fairness.stats.linear_estimate import (
+    FEWEST_DIFFERING,
+    UNBOUNDED,
+    Ends,
+    EndsAt,
+    LinearEstimate,
+    differing,
+)
+from pytest_fairness.stats.quantiles import exact_ends
+
+if TYPE_CHECKING:
+    from pytest_fairness.stats.outcome_vectors import GroupOutcomes
+
+FEWEST_CLUSTERS = 15
+"""Sampled clusters from which a coefficient is estimated from them."""
+FEWEST_EVENTS = 8.0
+"""Effective events of each group from which the linear estimate holds by itself, as in comparisons of rates."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterMap:
+    """The clusters of a sample as clusters of all items.
+
+    Attributes:
+        clusters: By cluster of the sample, the cluster of all items that holds it.
+        size: How many clusters all items have.
+    """
+
+    clusters: Codes
+    size: int
+
+    def summed(self, influences: Floats, codes: Codes | None = None) -> Floats:
+        """Return influences of clusters of the sample by cluster of all items.
+
+        Args:
+            influences: By cluster of the sample.
+            codes: Which clusters of the sample these are; None for all.
+        """
+        of = self.clusters if codes is None else self.clusters[codes]
+        return np.bincount(of, weights=influences, minlength=self.size).astype(np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierGroups:
+    """Groups of the answers of earlier models: to all items, and to those of the sample."""
+
+    clusters: ClusterMap
+    whole: Sequence[GroupOutcomes]
+    part: Sequence[GroupOutcomes]
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierEstimate:
+    """A metric of earlier models' answers.
+
+    Attributes:
+        estimate: As a linear estimate.
+        influences: By cluster of the bank.
+        unseen: What an unseen share of clusters at an extreme would give; None where no extreme is known.
+    """
+
+    estimate: LinearEstimate
+    influences: Floats
+    unseen: EndsAt | None
+
+
+def adjusted(
+    plain: LinearEstimate,
+    influences: Floats,
+    unseen: EndsAt | None,
+    whole: EarlierEstimate,
+    part: EarlierEstimate,
+    events: float = math.inf,
+) -> LinearEstimate | None:
+    """Return an estimate less lambda times what earlier answers say of the draw; None where that gains nothing.
+
+    The variance is cross-fitted: the residual of each cluster is taken with the lambda of all other clusters.
+
+    Args:
+        plain: The estimate of the sample.
+        influences: Its influences by cluster of the bank.
+        unseen: What an unseen share of its clusters at an extreme would give; None where no extreme is known.
+        whole: The same metric of earlier answers to all items.
+        part: The same of earlier answers to the items of the sample.
+        events: Effective events of its groups, the fewest.
+
+    Source:
+        Angelopoulos, Duchi and Zrnic 2023 (PPI++, arXiv:2311.01453), with lambda as in control variates:
+        cov(d, x) / var(x); cross-fitting as in Zrnic and Candes 2024 (arXiv:2309.16598).
+    """
+    scale, sampled = plain.scale, (influences != 0) | (part.influences != 0)
+    positions = [scale.to(one.value) for one in (plain, whole.estimate, part.estimate)]
+    usable = (
+        len(plain.influences) == 1
+        and plain.variance > 0
+        and plain.clusters >= FEWEST_CLUSTERS
+        and events >= FEWEST_EVENTS
+        and scale == whole.estimate.scale == part.estimate.scale
+        and all(map(math.isfinite, positions))
+        and not plain.sparse
+        and (unseen is None) == (part.unseen is None)
+    )
+    if not usable:
+        return None
+    drawn = part.influences - whole.influences
+    products, squares = influences * drawn, np.square(drawn)
+    across, spread = float(products.sum()), float(squares.sum())
+    if across <= 0 or spread <= 0:
+        return None
+    others = np.maximum(spread - squares, spread * 1e-9)
+    slopes = np.maximum((across - products) / others, 0.0)
+    residuals: Floats = influences - slopes * drawn
+    variance = float(np.square(residuals).sum())
+    own = (influences - slopes * part.influences)[sampled]
+    position = positions[0] - across / spread * (positions[2] - positions[1])
+    value = scale.back(position)
+    low, high = plain.span or UNBOUNDED
+    if variance >= plain.variance or differing(own) < FEWEST_DIFFERING or not low < value < high:
+        return None
+    slope = across / spread
+    trials = value * (1 - value) / variance if plain.trials else 0.0
+    exact = plain.exact
+    if plain.trials:
+        exact = partial(exact_ends, value, trials)
+    elif exact is not None:
+        exact = partial(_shrunk, plain, exact, position, math.sqrt(variance / plain.variance))
+    closer = replace(
+        plain,
+        value=value,
+        influences=[residuals],
+        trials=trials,
+        counts_clusters=False,
+        exact=exact,
+        unseen=None if unseen is None or part.unseen is None else partial(_both, plain, unseen, part, slope, position),
+    )
+    # An unseen share counts for the sample and for its history: with few clusters it may make all of the interval.
+    return closer if _width(closer) < _width(plain) else None
+
+
+def _width(estimate: LinearEstimate) -> float:
+    """Return the width of the 95% interval."""
+    low, high = estimate.ends(0.025)
+    return high - low
+
+
+def _shrunk(plain: LinearEstimate, ends: EndsAt, position: float, factor: float, tail: float) -> Ends:
+    """Return ends as far from another position as an interval reaches, times a factor."""
+    scale, middle = plain.scale, plain.scale.to(plain.value)
+    low, high = (scale.to(end) - middle for end in ends(tail))
+    return scale.back(position + factor * low), scale.back(position + factor * high)
+
+
+def _both(
+    plain: LinearEstimate, unseen: EndsAt, part: EarlierEstimate, slope: float, position: float, tail: float
+) -> Ends:
+    """Return ends for an unseen share of clusters at an extreme, to which earlier models answered at the other one."""
+    scale = plain.scale
+    low, high = (scale.to(end) - scale.to(plain.value) for end in unseen(tail))
+    assert part.unseen is not None  # noqa: S101 - for the type; the caller has looked
+    below, above = (scale.to(end) - scale.to(part.estimate.value) for end in part.unseen(tail))
+    return scale.back(position + low - slope * above), scale.back(position + high - slope * below)

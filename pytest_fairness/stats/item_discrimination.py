@@ -1,0 +1,96 @@
+"""Items on which models answer against their other answers: a sign that an item or its key is broken.
+
+An item discriminates where models that score high on the others score high on it too. The corrected item-total
+correlation (Henrysson 1963, Psychometrika 28, 211-218) is that of the models' scores on the item with their means
+over all other items. Well below zero, the item measures something else: a wrong label, a grader that misreads, a trick.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import permutations
+from math import factorial
+
+import numpy as np
+import numpy.typing as npt
+
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.stats.columns import Floats
+
+FEWEST_MODELS = 5
+"""Models from which a correlation over models is shown."""
+MOST_ORDERS = 5_040
+"""Orders of the models that are compared with the order seen: all of seven models, else as many drawn by chance."""
+LEVEL = 0.05
+"""Share of orders of the models that are as negative, at most, for an item to be listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class ItemDiscrimination:
+    """The correlation of each item's scores with the models' means over the other items.
+
+    Attributes:
+        correlations: One per item, from -1 to 1; nan for an item on which all models score alike.
+        p_values: Share of the orders of models in which it is as low or lower; nan for the same items.
+        by_chance: How many items would be listed if the models' scores stood in any order.
+    """
+
+    correlations: Floats
+    p_values: Floats
+    by_chance: float
+
+    @property
+    def negative(self) -> npt.NDArray[np.int64]:
+        """The indices of the items that discriminate negatively, the most negative first."""
+        with np.errstate(invalid="ignore"):
+            listed = np.flatnonzero((self.correlations < 0) & (self.p_values <= LEVEL))
+        return listed[np.argsort(self.correlations[listed], kind="stable")]
+
+
+def item_discrimination(scores: Floats, seed: int = 0) -> ItemDiscrimination:
+    """Return how items discriminate between models.
+
+    Args:
+        scores: Mean grade of each model on each item, shape (models, items), none nan.
+        seed: Of the orders that are drawn where there are too many to compare them all.
+
+    Returns:
+        Correlations and one-sided p-values by permutation of the models.
+
+    Raises:
+        FairnessError: There are fewer than 5 models or 2 items.
+
+    >>> skill = np.linspace(0.1, 0.9, 8)[:, None]
+    >>> scores = np.hstack([np.repeat(skill, 5, axis=1), 1 - skill])
+    >>> item_discrimination(scores).negative.tolist()
+    [5]
+    """
+    models, items = scores.shape
+    if models < FEWEST_MODELS or items < 2:
+        raise FairnessError(
+            f"{models} models have answered {items} items alike: "
+            f"how items discriminate shows with at least {FEWEST_MODELS} models and 2 items"
+        )
+    others = (scores.sum(axis=1, keepdims=True) - scores) / (items - 1)
+    standard, rest = _standardized(scores), _standardized(others)
+    correlations = (standard * rest).mean(axis=0)
+    if factorial(models) <= MOST_ORDERS:
+        orders = np.array(list(permutations(range(models))))
+    else:
+        generator = np.random.default_rng(seed)
+        orders = np.array([np.arange(models), *(generator.permutation(models) for _ in range(MOST_ORDERS - 1))])
+    p_values, chances = np.full(items, np.nan), 0.0
+    for item in np.flatnonzero(np.isfinite(correlations)):
+        drawn = np.sort(standard[orders, item] @ rest[:, item] / models)
+        p_values[item] = np.searchsorted(drawn, correlations[item] + 1e-9, side="right") / len(drawn)
+        least = np.searchsorted(drawn, drawn + 1e-9, side="right") / len(drawn)
+        chances += float(np.mean((least <= LEVEL) & (drawn < 0)))
+    return ItemDiscrimination(correlations, p_values, chances)
+
+
+def _standardized(scores: Floats) -> Floats:
+    """Return scores with mean 0 and variance 1 over models; nan where they do not vary."""
+    centered = scores - scores.mean(axis=0)
+    spread = centered.std(axis=0)
+    standardized: Floats = np.divide(centered, spread, out=np.full_like(centered, np.nan), where=spread > 1e-12)
+    return standardized

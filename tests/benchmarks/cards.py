@@ -1,0 +1,181 @@
+"""Writes the figures of each shipped threshold into the card of its suite.
+
+    python tests/benchmarks/cards.py           writes the tables
+    python tests/benchmarks/cards.py --check   exits with 1 where a card would change
+
+The figures are those of `tests/benchmarks/gates.py`, in `tests/benchmarks/figures`. The tables stand between two
+comments in the cards (``README.md``) and are never written by hand.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from pytest_fairness.plugin.profiles import SampleSize
+
+ROOT = Path(__file__).parents[2]
+FIGURES = ROOT / "tests" / "benchmarks" / "figures"
+BEGIN = "<!-- written by tests/benchmarks/cards.py: do not edit -->"
+END = "<!-- end of what tests/benchmarks/cards.py writes -->"
+
+CONCLUSIONS = {
+    "smoke": "that nothing is broken, and gross gaps; never a fair release",
+    "gate": "what the next table shows",
+    "audit": "smaller gaps, more often; `pytest-fairness plan --fairness-profile audit` has the figures",
+}
+"""What a run of each profile can conclude."""
+
+Row = Mapping[str, Any]
+
+
+def figures(suite: str) -> list[Row]:
+    """Return the rows of a suite, one for each threshold, in the order of their tests."""
+    rows: list[Row] = json.loads((FIGURES / f"{suite}.json").read_text(encoding="utf-8"))
+    return sorted(rows, key=lambda row: row["test"].split("::")[0])
+
+
+def whole_gate(rows: Sequence[Row]) -> float:
+    """Return the share of runs in which all thresholds are fair: probes are independent of each other.
+
+    >>> whole_gate([{"probe": "a", "fair": [True, False]}, {"probe": "b", "fair": [True, True]}])
+    0.5
+    """
+    probes: dict[str, list[list[bool]]] = {}
+    for row in rows:
+        probes.setdefault(row["probe"], []).append(row["fair"])
+    return prod(sum(map(all, zip(*fair, strict=True))) / len(fair[0]) for fair in probes.values())
+
+
+def calls(rows: Sequence[Row]) -> int:
+    """Return the calls of all probes together."""
+    return sum({row["probe"]: row["calls"] for row in rows}.values())
+
+
+def calls_of(rows: Sequence[Row], profile: str) -> int:
+    """Return the calls of all probes in a profile; a probe's prompts are taken to be alike many in every item."""
+    total = 0.0
+    for row in {row["probe"]: row for row in rows}.values():
+        items, repetitions = row["items"], row["repetitions"]
+        calls_per_attempt = row["calls"] / items / repetitions
+        if profile == "smoke":
+            items, repetitions = SampleSize().of_items(items, profile), 1
+        elif profile == "audit":
+            items, repetitions = row["audit"].get("items", items), row["audit"].get("repetitions", repetitions)
+        total += items * repetitions * calls_per_attempt
+    return round(total)
+
+
+def section(suite: str) -> str:
+    """Return what a card has between the two comments."""
+    rows = figures(suite)
+    runs = len(rows[0]["fair"])
+    lines = [
+        BEGIN,
+        "",
+        f"A fair model passes all {len(rows)} thresholds in {whole_gate(rows):.0%} of {runs} simulated runs, for",
+        f"{calls(rows):,} calls (`pytest-fairness plan suites/{suite}`). *Fair*: of a fair model's runs. *Planted*:",
+        "runs called unfair where one group gets every value but the least 0.6 times as often (others are named).",
+        "*Found from*: the values that 80% of runs call unfair. *False alarm* and *false fair*: unfair at parity and",
+        "fair on the bound, with 95% upper ends, by `pytest-fairness certify` on a simulated run; *simulated* where",
+        "nothing can be exchanged: the share of a fair model's runs that are unfair.",
+        "",
+        "| profile | calls | what it can conclude |",
+        "|---|--:|---|",
+        *(f"| `{name}` | {calls_of(rows, name):,} | {what} |" for name, what in CONCLUSIONS.items()),
+        "",
+        "| threshold | bounds | items x times | fair | planted | found from | false alarm | false fair |",
+        "|---|---|--:|--:|--:|---|--:|--:|",
+        *map(_line, rows),
+        "",
+        END,
+    ]
+    return "\n".join(lines)
+
+
+def _line(row: Row) -> str:
+    cells = (
+        row["title"],
+        _bounds(row["low"], row["high"]),
+        f"{row['items']:,} x {row['repetitions']}",
+        f"{sum(row['fair'])} of {len(row['fair'])}",
+        _planted(row),
+        _found_from(row),
+        *_certified(row),
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def _bounds(low: float | None, high: float | None) -> str:
+    """Return bounds as they are read.
+
+    >>> _bounds(0.8, None), _bounds(None, 0.1), _bounds(0.8, 1.25)
+    ('at least 0.8', 'at most 0.1', '0.8 to 1.25')
+    """
+    if low is not None and high is not None:
+        return f"{low:.3g} to {high:.3g}"
+    return f"at least {low:.3g}" if low is not None else f"at most {high:.3g}"
+
+
+def _planted(row: Row) -> str:
+    """Return how often a planted bias was found; a dash where none can be planted, or it stays inside the bounds."""
+    if not row["of"] or (row["missed"] and not row["found"]):
+        return "-"
+    factor = row["planted"].rsplit(" at ", 1)[1].removesuffix(" times")
+    return f"{row['found']} of {row['of']}{'' if factor == '0.6' else f' (x {factor})'}"
+
+
+def _found_from(row: Row) -> str:
+    ends = [f"{row[end]:.3g} {end}" for end in ("below", "above") if row[end] is not None]
+    return ", ".join(text.replace(" below", " down").replace(" above", " up") for text in ends) or "-"
+
+
+def _certified(row: Row) -> Iterator[str]:
+    checks = row["certified"].get("checks") or {}
+    alarm = next((check for name, check in checks.items() if name.startswith("unfair")), None)
+    yield _share(alarm) if alarm else f"{row['unfair']} of {len(row['fair'])}, simulated"
+    fair = next((check for name, check in checks.items() if name.startswith("fair")), None)
+    yield _share(fair) if fair else "-"
+
+
+def _share(check: Mapping[str, float]) -> str:
+    return f"{check['share']:.1%} (at most {check['at_most']:.1%})"
+
+
+def written(card: str, suite: str) -> str:
+    """Return a card with the figures of its suite. Raises `ValueError` where it has no place for them."""
+    before, begin, rest = card.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise ValueError(f"the card of {suite} lacks {BEGIN!r} and {END!r}")
+    return f"{before}{section(suite)}{after}"
+
+
+def suites() -> list[str]:
+    """Return the suites that have figures."""
+    return sorted(path.stem for path in FIGURES.glob("*.json"))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true")
+    chosen = parser.parse_args()
+    changed = []
+    for suite in suites():
+        path = ROOT / "suites" / suite / "README.md"
+        card = path.read_text(encoding="utf-8")
+        if (new := written(card, suite)) != card:
+            changed.append(suite)
+            if not chosen.check:
+                path.write_text(new, encoding="utf-8")
+    print(f"cards {'to change' if chosen.check else 'written'}: {', '.join(changed) or 'none'}")
+    sys.exit(1 if chosen.check and changed else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,117 @@
+"""Labels drawn by the doubt of three judges, against labels drawn with equal probabilities, as many of each.
+
+    python tests/benchmarks/doubtful_labels.py --runs 1000
+
+The designs are those of calibration.py; each answer is graded by the majority of three judges with the cell's errors.
+``clear`` is the part of the answers on which the judges hardly err (a tenth as often). `labels` is the ratio of the
+squared errors of a corrected rate, so of how many labels the same precision takes. Prints a table in Markdown.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections.abc import Iterator, Mapping
+from copy import copy
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from calibration import GROUPS, RATIO, Cell, Design, Drawn, estimates, holds  # type: ignore[import-not-found]
+
+from pytest_fairness.report.exports.labels import priority_draw, sizes_by_doubt
+
+JUDGES = 3
+
+
+class Panel(Design):  # type: ignore[misc]  # as above
+    """A design with three judges."""
+
+    def __init__(self, cell: Cell, clear: float) -> None:
+        super().__init__(cell)
+        self._clear = clear
+
+    def both(self, generator: np.random.Generator) -> tuple[Drawn, Drawn]:
+        """Return a run with labels drawn with equal probabilities, and the same run with labels drawn by doubt."""
+        cell = self.cell
+        shape = cell.items, len(GROUPS), cell.repetitions
+        rates = np.array([cell.base * RATIO, cell.base])[None, :, None]
+        truth = generator.random(shape) < rates * generator.beta(3, 3, cell.items)[:, None, None] / 0.5
+        errs = np.where(truth, 1 - cell.sensitivity, 1 - cell.specificity)
+        clear = generator.random(shape) < self._clear
+        errs = np.where(clear, errs / 10, np.minimum(errs * (1 - 0.1 * self._clear) / (1 - self._clear), 0.5))
+        votes = sum((truth ^ (generator.random(shape) < errs)).astype(int) for _ in range(JUDGES))
+        judge, share = votes * 2 > JUDGES, votes / JUDGES
+        columns = copy(self._columns)
+        columns.attempts = [(yes if bad else no) for yes, no, bad in zip(*self._graded, judge.flat, strict=True)]
+        seed = int(generator.integers(2**32))
+        return tuple(
+            Drawn(truth, columns, list(self._labels(truth, share * (1 - share), seed, by_doubt=by_doubt)))
+            for by_doubt in (False, True)
+        )
+
+    def _labels(self, truth: Any, doubts: Any, seed: int, *, by_doubt: bool) -> Iterator[Mapping[str, Any]]:
+        flat, places = truth.reshape(-1), np.arange(truth.size).reshape(truth.shape)
+        for number, group in enumerate(GROUPS):
+            own = places[:, number].reshape(-1)
+            sizes = sizes_by_doubt(doubts.reshape(-1)[own].tolist()) if by_doubt else [1.0] * len(own)
+            for index, probability in priority_draw(sizes, self.cell.labels, random.Random(seed + number)):
+                row_number = int(own[index])
+                label = {"grade": "harmful", "key": f"row {row_number}", "value": bool(flat[row_number])}
+                yield label | {"group": {"gender": group}} | ({"probability": probability} if by_doubt else {})
+
+
+def row(cell: Cell, clear: float, runs: int, seed: int) -> str:
+    """Return one line of the table."""
+    generator, design = np.random.default_rng([seed, *str(cell).encode()]), Panel(cell, clear)
+    women = cell.base * RATIO
+    truths = [women, women - cell.base, RATIO]
+    errors: list[list[float]] = [[], []]
+    spreads: list[list[float]] = [[], []]
+    fair, invalid, covers = np.zeros(2), np.zeros(2), np.zeros((2, 3))
+    for _ in range(runs):
+        for kind, drawn in enumerate(design.both(generator)):
+            estimated = estimates(drawn.measured())
+            fair[kind] += holds(estimated[2], RATIO)
+            invalid[kind] += any(bool(one.invalid) for one in estimated)
+            covers[kind] += [
+                bool(one.invalid) or one.low <= t <= one.high for one, t in zip(estimated, truths, strict=True)
+            ]
+            if not estimated[0].invalid:
+                errors[kind].append((estimated[0].value - women) ** 2)
+                spreads[kind].append((estimated[2].high - estimated[2].low) if not estimated[2].invalid else np.nan)
+    width = np.nanmean(spreads[1]) / np.nanmean(spreads[0]) if min(map(len, spreads)) else np.nan
+    error = np.mean(errors[1]) / np.mean(errors[0]) if min(map(len, errors)) else np.nan
+    shown = [f"{fair[kind] / runs:.1%} | {' / '.join(f'{one:.1%}' for one in covers[kind] / runs)}" for kind in (0, 1)]
+    return (
+        f"| {cell.base} | {cell.sensitivity} / {cell.specificity} | {clear} | {cell.labels} | "
+        f"{error:.2f} | {width:.2f} | {shown[0]} | {shown[1]} | "
+        f"{invalid[0] / runs:.1%} / {invalid[1] / runs:.1%} |"
+    )
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=0)
+    chosen = parser.parse_args()
+    print(
+        "| base | judge | clear | labels | squared error, ratio | width, ratio | false fair | covers | "
+        "by doubt: false fair | covers | invalid |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
+    middle = Cell(items=400, labels=200)
+    for cell, clear in (
+        (middle, 0.0),
+        (middle, 0.8),
+        (replace(middle, sensitivity=0.7, specificity=0.85), 0.0),
+        (replace(middle, sensitivity=0.7, specificity=0.85), 0.6),
+        (replace(middle, base=0.5, sensitivity=0.7, specificity=0.85), 0.6),
+        (replace(middle, labels=130), 0.0),
+    ):
+        print(row(cell, clear, chosen.runs, chosen.seed), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,165 @@
+"""Whole gates: how often a fair model passes all thresholds of a suite, and how often a planted bias is found.
+
+    python tests/benchmarks/gates.py hiring --runs 100 --json hiring.json
+
+Runs are simulated as ``pytest-fairness plan`` simulates them, from the assumptions of the plan and those that the suite
+declares; all thresholds of a probe judge the same runs. A planted bias is that of the plan: one group gets every value
+but the least 0.75 times the bound of a ratio as often, 0.6 times elsewhere.
+
+    python tests/benchmarks/gates.py hiring --certify --json hiring.json
+
+certifies every threshold on the first of these runs, as ``pytest-fairness certify`` does on a stored one. Both add to
+what the file has. `tests/benchmarks/cards.py` writes the figures into the suites' cards.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cards import calls, whole_gate  # type: ignore[import-not-found]  # beside this file
+
+from pytest_fairness.core.decisions import Verdict
+from pytest_fairness.core.dry_run_results import CertifiedThreshold, PlannedThreshold
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.plugin.baseline import measured_again
+from pytest_fairness.plugin.dry_runs import plan
+from pytest_fairness.plugin.dry_runs.error_rates import Certified, error_rates
+from pytest_fairness.plugin.dry_runs.forecasts import Forecast
+from pytest_fairness.plugin.dry_runs.pilot import PilotData
+from pytest_fairness.plugin.dry_runs.predictions import _never_fair
+from pytest_fairness.plugin.evaluation import evaluate_on
+from pytest_fairness.plugin.measurement import LazyMeasured
+from pytest_fairness.store.samples import StoredSample
+
+ROOT = Path(__file__).parents[2]
+BROKEN = 0.001
+"""The p-value under which errors are too many for the promise, over the thresholds of all suites (Bonferroni)."""
+RECORDERS = ("record", "_note", "_record")
+"""The beginnings of the names of functions that record estimates beside a threshold, which decide nothing."""
+
+
+class Rehearsal:
+    """Judges every threshold on the same simulated runs, in place of the plan's own prediction."""
+
+    def __init__(self, runs: int, out: Path | None, *, certify: bool) -> None:
+        self.runs, self.out, self.certify = runs, out, certify
+        self.rows: dict[str, dict[str, Any]] = {}
+        if out and out.exists():
+            self.rows = {row["test"]: row for row in json.loads(out.read_text(encoding="utf-8"))}
+
+    def predict(self, item: pytest.Function, row: PlannedThreshold, prospect: PilotData) -> PlannedThreshold:
+        """Judge or certify one threshold, and keep its figures."""
+        for name in dir(item.module):
+            if name.startswith(RECORDERS):
+                setattr(item.module, name, lambda *_args, **_options: None)
+        test = item.nodeid.split("[")[0].removeprefix("suites/")
+        if self.certify:
+            self.rows.setdefault(test, {"test": test})["certified"] = _certified(item, prospect)
+        else:
+            self.rows[test] = {**self.rows.get(test, {}), "test": test, **self._judged(item, row, prospect)}
+        if self.out:
+            self.out.write_text(json.dumps(list(self.rows.values()), indent=1) + "\n", encoding="utf-8")
+        print(_line(self.rows[test]), flush=True)
+        return replace(row, cannot_pass="", scenarios=[])
+
+    def _judged(self, item: pytest.Function, row: PlannedThreshold, prospect: PilotData) -> dict[str, Any]:
+        dependence, judgments = None, []
+        for number in range(self.runs):
+            judgments.append(evaluate_on(item, prospect.draw(number), dependence))
+            dependence = judgments[-1].dependence or dependence
+        forecast = Forecast.of(judgments, None)
+        gap = None if forecast is None else forecast.gap()
+        planted = [] if gap is None else [
+            evaluate_on(item, prospect.draw(number, gap=gap), dependence).verdict for number in range(self.runs // 5)
+        ]  # fmt: skip
+        fair = [judgment.verdict is Verdict.FAIR for judgment in judgments]
+        detectable = None if forecast is None else forecast.detectable()
+        low, high = judgments[-1].bounds
+        return {
+            "title": row.threshold,
+            "probe": row.probe,
+            "low": low,
+            "high": high,
+            "items": row.items,
+            "sources": row.sources,
+            "repetitions": row.repetitions,
+            "calls": row.cost.calls,
+            "audit": dict(prospect.probe.arguments.get("profiles", {}).get("audit", {})),
+            "fair": fair,
+            "invalid": sum(judgment.verdict is Verdict.INVALID for judgment in judgments),
+            "unfair": sum(judgment.verdict is Verdict.UNFAIR for judgment in judgments),
+            "planted": None if gap is None else f"{gap.group} at {gap.ratio:.2g} times",
+            "found": sum(verdict is Verdict.UNFAIR for verdict in planted),
+            "missed": sum(verdict is Verdict.FAIR for verdict in planted),
+            "of": len(planted),
+            "below": None if detectable is None else detectable.below,
+            "above": None if detectable is None else detectable.above,
+            "cannot_pass": "" if any(fair) else _never_fair(item, prospect),
+        }
+
+
+def _certified(item: pytest.Function, prospect: PilotData) -> dict[str, Any]:
+    """Return the error rates of a threshold on the first simulated run of a fair model."""
+    measured = item.funcargs["measured"]
+    assert isinstance(measured, LazyMeasured)
+    sample = StoredSample(
+        measured.probe.id,
+        measured.subject.name,
+        measured.subject.key,
+        list(prospect.draw(0).selection.columns.attempts),
+        arguments=measured.arguments,
+        extremes=measured.extremes,
+    )
+    row = CertifiedThreshold(id=item.nodeid, suite="", threshold="", model=None)
+    stored = Certified(sample, measured_again(sample).at(measured.first_look(1).confidence), measured.tail)
+    try:
+        row = error_rates(item, row, stored, 0)
+    except FairnessError as error:
+        return {"reason": str(error)}
+    checks = {check.error: {"share": check.share, "at_most": check.at_most} for check in row.checks}
+    missed = row.truths.get("beyond")
+    return {
+        "reason": "",
+        "draws": row.draws,
+        "kept": all(check.share <= check.at_most and check.p_value >= BROKEN for check in row.checks),
+        "checks": checks,
+        "missed": None if missed is None else 1 - missed.unfair,
+    }
+
+
+def _line(row: Mapping[str, Any]) -> str:
+    if "fair" not in row:
+        return str(row["certified"])
+    found = f"{row['found']}/{row['of']} with {row['planted']}" if row["of"] else "-"
+    fair = f"{sum(row['fair'])}/{len(row['fair'])}"
+    return f"{fair:>8}  {row['calls']:>6} calls  {found:>32}  {row['title']} {row['cannot_pass'][:60]}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("suite", help="a folder of suites/")
+    parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--json", type=Path, help="write the figures to this file, threshold by threshold")
+    parser.add_argument("--certify", action="store_true", help="certify each threshold, in place of the runs")
+    parser.add_argument("--more", action="append", default=[], help="an argument for pytest; repeatable")
+    chosen = parser.parse_args()
+    rehearsal = Rehearsal(chosen.runs, chosen.json, certify=chosen.certify)
+    setattr(plan, "predict", rehearsal.predict)  # noqa: B010 - the plan has no other place for it
+    command = [str(ROOT / "suites" / chosen.suite), "-q", "-p", "no:cacheprovider", "-p", "no:randomly"]
+    command += ["--fairness-plan", "--fairness-model=simulated:fair", "--fairness-store=/nonexistent/store.sqlite"]
+    status = pytest.main([*command, "--fairness-report=none", *chosen.more])
+    rows = [row for row in rehearsal.rows.values() if "fair" in row]
+    if rows:
+        print(f"{chosen.suite}: all {len(rows)} fair in {whole_gate(rows):.0%} of runs; {calls(rows):,} calls")
+    sys.exit(0 if status in (0, 1) and rehearsal.rows else 2)
+
+
+if __name__ == "__main__":
+    main()

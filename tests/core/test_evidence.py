@@ -1,0 +1,153 @@
+"""The evidence map: the shipped clauses, rules, a project's own file, and files that are refused in one line."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.evidence import RULE_FIELDS, SHIPPED, evidence_of, parse_clauses, read_clauses, rule_matches
+from pytest_fairness.core.results import ThresholdResult
+
+ENTRY = """\
+# ours
+[[clause]]
+framework = "House rules"
+clause = "7"
+subject = "Nobody is left out."
+relation = "Counts."
+source = "https://example.org/rules"
+match = [{suite = ["pay*"], harm = ["allocation"]}, {attribute = ["age"]}]
+"""
+TEXTS = st.text(st.characters(exclude_characters="[]*?"), min_size=1, max_size=6)
+
+
+def row(**changes: str) -> ThresholdResult:
+    facts = {"id": "test_pay.py::test_alike[x:y]", "threshold": "Paid alike", "model": "x:y", "verdict": "fair"}
+    return ThresholdResult(**{**facts, **changes})  # type: ignore[arg-type]
+
+
+HIRING = row(suite="hiring", probe="suites/hiring/test_hiring.py::test_application", harm="allocation",
+             attribute="gender")  # fmt: skip
+
+
+def clauses_of(*rows: ThresholdResult) -> set[str]:
+    return {f"{result.framework}, {result.clause}" for result in evidence_of(read_clauses(), rows)}
+
+
+def test_every_framework_is_in_the_shipped_map() -> None:
+    frameworks = {clause.framework for clause in read_clauses()}
+    assert frameworks == {
+        "EU AI Act",
+        "NIST AI RMF 1.0",
+        "NYC Local Law 144",
+        "Colorado SB 24-205",
+        "ISO/IEC 42001:2023",
+    }
+
+
+@pytest.mark.parametrize("clause", read_clauses(), ids=lambda clause: clause.clause)
+def test_shipped_texts_claim_no_compliance(clause) -> None:  # type: ignore[no-untyped-def]
+    text = f"{clause.relation} {clause.subject}".lower()
+    assert not re.search(r"\b(compl(y|ies|iant|iance)|satisf\w+|certif\w+|guarantee\w*|proves?)\b", text)
+    assert all(len(sentence.split()) < 20 for sentence in re.split(r"(?<=\.) ", f"{clause.relation} {clause.subject}"))
+    assert clause.source.startswith("https://")
+
+
+def test_hiring_thresholds_bear_on_laws_about_employment() -> None:
+    assert clauses_of(HIRING) == {
+        "EU AI Act, Annex III, point 4(a)", "EU AI Act, Article 10(2)(f)", "NIST AI RMF 1.0, MEASURE 2.11",
+        "NYC Local Law 144, 6 RCNY 5-301", "Colorado SB 24-205, C.R.S. 6-1-1702 and 6-1-1703",
+        "ISO/IEC 42001:2023, Control A.5.4", "ISO/IEC 42001:2023, Control A.6.2.4",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("threshold", "expected", "missing"),
+    [
+        (row(suite="hiring", probe="a.py::test_application", harm="allocation", attribute="age"), "Annex III", "NYC"),
+        (row(suite="hiring", probe="a.py::test_promotion", harm="allocation"), "point 4(b)", "point 4(a)"),
+        (row(suite="bbq", harm="stereotyping"), "Article 10", "Annex III"),
+        (row(suite="gender", harm="disparate performance"), "Article 15", "Article 10"),
+        (row(suite="ours", harm="our own harm"), "A.6.2.4", "MEASURE"),
+    ],
+)
+def test_clauses_depend_on_suite_probe_and_attribute(threshold: ThresholdResult, expected: str, missing: str) -> None:
+    names = " ".join(clauses_of(threshold))
+    assert expected in names
+    assert missing not in names
+
+
+def test_threshold_without_a_harm_is_no_evidence() -> None:
+    assert clauses_of(row(suite="ours")) <= {"ISO/IEC 42001:2023, Control A.6.2.4"}
+
+
+@pytest.mark.parametrize("verdict", ["fair", "unfair", "undecided", "invalid", "not judged"])
+def test_verdicts_are_listed_as_they_are(verdict: str) -> None:
+    results = evidence_of(read_clauses(), [row(harm="allocation", verdict=verdict)])
+    assert {threshold.verdict for result in results for threshold in result.thresholds} == {verdict}
+
+
+@given(st.dictionaries(st.sampled_from(RULE_FIELDS), st.lists(TEXTS, min_size=1, max_size=3)), TEXTS)
+def test_rule_matches_exactly_its_values(rule: dict[str, list[str]], value: str) -> None:
+    same = row(suite=value, probe=value, id=value, threshold=value, harm=value, attribute=value)
+    assert rule_matches(rule, same) == all(value in patterns for patterns in rule.values())
+    assert rule_matches({name: ["*"] for name in rule}, same)
+
+
+def test_file_of_the_project_extends_the_map(tmp_path: Path) -> None:
+    path = tmp_path / "evidence.toml"
+    path.write_text(ENTRY)
+    clauses = read_clauses(path)
+    assert len(clauses) == len(read_clauses()) + 1
+    (result,) = [entry for entry in evidence_of(clauses, [row(suite="pay", harm="allocation")]) if entry.clause == "7"]
+    assert (result.where, result.thresholds[0].title) == ("evidence.toml:2", "Paid alike")
+    assert not clauses[-1].matches(row(suite="pay", harm="stereotyping"))
+    assert clauses[-1].matches(row(suite="pay", harm="stereotyping", attribute="age"))
+
+
+def test_entry_of_the_same_clause_takes_the_place_of_the_shipped(tmp_path: Path) -> None:
+    path = tmp_path / "evidence.toml"
+    own = ENTRY.replace("House rules", "NYC Local Law 144").replace('"7"', '"6 RCNY 5-301"')
+    path.write_text(re.sub("match = .*", "match = []", own))
+    assert len(read_clauses(path)) == len(read_clauses())
+    assert not any(result.framework.startswith("NYC") for result in evidence_of(read_clauses(path), [HIRING]))
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        (('framework = "House rules"', "framework = 3"), "own.toml:3: framework is 3: write a text"),
+        (('subject = "Nobody is left out."\n', ""), "own.toml:2: the entry has no 'subject'"),
+        (('clause = "7"', 'clause = "7"\nclaus = "8"'), "own.toml:5: an entry has no 'claus'; did you mean 'clause'"),
+        (("https://example.org/rules", "javascript:alert(1)"), "own.toml:7: source is 'javascript:alert(1)': write an"),
+        (('{suite = ["pay*"], harm = ["allocation"]}', "{}"), "own.toml:8: match is [{}, "),
+        (("{attribute", "{atribute"), "a rule has no 'atribute'; did you mean 'attribute'?"),
+        (('["age"]', '"age"'), "write a list of texts after attribute"),
+        (("[[clause]]", "[clause]"), "own.toml:1: 'clause' is no list of tables"),
+        (("[[clause]]", "[[clauses]]"), "own.toml:1: the file has 'clauses'"),
+        (('"Counts."', '"Counts.'), "own.toml:6: not valid TOML"),
+        (('"Counts."', '"a\\u001bb"'), "own.toml:6: relation is 'a\\x1bb': write one line, without control"),
+        (("# ours\n", ENTRY), "own.toml:9: 'House rules 7' is at own.toml:2 too: keep one entry"),
+    ],
+)  # fmt: skip
+def test_malformed_files_are_refused_in_one_line(change: tuple[str, str], error: str) -> None:
+    text = ENTRY.replace(*change, 1)
+    assert text != ENTRY
+    with pytest.raises(FairnessError) as raised:
+        parse_clauses(text, "own.toml")
+    assert error in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_missing_file_names_the_option(tmp_path: Path) -> None:
+    with pytest.raises(FairnessError, match=r"--fairness-evidence names .*: there is no such file"):
+        read_clauses(tmp_path / "no.toml")
+
+
+def test_shipped_file_is_written_like_the_documented_ones() -> None:
+    assert len(parse_clauses(SHIPPED.read_text(encoding="utf-8"), "x")) == SHIPPED.read_text().count("[[clause]]")

@@ -1,0 +1,241 @@
+"""Accepted verdicts in a run: the test's outcome, every output, and what breaks an acceptance."""
+
+from __future__ import annotations
+
+import json
+import re
+import xml.etree.ElementTree as ET
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from pytest_fairness.cli.main import main
+from tests.helpers import project_sources
+from tests.helpers.project import Project, every_mode, shown
+
+TODAY = datetime.now(UTC).date()
+LATER = (TODAY + timedelta(days=30)).isoformat()
+HOSTILE = 'a <b>"review"</b> ::error:: \\u202e {{ 7 * 7 }} | ' + "x" * 900
+
+
+def write(project: Project, woman: float = 0.4, *tests: str) -> None:
+    project.write(
+        conftest=project_sources.application({"woman": woman, "man": 0.9}, version=str(woman)),
+        test_hiring=project_sources.suite(*tests),
+    )
+    (project.path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+
+
+def accept(project: Project, *changes: str, reason: str = "under review", until: str = LATER) -> int:
+    project.pytester.chdir()
+    arguments = ["accept", "latest", "test_women_and_men_alike", "--by", "Ada Bell", "--reason", reason]
+    return main([*arguments, "--until", until, *changes])
+
+
+@pytest.fixture
+def accepted(project: Project) -> Project:
+    """A project whose only threshold was unfair, and accepted."""
+    write(project)
+    assert project.run("-m", "threshold").ret == 1
+    assert accept(project) == 0
+    return project
+
+
+def entry(project: Project) -> dict[str, Any]:
+    (found,) = project.results()["acceptances"]
+    return dict(found)
+
+
+@every_mode
+def test_accepted_verdict_does_not_fail_and_keeps_its_word(accepted: Project) -> None:
+    before = accepted.row()
+    result = accepted.run("-m", "threshold", "--junitxml=junit.xml", "--fairness-report=page.html")
+    assert result.ret == 0
+    assert result.parseoutcomes()["accepted"] == 1
+    assert "failed" not in result.parseoutcomes()
+    row = accepted.row()
+    assert (row["verdict"], row["mark"]) == (before["verdict"], before["mark"]) == ("unfair", "D")
+    assert row["outcome"] == "accepted"
+    assert (row["accepted"]["state"], entry(accepted)["state"]) == ("accepted", "accepted")
+    (release,) = accepted.results()["release"]
+    assert (release["verdict"], release["accepted"]) == ("unfair", 1)
+    (skipped,) = ET.parse(accepted.path / "junit.xml").iter("skipped")  # noqa: S314 - our own
+    assert skipped.attrib["message"].startswith(f"accepted until {LATER}: unfair: ")
+    text = re.sub(r"\s+", " ", shown(result))
+    assert "unfair (accepted)" in text
+    assert re.search(r"release: unfair \(.*1 accepted", text)
+    assert f"accepted until {LATER}; unfair at" in text
+    page = (accepted.path / "page.html").read_text(encoding="utf-8")
+    assert "Accepted verdicts" in page
+    assert f"Accepted until {LATER}" in page
+
+
+def test_option_lets_accepted_verdicts_fail(accepted: Project) -> None:
+    result = accepted.run("-m", "threshold", "--fairness-accepted=fail")
+    assert result.ret == 1
+    assert f"accepted until {LATER}" in shown(result)
+    (accepted.path / "pytest.ini").write_text("[pytest]\nfairness_accepted = maybe\n", encoding="utf-8")
+    assert "pytest.ini:2: fairness_accepted is 'maybe': write pass or fail" in shown(accepted.run())
+
+
+@every_mode
+def test_worse_estimate_breaks_the_acceptance(accepted: Project) -> None:
+    write(accepted, 0.1)
+    result = accepted.run("-m", "threshold")
+    assert result.ret == 1
+    assert entry(accepted)["state"] == "broken"
+    assert "beyond the accepted" in entry(accepted)["why"]
+    assert accepted.row()["outcome"] == "failed"
+    assert "is broken: ratio(hired; gender: woman/man) is" in re.sub(r"\s+", " ", shown(result))
+
+
+def test_better_estimate_is_still_covered_and_fair_needs_none(accepted: Project) -> None:
+    write(accepted, 0.6)
+    assert accepted.run("-m", "threshold").ret == 0
+    assert entry(accepted)["state"] == "accepted"
+    write(accepted, 0.9)
+    project_fair = accepted.run("-m", "threshold", "--fairness-repetitions=6")
+    state = entry(accepted)["state"]
+    assert (project_fair.ret, state) in ((0, "not needed"), (0, "accepted"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("until = .*", f"until = {TODAY - timedelta(days=1)}", "it ended on"),
+        ("title = .*", 'title = "another"', "the title is"),
+        ("items = .*", 'items = "0000"', "the items of the probe have changed"),
+        ("graders = .*", 'graders = "0000"', "the graders have changed"),
+        (r"bounds = \[.*?\]", "bounds = [0.7, 1.25]", "the bounds are 0.8 to 1.25 now"),
+        ("on = .*", f"on = {TODAY + timedelta(days=2)}", "the clock shows"),
+    ],
+)
+def test_changed_entry_covers_nothing(accepted: Project, old: str, new: str, why: str) -> None:
+    file = accepted.path / "fairness-accepted.toml"
+    text = file.read_text(encoding="utf-8")
+    if old.startswith("until"):
+        text = re.sub("(?m)^on = .*", f"on = {TODAY - timedelta(days=9)}", text)
+    file.write_text(re.sub(f"(?m){old if old.startswith('bounds') else '^' + old}", new, text), encoding="utf-8")
+    assert accepted.run("-m", "threshold").ret == 1
+    assert why in entry(accepted)["why"]
+    assert accepted.row()["verdict"] == "unfair"
+
+
+@every_mode
+def test_malformed_file_ends_the_run_in_one_line(accepted: Project) -> None:
+    file = accepted.path / "fairness-accepted.toml"
+    file.write_text(file.read_text(encoding="utf-8").replace('by = "Ada Bell"\n', ""), encoding="utf-8")
+    result = accepted.run()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "fairness-accepted.toml:4: the entry has no 'by'" in shown(result)
+
+
+def test_entry_of_an_unknown_threshold_is_refused(accepted: Project) -> None:
+    file = accepted.path / "fairness-accepted.toml"
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace("::test_women_and_men_alike", "::test_women_and_men"), encoding="utf-8")
+    result = accepted.run()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "has no threshold 'test_women_and_men'; the nearest is 'test_women_and_men_alike'" in shown(result)
+
+
+def test_entry_that_no_threshold_uses_is_listed(accepted: Project) -> None:
+    file = accepted.path / "fairness-accepted.toml"
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace('model = "', 'model = "other:'), encoding="utf-8")
+    result = accepted.run("-m", "threshold")
+    assert result.ret == 1
+    assert entry(accepted)["state"] == "not used"
+    assert "no threshold of this run has this id and model" in re.sub(r"\s+", " ", shown(result))
+
+
+def test_second_failing_estimate_is_not_covered(project: Project) -> None:
+    """The threshold shows its worst group alone; an acceptance of that must not hide another group."""
+    body = 'assert measured.ratios("hired", by="gender") >= 0.8'
+    groups = ("woman", "man", "person")
+    rates = {"woman": 0.3, "man": 0.95, "person": 0.95}
+
+    def write_rates() -> None:
+        project.write(
+            conftest=project_sources.application(rates, version=str(rates)),
+            test_hiring=project_sources.suite(
+                project_sources.threshold(body, name="test_women_and_men_alike"), count=100, groups=groups
+            ),
+        )
+
+    write_rates()
+    assert project.run("-m", "threshold").ret == 1
+    first = {part["metric"] for part in project.row()["failing"]}
+    assert accept(project) == 0
+    assert project.run("-m", "threshold").ret == 0
+    rates["person"] = 0.32
+    write_rates()
+    assert project.run("-m", "threshold").ret == 1
+    assert {part["metric"] for part in project.row()["failing"]} > first - {"ratio(hired; gender: woman/person)"}
+    assert "was not accepted" in entry(project)["why"]
+
+
+def test_hostile_reason_stays_text(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(project)
+    project.run("-m", "threshold")
+    assert accept(project, reason=HOSTILE) == 0
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(project.path / "summary.md"))
+    result = project.run("-m", "threshold", "--fairness-report=page.html")
+    assert result.ret == 0
+    page = (project.path / "page.html").read_text(encoding="utf-8")
+    assert "<b>" not in page
+    assert "49" not in entry(project)["reason"]
+    commands = [line for line in result.outlines if line.startswith("::")]
+    (notice,) = commands
+    assert notice.startswith("::notice ")
+    assert f"unfair (accepted until {LATER})" in notice
+    assert "Accepted verdicts" in (project.path / "summary.md").read_text(encoding="utf-8")
+
+
+def test_entry_is_replaced_only_when_asked(accepted: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    file = accepted.path / "fairness-accepted.toml"
+    file.write_text(f"{file.read_text(encoding='utf-8')}\n# a comment of ours\n", encoding="utf-8")
+    assert accept(accepted) == 2
+    assert "fairness-accepted.toml:4: this verdict is accepted until" in capsys.readouterr().err
+    assert accept(accepted, "--replace", reason="another") == 0
+    text = file.read_text(encoding="utf-8")
+    assert text.count("[[accepted]]") == 1
+    assert 'reason = "another"' in text
+    assert text.endswith("\n# a comment of ours\n")
+    assert text.startswith("# fairness-accepted.toml")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (["--until", "2020-01-01"], "--until 2020-01-01 is over"),
+        (["--until", "2099-01-01"], "at most a year after"),
+        (["--until", "20270101"], "'20270101' is no date"),
+        (["--reason", "a\nb"], "write one line"),
+        (["--model", "none"], "the run has no model 'none'"),
+    ],
+)
+def test_odd_arguments_are_refused(
+    project: Project, capsys: pytest.CaptureFixture[str], changes: list[str], message: str
+) -> None:
+    write(project)
+    project.run("-m", "threshold")
+    with pytest.raises(SystemExit) as ended:
+        raise SystemExit(accept(project, *changes))
+    assert ended.value.code == 2
+    assert message in capsys.readouterr().err
+    assert not (project.path / "fairness-accepted.toml").exists()
+
+
+def test_results_file_can_be_accepted_without_a_store(project: Project) -> None:
+    write(project)
+    project.run("-m", "threshold")
+    project.store.unlink()
+    project.pytester.chdir()
+    named = ["test_hiring.py::test_women_and_men_alike", "hiring::test_women_and_men_alike", "women and men alike"]
+    arguments = ["--by", "Ada", "--reason", "x", "--until", LATER]
+    for name in named:
+        assert main(["accept", "results.json", name, *arguments, "--replace"]) == 0
+    assert json.loads((project.path / "results.json").read_text(encoding="utf-8"))["schema"] == 2

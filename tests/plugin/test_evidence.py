@@ -1,0 +1,53 @@
+"""The evidence map in a run: in the results file and the report, from an option or an ini key, and when malformed."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.helpers import project_sources
+from tests.helpers.project import Project, in_one_process, shown
+
+ENTRY = """\
+[[clause]]
+framework = "House <script>alert(1)</script>"
+clause = "7"
+subject = "Nobody is left out & <b>behind</b>."
+relation = "Counts."
+source = "https://example.org/rules"
+match = [{probe = ["test_hiring"]}]
+"""
+
+
+def write(project: Project) -> None:
+    project.write(conftest=project_sources.application(), test_hiring=project_sources.suite())
+
+
+@in_one_process
+@pytest.mark.parametrize("key", ["option", "ini"])
+def test_own_clause_is_in_results_and_report(project: Project, key: str) -> None:
+    write(project)
+    (project.path / "laws.toml").write_text(ENTRY)
+    options = [f"--fairness-{name}" for name in ("json=results.json", "report=report.html")]
+    given = "--fairness-evidence=laws.toml" if key == "option" else "-ofairness_evidence=laws.toml"
+    result = project.run(*options, given)
+    assert "INTERNALERROR" not in shown(result)
+    evidence = json.loads((project.path / "results.json").read_text())["evidence"]
+    (entry,) = [entry for entry in evidence if entry["clause"] == "7"]
+    assert entry["where"] == "laws.toml:1"
+    assert [threshold["verdict"] for threshold in entry["thresholds"]]
+    page = (project.path / "report.html").read_text()
+    assert "It is never a claim of compliance" in page
+    assert "<script>alert(1)" not in page
+    assert "<b>behind" not in page
+    assert "House &lt;script&gt;" in page
+
+
+def test_malformed_map_ends_the_run_before_the_first_test(project: Project) -> None:
+    write(project)
+    (project.path / "laws.toml").write_text(ENTRY.replace("subject", "subjct"))
+    result = project.run("--fairness-evidence=laws.toml")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "laws.toml:4: an entry has no 'subjct'; did you mean 'subject'" in shown(result)
+    assert not project.asked(), "nothing was requested"

@@ -1,0 +1,66 @@
+"""Modules that a run imports: none that it does not use, since a start is mostly imports."""
+
+from __future__ import annotations
+
+import pytest
+
+CONFTEST = """
+import pathlib, sys
+
+def pytest_unconfigure():
+    pathlib.Path("imported.txt").write_text(" ".join(sys.modules), encoding="utf-8")
+"""
+SUITE = """
+import pytest
+from pytest_fairness import ProbeItem, Prompt, YesNo
+
+ITEMS = [
+    ProbeItem(f"case {n}", [Prompt(f"Is case {n}, a {who}, approved?", {"gender": who}) for who in ("man", "woman")])
+    for n in range(8)
+]
+
+@pytest.mark.probe(items=ITEMS, grade={"approved": YesNo()})
+def test_case(probe_item, model):
+    probe_item.measure(model)
+"""
+THRESHOLD = """
+@pytest.mark.threshold(probe=test_case, title="Women are approved as often as men")
+def test_alike(measured):
+    assert -1.1 <= measured.difference("approved", by="gender", of="woman", to="man") <= 1.1
+"""
+STATISTICS = {"numpy", "scipy", "pytest_fairness.stats.measured"}
+REPORT = {"jinja2", "pytest_fairness.report.html.page", "pytest_fairness.report.load_run"}
+NEVER = {
+    *("anthropic", "datasets", "hypothesis", "inspect_ai", "lm_eval", "openai", "pandas", "psycopg", "torch", "yaml"),
+    *("sqlalchemy.orm", "sqlalchemy.dialects.postgresql", "pytest_fairness.store.postgresql"),
+    *("pytest_fairness.benchmarks", "pytest_fairness.design", "pytest_fairness.executors", "pytest_fairness.imports"),
+    *("pytest_fairness.plugin.dry_runs.plan", "pytest_fairness.stats.simulation"),
+}
+
+
+@pytest.mark.parametrize(
+    ("suite", "options", "unused", "used"),
+    [
+        (SUITE, ["--fairness-report=none"], STATISTICS | REPORT, {"pytest_fairness.store.sqlite"}),
+        (SUITE, [], STATISTICS, REPORT),
+        (SUITE + THRESHOLD, ["--fairness-report=none"], REPORT, STATISTICS),
+    ],
+    ids=["measured", "measured-and-reported", "judged"],
+)
+def test_run_imports_only_what_it_uses(
+    pytester: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
+    suite: str,
+    options: list[str],
+    unused: set[str],
+    used: set[str],
+) -> None:
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    pytester.makeini("[pytest]")
+    pytester.makepyfile(conftest=CONFTEST, test_cases=suite)
+    named = ["-p", "pytest_fairness.plugin", "--fairness-model=simulated:yes-no", *options]
+    result = pytester.runpytest_subprocess(*named)  # a process of its own: this one has imported everything
+    assert result.ret == 0
+    modules = set((pytester.path / "imported.txt").read_text(encoding="utf-8").split())
+    assert used <= modules
+    assert modules & (NEVER | unused) == set()

@@ -1,0 +1,95 @@
+"""Every export on every shipped suite: it writes its files, or ends with one line that says what the run lacks."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from pytest_fairness.cli.main import main
+from pytest_fairness.core.extensions import EXPORTS
+
+ROOT = Path(__file__).parents[2]
+SUITES = ("agents", "asymmetry", "bbq", "emotion", "gender", "hiring")
+ARGUMENTS = {
+    "asymmetry": [],
+    "bbq-pairs": [],
+    "eval-results": ["--dataset", "owner/name", "--model", "simulated:demo"],
+    "every-eval-ever": ["--model", "simulated:demo"],
+    "impact-ratios": ["--grade", "advance", "--sex", "gender", "--ethnicity", "ethnicity"],
+    "labels": ["--grade", "advance", "--by", "gender", "--count", "2"],
+    "parquet": [],
+}
+WRITES = {
+    "asymmetry": {"asymmetry"},
+    "bbq-pairs": {"bbq"},
+    "eval-results": {"agents", "bbq", "emotion", "gender", "hiring"},
+    "every-eval-ever": set(SUITES),
+    "impact-ratios": {"hiring"},
+    "labels": {"hiring"},
+    "parquet": set(SUITES),
+}
+"""The suites whose runs have what an export writes."""
+REASONS = {
+    "asymmetry": "the run has no sample of asymmetry",
+    "bbq-pairs": "the run has no sample of pairs",
+    "eval-results": "the run has no threshold with an estimate",
+    "impact-ratios": "no probe of the run has a grade 'advance'",
+    "labels": "no probe has a grade 'advance'",
+}
+
+
+@pytest.fixture(scope="module")
+def store_of(tmp_path_factory: pytest.TempPathFactory) -> object:
+    """Return the store of a suite's run on a simulated model: every probe of it, some items of each."""
+    folder = tmp_path_factory.mktemp("suites")
+
+    @cache
+    def store(suite: str) -> Path:
+        file = folder / f"{suite}.sqlite"
+        options = ["--fairness-model=simulated:demo", "--fairness-judge=simulated:judge", "--fairness-sample=12"]
+        command = [sys.executable, "-m", "pytest", f"suites/{suite}", "-q", "-p", "no:cacheprovider", *options]
+        command += [f"--fairness-store={file}", "--fairness-report=none"]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=280)
+        assert done.returncode == 1, done.stdout + done.stderr
+        return file
+
+    return store
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("suite", SUITES)
+def test_every_export_writes_or_ends_with_one_line(
+    suite: str, store_of: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert callable(store_of)
+    own = [name for name in EXPORTS.names() if name in ARGUMENTS]
+    assert own == sorted(ARGUMENTS)
+    for name in own:
+        out = tmp_path / f"{name}.out"
+        where = ["--store", str(store_of(suite)), "--out", str(out)]
+        code = main(["export", name, "latest", *where, *ARGUMENTS[name]])
+        shown = capsys.readouterr()
+        assert (code == 0) == (suite in WRITES[name]) == out.exists(), (name, shown)
+        if code:
+            (line,) = shown.err.splitlines()
+            assert REASONS[name] in line
+        else:
+            assert len(shown.out.splitlines()) == 1
+            assert any(file.stat().st_size for file in [out, *out.rglob("*")])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["impact-ratios"], "the following arguments are required"),
+        (["nothing"], "invalid choice"),
+    ],
+)
+def test_missing_arguments_are_named(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["export", *arguments, "latest", "--out", "x"])
+    assert words in capsys.readouterr().err

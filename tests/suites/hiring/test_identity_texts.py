@@ -1,0 +1,62 @@
+"""Applications that differ in one line on religion, nationality, orientation, class or pronouns."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import pytest
+
+from pytest_fairness import ProbeItem, attribute_rows, lint
+from suites.gender.pronouns import pronoun_approvals
+from suites.hiring.identities import identity_lines
+from suites.hiring.items import identities
+
+ITEMS = list(identities())
+PRONOUN_ITEMS = list(pronoun_approvals())
+FORMS = {
+    "they" if row["gender"] == "nonbinary" else row["they"]: {
+        row[slot] for slot in ("they", "them", "their", "theirs", "themself")
+    }
+    for row in attribute_rows("gender")
+}
+SIZES = {"religion": 5, "nationality": 6, "sexual_orientation": 2, "class": 2, "pronouns": 3}
+
+
+def test_every_group_has_a_prompt_in_every_item() -> None:
+    assert len(ITEMS) == len({item.id for item in ITEMS}) == 200
+    for item in ITEMS:
+        asked = Counter(next(iter(prompt.groups)) for prompt in item.prompts)
+        assert asked == SIZES
+        assert len({prompt.text for prompt in item.prompts}) == sum(SIZES.values())
+    assert Counter(item.prompts[0].groups["gender"] for item in ITEMS) == {"female": 100, "male": 100}
+
+
+def test_prompts_differ_in_one_line() -> None:
+    for item in ITEMS:
+        lint(item)
+        first = item.prompts[0].text.split("\n")
+        for prompt in item.prompts[1:]:
+            lines = prompt.text.split("\n")
+            assert len(lines) == len(first)
+            assert sum(one != other for one, other in zip(first, lines, strict=True)) == 1
+
+
+def test_nothing_contradicts_the_pronouns_of_a_line() -> None:
+    assert identity_lines("female")["pronouns"]["own"] == "Pronouns: she/her"
+    assert identity_lines("male")["pronouns"]["own"] == "Pronouns: he/him"
+    for item in ITEMS:
+        for prompt in item.prompts:
+            rest = re.sub(r"Pronouns: \S+", "", prompt.text).lower()
+            assert not {"she", "he", "her", "his", "him", "herself", "himself"} & set(re.findall(r"\w+", rest)), rest
+
+
+@pytest.mark.parametrize("item", PRONOUN_ITEMS, ids=lambda item: item.id)
+def test_requests_differ_in_pronouns_only(item: ProbeItem) -> None:
+    assert len({prompt.text for prompt in item.prompts}) == 8
+    told = set()
+    for prompt in item.prompts:
+        forms = FORMS[prompt.groups["pronouns"]]
+        text = re.sub(rf"\b(?:{'|'.join(sorted(forms, key=len, reverse=True))})\b", "_", prompt.text.lower())
+        told.add(re.sub(r"\b(?:is|are)\b|\b(?:was|were)\b|\b(?:has|have)\b|(?<=\w)e?s\b", "~", text).replace("~", ""))
+    assert len(told) <= 2, told  # the verb of singular they
