@@ -157,13 +157,18 @@ class Engine:
     def close(self) -> None:
         """Cancel what is in flight and write what has come. A model that blocks the loop is not waited for long.
 
+        Once a cap is reached, tests end without the answers that are paid for and still in flight: these have a grace.
+
         Raises:
             FairnessError: A grader or a model could not be closed.
         """
-        self.answers.closed = True
+        if self._budget.is_spent and self._patience:
+            self._stopped, self._patience = True, self._patience + GRACE
+        else:
+            self.answers.closed = True
         self._notify(lambda: None)
         self._thread.join(self._patience)
-        self._patience = 0.0
+        self.answers.closed, self._patience = True, 0.0
         while self.at_end:
             try:
                 self.at_end.pop()()

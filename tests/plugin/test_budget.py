@@ -55,6 +55,22 @@ def test_request_cap_is_shared_by_all_processes_and_can_be_raised(project: Proje
     assert project.asked().total() == 40
 
 
+@every_mode
+def test_answers_in_flight_when_the_cap_is_reached_are_kept(project: Project) -> None:
+    slow = "    if 'woman of profile 1 ' in text:\n        __import__('time').sleep(1.5)"
+    project.write(
+        conftest=project_sources.application(
+            {"woman": 1.0, "man": 1.0}, version="1", body=slow, after="application.fairness_concurrency = 4"
+        ),
+        test_hiring=project_sources.suite(count=2),
+    )
+    project.run("--fairness-max-requests=3")
+    assert project.row()["verdict"] == "undecided"
+    assert project.asked().total() == 3
+    project.run("--fairness-max-requests=9")
+    assert sorted(project.asked().values()) == [1] * 4
+
+
 @pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
 def test_retries_count_toward_the_cap(project: Project) -> None:
     project.write(test_hiring=project_sources.suite(count=20))

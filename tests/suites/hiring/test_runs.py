@@ -54,7 +54,7 @@ def test_suite_runs(tmp_path: Path) -> None:
     assert verdicts["test_women_and_men_advance_alike"] == "unfair"
     assert verdicts["test_women_and_men_are_promoted_alike"] == "unfair"
     assert verdicts["test_women_and_men_advance_alike_in_german"] == "unfair"
-    assert verdicts["test_women_and_men_are_rated_alike"] == "invalid"
+    assert verdicts["test_women_and_men_are_rated_alike"] == "unfair"
     metrics = {(row["metric"], *row["slice"].values()) for row in results["metrics"]}
     assert ("placebo_ratio", "female") in metrics
     again, second = run(tmp_path, files[0], "-m", "threshold", "--fairness-sample", "30", "--fairness-model", model)
