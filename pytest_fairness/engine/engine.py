@@ -269,6 +269,7 @@ class Engine:
             self._stop_deadline = min(self._stop_deadline, now + GRACE)
             if len(self._dispatcher) <= self._limits.waiting or now >= self._stop_deadline:
                 self.answers.closed = True
+                self._wake.set()
 
     async def _rest(self) -> None:
         """Sleep until something happens, then a moment more, so that things happen together."""
