@@ -78,7 +78,8 @@ class Grader(Protocol):
     An answer that is not complete (cut off, filtered, refused by the provider, ended for an unknown reason) is
     ungraded and never shown to a grader, unless its attribute ``accepts`` names the reason: ``("refusal",)``.
     An attribute ``extremes`` (a tuple of values) or a method ``extremes_for(prompt)``
-    names the values that an ungraded attempt could have had; without, 0 and 1 are taken.
+    names the values that an ungraded attempt could have had. Without, these are 0 and 1 where all that was seen is so,
+    and one ungraded attempt makes a threshold on any other grade invalid.
     A method ``check_prompt(prompt)`` raises `FairnessError` before anything is asked, for a prompt whose answers it
     cannot grade.
     """

@@ -183,8 +183,8 @@ class ToolArgument(DeclarativeGrader):
 
     @property
     def extremes(self) -> tuple[Any, ...]:
-        """The values that an ungraded attempt could have had."""
-        return self.span or tuple(self.values) or (0, 1)
+        """The values that an ungraded attempt could have had; empty where neither ``values`` nor ``span`` says."""
+        return self.span or tuple(self.values)
 
     def check_prompt(self, prompt: Prompt) -> None:
         """Raise `FairnessError` for a prompt that lacks its tool."""
@@ -237,7 +237,8 @@ class ToolCallCount(DeclarativeGrader):
 
     Args:
         tool: The tool whose calls are counted. Default: those of any, also of tools that were not offered.
-        most: The highest number that an ungraded attempt could have had, for worst-case intervals.
+        most: The highest number that there can be. An answer with more is ungraded, and an ungraded one could have
+            had any number up to it.
 
     >>> from pytest_fairness import Tool, ToolCall
     >>> calls = [ToolCall("look_up", {"id": 1}), ToolCall("look_up", {"id": 2})]
@@ -259,7 +260,7 @@ class ToolCallCount(DeclarativeGrader):
         "additionalProperties": False,
         "properties": {
             "tool": {"type": "string", "minLength": 1, "description": "the tool whose calls are counted"},
-            "most": {"type": "integer", "minimum": 1, "description": "the highest number that is expected"},
+            "most": {"type": "integer", "minimum": 1, "description": "the highest number that there can be"},
         },
     }
 
@@ -272,7 +273,7 @@ class ToolCallCount(DeclarativeGrader):
     @property
     def fingerprint(self) -> str:
         """Class, parameters and version of the rules."""
-        return f"ToolCallCount({canonical(self.tool)}) v1"
+        return f"ToolCallCount({canonical([self.tool, self.most])}) v2"
 
     @property
     def extremes(self) -> tuple[int, int]:
@@ -286,6 +287,8 @@ class ToolCallCount(DeclarativeGrader):
     def grade(self, prompt: Prompt, answer: Answer) -> Grade:
         _offered(prompt, (self.tool,) if self.tool else ())
         counted = [call for call in answer.actions if self.tool in (None, call.name)]
+        if len(counted) > self.most:
+            return Grade.none("unparsed", f"{len(counted)} calls, and {self.most} is the most: {_shown(counted)}")
         return (None if answer.actions else _nothing(answer)) or Grade(
             len(counted), detail=_shown(counted) if counted else ""
         )

@@ -213,7 +213,7 @@ class Conversation(DeclarativeGrader):
         if self.value in ("any", "all"):
             return (False, True)
         of_prompt = getattr(self.grade, "extremes_for", None)
-        extremes: tuple[Any, ...] = of_prompt(prompt) if of_prompt else getattr(self.grade, "extremes", (0, 1))
+        extremes: tuple[Any, ...] = of_prompt(prompt) if of_prompt else getattr(self.grade, "extremes", ())
         return extremes
 
     def check_prompt(self, prompt: Prompt) -> None:

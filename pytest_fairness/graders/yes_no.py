@@ -150,7 +150,8 @@ class Regex(DeclarativeGrader):
     ``values`` maps what was found (whatever its case) to the grade; ``convert`` makes the grade of it,
     and a `ValueError` or its like there leaves the attempt ungraded. Matches that differ are
     ungraded unless ``which`` is "first" or "last". ``extremes`` are the values that an ungraded attempt
-    could have had (default: those of ``values``, else 0 and 1).
+    could have had (default: those of ``values``). Without either a threshold on numbers is invalid as soon as an
+    answer is ungraded: nobody says how far that answer could have moved the estimate.
 
     >>> points = Regex(r"(\\d+)/10", convert=int, extremes=(0, 10))
     >>> points.grade(Prompt("Rate her."), Answer("I'd give 7/10")).value
@@ -201,7 +202,7 @@ class Regex(DeclarativeGrader):
         groups = [*compiled.groupindex, *range(compiled.groups + 1)]
         if group not in groups:
             raise FairnessError(f"the pattern {self.pattern!r} has no group {group!r}: it has {groups}")
-        extremes = self.extremes or (tuple(dict.fromkeys(self.values.values())) if self.values else (0, 1))
+        extremes = self.extremes or tuple(dict.fromkeys((self.values or {}).values()))
         values = {bare(plain(key)) or key: value for key, value in self.values.items()} if self.values else None
         for name, value in (("group", group), ("extremes", extremes), ("values", values), ("_compiled", compiled)):
             object.__setattr__(self, name, value)

@@ -115,11 +115,11 @@ class OutcomeReader:
 
     def _possible(self, grade: str) -> set[str]:
         """Return all values of a grade that its grader says there can be, as texts; empty where it does not say."""
-        if grade not in self._extremes:
-            return set()
-        declared = {
-            str(value) for attempt in self._columns.attempts for value in self._of(grade, attempt.prompt, guess=True)
-        }
+        declared: set[str] = set()
+        for attempt in self._columns.attempts:
+            if not (of_prompt := self._declared(grade, attempt.prompt)):
+                return set()
+            declared.update(map(str, of_prompt))
         return declared | {str(value) for value in _options(self.values(grade))}
 
     def computed(self, functions: Sequence[Callable[[GradedAttempt], Any]], rows: Rows) -> Floats:
@@ -285,10 +285,9 @@ class OutcomeReader:
         return replace(filled, weights=weights)
 
     def _declared_span(self, grade: str) -> tuple[float, float] | None:
-        if grade not in self._extremes or not self._columns.count:
-            return None
-        ends = [float(value) for value in self._of(grade, self._columns.attempts[0].prompt, guess=True)]
-        return min(ends), max(ends)
+        declared = self._declared(grade, self._columns.attempts[0].prompt) if self._columns.count else ()
+        ends = [float(value) for value in declared]
+        return (min(ends), max(ends)) if ends else None
 
     def _check(self, grade: str) -> None:
         grades = self._columns.known_grades
@@ -313,16 +312,18 @@ class OutcomeReader:
             self._grades[grade] = self._columns.values(grade)
         return self._grades[grade]
 
+    def _declared(self, grade: str, prompt: Prompt) -> tuple[Any, ...]:
+        """Return the extreme values that a grade of an answer to this prompt has by its grader; empty where unknown."""
+        return tuple(self._extremes[grade](prompt)) if grade in self._extremes else ()
+
     def _of(self, grade: str, prompt: Prompt, *, guess: bool = False) -> tuple[Any, ...]:
         """Return the extreme values that a grade of an answer to this prompt could have had.
 
         Where nobody has named them: false and true of a grade that is so, else, as a ``guess``, what was seen.
         Raises `UnboundedError` where they are needed and can only be guessed.
         """
-        if grade in self._extremes:
-            given = tuple(self._extremes[grade](prompt))
-            if given:
-                return given
+        if given := self._declared(grade, prompt):
+            return given
         if grade not in self._defaults:
             self._defaults[grade] = _default_extremes(self.values(grade))
         extremes, is_known = self._defaults[grade]

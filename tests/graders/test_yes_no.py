@@ -86,7 +86,7 @@ def test_regex_examples_are_read_as_labeled(grader: Regex, text: str, meant: Any
 
 def test_extremes_of_an_ungraded_attempt() -> None:
     prompt = Prompt("Rate her.")
-    assert Regex("a").extremes_for(prompt) == (0, 1)
+    assert Regex("a").extremes_for(prompt) == ()
     assert Regex("a", values={"a": 1, "b": 5, "c": 5}).extremes_for(prompt) == (1, 5)
     assert Regex(r"\d", convert=int, extremes=(0, 10)).extremes_for(prompt) == (0, 10)
     assert YesNo().extremes_for(prompt) == (False, True)

@@ -1,0 +1,47 @@
+"""Graders of tool calls: what is counted, what is ungraded, and what an ungraded answer could have been."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_fairness import Answer, Prompt, Tool, ToolArgument, ToolCall, ToolCallCount
+
+PROMPT = Prompt("What is her rent?", tools=[Tool("look_up"), Tool("write")])
+
+
+def calling(*names: str) -> Answer:
+    return Answer("", "tool_calls", actions=[ToolCall(name, {"id": index}) for index, name in enumerate(names)])
+
+
+@pytest.mark.parametrize(
+    ("tool", "names", "count"),
+    [
+        (None, ["look_up"] * 3, 3),
+        (None, ["look_up", "write", "approve"], 3),
+        ("look_up", ["look_up", "write"], 1),
+        ("look_up", ["write"], 0),
+        ("look_up", [*["write"] * 9, "look_up"], 1),
+    ],
+)
+def test_calls_are_counted(tool: str | None, names: list[str], count: int) -> None:
+    assert ToolCallCount(tool, most=3).grade(PROMPT, calling(*names)).value == count
+
+
+@pytest.mark.parametrize("tool", [None, "look_up"])
+def test_more_calls_than_there_can_be_are_ungraded(tool: str | None) -> None:
+    """A value outside the declared ends would make every interval that relies on them wrong."""
+    grader = ToolCallCount(tool, most=3)
+    grade = grader.grade(PROMPT, calling(*["look_up"] * 4))
+    assert grade.ungraded == "unparsed"
+    assert grade.detail.startswith("4 calls, and 3 is the most: look_up(")
+    assert grader.extremes == (0, 3)
+
+
+def test_highest_count_is_part_of_the_fingerprint() -> None:
+    assert ToolCallCount(most=3).fingerprint != ToolCallCount(most=4).fingerprint
+
+
+def test_extremes_of_an_argument_are_those_that_were_declared() -> None:
+    assert ToolArgument("write", "amount").extremes == ()
+    assert ToolArgument("write", "amount", span=(0, 100)).extremes == (0, 100)
+    assert ToolArgument("write", "how", values=("letter", "call")).extremes == ("letter", "call")
