@@ -206,6 +206,13 @@ class Budget:
             is_counted = "input" in usage and "output" in usage
             entry.usd += cost(price, usage["input"], usage["output"]) if is_counted else call.usd
 
+    def withdraw(self, request: Request) -> None:
+        """Count a request in flight as not sent."""
+        with self._lock:
+            call = self._in_flight.pop(request.key)
+            self._entry(call.entry).requests -= 1
+            self._version += 1
+
     def leave(self, keys: Iterable[str]) -> None:
         """Count keys in a batch that this run does not wait for; what they cost stays reserved."""
         with self._lock:

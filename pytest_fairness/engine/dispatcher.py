@@ -45,6 +45,11 @@ class Dispatcher:
         """Return how many requests are in flight one by one."""
         return len(self._tasks)
 
+    @property
+    def queued(self) -> int:
+        """The number of them that have not left: their model is not free for them yet."""
+        return sum(len(runner.queued) for runner in self._runners.values())
+
     def may_send(self, request: Request) -> bool:
         """Return whether a request needs sending; one that can never be answered fails here."""
         results, model = self._context.results, request.model
@@ -133,6 +138,8 @@ class Dispatcher:
             return None
         except asyncio.CancelledError:
             if results.closed:
+                if request.key in runner.queued:
+                    budget.withdraw(request)
                 raise
             error = f"{request.model.name} canceled the task that asked it"
             attempt = Attempt(request.key, request.repetition, error=error)

@@ -88,7 +88,13 @@ class Engine:
         self._scheduler = RequestScheduler(sys.maxsize if batch else max(256, 8 * concurrency))
         self.sync = StoreSync(store, run, self._budget, self.answers)
         self._foreign = ForeignClaims(self.sync)
-        self._limits = RateLimiters(concurrency, rates or Rates(), self._wake.set, partial(batch_size, batch))
+        self._limits = RateLimiters(
+            concurrency,
+            rates or Rates(),
+            self._wake.set,
+            partial(batch_size, batch),
+            is_counted=self._budget.is_capped,
+        )
         context = EngineContext(
             self.answers,
             self._budget,
@@ -143,11 +149,12 @@ class Engine:
     def pause(self) -> None:
         """Send nothing new until `resume`: a debugger is open."""
         self._paused = True
+        self._notify(self._limits.gate.clear)
 
     def resume(self) -> None:
         """Send again."""
         self._paused = False
-        self._notify(lambda: None)
+        self._notify(self._limits.gate.set)
 
     def stop(self) -> None:
         """Let nothing new leave, here or in any other process of the session."""
@@ -266,8 +273,9 @@ class Engine:
             self._next_stop_look = now + STOP_INTERVAL
             self._stopped = await self.sync.call(self.store.is_stopped)
         if self._stopped:
+            self._limits.gate.clear()
             self._stop_deadline = min(self._stop_deadline, now + GRACE)
-            if len(self._dispatcher) <= self._limits.waiting or now >= self._stop_deadline:
+            if len(self._dispatcher) <= self._limits.waiting + self._dispatcher.queued or now >= self._stop_deadline:
                 self.answers.closed = True
                 self._wake.set()
 

@@ -7,9 +7,11 @@ what it has seen there (`SlotRequest`) and is granted slots (`SlotGrant`): new r
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from pytest_fairness.core.attempts import Answer
@@ -19,6 +21,9 @@ from pytest_fairness.engine.requests import Request
 from pytest_fairness.store.store import SyncResult
 from pytest_fairness.store.throttle import Rates, SlotGrant, SlotRequest, burst
 
+_CLAIMED_AHEAD = 0.05
+"""Seconds of calls within this process that are claimed before the model is free: one transaction writes them all."""
+_MOST_AHEAD = 31
 _TOKEN = 4
 """Characters of a text to a token, where a provider counts none."""
 
@@ -38,19 +43,31 @@ class RateLimiter:
         ceiling: Requests in flight at most, of all processes that share it.
         rates: Requests and tokens a minute.
         wake: Has the engine ask the store for slots.
+        gate: Closed while nothing new may leave.
         is_shared: Whether other processes share the endpoint.
+        is_in_process: Whether calls run in this process: of fast ones some are claimed before the model is free.
     """
 
     def __init__(
-        self, endpoint: str, most: int, ceiling: int, rates: Rates, wake: Callable[[], None], *, is_shared: bool
+        self,
+        endpoint: str,
+        most: int,
+        ceiling: int,
+        rates: Rates,
+        wake: Callable[[], None],
+        gate: asyncio.Event,
+        *,
+        is_shared: bool,
+        is_in_process: bool,
     ) -> None:
         self.in_flight = 0
         self.generation = 0
         """The generation of the requests that leave now: see `SlotGrant`."""
         self.refused_for = 0.0
         """Seconds for which no request of the run was answered, and some were refused."""
-        self.is_shared = is_shared
-        self._most, self._room, self._rates, self._wake = most, most, rates, wake
+        self.is_shared, self._is_in_process = is_shared, is_in_process
+        self._turns, self._gate = asyncio.Semaphore(most), gate
+        self._most, self._ahead, self._granted, self._rates, self._wake = most, 0, math.inf, rates, wake
         self._nothing = self._seen = SlotRequest(endpoint, ceiling, rates)
         """The report of what was seen since the last one."""
         self._reported = (0, 0)
@@ -65,8 +82,12 @@ class RateLimiter:
         """Return how many requests may leave, as far as is known; ``now`` is in seconds of a monotonic clock."""
         if self.closed(now):
             return 0
-        free = max(0, self._room - self.in_flight)
+        free = int(max(0, self._room - self.in_flight))
         return min(free, burst(self._rates)) if self.is_shared else free
+
+    @property
+    def _room(self) -> float:
+        return min(self._most + self._ahead, self._granted)
 
     def closed(self, now: float) -> float:
         """Return the seconds for which nothing may leave, 0 where something may."""
@@ -88,6 +109,22 @@ class RateLimiter:
         finally:
             timer.cancel()
             self._waiting.discard(slot)
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Wait until the model is free for a call."""
+        if not self._is_in_process:
+            yield
+            return
+        async with self._turns:
+            await self._gate.wait()
+            await asyncio.sleep(self.closed(time.monotonic()))
+            started = time.monotonic()
+            try:
+                yield
+            finally:
+                calls = self._most * _CLAIMED_AHEAD / max(time.monotonic() - started, 1e-6)
+                self._ahead = min(_MOST_AHEAD, int(calls))
 
     def _queue(self, slot: asyncio.Future[None]) -> None:
         self._again.append(slot)
@@ -122,7 +159,7 @@ class RateLimiter:
         """
         if not self.is_shared:
             return None
-        idle = 0 if self.closed(now) else max(0, self._room - self.in_flight + self.waiting)
+        idle = 0 if self.closed(now) else int(max(0, self._room - self.in_flight + self.waiting))
         again = min(idle, sum(not slot.done() for slot in self._again))
         if not (keys or again or (self.in_flight, self.waiting) != self._reported or self._seen.refused >= 0):
             return None
@@ -138,7 +175,7 @@ class RateLimiter:
             claimed: How many of the keys are claimed.
         """
         self._reported = (wanted.in_flight + claimed, wanted.waiting - grant.again)
-        self._room = min(self._most, grant.room)
+        self._granted = grant.room
         self.generation, self.refused_for = grant.generation, grant.refused_for
         if grant.wait:
             self._closed_until = max(self._closed_until, time.monotonic() + grant.wait)
@@ -168,12 +205,23 @@ class RateLimiters:
         rates: Those of an endpoint whose model names none.
         wake: Has the engine ask the store for slots.
         batch_size: Returns how many requests to a model are submitted in one batch, None for one that has no batches.
+        is_counted: Whether each request that is claimed counts toward a cap: none is claimed before it can leave.
     """
 
     def __init__(
-        self, ceiling: int, rates: Rates, wake: Callable[[], None], batch_size: Callable[[Model], int | None]
+        self,
+        ceiling: int,
+        rates: Rates,
+        wake: Callable[[], None],
+        batch_size: Callable[[Model], int | None],
+        *,
+        is_counted: bool,
     ) -> None:
         self._ceiling, self._rates, self._wake, self._batch_size = ceiling, rates, wake, batch_size
+        self._is_counted = is_counted
+        self.gate = asyncio.Event()
+        """Closed while nothing new may leave."""
+        self.gate.set()
         self._limits: dict[str, RateLimiter] = {}
 
     def of(self, model: Model) -> RateLimiter:
@@ -187,7 +235,11 @@ class RateLimiters:
             is_shared = not model.local and getattr(model, "paced", True) and size is None
             most: int = getattr(model, "in_flight", self._ceiling) if size is None else size
             ceiling = max(most, self._ceiling)
-            self._limits[endpoint] = RateLimiter(endpoint, most, ceiling, rates, self._wake, is_shared=is_shared)
+            is_called_here = model.local or getattr(model, "in_process", False)
+            is_in_process = is_called_here and size is None and not self._is_counted
+            self._limits[endpoint] = RateLimiter(
+                endpoint, most, ceiling, rates, self._wake, self.gate, is_shared=is_shared, is_in_process=is_in_process
+            )
         return self._limits[endpoint]
 
     def free(self) -> dict[str, int]:

@@ -47,6 +47,8 @@ class RequestRunner:
         """Why this model gives no likelihoods of options, once that is known."""
         self.without_tools = "" if getattr(model, "calls_tools", False) else _CALLS_NO_TOOLS.format(model.name)
         """Why this model cannot be offered tools, as far as that is known."""
+        self.queued = set[str]()
+        """Keys of requests in flight that have not left: the model is not free for them yet."""
         self._answered = 0
         """How often it has answered."""
 
@@ -119,6 +121,12 @@ class RequestRunner:
         return Attempt(request.key, request.repetition, error=self.fatal)
 
     async def _send(self, request: Request) -> Answer:
+        self.queued.add(request.key)
+        async with self.limit.turn():
+            self.queued.discard(request.key)
+            return await self._answer(request)
+
+    async def _answer(self, request: Request) -> Answer:
         if self.fatal is not None:
             raise FatalError(self.fatal)
         generation = self.limit.generation

@@ -53,7 +53,7 @@ class FunctionModel:
         FairnessError: An attribute is no such number.
     """
 
-    local = False
+    local, in_process = False, True
     calls_tools = True
 
     def __init__(
