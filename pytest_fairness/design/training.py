@@ -101,7 +101,7 @@ def _fitted(
                 rows = order[begin : begin + _BATCH]
                 optimizer.zero_grad()
                 loss = _loss(modules, _masked(standard[rows], blocks, generator), standard[rows], labels[rows])
-                loss.backward()  # type: ignore[no-untyped-call]
+                loss.backward()
                 optimizer.step()
                 rates.step()
     return Classifier(modules.double(), tuple(emotions))

@@ -22,7 +22,7 @@ FIRST = EmotionParameters(1.5, 0.3, 0.7, 0.1, True)
 def drawn(parameters: EmotionParameters = FIRST, **given: Any) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     asked: dict[str, Any] = {"n": 300, "group": "neurotypical", "seed": 7, **given}
     batches = list(generate(parameters, **asked))
-    return tuple(torch.cat([getattr(batch, name) for batch in batches]) for name in ("features", "labels", "emotions"))  # type: ignore[return-value]
+    return tuple(torch.cat([getattr(batch, name) for batch in batches]) for name in ("features", "labels", "emotions"))
 
 
 @pytest.mark.parametrize("batch", [1, 7, 64, 65, 299, 1000])

@@ -209,7 +209,7 @@ def test_any_callable_from_features_to_scores_is_a_student() -> None:
     for outcome in found.values():
         assert outcome.verified is None
         assert ((outcome.confidence >= 1 / 8) & (outcome.confidence <= 1)).all()
-    assert isinstance(CallableStudent(len), Student)  # type: ignore[arg-type]
+    assert isinstance(CallableStudent(len), Student)
 
 
 @pytest.mark.parametrize(
