@@ -11,6 +11,7 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import ProbeItem, Prompt
 
 _TOKEN = re.compile(r"\w+|\s+|[^\w\s]")
+_INSIDE = re.compile(r"\w\w|\s\s")
 _ARTICLES = ("a", "an")
 _ARTICLE = re.compile(r"\b([Aa]n?)\s+[(\"'\u201c\u2018]?(\w+)")
 _PRONOUNS: tuple[Mapping[str, tuple[str, ...]], ...] = tuple(
@@ -26,6 +27,7 @@ _PRONOUNS: tuple[Mapping[str, tuple[str, ...]], ...] = tuple(
         ("ve", "ver", "vis", "vis", "verself"),
     )
 )
+_FORMS = {form for kind in _PRONOUNS for forms in kind.values() for form in forms}
 # Written with a vowel and spoken without one, and the other way round.
 _CONSONANT = re.compile(
     r"(?:uni(?![nm])|use|usu|uti|ukr|ugand|urug|uran|ural|uyg|eu|ewe|one(?!r)|once|ouija)", re.IGNORECASE
@@ -34,6 +36,8 @@ _VOWEL = re.compile(r"(?:hour|honest|honou?r|heir|8|1[18](?!\d))", re.IGNORECASE
 _SPELLED = re.compile(r"[AEFHILMNORSX](?:[A-Z]+|\b)")
 _GENDERED = {form for kind in _PRONOUNS[:2] for forms in kind.values() for form in forms}
 _SHOWN = 8
+_TEMPLATES = 8
+"""Templates of an item at most: its prompts differ from the first in so many selections of slots."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +79,23 @@ def lint(item: ProbeItem) -> LintResult:
         _check_pronouns(item, number, prompt)
         _check_articles(item, number, prompt)
     first, *others = item.prompts
-    alike: set[str] = set()
-    for number, prompt in enumerate(others, start=2):
-        words = set(_check_pair(item, number, first, prompt))
-        alike = words if number == 2 else alike & words
     texts = [_text(prompt) for prompt in item.prompts]
-    tokens = [len(part) - sum(map(str.isspace, part)) for part in map(_tokens, texts)]
-    spoken = {word.lower() for word in alike} & _GENDERED if _is_english(first) else set()
+    counts = [_count(texts[0])]
+    templates: list[_Template] = []
+    alike: set[str] | None = None
+    for number, (prompt, text) in enumerate(zip(others, texts[1:], strict=True), start=2):
+        matches = (template.match(prompt, text) for template in templates)
+        found = next((match for match in matches if match is not None), None)
+        if found is None:
+            aligned = _check_pair(item, number, first, prompt)
+            found = _Match(set(aligned.fixed), _count(text))
+            if len(templates) < _TEMPLATES:
+                templates.append(_Template.of(first, prompt, aligned))
+        alike = found.words if alike is None else alike & found.words
+        counts.append(found.count)
+    spoken = {word.lower() for word in alike or ()} & _GENDERED if _is_english(first) else set()
     characters = [len(text) for text in texts]
-    return LintResult((min(characters), max(characters)), (min(tokens), max(tokens)), tuple(sorted(spoken)))
+    return LintResult((min(characters), max(characters)), (min(counts), max(counts)), tuple(sorted(spoken)))
 
 
 def is_counterfactual(item: ProbeItem) -> bool:
@@ -135,10 +147,105 @@ def lint_all(items: Iterable[ProbeItem]) -> LintReport:
     return report
 
 
+@dataclass(frozen=True, slots=True)
+class _Alignment:
+    """Two prompts side by side."""
+
+    fixed: list[str]
+    """The words that are alike; an empty one for each slot."""
+    filled: list[tuple[list[str], list[str]]]
+    """What stands in each of these slots, in the one and the other prompt."""
+    places: tuple[int, int] | None = None
+    """The place in each from which on they differ, None where they do not."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Match:
+    """A prompt that differs from the first in slots alone."""
+
+    words: set[str]
+    """The words that are alike in both."""
+    count: int
+    """Its own words and marks."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Template:
+    """The first prompt of an item, cut at the slots in which another prompt differs: most prompts are made of it.
+
+    One that is needs no closer look, which takes many times as long.
+    """
+
+    slots: Mapping[str, str]
+    """Those of the first prompt."""
+    parts: Sequence[str]
+    """The texts before, between and after the slots."""
+    names: Sequence[tuple[str, bool]]
+    """The name of each slot, and whether its value begins with a capital here."""
+    words: frozenset[str]
+    count: int
+    """Words and marks that stand in no slot."""
+
+    @classmethod
+    def of(cls, first: Prompt, second: Prompt, aligned: _Alignment) -> _Template:
+        """Return the template of two prompts that are aligned."""
+        named: dict[tuple[str, str], tuple[str, bool]] = {}
+        for slot in first.slots.keys() & second.slots.keys():
+            ours, theirs = first.slots[slot], second.slots[slot]
+            named.setdefault((ours, theirs), (slot, False))
+            named.setdefault((_capital(ours), _capital(theirs)), (slot, True))
+        names = [named["".join(ours), "".join(theirs)] for ours, theirs in aligned.filled]
+        parts = [""]
+        for word in aligned.fixed:
+            if word:
+                parts[-1] += word
+            else:
+                parts.append("")
+        return cls(first.slots, parts, names, frozenset(aligned.fixed), sum(map(_count, aligned.fixed)))
+
+    def match(self, prompt: Prompt, text: str) -> _Match | None:
+        """Return how a prompt is made of this template; None where that takes a closer look."""
+        made, same, count = self.parts[0], set[str](), self.count
+        for part, (slot, is_capital) in zip(self.parts[1:], self.names, strict=True):
+            value = prompt.slots.get(slot, "")
+            if not value or _are_one(made[-1:] + value[0]) or _are_one(value[-1] + part[:1]):
+                return None
+            value = _capital(value) if is_capital else value
+            made += value + part
+            count += _count(value)
+            if prompt.slots[slot] == self.slots[slot]:
+                same.update(_tokens(value))
+        if made != text:
+            return None
+        words = self.words | same
+        for slot in {**self.slots, **prompt.slots}:
+            ours, theirs = self.slots.get(slot, ""), prompt.slots.get(slot, "")
+            if ours != theirs and not words.isdisjoint(_first_words(ours, slot) | _first_words(theirs, slot)):
+                return None
+        return _Match({*words}, count)
+
+
+def _are_one(characters: str) -> bool:
+    """Return whether two neighboring characters belong to one word, or one blank."""
+    return _INSIDE.fullmatch(characters) is not None
+
+
 @lru_cache(maxsize=4096)
 def _tokens(text: str) -> list[str]:
     """Return words, marks and white space; the list is shared, so it must not be changed."""
     return _TOKEN.findall(text)
+
+
+@lru_cache(maxsize=4096)
+def _count(text: str) -> int:
+    """Return the number of words and marks."""
+    return sum(not token.isspace() for token in _tokens(text))
+
+
+@lru_cache(maxsize=4096)
+def _first_words(value: str, slot: str) -> frozenset[str]:
+    """Return the words with which what fills a slot may stand outside of it."""
+    return frozenset(word for part in _left_over(value, slot) for word in _tokens(part)[:1])
 
 
 def _text(prompt: Prompt) -> str:
@@ -149,25 +256,25 @@ def _is_english(prompt: Prompt) -> bool:
     return str(prompt.metadata.get("language", "en")) == "en"
 
 
-def _check_pair(item: ProbeItem, number: int, first: Prompt, second: Prompt) -> list[str]:
-    """Return the words that are alike in both. Raises where others than those of slots are not."""
+def _check_pair(item: ProbeItem, number: int, first: Prompt, second: Prompt) -> _Alignment:
+    """Return two prompts side by side. Raises where other words than those of slots differ."""
     one, two = _tokens(_text(first)), _tokens(_text(second))
-    pairs = list(_pairs(first.slots, second.slots))
-    fixed, places = _aligned(one, two, pairs)
-    if places is not None:
-        at, there = places
+    aligned = _aligned(one, two, list(_pairs(first.slots, second.slots)))
+    if aligned.places is not None:
+        at, there = aligned.places
         raise FairnessError(
             f"item {item.id!r}, prompts 1 and {number} differ outside their slots: {_word(one, at)!r} and "
             f"{_word(two, there)!r}, in {_around(one, at)} and {_around(two, there)}: "
             "declare the words as a slot, or write them alike"
         )
+    fixed = aligned.fixed
     left = _left_in(fixed, first.slots, second.slots)
     if left is not None:
         raise FairnessError(
             f"item {item.id!r}, prompts 1 and {number}: {left!r} fills a slot of one and stands outside it "
             f"in both, in {_around(fixed, _position(fixed, left))}: put the slot there, or use another word"
         )
-    return fixed
+    return aligned
 
 
 def _pairs(first: Mapping[str, str], second: Mapping[str, str]) -> Iterator[tuple[list[str], list[str]]]:
@@ -182,12 +289,11 @@ def _pairs(first: Mapping[str, str], second: Mapping[str, str]) -> Iterator[tupl
         yield _tokens(ours), _tokens(theirs)
 
 
-def _aligned(
-    one: Sequence[str], two: Sequence[str], pairs: Sequence[tuple[list[str], list[str]]]
-) -> tuple[list[str], tuple[int, int] | None]:
-    """Return the words that are alike outside the slots, and the place in each text from which on they are not."""
+def _aligned(one: Sequence[str], two: Sequence[str], pairs: Sequence[tuple[list[str], list[str]]]) -> _Alignment:
+    """Return two texts side by side, as far as they are alike outside the slots."""
     starts = {tokens[0] for pair in pairs for tokens in pair if tokens}
     fixed: list[str] = []
+    filled: list[tuple[list[str], list[str]]] = []
     here = there = 0
     while here < len(one) or there < len(two):
         # Most words begin no slot: they are compared up to the next that does.
@@ -200,13 +306,14 @@ def _aligned(
             if one[here : here + len(ours)] == ours and two[there : there + len(theirs)] == theirs:
                 here, there = here + len(ours), there + len(theirs)
                 fixed.append("")
+                filled.append((ours, theirs))
                 break
         else:
             if one[here : here + 1] != two[there : there + 1]:
-                return fixed, (here, there)
+                return _Alignment(fixed, filled, (here, there))
             fixed += one[here : here + 1]
             here, there = here + 1, there + 1
-    return fixed, None
+    return _Alignment(fixed, filled)
 
 
 def _left_in(fixed: Sequence[str], first: Mapping[str, str], second: Mapping[str, str]) -> str | None:
@@ -216,13 +323,17 @@ def _left_in(fixed: Sequence[str], first: Mapping[str, str], second: Mapping[str
         if ours == theirs:
             continue
         for value in (ours, theirs):
-            parts = {value, *value.split()} if slot == "name" else {value}
-            for part in sorted(parts | {_capital(part) for part in parts}, key=len, reverse=True):
-                if words.isdisjoint(_tokens(part)[:1]) or part.lower() in _ARTICLES:
-                    continue
-                if any(map(str.isalpha, part)) and _position(fixed, part) is not None:
+            for part in _left_over(value, slot):
+                if not words.isdisjoint(_tokens(part)[:1]) and _position(fixed, part) is not None:
                     return part
     return None
+
+
+def _left_over(value: str, slot: str) -> list[str]:
+    """Return what of a slot's value must not stand outside the slot, the longest first."""
+    parts = {value, *value.split()} if slot == "name" else {value}
+    spellings = sorted(parts | {_capital(part) for part in parts}, key=len, reverse=True)
+    return [part for part in spellings if part.lower() not in _ARTICLES and any(map(str.isalpha, part))]
 
 
 def _position(fixed: Sequence[str], value: str) -> int | None:
@@ -234,12 +345,8 @@ def _position(fixed: Sequence[str], value: str) -> int | None:
 
 def _check_pronouns(item: ProbeItem, number: int, prompt: Prompt) -> None:
     given = {slot: value for slot, value in prompt.slots.items() if slot in _PRONOUNS[0]}
-    forms = {form for kind in _PRONOUNS for values in kind.values() for form in values}
-    pronouns = {value for value in given.values() if value in forms}
-    fitting = [
-        kind for kind in _PRONOUNS if all(value in kind[slot] for slot, value in given.items() if value in pronouns)
-    ]
-    if pronouns and not fitting:
+    pronouns = [(slot, value) for slot, value in given.items() if value in _FORMS]
+    if pronouns and not any(all(value in kind[slot] for slot, value in pronouns) for kind in _PRONOUNS):
         values = ", ".join(f"{slot} is {value!r}" for slot, value in given.items())
         raise FairnessError(
             f"item {item.id!r}, prompt {number} has pronouns that do not go together: {values}: give those of one kind"

@@ -6,9 +6,11 @@ import re
 from collections.abc import Mapping
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pytest_fairness import FairnessError, ProbeItem, Prompt
-from pytest_fairness.counterfactual.lint import is_counterfactual, lint, lint_all
+from pytest_fairness.counterfactual.lint import LintResult, is_counterfactual, lint, lint_all
 
 SHE = {"name": "Emily Walsh", "they": "she", "them": "her", "their": "her", "theirs": "hers", "themself": "herself"}
 HE = {"name": "James Novak", "they": "he", "them": "him", "their": "his", "theirs": "his", "themself": "himself"}
@@ -181,3 +183,42 @@ def test_lint_report_shows_the_worst_item() -> None:
         "outside the slots, whoever it is about, stands 'he'"
     )
     assert str(lint_all([plain])) == ""
+
+
+NAMES = ["Emily Walsh", "James Novak", "Ana", "Li Wei\n", "O'Brien"]
+JOBS = ["cook", "nurse", "", "tax clerk"]
+
+
+@settings(max_examples=300)
+@given(
+    parts=st.lists(st.sampled_from(["{name}", "{job}", "Ask", "who", "cook", "-", "Walsh"]), min_size=1, max_size=7),
+    joint=st.sampled_from([" ", "", ", "]),
+    people=st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from(JOBS)), min_size=3, max_size=6),
+    added=st.lists(st.sampled_from(["", "", "", "!", "s"]), min_size=6, max_size=6),
+)
+def test_item_passes_where_each_prompt_does_beside_the_first(
+    parts: list[str], joint: str, people: list[tuple[str, str]], added: list[str]
+) -> None:
+    """Of two prompts each word is compared; of more, most are compared with what the first two have shown."""
+    text = "To all: " + joint.join(parts)
+    prompts = [
+        Prompt(text.format(name=name, job=job) + end, slots={"name": name, "job": job})
+        for (name, job), end in zip(people, added, strict=False)
+    ]
+    pairs = [_linted(prompts[0], prompt) for prompt in prompts[1:]]
+    found = _linted(*prompts)
+    if any(isinstance(pair, str) for pair in pairs):
+        assert isinstance(found, str)
+        return
+    assert isinstance(found, LintResult)
+    results = [pair for pair in pairs if isinstance(pair, LintResult)]
+    for name in ("characters", "tokens"):
+        ends = [getattr(result, name) for result in results]
+        assert getattr(found, name) == (min(low for low, _ in ends), max(high for _, high in ends))
+
+
+def _linted(*prompts: Prompt) -> LintResult | str:
+    try:
+        return lint(ProbeItem("advert", list(prompts)))
+    except FairnessError as error:
+        return str(error)
