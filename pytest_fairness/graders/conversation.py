@@ -317,7 +317,7 @@ class _Thread:
 
     @property
     def messages(self) -> list[Message]:
-        """What was said and done so far, without what is for the model's provider alone."""
+        """The conversation so far, without the state that is for the model's provider alone."""
         return [{name: text for name, text in message.items() if name != STATE} for message in self._messages]
 
     def take(self, attempt: Attempt) -> None:
