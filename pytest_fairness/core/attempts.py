@@ -31,7 +31,7 @@ class Answer:
     actions: Sequence[ToolCall] = ()
     """Its calls of tools, in order."""
     provider_state: str | None = field(default=None, repr=False)
-    """What the provider wants back beside the results of the calls, as the model's own class reads it: encrypted
+    """State that the provider wants back beside the results of the calls, in the form of its own class: encrypted
     reasoning, signatures. It goes into `calls_message`, and is nothing to grade."""
 
     @property

@@ -137,9 +137,9 @@ class _TableBuilder:
             scores = dict.fromkeys(scores)
         self._rows += 1
         epoch = self._epoch(answer)
-        known = None if answer.ungraded or answer.actions is None else [call.to_json() for call in answer.actions]
-        self._has_actions |= bool(known)
-        json.dump([answer.sample, epoch, scores, attributes, known], spool, ensure_ascii=False)
+        calls = None if answer.ungraded or answer.actions is None else [call.to_json() for call in answer.actions]
+        self._has_actions |= bool(calls)
+        json.dump([answer.sample, epoch, scores, attributes, calls], spool, ensure_ascii=False)
         spool.write("\n")
 
     def finish(self) -> ImportedTable:
