@@ -83,7 +83,9 @@ class RecordedTable:
     def arguments(self) -> dict[str, Any]:
         """The arguments of a probe's mark."""
         try:
-            grade = {name: RecordedScore(name, self._scores, self._extremes.get(name)) for name in self.grades}
+            grade: dict[str, Grader] = {
+                name: RecordedScore(name, self._scores, self._extremes.get(name)) for name in self.grades
+            }
         except FairnessError:  # which the probe's only test will report
             grade = {}
         grade |= self._actions

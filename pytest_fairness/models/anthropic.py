@@ -78,7 +78,7 @@ class AnthropicModel(HostedModel):
 
     @property
     def _thinks(self) -> bool:
-        return self._given.get("thinking", "disabled") != "disabled"
+        return bool(self._given.get("thinking", "disabled") != "disabled")
 
     @property
     def _budget(self) -> int:

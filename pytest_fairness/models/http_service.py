@@ -119,7 +119,10 @@ class HttpService:
         except TooLargeError:
             raise self._unreadable(f"with more than {LARGEST >> 20} MiB") from None
         except Exception as error:  # noqa: BLE001  # of any library below; each is translated
-            raise translate(error, self._service()) from None
+            failure = translate(error, self._service())
+            if isinstance(failure, TransientError) and failure.kind == "dropped connection":
+                failure.unreachable = True  # one that never sends a whole reply is none
+            raise failure from None
         answer = self._read(reply, perf_counter() - started, offers_tools=bool(prompt.tools))
         self._has_answered = True
         return answer
@@ -209,12 +212,14 @@ class HttpService:
         holder, _, last = path.rpartition(".")
         try:
             held = at_path(body, holder)
-            is_left_out = self._definition.actions_optional and isinstance(held, Mapping) and last not in held
-            calls = [] if is_left_out and not get_close_matches(last, held) else at_path(held, last)
+            is_left_out = self._definition.actions_optional and isinstance(held, Mapping) and held.get(last) is None
+            calls = [] if is_left_out and not get_close_matches(last, held.keys() - {last}) else at_path(held, last)
+            if calls is None:
+                raise LookupError(path)
         except LookupError:
             shown = self._shown(json.dumps(body, ensure_ascii=False))
             raise self._unreadable(f"without {path!r}, {_ABSENT}: {shown}", "actions") from None
-        listed = [calls] if isinstance(calls, Mapping) else calls or []
+        listed = [calls] if isinstance(calls, Mapping) else calls
         read = chat_calls(listed)
         if not isinstance(listed, list) or not all(call.name for call in read):
             shown = self._shown(json.dumps(calls, ensure_ascii=False))

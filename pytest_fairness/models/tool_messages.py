@@ -48,7 +48,8 @@ def chat_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
     sent: list[dict[str, Any]] = []
     for message, calls in _numbered(messages):
         if message["role"] == TOOL_CALLS:
-            of_message, of_calls = _state_of(message, _CHAT) or ({}, ())
+            state: tuple[dict[str, Any], list[dict[str, Any] | None]] = _state_of(message, _CHAT) or ({}, [])
+            of_message, of_calls = state
             functions = [
                 {
                     "id": call_id,

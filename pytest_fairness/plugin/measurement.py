@@ -311,8 +311,8 @@ class LazyMeasured:
     def _check_calls(self, attempts: Sequence[GradedAttempt]) -> None:
         """Raise `FairnessError` where no tool was called, and that of a model which may hide calls proves nothing."""
         reason = getattr(self.subject, "hides_calls", "")
-        answered = [graded for graded in attempts if graded.attempt.answer and graded.prompt.tools]
-        if reason and answered and not any(graded.attempt.answer.actions for graded in answered):
+        answered = [graded.attempt.answer for graded in attempts if graded.attempt.answer and graded.prompt.tools]
+        if reason and answered and not any(answer.actions for answer in answered):
             raise FairnessError(f"none of {len(answered):,} answers of {self.subject.name} calls a tool: {reason}")
 
     def _note_cause(self, sample: ProbeSample, attempts: Sequence[GradedAttempt]) -> None:

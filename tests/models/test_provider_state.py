@@ -55,7 +55,7 @@ def responses(*output: dict[str, Any]) -> dict[str, Any]:
     return {"status": "completed", "output": list(output), "model": "m"}
 
 
-PROTOCOLS = {
+PROTOCOLS: dict[str, tuple[tuple[str, str], dict[str, Any], Callable[[Any], Any], Any]] = {
     "responses": (
         ("openai", "api=responses"),
         responses(REASONING, SPOKEN, CALL),

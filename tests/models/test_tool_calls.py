@@ -253,7 +253,6 @@ def test_service_is_sent_tools_and_its_actions_are_read(
             [ToolCall("defer", {"days": 7})],
         ),
         ({"said": "Done.", "did": {"list": {"name": "defer", "input": "{oops"}}}, [ToolCall("defer", "{oops")]),
-        ({"said": "No.", "did": {"list": None}}, []),
         ({"said": "No.", "did": {"list": []}}, []),
     ],
 )
@@ -274,9 +273,11 @@ def test_service_whose_actions_cannot_be_read_is_refused(
     server.says({"said": "Done.", "did": {"lists": [{"tool": "defer"}]}})
     with pytest.raises(TransientError, match=r"without 'did\.list'.*actions_optional = true.*check url and actions"):
         ask(define('answer = "said"\nactions = "did.list"', 'text = "{prompt}"'), ASKED, root=tmp_path)
-    server.says({"said": "Done.", "did": [{"id": 3}]})
-    with pytest.raises(TransientError, match="in place of a list of named calls at 'did'"):
-        ask(define('answer = "said"\nactions = "did"', 'text = "{prompt}"'), ASKED, root=tmp_path)
+    wrong: list[Any] = [[{"id": 3}], False, "", 5, {"defer": {}}]
+    for calls in wrong:
+        server.says({"said": "Done.", "did": calls})
+        with pytest.raises(TransientError, match="in place of a list of named calls at 'did'"):
+            ask(define('answer = "said"\nactions = "did"', 'text = "{prompt}"'), ASKED, root=tmp_path)
     with pytest.raises(NoToolsError, match=r"its definition has no actions.*write the path"):
         ask(define('answer = "said"', 'text = "{prompt}"'), ASKED, root=tmp_path)
     with pytest.raises(FatalError, match="leaves out the results of tools"):
@@ -292,8 +293,11 @@ def test_list_that_is_left_out_is_no_call_where_declared(
     define: Callable[[str, str], str], ask: Ask, server: Server, tmp_path: Path
 ) -> None:
     model = define(OPTIONAL, 'text = "{prompt}"')
-    server.says({"said": "No.", "did": {"at": 7}})
-    assert ask(model, ASKED, root=tmp_path).actions == ()
+    for left_out in ({"at": 7}, {"list": None}):
+        server.says({"said": "No.", "did": left_out})
+        assert ask(model, ASKED, root=tmp_path).actions == ()
+    with pytest.raises(TransientError, match=r"without 'did\.list'"):
+        ask(define('answer = "said"\nactions = "did.list"', 'text = "{prompt}"'), ASKED, root=tmp_path)
     server.says({"said": "Done.", "did": {"lists": [{"tool": "defer"}]}})
     with pytest.raises(TransientError, match=r"without 'did\.list'"):  # another key is all but the same
         ask(model, ASKED, root=tmp_path)

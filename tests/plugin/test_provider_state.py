@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from tests.helpers import project_sources
 from tests.helpers.http_server import serving
 from tests.helpers.project import N2, NO_XDIST, Project
-from tests.plugin.test_agents import COUNT, PROBE, THRESHOLD, project_sources
+from tests.plugin.test_agents import COUNT, PROBE, THRESHOLD
 
 
 def _chat(content: str, call: str, number: int) -> Mapping[str, Any]:

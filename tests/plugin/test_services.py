@@ -33,6 +33,13 @@ class Service:
         self.asked.append(body["messages"][-1]["content"])
         if self.broken == "html":
             return web.Response(text="<html><body>Maintenance</body></html>", content_type="text/html")
+        if self.broken == "half":
+            response = web.StreamResponse(headers={"Content-Length": "100"})
+            await response.prepare(request)
+            await response.write(b'{"choices"')
+            assert request.transport is not None
+            request.transport.close()
+            return response
         if self.broken == "sometimes" and len(self.asked) % 5 == 0:
             return web.json_response({"error": "busy"}, status=500, headers={"Retry-After": "0.01"})
         called = self.calls and len(self.asked[-1].encode()) % 2
@@ -134,12 +141,21 @@ def test_misspelt_path_of_actions_is_no_verdict(
 
 
 @pytest.mark.parametrize("mode", [NO_XDIST], ids=["no-xdist"], indirect=True)
-def test_html_page_in_place_of_answers_is_one_line_and_no_verdict(project_of_page: Project, service: Service) -> None:
-    service.broken = "html"
+@pytest.mark.parametrize(
+    ("broken", "words"),
+    [
+        ("html", "answered with HTML, not JSON: check url and answer"),
+        pytest.param("half", "dropped the connection", marks=pytest.mark.slow),
+    ],
+)
+def test_service_without_a_whole_reply_is_one_line_and_no_verdict(
+    project_of_page: Project, service: Service, broken: str, words: str
+) -> None:
+    service.broken = broken
     result = project_of_page.run(*MODEL)
     assert project_of_page.row()["verdict"] == "invalid"
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     text = " ".join(shown(result).split())
-    assert "answered with HTML, not JSON: check url and answer" in text
+    assert words in text
     assert result.parseoutcomes().get("skipped", 0) >= 50, "one test fails with the reason, the others refer to it"
     assert len(service.asked) < 60
