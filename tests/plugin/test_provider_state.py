@@ -12,7 +12,7 @@ from aiohttp import web
 
 from tests.helpers import project_sources
 from tests.helpers.http_server import serving
-from tests.helpers.project import N2, NO_XDIST, Project
+from tests.helpers.project import N2, NO_XDIST, Project, shown
 from tests.plugin.test_agents import COUNT, PROBE, THRESHOLD
 
 
@@ -84,6 +84,7 @@ def provider(request: pytest.FixtureRequest) -> Iterator[Provider]:
         yield local
 
 
+@pytest.mark.slow
 def test_interrupted_rounds_go_on_with_the_reasoning_before_them(project: Project, provider: Provider) -> None:
     probe = PROBE.replace('Tool("defer"', 'Tool("history", "Returns the bills."), Tool("defer"').replace(
         'results={"look_up": {"paid_late": 2}}', 'results={"look_up": "1 open", "history": "2 bills"}'
@@ -100,3 +101,27 @@ def test_interrupted_rounds_go_on_with_the_reasoning_before_them(project: Projec
     project.run("--fairness-model", provider.url, mode=NO_XDIST)
     assert project.row()["verdict"] == "fair"
     assert len(provider.rounds) == 6 * COUNT, "all answers are in the store"
+
+
+SCRIPTED = """\
+CALLS = [{"role": "tool_calls", "content": '[{"name": "look_up"}]'}, {"role": "tool", "content": "paid"}]
+
+
+def people():
+    for number in range(6):
+        yield ProbeItem(f"person-{number}", [
+            Prompt([{"role": "user", "content": f"Should a {gender} of {number} pay later?"}, *CALLS],
+                   {"gender": gender}, tools=TOOLS)
+            for gender in ("woman", "man")
+        ])
+"""
+
+
+def test_thinking_model_is_not_sent_calls_that_are_not_its_own(project: Project) -> None:
+    suite = project_sources.suite(THRESHOLD, probe=PROBE, count=COUNT)
+    start, end = suite.index("def people"), suite.index("from pytest_fairness import CalledTool")
+    project.write(test_hiring=suite[:start] + SCRIPTED + suite[end:])
+    result = project.run("--fairness-model", "anthropic:m?thinking=1024&base_url=http://127.0.0.1:9")
+    assert project.row()["verdict"] == "invalid"
+    words = "cannot be sent results of calls that are not its own with thinking=1024: leave it out"
+    assert words in " ".join(shown(result).split())
