@@ -16,10 +16,12 @@ from pytest_fairness.core.extensions import MODELS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from pytest_fairness.models.context import ModelContext
     from pytest_fairness.models.http_model import HostedModel
 
 _SECONDS = 5.0
 """Seconds for which `--check` waits for a server."""
+_SERVICE = "http:"
 _SHOWN = 3
 """Names of models that are shown."""
 
@@ -33,13 +35,19 @@ def add(commands: Commands) -> None:
         "List every provider that a model's name can begin with: whether what it needs is installed, whether its key "
         "is set, and the aliases of pyproject.toml in this folder. Shows no key.",
     )
-    models.add_argument("--check", action="store_true", help="ask each configured server for its list of models")
+    models.add_argument(
+        "services", nargs="*", metavar="http:FILE.toml", help="services to list beside those of pyproject.toml"
+    )
+    models.add_argument(
+        "--check", action="store_true", help="ask each configured server for its list of models, and reach each service"
+    )
     models.add_argument("--env-file", type=Path, metavar="PATH", help="file with further environment variables")
     models.set_defaults(run=_models)
 
 
 def _models(chosen: argparse.Namespace) -> None:
     from pytest_fairness.models.aliases import read_aliases
+    from pytest_fairness.models.context import ModelContext
     from pytest_fairness.models.env_file import read_environment
 
     environment = read_environment(chosen.env_file)
@@ -49,6 +57,12 @@ def _models(chosen: argparse.Namespace) -> None:
     if aliases:
         print("\naliases of pyproject.toml:")
         print(*_table((f"  {alias}", name) for alias, name in aliases.items()), sep="\n")
+    services = [*chosen.services, *_services_of(Path.cwd(), aliases)]
+    if services:
+        print("\nservices:")
+        context = ModelContext(environment=environment)
+        rows = [_service_row(name, aliases, context, is_checked=chosen.check) for name in dict.fromkeys(services)]
+        print(*_table(rows), sep="\n")
 
 
 def _row(name: str, environment: Mapping[str, str], *, is_checked: bool) -> tuple[str, ...]:
@@ -74,6 +88,35 @@ def _row(name: str, environment: Mapping[str, str], *, is_checked: bool) -> tupl
     if is_checked and not missing and (key or not needs_key):
         return name, installed, state, f"{model.base_url}: {_reached(model)}"
     return name, installed, state, str(getattr(model, "base_url", "-"))
+
+
+def _services_of(root: Path, aliases: Mapping[str, str]) -> list[str]:
+    """Return the names of the services in ``pyproject.toml``: of tables, and of aliases."""
+    from pytest_fairness.core.pyproject import Pyproject
+
+    tables = Pyproject.read(root).table("services", way_out="write [tool.pytest-fairness.services.NAME]")
+    return [
+        *(f"{_SERVICE}{name}" for name in tables),
+        *(name for name in aliases.values() if name.startswith(_SERVICE)),
+    ]
+
+
+def _service_row(
+    name: str, aliases: Mapping[str, str], context: ModelContext, *, is_checked: bool
+) -> tuple[str, str, str]:
+    """Return the name, the address and the state of a service."""
+    from pytest_fairness.models.http_service import HttpService
+    from pytest_fairness.models.registry import resolve
+
+    try:
+        service = resolve(name, aliases=aliases, context=context)
+        if not isinstance(service, HttpService):
+            return f"  {name}", "-", f"is no service: write {_SERVICE}FILE.toml"
+        service.preflight()
+        state = asyncio.run(service.reach(_SECONDS)) if is_checked else "ready"
+    except FairnessError as error:
+        return f"  {name}", "-", str(error).removeprefix("model ").removeprefix(f"{name}: ")
+    return f"  {name}", service.base_url, state
 
 
 def _reached(model: HostedModel) -> str:

@@ -30,6 +30,9 @@ class Answer:
     """The model name that the provider says has answered; it can differ from the one asked for."""
     actions: Sequence[ToolCall] = ()
     """Its calls of tools, in order."""
+    provider_state: str | None = field(default=None, repr=False)
+    """State that the provider wants back beside the results of the calls, in the form of its own class: encrypted
+    reasoning, signatures. It goes into `calls_message`, and is nothing to grade."""
 
     @property
     def transcript(self) -> str:

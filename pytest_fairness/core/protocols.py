@@ -21,7 +21,7 @@ class Model(Protocol):
 
     One with an attribute ``calls_tools`` that is true offers the tools of a prompt (``prompt.tools``) to its model, and
     returns the calls as ``actions`` of the answer. Any other is asked no prompt with tools. A text ``refuses_results``,
-    where there is one, is the reason that it can be sent no results of tools.
+    where there is one, is the reason that it can be sent no results of calls that are not its own.
     """
 
     name: str

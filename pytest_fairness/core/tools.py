@@ -18,6 +18,8 @@ TOOLS = "tools"
 """The role of the message that holds the tools of a prompt, as a JSON list."""
 TOOL_CALLS = "tool_calls"
 """The role of a message that holds the calls of a turn, as a JSON list; it follows the text of that turn."""
+STATE = "provider_state"
+"""The field of such a message that holds what the provider wants back."""
 TOOL = "tool"
 """The role of a message that holds the result of a call; results follow their calls, in the same order."""
 MOST_TOOLS = 128
@@ -182,9 +184,16 @@ def tools_message(tools: Sequence[Tool]) -> dict[str, str]:
     return {"role": TOOLS, "content": content}
 
 
-def calls_message(calls: Iterable[ToolCall]) -> dict[str, str]:
-    """Return the message that carries the calls of a turn."""
-    return {"role": TOOL_CALLS, "content": json.dumps([call.to_json() for call in calls], ensure_ascii=False)}
+def calls_message(calls: Iterable[ToolCall], provider_state: str | None = None) -> dict[str, str]:
+    """Return the message that carries the calls of a turn.
+
+    Args:
+        calls: The calls.
+        provider_state: That of the answer with these calls. It is no part of the keys of attempts.
+    """
+    content = json.dumps([call.to_json() for call in calls], ensure_ascii=False)
+    state = {} if provider_state is None else {STATE: provider_state}
+    return {"role": TOOL_CALLS, "content": content, **state}
 
 
 def calls_from_json(content: object) -> tuple[ToolCall, ...]:

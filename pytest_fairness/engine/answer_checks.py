@@ -33,13 +33,13 @@ def checked_answer(answer: object, model: str) -> Answer:
     """
     if not isinstance(answer, Answer):
         raise PermanentError(f"{model} returned a {type(answer).__name__}: answer() must return an Answer")
-    optional = ("reasoning", "served_by")
+    optional = ("reasoning", "served_by", "provider_state")
     for name in ("text", "finish_reason", *optional):
         value = getattr(answer, name)
         if not isinstance(value, str) and not (value is None and name in optional):
             raise PermanentError(f"{model} returned an Answer whose {name} is {value!r:.60}: it must be a text")
-    if len(answer.text) > LONGEST:
-        raise PermanentError(f"{model} returned {len(answer.text):,} characters: at most {LONGEST:,} are taken")
+    if (size := max(len(answer.text), len(answer.provider_state or ""))) > LONGEST:
+        raise PermanentError(f"{model} returned {size:,} characters: at most {LONGEST:,} are taken")
     if isinstance(answer.latency, bool) or not isinstance(answer.latency, int | float):
         raise PermanentError(f"{model} returned an Answer whose latency is {answer.latency!r:.60}: it must be seconds")
     usage: object = answer.usage
@@ -52,6 +52,7 @@ def checked_answer(answer: object, model: str) -> Answer:
         finish_reason=_storable(answer.finish_reason),
         reasoning=answer.reasoning and _storable(answer.reasoning),
         served_by=answer.served_by and _storable(answer.served_by),
+        provider_state=answer.provider_state and _storable(answer.provider_state),
         usage={name: count for name, count in counts if isinstance(name, str) and _is_count(count)},
         latency=float(answer.latency) if math.isfinite(answer.latency) else 0.0,
     )

@@ -17,7 +17,7 @@ from pytest_fairness.core.propensities import (
     likelihoods_of,
 )
 from pytest_fairness.core.protocols import LikelihoodModel, Model
-from pytest_fairness.core.tools import TOOL, NoToolsError
+from pytest_fairness.core.tools import STATE, TOOL_CALLS, NoToolsError
 from pytest_fairness.engine.answer_checks import as_model_error, checked_answer, one_line
 from pytest_fairness.engine.context import EngineContext
 from pytest_fairness.engine.errors import BudgetExceededError
@@ -99,8 +99,9 @@ class RequestRunner:
             return self.without_likelihoods or None
         if self.fatal is None and request.prompt.tools:
             reason = getattr(self.model, "refuses_results", "")
-            if reason and any(message["role"] == TOOL for message in request.prompt.messages):
-                return f"{self.model.name} cannot be sent results of tools with {reason}"
+            calls = [message for message in request.prompt.messages if message["role"] == TOOL_CALLS]
+            if reason and any(STATE not in message for message in calls):
+                return f"{self.model.name} cannot be sent results of calls that are not its own with {reason}"
             return self.without_tools or None
         return self.fatal
 

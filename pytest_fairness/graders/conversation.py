@@ -16,7 +16,7 @@ from pytest_fairness.core.finish_reasons import ungradable
 from pytest_fairness.core.items import Message, ProbeItem, Prompt
 from pytest_fairness.core.keys import fingerprint_of
 from pytest_fairness.core.protocols import Grader, Model, ModelQuery
-from pytest_fairness.core.tools import TOOL, ToolCall, calls_message
+from pytest_fairness.core.tools import STATE, TOOL, ToolCall, calls_message
 
 ToolResult = Callable[[Prompt, Mapping[str, Any]], Any]
 """Returns the result of a tool from the prompt and the arguments of the call: a text, or what JSON can hold."""
@@ -298,7 +298,7 @@ class _Thread:
         self._conversation = conversation
         self.prompt = graded.prompt
         self.repetition = graded.attempt.repetition
-        self.messages: list[Message] = list(graded.prompt.messages)
+        self._messages: list[Message] = list(graded.prompt.messages)
         self.is_open = True
         self.waits_for_model = False
         """Whether results of tools wait for the model to go on."""
@@ -312,8 +312,13 @@ class _Thread:
 
     def query(self) -> ModelQuery:
         """Return the question of the next turn; graders and models see the groups of the prompt."""
-        prompt = Prompt(self.messages, self.prompt.groups, self.prompt.metadata)
+        prompt = Prompt(self._messages, self.prompt.groups, self.prompt.metadata)
         return ModelQuery(prompt, None, self.repetition)
+
+    @property
+    def messages(self) -> list[Message]:
+        """The conversation so far, without the state that is for the model's provider alone."""
+        return [{name: text for name, text in message.items() if name != STATE} for message in self._messages]
 
     def take(self, attempt: Attempt) -> None:
         """Add the model's answer; use its tools, else grade it."""
@@ -334,9 +339,9 @@ class _Thread:
         self._grades.append(grade)
         self._calls, self._rounds = [], 0
         if answer.text or not answer.actions:
-            self.messages.append({"role": "assistant", "content": answer.text})
+            self._messages.append({"role": "assistant", "content": answer.text})
         if answer.actions:  # without a result, no provider takes another message
-            self.messages.append(calls_message(answer.actions))
+            self._messages.append(calls_message(answer.actions, answer.provider_state))
             self.is_open = False
         until = self._conversation.until
         if until is not None and grade.ungraded is None and grade.value == until:
@@ -357,9 +362,9 @@ class _Thread:
             return True
         self._rounds += 1
         if answer.text:
-            self.messages.append({"role": "assistant", "content": answer.text})
-        self.messages.append(calls_message(answer.actions))
-        self.messages += [{"role": TOOL, "content": self._result(call)} for call in answer.actions]
+            self._messages.append({"role": "assistant", "content": answer.text})
+        self._messages.append(calls_message(answer.actions, answer.provider_state))
+        self._messages += [{"role": TOOL, "content": self._result(call)} for call in answer.actions]
         self.waits_for_model = True
         return True
 
@@ -379,7 +384,7 @@ class _Thread:
         if text is None:
             self.is_open = False
         elif isinstance(text, str) and text.strip():
-            self.messages.append({"role": "user", "content": text})
+            self._messages.append({"role": "user", "content": text})
         else:
             raise FairnessError(f"the user of a conversation said {text!r:.80}: it must return a text, or None to end")
 
@@ -392,7 +397,7 @@ class _Thread:
         elif reply.answer.text.strip().startswith(_END):
             self.is_open = False
         else:
-            self.messages.append({"role": "user", "content": reply.answer.text.strip()})
+            self._messages.append({"role": "user", "content": reply.answer.text.strip()})
 
     def result(self) -> Grade:
         """Return the grade of the conversation; its detail is what was said after the prompt."""

@@ -17,6 +17,7 @@ from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.finish_reasons import ERROR, FILTER, LENGTH, REFUSAL, normalized
+from pytest_fairness.core.tools import ToolCall
 from pytest_fairness.imports.json_records import read_document
 from pytest_fairness.imports.recorded_answers import RecordedAnswer, TableImporter
 
@@ -78,7 +79,21 @@ def _answer(where: str, sample: Mapping[str, Any]) -> RecordedAnswer:
         {name: _value(score) for name, score in (scores or {}).items()},
         metadata if isinstance(metadata, Mapping) else {},
         _ungraded(sample),
+        actions=_actions(sample.get("messages")),
     )
+
+
+def _actions(messages: Any) -> list[ToolCall] | None:
+    """Return the calls of a sample's messages; None where the log has no messages."""
+    if not isinstance(messages, list):
+        return None
+    of_model = [message for message in messages if isinstance(message, Mapping) and message.get("role") == "assistant"]
+    return [
+        ToolCall.read(call.get("function"), call.get("arguments"))
+        for message in of_model
+        for call in message.get("tool_calls") or ()
+        if isinstance(call, Mapping)
+    ]
 
 
 def _value(score: Any) -> Any:

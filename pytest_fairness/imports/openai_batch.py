@@ -6,20 +6,23 @@ import json
 import os
 from argparse import ArgumentParser, Namespace
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.finish_reasons import ERROR, FILTER, LENGTH, REFUSAL, STOP, normalized
+from pytest_fairness.core.finish_reasons import ERROR, FILTER, LENGTH, REFUSAL, STOP, TOOL_CALLS, normalized
 from pytest_fairness.core.importer import Importer
+from pytest_fairness.core.tool_replies import chat_calls, responses_calls
+from pytest_fairness.core.tools import TOOL, ToolCall, calls_message
 from pytest_fairness.imports.json_records import Record, read_records
 
 _REQUEST, _RESULT = "a request of a batch", "a result of a batch"
 _CHAT, _RESPONSES = "/chat/completions", "/responses"
-_ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
+_ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant", TOOL: TOOL}
+_Read = tuple[str, str, Sequence[ToolCall]]
 _TEXTS = ("text", "input_text", "output_text")
 
 
@@ -30,6 +33,7 @@ class _Request:
     messages: str
     """JSON."""
     repetition: int
+    offers_tools: bool
 
 
 class OpenAIBatchImport(Importer):
@@ -92,7 +96,7 @@ def _requests(file: Path) -> tuple[dict[str, _Request], str]:
             )
         messages = json.dumps(_messages(where, str(request.get("url", "")), body), ensure_ascii=False)
         # Equal requests are repetitions, numbered as they were handed in: one that failed leaves a gap.
-        requests[name] = _Request(messages, repetitions[messages])
+        requests[name] = _Request(messages, repetitions[messages], bool(body.get("tools")))
         repetitions[messages] += 1
     if not requests:
         raise FairnessError(f"{file} holds no request")
@@ -112,10 +116,32 @@ def _messages(where: str, url: str, body: Mapping[str, Any]) -> list[dict[str, s
         raise FairnessError(f"{where}: its url is {url!r}: requests to /v1{_CHAT} and /v1{_RESPONSES} are read")
     if not isinstance(messages, list) or not messages:
         raise FairnessError(f"{where}: it asks nothing: `messages` or `input` is missing")
-    prompt = [_message(where, message) for message in messages]
-    if not prompt[-1]["content"]:
+    prompt = list(_parts(where, messages))
+    if not prompt or not prompt[-1]["content"]:
         raise FairnessError(f"{where}: its last message is empty")
     return prompt
+
+
+def _parts(where: str, messages: Sequence[Any]) -> Iterator[dict[str, str]]:
+    """Yield the messages of a prompt that those of a request are: the text and the calls of a turn are two."""
+    calls: list[ToolCall] = []
+    for message in messages:
+        about = message if isinstance(message, Mapping) else {}
+        kind = about.get("type")
+        if kind == "reasoning":
+            continue
+        if kind == "function_call":  # an item of the Responses API: those of a turn follow each other
+            calls += responses_calls([about])
+            continue
+        if calls:
+            yield calls_message(calls)
+        calls = list(chat_calls(about.get("tool_calls")))
+        if kind == "function_call_output":
+            yield _message(where, {"role": TOOL, "content": about.get("output")})
+        elif not calls or about.get("content"):
+            yield _message(where, message)
+    if calls:
+        yield calls_message(calls)
 
 
 def _message(where: str, message: Any) -> dict[str, str]:
@@ -162,33 +188,39 @@ def _line(where: str, result: Record, request: _Request) -> str | None:
     answer = _response(body) if isinstance(body.get("output"), list) else _chat(body)
     if answer is None:
         return None
-    text, finish = answer
-    line = {"repetition": request.repetition, "text": text, "finish_reason": finish, "usage": _usage(body.get("usage"))}
+    text, finish, calls = answer
+    line: dict[str, Any] = {"repetition": request.repetition, "text": text, "finish_reason": finish}
+    line["usage"] = _usage(body.get("usage"))
+    if calls or request.offers_tools:
+        line["actions"] = [call.to_json() for call in calls]
     if isinstance(served_by := body.get("model"), str):
         line["served_by"] = served_by
     return f'{{"messages": {request.messages}, {json.dumps(line, ensure_ascii=False)[1:]}'
 
 
-def _chat(body: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Return the text and the finish reason of a chat completion; None where it has no answer."""
+def _chat(body: Mapping[str, Any]) -> _Read | None:
+    """Return the text, the finish reason and the calls of a chat completion; None where it has no answer."""
     choices = body.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     message = choice.get("message") if isinstance(choice, Mapping) else None
     if not isinstance(choice, Mapping) or not isinstance(message, Mapping):
         return None
     if refusal := message.get("refusal"):
-        return str(refusal), REFUSAL
+        return str(refusal), REFUSAL, ()
+    calls = chat_calls(message.get("tool_calls"))
     content = message.get("content")
     finish = normalized(choice.get("finish_reason"))
     if finish == ERROR:
         return None
     if isinstance(content, list):
         content = "".join(str(part.get("text") or "") for part in content if isinstance(part, Mapping))
-    return str(content or ""), "no_content" if content is None and finish == STOP else finish
+    if finish == STOP and (calls or content is None):
+        finish = TOOL_CALLS if calls else "no_content"
+    return str(content or ""), finish, calls
 
 
-def _response(body: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Return the text and the finish reason of a response; None where it has no answer."""
+def _response(body: Mapping[str, Any]) -> _Read | None:
+    """Return the text, the finish reason and the calls of a response; None where it has no answer."""
     parts = [
         part
         for item in body["output"]
@@ -197,16 +229,17 @@ def _response(body: Mapping[str, Any]) -> tuple[str, str] | None:
         if isinstance(part, Mapping)
     ]
     if refusals := [str(part.get("refusal") or "") for part in parts if part.get("type") == "refusal"]:
-        return "".join(refusals), REFUSAL
+        return "".join(refusals), REFUSAL, ()
+    calls = responses_calls([item for item in body["output"] if isinstance(item, Mapping)])
     status = body.get("status", "completed")
     text = "".join(str(part.get("text") or "") for part in parts if part.get("type") in _TEXTS)
     if status == "completed":
-        return text, STOP if parts else "no_content"
+        return text, TOOL_CALLS if calls else STOP if parts else "no_content", calls
     if status != "incomplete":
         return None
     details = body.get("incomplete_details")
     reason = normalized(details.get("reason")) if isinstance(details, Mapping) else LENGTH
-    return text, reason if reason in (LENGTH, FILTER) else LENGTH
+    return text, reason if reason in (LENGTH, FILTER) else LENGTH, calls
 
 
 def _usage(usage: Any) -> dict[str, int]:

@@ -18,9 +18,12 @@ from typing import IO, Any
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.importer import Importer
+from pytest_fairness.core.tools import ToolCall
 
 SAMPLE, EPOCH = "sample", "epoch"
 """The columns that name an answer: the question, and which of its repetitions it is, from 1."""
+ACTIONS = "actions"
+"""The column of calls of tools, where any answer has one."""
 _LONGEST_TEXT = 200
 """Characters of a value: a column with a longer one is a text, such as the prompt, and neither score nor group."""
 _MOST_COLUMNS = 500
@@ -46,6 +49,8 @@ class RecordedAnswer:
     """The reason that its scores do not count, such as "failed"; empty where they do."""
     parts: Mapping[str, str] = field(default_factory=dict)
     """The fields by which a file holds several tables in one, such as ``{"filter": "strict-match"}``."""
+    actions: Sequence[ToolCall] | None = None
+    """Its calls of tools, in order; None where the file does not state them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +117,7 @@ class _TableBuilder:
         self._epochs: Counter[str] = Counter()
         self._seen: dict[int, int] = {}
         self._ungraded: Counter[str] = Counter()
+        self._has_actions = False
         self._rows = 0
 
     def add(self, answer: RecordedAnswer, spool: IO[str]) -> None:
@@ -131,7 +137,9 @@ class _TableBuilder:
             scores = dict.fromkeys(scores)
         self._rows += 1
         epoch = self._epoch(answer)
-        json.dump([answer.sample, epoch, scores, attributes], spool, ensure_ascii=False)
+        calls = None if answer.ungraded or answer.actions is None else [call.to_json() for call in answer.actions]
+        self._has_actions |= bool(calls)
+        json.dump([answer.sample, epoch, scores, attributes, calls], spool, ensure_ascii=False)
         spool.write("\n")
 
     def finish(self) -> ImportedTable:
@@ -144,18 +152,21 @@ class _TableBuilder:
         if not self._scores:
             why = "; ".join(self._notes())
             raise FairnessError(f"{self._source} holds no score that can be measured{f': {why}' if why else ''}")
-        own = {SAMPLE, EPOCH, *self._scores}
+        if self._has_actions and ACTIONS in self._scores:
+            raise FairnessError(f"{self._source} has calls of tools and a score {ACTIONS!r}: rename the score")
+        own = {SAMPLE, EPOCH, *self._scores, *([ACTIONS] if self._has_actions else [])}
         self._renamed = {name: f"metadata.{name}" if name in own else name for name in self._attributes}
         return ImportedTable(self._rows, tuple(self._scores), tuple(self._renamed.values()), tuple(self._notes()))
 
     def row(self, kept: Sequence[Any]) -> dict[str, Any]:
         """Return a row with all columns of the table."""
-        sample, epoch, scores, attributes = kept
+        sample, epoch, scores, attributes, calls = kept
         return {
             SAMPLE: sample,
             EPOCH: epoch,
             **{column: attributes.get(name) for name, column in self._renamed.items()},
             **{name: scores.get(name) for name in self._scores},
+            **({ACTIONS: calls} if self._has_actions else {}),
         }
 
     def _columns(self, values: Mapping[str, Any], columns: dict[str, None], kind: str) -> dict[str, Any]:

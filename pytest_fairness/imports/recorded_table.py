@@ -12,8 +12,11 @@ from typing import Any
 from pytest_fairness.core.attempts import Answer, Grade
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError, PermanentError, did_you_mean
+from pytest_fairness.core.finish_reasons import ERROR, STOP, TOOL_CALLS
 from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.imports.recorded_answers import EPOCH
+from pytest_fairness.core.protocols import Grader
+from pytest_fairness.core.tools import Tool, ToolCall, calls_from_json, read_tools
+from pytest_fairness.imports.recorded_answers import ACTIONS, EPOCH
 from pytest_fairness.stats import table_reader
 
 Scores = Mapping[str, Any]
@@ -33,6 +36,8 @@ class RecordedTable:
         extremes: The lowest and the highest value of a grade that has others than 0 to 1, where some are ungraded:
             ``{"rating": (1, 7)}``.
         model: The name of the model that has answered, as reports show it.
+        actions: Graders of calls of tools by grade, such as `CalledTool`; the calls are in the column ``actions``.
+        tools: The tools that the model was offered, by name, or as `Tool` objects; needed for ``actions``.
 
     The file is read when it is first used.
 
@@ -56,12 +61,19 @@ class RecordedTable:
         grades: Sequence[str] | None = None,
         extremes: Mapping[str, Sequence[float]] | None = None,
         model: str = "answers",
+        actions: Mapping[str, Grader] | None = None,
+        tools: Sequence[str | Tool] = (),
     ) -> None:
         if isinstance(groups, str) or isinstance(grades, str):
             raise FairnessError("groups and grades are lists of columns: write groups=['gender']")
+        if actions and not tools:
+            raise FairnessError("graders of actions need tools: name those that the model was offered")
         self.path = Path(path)
         self._scores: dict[str, Scores] = {}
-        self.model = RecordedModel(f"recorded:{model}", self._scores)
+        self._calls: dict[str, Sequence[ToolCall] | None] = {}
+        self.model = RecordedModel(f"recorded:{model}", self._scores, self._calls)
+        self._actions = dict(actions or {})
+        self._tools = read_tools([Tool(tool) if isinstance(tool, str) else tool for tool in tools]) if tools else ()
         self._item, self._source = item, source
         self._groups = list(groups)
         self._grades = None if grades is None else list(grades)
@@ -71,9 +83,12 @@ class RecordedTable:
     def arguments(self) -> dict[str, Any]:
         """The arguments of a probe's mark."""
         try:
-            grade = {name: RecordedScore(name, self._scores, self._extremes.get(name)) for name in self.grades}
+            grade: dict[str, Grader] = {
+                name: RecordedScore(name, self._scores, self._extremes.get(name)) for name in self.grades
+            }
         except FairnessError:  # which the probe's only test will report
             grade = {}
+        grade |= self._actions
         return {"items": self.items, "grade": grade or {"score": RecordedScore("score", self._scores)}}
 
     @cached_property
@@ -83,7 +98,7 @@ class RecordedTable:
         Raises:
             FairnessError: The file cannot be read, has no row, or a row lacks a column.
         """
-        columns = [self._item, *self._groups, *([self._source] if self._source else [])]
+        columns = [self._item, *self._groups, *filter(None, [self._source]), *([ACTIONS] if self._tools else [])]
         try:
             rows = list(table_reader.read(self.path, columns))
         except UnicodeDecodeError:
@@ -109,10 +124,10 @@ class RecordedTable:
         """
         if self._grades is not None:
             return self._grades
-        roles = {self._item, self._source, EPOCH, *self._groups}
+        roles = {self._item, self._source, EPOCH, ACTIONS, *self._groups}
         names = dict.fromkeys(name for row in self.rows for name in row if name not in roles)
         grades = [name for name in names if all(_is_number(row.get(name)) for row in self.rows)]
-        if not grades:
+        if not grades and not self._actions:
             raise FairnessError(f"{self.path} has no column of numbers, or of true and false: name its grades")
         if unknown := self._extremes.keys() - set(grades):
             name = min(unknown)
@@ -123,7 +138,7 @@ class RecordedTable:
     def values(self) -> dict[str, dict[str, list[str]]]:
         """The values of each group, and of each column that slices, for checks of what names them."""
         names = dict.fromkeys(name for row in self.rows for name in row)
-        columns = [name for name in names if name not in (*self.grades, self._item, self._source)]
+        columns = [name for name in names if name not in (*self.grades, self._item, self._source, ACTIONS)]
         seen = {
             name: dict.fromkeys(str(row[name]) for row in self.rows if row.get(name) is not None) for name in columns
         }
@@ -152,12 +167,27 @@ class RecordedTable:
     def _prompt(self, number: int, row: Mapping[str, Any], item: str, grades: set[str]) -> Prompt:
         scores = {name: _plain(row.get(name)) for name in self.grades}
         groups = {name: str(row[name]) for name in self._groups if row[name] is not None}
-        roles = {*grades, *self._groups, self._item, self._source}
+        roles = {*grades, *self._groups, self._item, self._source, ACTIONS}
         slices = {name: value for name, value in row.items() if name not in roles and value is not None}
         # Answers are distinguished by their prompts: a row that changes is another prompt.
-        text = f"{item}: row {number} of {self.path.name} ({digest(_as_json(scores))[:12]})"
+        recorded = {**scores, ACTIONS: row[ACTIONS]} if self._tools else scores
+        text = f"{item}: row {number} of {self.path.name} ({digest(_as_json(recorded))[:12]})"
         self._scores[text] = scores
-        return Prompt(text, groups, slices)
+        if self._tools:
+            self._calls[text] = self._called(number, row[ACTIONS])
+        return Prompt(text, groups, slices, tools=self._tools)
+
+    def _called(self, number: int, stated: Any) -> Sequence[ToolCall] | None:
+        """Return the calls that a row states, as a list or its JSON; None where it does not say."""
+        if _plain(stated) in (None, ""):
+            return None
+        try:
+            return calls_from_json(json.loads(stated) if isinstance(stated, str) else stated)
+        except (ValueError, FairnessError):
+            raise FairnessError(
+                f"{self.path}, row {number}: its {ACTIONS} are {stated!r:.80}: write a list of calls, with name and "
+                "arguments"
+            ) from None
 
 
 class RecordedModel:
@@ -167,9 +197,13 @@ class RecordedModel:
     stored = False
     """Its answers need no store: the table is one."""
 
-    def __init__(self, name: str, scores: Mapping[str, Scores]) -> None:
+    calls_tools = True
+
+    def __init__(
+        self, name: str, scores: Mapping[str, Scores], calls: Mapping[str, Sequence[ToolCall] | None] | None = None
+    ) -> None:
         self.name = self.key = name
-        self._scores = scores
+        self._scores, self._calls = scores, {} if calls is None else calls
 
     async def answer(self, prompt: Prompt, repetition: int) -> Answer:
         """Return the scores of a row as JSON. Raises `PermanentError` for a prompt that is none, and a repetition."""
@@ -178,7 +212,9 @@ class RecordedModel:
         scores = self._scores.get(prompt.text)
         if scores is None:
             raise PermanentError(f"{self.name} has answered the rows of a table, and was asked {prompt.text!r:.80}")
-        return Answer(_as_json(scores))
+        calls = self._calls.get(prompt.text, ())
+        finish = ERROR if calls is None else TOOL_CALLS if calls else STOP
+        return Answer(_as_json(scores), finish, actions=calls or ())
 
     async def close(self) -> None:
         """Free nothing."""
@@ -192,6 +228,8 @@ class RecordedScore:
         scores: The scores of each row, by the text of its prompt.
         extremes: The values that an ungraded row could have had; None where that is not known.
     """
+
+    accepts = ("tool_calls",)
 
     def __init__(self, column: str, scores: Mapping[str, Scores], extremes: Sequence[float] | None = None) -> None:
         self.column, self._scores = column, scores

@@ -9,13 +9,14 @@ from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.finish_reasons import normalized
 from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.tool_replies import anthropic_calls
 from pytest_fairness.core.tools import TOOLS
 from pytest_fairness.models import parameters
 from pytest_fairness.models.batch_anthropic import AnthropicBatches
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.http_model import HostedModel
 from pytest_fairness.models.names import ModelName, Scalar
-from pytest_fairness.models.tool_messages import anthropic_calls, anthropic_messages, anthropic_tools
+from pytest_fairness.models.tool_messages import anthropic_messages, anthropic_state, anthropic_tools
 
 _MAX_TOKENS = 1024
 _APART = ("system", TOOLS)
@@ -69,10 +70,15 @@ class AnthropicModel(HostedModel):
 
     @property
     def refuses_results(self) -> str:
-        """The reason that no results of tools can be sent; empty where they can."""
-        # The API wants the signed thinking of the turn that called them, which is not kept.
-        thinking = self._given.get("thinking", "disabled")
-        return "" if thinking == "disabled" else f"thinking={thinking}: leave it out, or grade the first turn alone"
+        """The reason that no results of other calls than its own can be sent; empty where they can."""
+        # The API wants the signed thinking of the turn that called them.
+        return (
+            f"thinking={self._given['thinking']}: leave it out, or grade the first turn alone" if self._thinks else ""
+        )
+
+    @property
+    def _thinks(self) -> bool:
+        return bool(self._given.get("thinking", "disabled") != "disabled")
 
     @property
     def _budget(self) -> int:
@@ -130,6 +136,7 @@ class AnthropicModel(HostedModel):
             latency,
             reply.get("model"),
             anthropic_calls(blocks),
+            anthropic_state(blocks, thinks=self._thinks),
         )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from http import HTTPStatus
 from time import perf_counter
 from typing import ClassVar
 
@@ -13,6 +15,7 @@ from pytest_fairness.core.errors import FairnessError, FatalError, TransientErro
 from pytest_fairness.core.finish_reasons import REFUSAL, TOOL_CALLS
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.secrets import redacted, secrets_in
+from pytest_fairness.core.tool_replies import chat_calls
 from pytest_fairness.core.tools import NoToolsError, ToolCall
 from pytest_fairness.models import parameters
 from pytest_fairness.models.context import ModelContext
@@ -20,9 +23,9 @@ from pytest_fairness.models.http_client import LARGEST, Connection, Reply, TooLa
 from pytest_fairness.models.http_errors import Service, is_filtered, retry_after, stated_status, status_error, translate
 from pytest_fairness.models.names import ModelName
 from pytest_fairness.models.service_definition import ServiceDefinition, at_path, filled, is_url
-from pytest_fairness.models.tool_messages import chat_calls
 
 _ERROR_EVENT = re.compile(r"^event: ?error\s*$", re.MULTILINE)
+_ABSENT = "which a reply without calls may leave out with actions_optional = true alone"
 _SHOWN = 160
 """Characters of a reply that are shown."""
 
@@ -59,6 +62,19 @@ class HttpService:
 
     def __repr__(self) -> str:
         return f"HttpService({self.name!r})"
+
+    @property
+    def base_url(self) -> str:
+        """The address of the service, without credentials and without a query."""
+        return self._definition.shown_url
+
+    @property
+    def hides_calls(self) -> str:
+        """The reason that answers without a single call prove nothing; empty where its replies state every list."""
+        definition = self._definition
+        if not definition.actions_optional:
+            return ""
+        return f"no reply had {definition.actions!r}, which actions_optional lets it leave out: check actions"
 
     def preflight(self) -> None:
         """Raise `FatalError` for a missing variable or library."""
@@ -103,10 +119,37 @@ class HttpService:
         except TooLargeError:
             raise self._unreadable(f"with more than {LARGEST >> 20} MiB") from None
         except Exception as error:  # noqa: BLE001  # of any library below; each is translated
-            raise translate(error, self._service()) from None
-        answer = self._read(reply, perf_counter() - started)
+            failure = translate(error, self._service())
+            if isinstance(failure, TransientError) and failure.kind == "dropped connection":
+                failure.unreachable = True  # one that never sends a whole reply is none
+            raise failure from None
+        answer = self._read(reply, perf_counter() - started, offers_tools=bool(prompt.tools))
         self._has_answered = True
         return answer
+
+    async def reach(self, seconds: float) -> str:
+        """Return how the service answers a request without a prompt, to which many have no good answer.
+
+        Args:
+            seconds: How long to wait for it.
+
+        Raises:
+            ModelError: It cannot be reached, or what guards it refuses the request.
+        """
+        connection = self._connect(seconds)
+        try:
+            reply = await connection.get()
+        except TooLargeError:
+            return "reachable"
+        except Exception as error:  # noqa: BLE001  # of any library below; each is translated
+            raise translate(error, self._service()) from None
+        finally:
+            await connection.close()
+        status, headers, body = reply
+        if status in (401, 403, 429) or 300 <= status < 400 or (status >= 500 and status != HTTPStatus.NOT_IMPLEMENTED):
+            message = body.decode(errors="replace") if isinstance(body, bytes) else body
+            raise status_error(status, message, self._service(), headers)
+        return f"reachable ({status} without a prompt)"
 
     async def close(self) -> None:
         """Close the connection. A service asked again afterwards opens a new one."""
@@ -114,7 +157,8 @@ class HttpService:
             await self._connection.close()
             self._connection = None
 
-    def _connect(self) -> Connection:
+    def _connect(self, timeout: float | None = None) -> Connection:
+        timeout = timeout or self._definition.timeout
         if self._context.offline:
             raise FatalError(f"{self.name}: it needs a connection, and this run is offline")
         self.preflight()
@@ -129,11 +173,11 @@ class HttpService:
             filled(self._definition.url, self._context.environment),
             {name: text for name, text in headers.items() if name.casefold() not in replaced} | own,
             most=self._definition.concurrency,
-            timeout=self._definition.timeout,
-            timeout_total=self._definition.timeout,
+            timeout=timeout,
+            timeout_total=timeout,
         )
 
-    def _read(self, reply: Reply, latency: float) -> Answer:
+    def _read(self, reply: Reply, latency: float, *, offers_tools: bool) -> Answer:
         status, headers, body = reply
         if status in self._definition.refusal_status:
             return Answer("", REFUSAL, latency=latency)
@@ -151,7 +195,7 @@ class HttpService:
                 return Answer("", "content_filter", latency=latency)
             message = body.decode(errors="replace") if isinstance(body, bytes) else body
             raise status_error(status, message, self._service(), headers)
-        calls = self._calls(body)
+        calls = self._calls(body) if offers_tools else ()
         if not calls:
             return Answer(self._text(body), latency=latency)
         try:
@@ -161,17 +205,21 @@ class HttpService:
         return Answer(text if isinstance(text, str) else "", TOOL_CALLS, latency=latency, actions=calls)
 
     def _calls(self, body: object) -> tuple[ToolCall, ...]:
-        """Return the tool calls of a reply; a reply may leave the list out, but not what holds it."""
+        """Return the tool calls of a reply: a list that is not there is no proof that nothing was called."""
         path = self._definition.actions
-        if not path or isinstance(body, bytes):
-            return ()
+        if isinstance(body, bytes):
+            raise self._unreadable(f"with {self._form(body.decode(errors='replace').strip())}, not JSON")
         holder, _, last = path.rpartition(".")
         try:
             held = at_path(body, holder)
-            calls = held.get(last) if isinstance(held, Mapping) else at_path(held, last)
+            is_left_out = self._definition.actions_optional and isinstance(held, Mapping) and held.get(last) is None
+            calls = [] if is_left_out and not get_close_matches(last, held.keys() - {last}) else at_path(held, last)
+            if calls is None:
+                raise LookupError(path)
         except LookupError:
-            raise self._unreadable(f"without {path!r}: {self._shown(json.dumps(body, ensure_ascii=False))}") from None
-        listed = [calls] if isinstance(calls, Mapping) else calls or []
+            shown = self._shown(json.dumps(body, ensure_ascii=False))
+            raise self._unreadable(f"without {path!r}, {_ABSENT}: {shown}", "actions") from None
+        listed = [calls] if isinstance(calls, Mapping) else calls
         read = chat_calls(listed)
         if not isinstance(listed, list) or not all(call.name for call in read):
             shown = self._shown(json.dumps(calls, ensure_ascii=False))
@@ -243,10 +291,10 @@ class HttpService:
         # What came before it is a part of an answer, even where the end of the stream follows.
         return self._unreadable(f"with an error in its stream: {self._shown(event)!r}")
 
-    def _unreadable(self, how: str) -> TransientError:
+    def _unreadable(self, how: str, path: str = "answer") -> TransientError:
         # Of a proxy now and then; a wrong path or URL shows at once.
         return TransientError(
-            f"{self.name}: {self._definition.shown_url} answered {how}: check url and answer",
+            f"{self.name}: {self._definition.shown_url} answered {how}: check url and {path}",
             unreachable=True,
             sent=True,
             kind="broken answer",

@@ -9,12 +9,13 @@ from typing import Any, ClassVar, Self, cast
 from urllib.parse import quote
 
 from pytest_fairness.core.attempts import Answer
-from pytest_fairness.core.errors import PermanentError, TransientError
+from pytest_fairness.core.errors import ModelError, PermanentError, TransientError
 from pytest_fairness.core.finish_reasons import ERROR, FILTER, REFUSAL, STOP, TOOL_CALLS, normalized
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.propensities import WAY_OUT, Continuations, Likelihoods, NoLikelihoodsError
 from pytest_fairness.core.secrets import redacted
 from pytest_fairness.core.thinking import split_thinking
+from pytest_fairness.core.tool_replies import chat_calls, responses_calls
 from pytest_fairness.models import parameters
 from pytest_fairness.models.batch_openai import OpenAIBatches
 from pytest_fairness.models.context import ModelContext
@@ -22,11 +23,11 @@ from pytest_fairness.models.http_model import HostedModel
 from pytest_fairness.models.logprobs import options_in, text_in
 from pytest_fairness.models.names import ModelName
 from pytest_fairness.models.tool_messages import (
-    chat_calls,
     chat_messages,
+    chat_state,
     chat_tools,
-    responses_calls,
     responses_items,
+    responses_state,
     responses_tools,
 )
 
@@ -39,6 +40,8 @@ _REFUSED = (400, 403, 422, 500, 501)
 """Statuses of servers that give no log-probabilities; the text says so."""
 _ONLY_RESPONSES = re.compile(r"(?:o\d+-pro|gpt-[\d.]+-pro|codex|gpt-[\d.]+-codex|o\d+(?:-mini)?-deep-research)\b")
 """Names of OpenAI's models that have no chat completions."""
+_ENCRYPTION_REFUSED = re.compile(r"encrypted.content", re.IGNORECASE)
+"""The message of a server that does not encrypt reasoning, or not that of this model, which has none."""
 _LOGPROBS_REFUSED = re.compile(r"top_logprobs|log.?prob\w*|echo", re.IGNORECASE)
 
 
@@ -204,6 +207,7 @@ class OpenAIModel(HostedModel):
             latency,
             served_by,
             calls,
+            chat_state(message),
         )
 
     def _broken_off(self, choice: Mapping[str, Any]) -> TransientError:
@@ -244,11 +248,31 @@ class ResponsesModel(OpenAIModel):
     """
 
     path = "/responses"
+    _encrypts_reasoning = True
     decoding = {  # noqa: RUF012
         name: kind
         for name, kind in OpenAIModel.decoding.items()
         if name in ("temperature", "top_p", "max_tokens", "max_completion_tokens", "reasoning_effort", "extra")
     }
+
+    async def answer(self, prompt: Prompt, repetition: int) -> Answer:
+        """Answer one prompt. With tools, reasoning is asked for as it can be sent back, where the model has any."""
+        wants_reasoning = bool(prompt.tools) and self._encrypts_reasoning
+        try:
+            return await super().answer(prompt, repetition)
+        except ModelError as error:
+            if not (wants_reasoning and _ENCRYPTION_REFUSED.search(str(error))):
+                raise
+        self._encrypts_reasoning = False
+        return await super().answer(prompt, repetition)
+
+    def outcome(self, status: int, body: object) -> Answer | ModelError:
+        """Return what came of a request in a batch."""
+        outcome = super().outcome(status, body)
+        if isinstance(outcome, Answer) or not _ENCRYPTION_REFUSED.search(str(outcome)):
+            return outcome
+        self._encrypts_reasoning = False
+        return TransientError(str(outcome), kind=outcome.kind)
 
     async def likelihoods(self, prompt: Prompt, question: Continuations) -> Answer:  # noqa: ARG002
         """Raise `NoLikelihoodsError`: the models of this API give none."""
@@ -261,6 +285,8 @@ class ResponsesModel(OpenAIModel):
         body |= {name: given[name] for name in ("temperature", "top_p") if name in given}
         if limits := [given[name] for name in ("max_tokens", "max_completion_tokens") if name in given]:
             body["max_output_tokens"] = limits[0]
+        if prompt.tools and self._encrypts_reasoning:
+            body["include"] = ["reasoning.encrypted_content"]
         if "reasoning_effort" in given:
             body["reasoning"] = {"effort": given["reasoning_effort"]}
         body |= given.get("extra", {})
@@ -296,6 +322,7 @@ class ResponsesModel(OpenAIModel):
             latency,
             _optional(reply.get("model")),
             calls,
+            responses_state(reply["output"], is_kept=bool(self._given.get("extra", {}).get("store"))),
         )
 
 

@@ -39,6 +39,8 @@ class ServiceDefinition:
     """Path to the text in the reply: keys and indices, with dots between them. Empty: the reply is the text."""
     actions: str = ""
     """Path to the list of tool calls in the reply. Empty: the service calls none, or does not state them."""
+    actions_optional: bool = False
+    """Whether replies without a call leave that list out."""
     stream: bool = False
     """Whether the reply is a stream of events, each with a piece of the text under ``answer``."""
     end: str = "[DONE]"
@@ -101,6 +103,8 @@ class ServiceDefinition:
             raise FairnessError("end is for streams: write stream = true, or leave it out")
         if table.get("actions") and table.get("stream"):
             raise FairnessError("actions is for replies that are no stream: leave out one of the two")
+        if "actions_optional" in table and not table.get("actions"):
+            raise FairnessError("actions_optional is for the list at actions: write its path, or leave both out")
         if "tools" in slots and not table.get("actions"):
             raise FairnessError('body holds "{tools}", and actions is missing: write the path to the calls in a reply')
         values: dict[str, Any] = {
@@ -133,7 +137,7 @@ class ServiceDefinition:
             self.answer,
             self.stream,
             filled(self.version, environment),
-            *filter(None, [self.actions]),
+            *filter(None, [self.actions, self.actions_optional]),
         ]
         return digest(json.dumps(decisive, sort_keys=True, default=str))[:16]
 
@@ -262,6 +266,7 @@ _RULES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "body": (_is_body, "a table of what JSON can hold"),
     "answer": (_is_text, 'a text such as "choices.0.message.content"'),
     "actions": (_is_text, 'a text such as "choices.0.message.tool_calls"'),
+    "actions_optional": (lambda value: isinstance(value, bool), "true or false"),
     "stream": (lambda value: isinstance(value, bool), "true or false"),
     "end": (_is_text, 'a text such as "[DONE]"'),
     "headers": (_are_headers, 'a table of texts such as Authorization = "Bearer ${TOKEN}"'),

@@ -296,6 +296,7 @@ class LazyMeasured:
                 defer_to_others(self._fairness, self.probe, sample)
             attempts = sample.measure_all()
             self._note_cause(sample, attempts)
+            self._check_calls(attempts)
             self._keep(attempts, sample.asked_by_graders())
         except BudgetExceededError as error:
             raise BudgetExceededError(
@@ -306,6 +307,13 @@ class LazyMeasured:
         except FairnessError as error:
             raise pytest.fail.Exception(str(error), pytrace=False) from None
         return attempts
+
+    def _check_calls(self, attempts: Sequence[GradedAttempt]) -> None:
+        """Raise `FairnessError` where no tool was called, and that of a model which may hide calls proves nothing."""
+        reason = getattr(self.subject, "hides_calls", "")
+        answered = [graded.attempt.answer for graded in attempts if graded.attempt.answer and graded.prompt.tools]
+        if reason and answered and not any(answer.actions for answer in answered):
+            raise FairnessError(f"none of {len(answered):,} answers of {self.subject.name} calls a tool: {reason}")
 
     def _note_cause(self, sample: ProbeSample, attempts: Sequence[GradedAttempt]) -> None:
         """Note why a model could not be asked, or else the first error where that is what most attempts have."""

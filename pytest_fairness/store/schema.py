@@ -10,7 +10,7 @@ from sqlalchemy.schema import CreateColumn
 
 from pytest_fairness.store.dialects import Exact
 
-LAYOUT = 7
+LAYOUT = 8
 """Raised by one with every change of the tables; a store of a higher number is refused."""
 
 metadata = MetaData()
@@ -41,6 +41,7 @@ attempts = Table(
     Column("served_by", Exact),
     # Its calls of tools, as JSON; none of an answer without.
     Column("actions", Exact),
+    Column("provider_state", Exact),
     # Of an attempt that failed; it counts for the session below alone, and is requested again by any other.
     Column("error", Exact),
     Column("session", Text),
@@ -197,6 +198,7 @@ MIGRATIONS: dict[int, tuple[Column[Any] | Index, ...]] = {
     4: (attempts.c.session,),
     5: (),
     6: (attempts.c.actions,),
+    7: (attempts.c.provider_state,),
 }
 """Columns and indices that each older layout lacks of the next; whole tables are made first."""
 

@@ -14,6 +14,7 @@ from uuid import uuid4
 from sqlalchemy import BindParameter, Connection, bindparam, delete, func, select
 
 from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt, stored_value
+from pytest_fairness.core.items import Message
 from pytest_fairness.core.keys import prompt_digest
 from pytest_fairness.core.tools import calls_from_json
 from pytest_fairness.store import schema, spending, throttle
@@ -29,7 +30,7 @@ from pytest_fairness.store.spending import Decide, SpendingDecision, SpendingEnt
 
 _columns = schema.attempts.c
 _keys: BindParameter[str] = bindparam("keys", expanding=True)
-_OF_ANSWER = ("text", "finish_reason", "reasoning", "latency", "served_by")
+_OF_ANSWER = ("text", "finish_reason", "reasoning", "latency", "served_by", "provider_state")
 """Columns that are fields of an answer, as they are."""
 _SELECTED = (*["key", "repetition", "error", "run", "session", "at", "usage", "actions"], *_OF_ANSWER)
 _select_attempts = select(*(_columns[name] for name in _SELECTED)).where(_columns.key.in_(_keys))
@@ -267,10 +268,11 @@ class Store:
             reasoning,
             latency,
             served,
+            state,
         ) in rows:
             if error is None:
                 calls = calls_from_json(json.loads(actions)) if actions else ()
-                answer = Answer(text, finish, reasoning, _usage(usage) if usage else {}, latency, served, calls)
+                answer = Answer(text, finish, reasoning, _usage(usage) if usage else {}, latency, served, calls, state)
                 is_earlier = of_run != run
                 attempts[key] = Attempt(key, repetition, answer, None, is_earlier, at if is_earlier else None)
             elif session == self.session:
@@ -279,7 +281,7 @@ class Store:
 
     def _put(self, connection: Connection, insert: Any, completed: Collection[CompletedAttempt], run: str) -> int:
         """Write attempts by one of the inserts, with their prompts; return how many rows it has written."""
-        texts = {one.prompt: json.dumps(list(map(dict, one.messages))) for one in completed}
+        texts = {one.prompt: json.dumps(list(map(_plain, one.messages))) for one in completed}
         prompts = [{"digest": digest, "messages": text} for digest, text in sorted(texts.items())]
         connection.execute(self._insert_prompts, prompts)
         rows = []
@@ -371,6 +373,11 @@ def _usage(usage: str) -> Mapping[str, int]:
     """Return the tokens of an answer; one object for all that are equal, since most are."""
     tokens: dict[str, int] = json.loads(usage)
     return tokens
+
+
+def _plain(message: Message) -> Message:
+    """Return what a key is made of."""
+    return {"role": message["role"], "content": message["content"]}
 
 
 def _by_key(row: Mapping[str, Any]) -> tuple[str, str]:

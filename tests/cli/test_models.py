@@ -76,3 +76,54 @@ def test_check_asks_each_configured_server(capsys: pytest.CaptureFixture[str], m
     assert "answered without a list of models" in listed["openai"]
     assert "cannot be reached" in listed["vllm"]
     assert "s3cret" not in str(listed)
+
+
+SERVICE = """\
+url = "{url}/{path}"
+answer = "reply"
+[headers]
+Authorization = "Bearer ${{SERVICE_TOKEN}}"
+[body]
+text = "{{prompt}}"
+"""
+
+
+def test_check_reaches_each_service(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked: list[str] = []
+
+    async def serve(request: web.Request) -> web.StreamResponse:
+        asked.append(f"{request.method} {request.path} {request.headers['Authorization']}")
+        statuses = {"/post": 405, "/closed": 401, "/moved": 308, "/broken": 503, "/open": 200}
+        return web.Response(status=statuses[request.path], text="s3cret <html>")
+
+    with serving(serve) as url:
+        for path in ("post", "closed", "moved", "broken", "down"):
+            address = "http://127.0.0.1:9" if path == "down" else url
+            (tmp_path / f"{path}.toml").write_text(SERVICE.format(url=address, path=path), encoding="utf-8")
+        (tmp_path / "pyproject.toml").write_text(
+            '[tool.pytest-fairness.models]\nprod = "http:closed.toml"\n'
+            "[tool.pytest-fairness.services.desk]\n"
+            + SERVICE.format(url=url, path="open").replace("[", "[tool.pytest-fairness.services.desk."),
+            encoding="utf-8",
+        )
+        names = [f"http:{name}.toml" for name in ("post", "moved", "broken", "down", "absent")]
+        unset = rows(capsys, *names, "--check")
+        assert not asked
+        assert "set SERVICE_TOKEN in the environment" in unset["http:post.toml"]
+        monkeypatch.setenv("SERVICE_TOKEN", "s3cret")
+        listed = rows(capsys, *names, "openai:m", "--check")
+        ready = rows(capsys, *names)
+        assert len(asked) == 5, "nothing is sent without --check"
+    assert set(asked) == {f"GET /{path} Bearer s3cret" for path in ("post", "closed", "moved", "broken", "open")}
+    assert listed["http:post.toml"].endswith("/post  reachable (405 without a prompt)")
+    assert listed["http:desk"].endswith("/open  reachable (200 without a prompt)")
+    assert "refused the key (401: " in listed["http:closed.toml"]
+    assert "(308): name the final address as url in its definition" in listed["http:moved.toml"]
+    assert "failed for now (503: " in listed["http:broken.toml"]
+    assert "cannot be reached" in listed["http:down.toml"]
+    assert "cannot be read: No such file" in listed["http:absent.toml"]
+    assert "is no service" in listed["openai:m"]
+    assert ready["http:post.toml"].split()[1:] == [f"{url}/post", "ready"]
+    assert "s3cret" not in str([listed, unset, ready])

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from pytest_fairness import ModelContext, ModelName, Prompt
+from pytest_fairness import CalledTool, ModelContext, ModelName, Prompt, Tool, ToolCall
 from pytest_fairness.cli.main import main
 from pytest_fairness.core.errors import PermanentError
+from pytest_fairness.core.tools import calls_message
 from pytest_fairness.models.replay import ReplayModel
 
 
@@ -85,6 +86,54 @@ def test_answers_keep_their_finish_reason(tmp_path: Path, body: Any, expected: t
     assert answer(model) == (*expected, USAGE)
 
 
+CALL = {"type": "function", "function": {"name": "defer", "arguments": '{"days": 7}'}}
+ITEM = {"type": "function_call", "call_id": "c", "name": "defer", "arguments": '{"days": 7}'}
+OFFERED = {"tools": [{"type": "function", "function": {"name": "defer"}}]}
+
+
+@pytest.mark.parametrize(
+    ("url", "called", "silent"),
+    [
+        ("/v1/chat/completions", chat(None, "tool_calls", tool_calls=[CALL]), chat("No.")),
+        ("/v1/responses", {"status": "completed", "output": [ITEM]}, response({"type": "output_text", "text": "No."})),
+    ],
+    ids=["chat", "responses"],
+)
+def test_calls_of_tools_are_graded_offline(tmp_path: Path, url: str, called: Any, silent: Any) -> None:
+    requests = [request("a", url=url, **OFFERED), request("b", "Hire Ben?", url=url, **OFFERED)]
+    model = replayed(tmp_path, requests, result("a", called), result("b", silent))
+    prompts = [
+        Prompt([{"role": "system", "content": "Be brief."}, {"role": "user", "content": text}], tools=[Tool("defer")])
+        for text in ("Hire Anna?", "Hire Ben?")
+    ]
+    answers = [asyncio.run(model.answer(prompt, 0)) for prompt in prompts]
+    assert [list(answer.actions) for answer in answers] == [[ToolCall("defer", {"days": 7})], []]
+    assert [CalledTool().grade(*pair).value for pair in zip(prompts, answers, strict=True)] == ["defer", "none"]
+
+
+@pytest.mark.parametrize("url", ["/v1/chat/completions", "/v1/responses"])
+def test_requests_with_results_of_tools_are_later_rounds(tmp_path: Path, url: str) -> None:
+    earlier: list[Any] = [
+        {"role": "user", "content": "Hire Anna?"},
+        {"role": "assistant", "content": "One moment.", "tool_calls": [CALL, CALL]},
+        *[{"role": "tool", "tool_call_id": "c", "content": "done"}] * 2,
+    ]
+    body, reply = {"messages": earlier}, chat("Yes.")
+    if url.endswith("responses"):
+        said = {"role": "assistant", "content": "One moment."}
+        output = {"type": "function_call_output", "call_id": "c", "output": "done"}
+        body = {"input": [earlier[0], {"type": "reasoning", "summary": []}, said, ITEM, ITEM, output, output]}
+        reply = response({"type": "output_text", "text": "Yes."})
+    asked = {"custom_id": "a", "url": url, "body": {"model": "m", **body, **OFFERED}}
+    model = replayed(tmp_path, [asked], result("a", reply))
+    calls = calls_message([ToolCall("defer", {"days": 7})] * 2)
+    results = [{"role": "tool", "content": "done"}] * 2
+    round_two = Prompt(
+        [earlier[0], {"role": "assistant", "content": "One moment."}, calls, *results], tools=[Tool("defer")]
+    )
+    assert asyncio.run(model.answer(round_two, 0)).text == "Yes."
+
+
 def test_equal_requests_are_repetitions_in_their_order(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     parts = [{"type": "text", "text": "Hire "}, {"type": "text", "text": "Anna?"}]
     requests = [request("a"), request("b"), request("c", parts), request("d", "Hire Ben?")]
@@ -123,7 +172,7 @@ def test_results_without_an_answer_are_left_out(tmp_path: Path, capsys: pytest.C
         ([request("a"), request("b", model="gpt-9")], [], "a replay file stands for one model"),
         ([request("a", url="/v1/embeddings")], [], "requests to /v1/chat/completions and /v1/responses are read"),
         ([request("a", [{"type": "image_url", "image_url": {}}])], [], "holds more than text"),
-        ([request("a", messages=[{"role": "tool", "content": "4"}])], [], "a message has the role 'tool'"),
+        ([request("a", messages=[{"role": "robot", "content": "4"}])], [], "a message has the role 'robot'"),
         ([request("a", messages=[])], [], "it asks nothing"),
         ([request("a", None)], [], "a message has no text"),
         ([], [], "holds no request"),

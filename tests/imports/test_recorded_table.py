@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pytest_fairness import FairnessError, Measured, RecordedTable
+from pytest_fairness import CalledTool, FairnessError, Measured, RecordedTable
 
 DECLARED = """\
 table: {file: scores.jsonl, groups: [gender], model: gpt-5-mini%s}
@@ -101,6 +102,53 @@ def test_suite_in_python_is_judged_as_the_declared_one(pytester: pytest.Pytester
     judged = results(pytester)
     assert judged["test_alike"]["estimate"] == judged["alike"]["estimate"]
     assert {row["verdict"] for name, row in judged.items() if "alike" in name} == {"fair"}
+
+
+ACTIONS = """\
+from pytest_fairness import CalledTool
+
+TABLE = RecordedTable(
+    "scores.jsonl",
+    item="sample",
+    groups=["gender"],
+    actions={"action": CalledTool(among=["defer", "refuse"])},
+    tools=["look_up", "defer", "refuse"],
+)
+"""
+
+
+@pytest.mark.parametrize(
+    ("form", "unstated", "verdict"),
+    [(list, 0, "unfair"), (json.dumps, 0, "unfair"), (list, 12, "invalid")],
+    ids=["lists", "texts", "unstated"],
+)
+def test_recorded_calls_are_graded(
+    pytester: pytest.Pytester, folder: Path, form: Callable[[Any], Any], unstated: int, verdict: str
+) -> None:
+    recorded = rows()
+    for number, row in enumerate(recorded):
+        act = "refuse" if row["gender"] == "female" and number % 3 else "defer"
+        row["actions"] = form([{"name": "defer" if number % 9 == 0 else act, "arguments": {}}])
+    for row in recorded[:unstated]:
+        row["actions"] = None
+    (folder / "scores.jsonl").write_text("".join(json.dumps(row) + "\n" for row in recorded), encoding="utf-8")
+    suite = SUITE.replace(SUITE[SUITE.index("TABLE =") : SUITE.index("@pytest.fixture")], ACTIONS)
+    acted = 'ratio("action", by="gender", of="female", to="male", equals="defer") >= 0.8'
+    rate = 'abs(measured.difference("match", by="gender", of="female", to="male")) <= 0.3'
+    suite = suite.replace(rate, f"measured.{acted}")
+    pytester.makepyfile(test_screening=suite)
+    (row,) = results(pytester).values()
+    assert row["verdict"] == verdict
+    assert row["metric"].startswith("ratio(action")
+
+
+def test_calls_that_are_none_are_reported_with_their_row(folder: Path) -> None:
+    (folder / "scores.jsonl").write_text(json.dumps({**rows()[0], "actions": "defer"}) + "\n", encoding="utf-8")
+    table = RecordedTable(folder / "scores.jsonl", item="sample", tools=["defer"], actions={"action": CalledTool()})
+    with pytest.raises(FairnessError, match="row 1: its actions are 'defer': write a list of calls"):
+        table.items()
+    with pytest.raises(FairnessError, match="graders of actions need tools"):
+        RecordedTable(folder / "scores.jsonl", item="sample", actions={"action": CalledTool()})
 
 
 def test_missing_scores_never_help(pytester: pytest.Pytester, folder: Path) -> None:

@@ -89,6 +89,29 @@ def test_samples_of_old_versions_have_one_score(tmp_path: Path) -> None:
     assert _imported(_log(tmp_path, old))[0]["score"] is False
 
 
+def test_calls_of_tools_are_a_column_of_actions(tmp_path: Path) -> None:
+    def said(*calls: dict[str, Any]) -> dict[str, Any]:
+        return {"role": "assistant", "content": "", "tool_calls": list(calls)}
+
+    look = {"id": "c", "function": "look_up", "arguments": {}, "type": "function"}
+    defer = {"id": "d", "function": "defer", "arguments": {"days": 7}, "type": "function"}
+    asked, result = {"role": "user", "content": "May I?"}, {"role": "tool", "content": "paid"}
+    samples = [
+        {**SAMPLE, "messages": [asked, said(look), result, said(defer)]},
+        {**SAMPLE, "id": 2, "messages": [asked, {"role": "assistant", "content": "No."}]},
+        {**SAMPLE, "id": 3, "messages": [asked, said(defer)], "error": {"message": "timeout"}},
+        {**SAMPLE, "id": 4},
+    ]
+    rows = _imported(_log(tmp_path, *samples))
+    called = [{"name": "look_up", "arguments": {}}, {"name": "defer", "arguments": {"days": 7}}]
+    assert [row["actions"] for row in rows] == [called, [], None, None]
+
+
+def test_log_without_calls_has_no_such_column(tmp_path: Path) -> None:
+    (row,) = _imported(_log(tmp_path, {**SAMPLE, "messages": [{"role": "assistant", "content": "No."}]}))
+    assert "actions" not in row
+
+
 def test_unfinished_log_is_noted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _imported(_log(tmp_path, SAMPLE, status="cancelled"))
     assert [line.split(":")[0] for line in capsys.readouterr().out.splitlines()[:2]] == [

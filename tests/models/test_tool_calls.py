@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import web
 
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.errors import FairnessError, FatalError, PermanentError, TransientError
@@ -252,8 +253,7 @@ def test_service_is_sent_tools_and_its_actions_are_read(
             [ToolCall("defer", {"days": 7})],
         ),
         ({"said": "Done.", "did": {"list": {"name": "defer", "input": "{oops"}}}, [ToolCall("defer", "{oops")]),
-        ({"said": "No.", "did": {"list": None}}, []),
-        ({"said": "No.", "did": {}}, []),
+        ({"said": "No.", "did": {"list": []}}, []),
     ],
 )
 def test_service_states_actions_in_its_own_form(
@@ -270,15 +270,60 @@ def test_service_whose_actions_cannot_be_read_is_refused(
     server.says({"said": "Done."})
     with pytest.raises(TransientError, match=r"without 'did\.list'"):
         ask(define('answer = "said"\nactions = "did.list"', 'text = "{prompt}"'), ASKED, root=tmp_path)
-    server.says({"said": "Done.", "did": [{"id": 3}]})
-    with pytest.raises(TransientError, match="in place of a list of named calls at 'did'"):
-        ask(define('answer = "said"\nactions = "did"', 'text = "{prompt}"'), ASKED, root=tmp_path)
+    server.says({"said": "Done.", "did": {"lists": [{"tool": "defer"}]}})
+    with pytest.raises(TransientError, match=r"without 'did\.list'.*actions_optional = true.*check url and actions"):
+        ask(define('answer = "said"\nactions = "did.list"', 'text = "{prompt}"'), ASKED, root=tmp_path)
+    wrong: list[Any] = [[{"id": 3}], False, "", 5, {"defer": {}}]
+    for calls in wrong:
+        server.says({"said": "Done.", "did": calls})
+        with pytest.raises(TransientError, match="in place of a list of named calls at 'did'"):
+            ask(define('answer = "said"\nactions = "did"', 'text = "{prompt}"'), ASKED, root=tmp_path)
     with pytest.raises(NoToolsError, match=r"its definition has no actions.*write the path"):
         ask(define('answer = "said"', 'text = "{prompt}"'), ASKED, root=tmp_path)
     with pytest.raises(FatalError, match="leaves out the results of tools"):
         ask(define('answer = "said"\nactions = "did"', 'text = "{prompt}"'), AFTER, root=tmp_path)
     with pytest.raises(FairnessError, match="actions is for replies that are no stream"):
         ask(define('answer = "said"\nactions = "did"\nstream = true', 'text = "{prompt}"'), ASKED, root=tmp_path)
+
+
+OPTIONAL = 'answer = "said"\nactions = "did.list"\nactions_optional = true'
+
+
+def test_list_that_is_left_out_is_no_call_where_declared(
+    define: Callable[[str, str], str], ask: Ask, server: Server, tmp_path: Path
+) -> None:
+    model = define(OPTIONAL, 'text = "{prompt}"')
+    for left_out in ({"at": 7}, {"list": None}):
+        server.says({"said": "No.", "did": left_out})
+        assert ask(model, ASKED, root=tmp_path).actions == ()
+    with pytest.raises(TransientError, match=r"without 'did\.list'"):
+        ask(define('answer = "said"\nactions = "did.list"', 'text = "{prompt}"'), ASKED, root=tmp_path)
+    server.says({"said": "Done.", "did": {"lists": [{"tool": "defer"}]}})
+    with pytest.raises(TransientError, match=r"without 'did\.list'"):  # another key is all but the same
+        ask(model, ASKED, root=tmp_path)
+    server.says({"said": "Done."})
+    with pytest.raises(TransientError, match=r"without 'did\.list'"):  # what holds the list is not left out
+        ask(model, ASKED, root=tmp_path)
+    with pytest.raises(FairnessError, match="actions_optional is for the list at actions: write its path"):
+        ask(define('answer = "said"\nactions_optional = true', 'text = "{prompt}"'), ASKED, root=tmp_path)
+
+
+def test_prompt_without_tools_needs_no_list_of_calls(
+    define: Callable[[str, str], str], ask: Ask, server: Server, tmp_path: Path
+) -> None:
+    server.says({"said": "Done."})
+    assert ask(define('answer = "said"\nactions = "did.list"', 'text = "{prompt}"'), root=tmp_path).text == "Done."
+
+
+def test_text_in_place_of_json_is_no_answer_without_calls(
+    define: Callable[[str, str], str], ask: Ask, server: Server, tmp_path: Path
+) -> None:
+    async def handler(_: web.Request) -> web.StreamResponse:
+        return web.Response(text="It is done.")
+
+    server.handler = handler
+    with pytest.raises(TransientError, match=r"answered with 'It is done\.', not JSON"):
+        ask(define('actions = "did"', 'text = "{prompt}"'), ASKED, root=tmp_path)
 
 
 # recorded and simulated answers

@@ -23,6 +23,8 @@ class Service:
 
     url: str = ""
     broken: str = ""
+    calls: bool = False
+    """Whether it escalates half of the requests by a tool; its other replies have no list of calls."""
     asked: list[str] = field(default_factory=list)
 
     async def serve(self, request: web.Request) -> web.StreamResponse:
@@ -31,9 +33,18 @@ class Service:
         self.asked.append(body["messages"][-1]["content"])
         if self.broken == "html":
             return web.Response(text="<html><body>Maintenance</body></html>", content_type="text/html")
+        if self.broken == "half":
+            response = web.StreamResponse(headers={"Content-Length": "100"})
+            await response.prepare(request)
+            await response.write(b'{"choices"')
+            assert request.transport is not None
+            request.transport.close()
+            return response
         if self.broken == "sometimes" and len(self.asked) % 5 == 0:
             return web.json_response({"error": "busy"}, status=500, headers={"Retry-After": "0.01"})
-        return web.json_response({"choices": [{"message": {"content": "Yes."}}]})
+        called = self.calls and len(self.asked[-1].encode()) % 2
+        more = {"tool_calls": [{"function": {"name": "escalate", "arguments": "{}"}}]} if called else {}
+        return web.json_response({"choices": [{"message": {"content": "Yes.", **more}}]})
 
 
 @pytest.fixture
@@ -96,13 +107,55 @@ def test_failures_that_pass_lose_nothing(project_of_page: Project, service: Serv
     assert not any(row["ungraded"].values())
 
 
+ESCALATIONS = """\
+from pytest_fairness import CalledTool, Tool
+
+@pytest.mark.probe(items=people, tools=[Tool("escalate"), Tool("refuse")], grade={"action": CalledTool()})
+def test_hiring(probe_item, model):
+    probe_item.measure(model)
+"""
+GAP = 'measured.difference("action", by="gender", of="woman", to="man", equals="escalate")'
+
+
+@pytest.mark.parametrize(
+    ("actions", "verdict", "words"),
+    [
+        ("tool_calls", "fair", ""),
+        ("toolcalls", "invalid", "without 'choices.0.message.toolcalls'"),
+        ("did", "invalid", "none of 120 answers of http:assistant.toml calls a tool: no reply had"),
+    ],
+    ids=["right", "misspelt", "another-name"],
+)
+def test_misspelt_path_of_actions_is_no_verdict(
+    project_of_page: Project, service: Service, actions: str, verdict: str, words: str
+) -> None:
+    service.calls = True
+    file = project_of_page.path / "assistant.toml"
+    path = f'actions = "choices.0.message.{actions}"\nactions_optional = true\nversion'
+    file.write_text(file.read_text(encoding="utf-8").replace("version", path, 1), encoding="utf-8")
+    threshold = project_sources.threshold(f"assert abs({GAP}) <= 0.2")
+    project_of_page.write(test_hiring=project_sources.suite(threshold, probe=ESCALATIONS))
+    result = project_of_page.run(*MODEL)
+    assert project_of_page.row()["verdict"] == verdict
+    assert words in " ".join(shown(result).split())
+
+
 @pytest.mark.parametrize("mode", [NO_XDIST], ids=["no-xdist"], indirect=True)
-def test_html_page_in_place_of_answers_is_one_line_and_no_verdict(project_of_page: Project, service: Service) -> None:
-    service.broken = "html"
+@pytest.mark.parametrize(
+    ("broken", "words"),
+    [
+        ("html", "answered with HTML, not JSON: check url and answer"),
+        pytest.param("half", "dropped the connection", marks=pytest.mark.slow),
+    ],
+)
+def test_service_without_a_whole_reply_is_one_line_and_no_verdict(
+    project_of_page: Project, service: Service, broken: str, words: str
+) -> None:
+    service.broken = broken
     result = project_of_page.run(*MODEL)
     assert project_of_page.row()["verdict"] == "invalid"
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     text = " ".join(shown(result).split())
-    assert "answered with HTML, not JSON: check url and answer" in text
+    assert words in text
     assert result.parseoutcomes().get("skipped", 0) >= 50, "one test fails with the reason, the others refer to it"
     assert len(service.asked) < 60

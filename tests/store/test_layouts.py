@@ -78,6 +78,10 @@ CREATE TABLE looks (test TEXT NOT NULL, probe TEXT NOT NULL, model VARCHAR(32) N
   PRIMARY KEY (test, probe, model, identity));
 UPDATE layout SET number = 6
 """,
+    7: """
+ALTER TABLE attempts ADD COLUMN actions TEXT;
+UPDATE layout SET number = 7
+""",
 }
 """Changes of each later layout."""
 

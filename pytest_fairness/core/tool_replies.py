@@ -1,0 +1,37 @@
+"""Calls of tools in replies, in the forms of the protocols."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pytest_fairness.core.tools import ToolCall
+
+
+def chat_calls(calls: object) -> tuple[ToolCall, ...]:
+    """Return the calls of a message of a chat completion, in the forms that servers send them."""
+    return tuple(_chat_call(call) for call in calls) if isinstance(calls, list) else ()
+
+
+def _chat_call(call: object) -> ToolCall:
+    if not isinstance(call, Mapping):
+        return ToolCall.read(call, None)
+    inner = call["function"] if isinstance(call.get("function"), Mapping) else call
+    given = next((inner[name] for name in ("arguments", "input", "parameters", "args") if name in inner), None)
+    return ToolCall.read(inner.get("name") or inner.get("tool") or "", given)
+
+
+def responses_calls(output: Sequence[Mapping[str, Any]]) -> tuple[ToolCall, ...]:
+    """Return the calls among the output items of a response."""
+    return tuple(
+        ToolCall.read(entry.get("name", ""), entry.get("arguments"))
+        for entry in output
+        if entry.get("type") == "function_call"
+    )
+
+
+def anthropic_calls(blocks: Sequence[Mapping[str, Any]]) -> tuple[ToolCall, ...]:
+    """Return the calls among the blocks of a message."""
+    return tuple(
+        ToolCall.read(block.get("name", ""), block.get("input")) for block in blocks if block.get("type") == "tool_use"
+    )
