@@ -38,7 +38,10 @@ def decimals(values: Iterable[float], bounds: Iterable[float], least: int = 3) -
     >>> decimals([0.79996], [0.8])
     5
     """
-    pairs = [(v, b) for v in values for b in bounds if v != b and math.isfinite(v) and math.isfinite(b)]
+    bounds = [bound for bound in bounds if math.isfinite(bound)]
+    pairs = [(v, b) for v in values if math.isfinite(v) for b in bounds if v != b]
+    if all(abs(v - b) > 10**-least for v, b in pairs):  # as almost always: rounded, they cannot be equal
+        return least
     for digits in range(least, 6):
         if all(round(v, digits) != round(b, digits) for v, b in pairs):
             return digits
