@@ -149,6 +149,13 @@ def bounds_of(row: Bounded) -> str:
     return " and ".join(f"{comparison.op} {comparison.bound:g}" for comparison in row.comparisons) + own
 
 
+def bounds_phrase(row: Bounded) -> str:
+    """Return the bounds as a sentence has them: ``0.8 to 1.2``, ``at least 0.8``, or nothing."""
+    if row.bounds == (None, None):
+        return bounds_of(row)
+    return span_text(row.bounds) + (" (override)" if "bounds" in row.own else "")
+
+
 def span_text(span: Sequence[float | None]) -> str:
     """Return a lower and an upper bound, where there are such.
 
@@ -191,6 +198,16 @@ def format_tallies(tallies: Mapping[str, tuple[int, int]]) -> str:
 
 
 def format_subject(subject: Subject) -> str:
-    """Return what was estimated: ``rate of hired where gender=female``."""
-    where = ", ".join(f"{name}={value}" for name, value in subject.slice.items())
+    """Return what was estimated, in every output: ``rate of hired where the gender is female``."""
+    where = slice_text(subject.slice)
     return f"{subject.title}{f' where {where}' if where else ''}"
+
+
+def slice_text(chosen: Mapping[str, Any]) -> str:
+    """Return the part of a sample that was selected, in words; nothing of the whole sample.
+
+    >>> slice_text({"context": "ambig", "age_group": "young", "stereotyped_person": "one"})
+    'the context is ambig, the age group is young and the stereotyped person is one'
+    """
+    parts = [f"the {str(name).replace('_', ' ')} is {str(value) or 'empty'}" for name, value in chosen.items()]
+    return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
