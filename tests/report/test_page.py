@@ -19,9 +19,9 @@ from pytest_fairness.core.formatting import figures
 from pytest_fairness.core.results import GroupResult, ReleaseResult, ThresholdResult
 from pytest_fairness.report.html.page import write_page
 from pytest_fairness.report.release import counts
+from tests.helpers import report_views
 from tests.helpers.accessibility import check_accessibility
 from tests.helpers.finished_run import MODELS, Finished, run, with_models, write_suite
-from tests.helpers.report_views import example, row, view
 
 if TYPE_CHECKING:
     from tests.report.conftest import OpenPage
@@ -210,8 +210,8 @@ def test_axe_finds_no_serious_violation(finished: Finished, open_page: OpenPage)
 
 
 def test_long_texts_are_scrolled_by_keyboard(open_page: OpenPage, tmp_path: Path) -> None:
-    shown = view([row("unfair")], [example("a long answer " * 200, "Should a {group} be hired? " + "word " * 900)])
-    write_page(tmp_path / "page.html", shown)
+    example = report_views.example("a long answer " * 200, "Should a {group} be hired? " + "word " * 900)
+    write_page(tmp_path / "page.html", report_views.view([report_views.row("unfair")], [example]))
     page = open_page(tmp_path / "page.html", viewport={"width": 390, "height": 900})
     page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
     scrolled = "[...document.querySelectorAll('.text')].filter((part) => part.scrollHeight > part.clientHeight + 1)"
