@@ -16,6 +16,7 @@ from tests.helpers.project import Project, every_mode, shown
 
 TODAY = datetime.now(UTC).date()
 LATER = (TODAY + timedelta(days=30)).isoformat()
+FAIR = 'assert measured.rate("hired") >= 0.1'
 HOSTILE = 'a <b>"review"</b> ::error:: \\u202e {{ 7 * 7 }} | ' + "x" * 900
 
 
@@ -147,7 +148,60 @@ def test_entry_that_no_threshold_uses_is_listed(accepted: Project) -> None:
     result = accepted.run("-m", "threshold")
     assert result.ret == 1
     assert entry(accepted)["state"] == "not used"
-    assert "no threshold of this run has this id and model" in re.sub(r"\s+", " ", shown(result))
+    assert "this run has no such threshold on this model" in re.sub(r"\s+", " ", shown(result))
+
+
+def test_entry_of_a_deleted_file_is_named_and_fails_nothing(accepted: Project) -> None:
+    """Keep the nightly run alive, and say in one line what to remove; also after the last day."""
+    accepted.write(test_hiring=project_sources.suite(project_sources.threshold(FAIR)))
+    (accepted.path / "test_hiring.py").rename(accepted.path / "test_renamed.py")
+    result = accepted.run("-m", "threshold")
+    assert result.ret == 0
+    assert "is not used: test_hiring.py is gone: remove the entry" in re.sub(r"\s+", " ", shown(result))
+    file = accepted.path / "fairness-accepted.toml"
+    text = re.sub("(?m)^on = .*", f"on = {TODAY - timedelta(days=9)}", file.read_text(encoding="utf-8"))
+    text = re.sub("(?m)^until = .*", f"until = {TODAY - timedelta(days=1)}", text)
+    file.write_text(text, encoding="utf-8")
+    result = accepted.run("-m", "threshold")
+    assert (result.ret, entry(accepted)["state"]) == (0, "expired")
+    assert "acceptance ended on" in re.sub(r"\s+", " ", shown(result))
+
+
+def test_xfail_mark_that_applies_has_priority(accepted: Project) -> None:
+    body = f"assert 0.8 <= {project_sources.RATIO} <= 1.25"
+
+    def outcome(condition: str, *args: str) -> tuple[int, str, str, str]:
+        marks = f"@pytest.mark.xfail({condition}reason='known')"
+        marked = project_sources.threshold(body, name="test_women_and_men_alike", marks=marks)
+        accepted.write(test_hiring=project_sources.suite(marked))
+        ret = accepted.run("-m", "threshold", *args).ret
+        return int(ret), accepted.row()["outcome"], accepted.row()["verdict"], entry(accepted)["state"]
+
+    assert outcome("") == outcome("strict=True, ") == (0, "xfailed", "unfair", "accepted")
+    assert outcome("False, ") == outcome("", "--runxfail") == (0, "accepted", "unfair", "accepted")
+
+
+def test_acceptance_holds_over_shards_merged_stores_and_in_comparisons(
+    accepted: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parts = ("--fairness-run=r1",)
+    for shard in ("1/2", "2/2"):
+        result = accepted.run(f"--fairness-shard={shard}", f"--fairness-store={shard[0]}.sqlite", *parts)
+        assert result.ret == 0
+        assert (entry(accepted)["state"], accepted.row()["verdict"]) == ("not used", "not judged")
+        assert entry(accepted)["why"] == "the threshold was not judged in this run"
+    assert main(["merge", "1.sqlite", "2.sqlite", "--out", "all.sqlite"]) == 0
+    gate = ("--fairness-store=all.sqlite", *parts)
+    assert accepted.run("-m", "threshold", *gate).ret == 0
+    assert (accepted.row()["verdict"], entry(accepted)["state"]) == ("unfair", "accepted")
+    write(accepted, 0.1)
+    assert accepted.run("-m", "threshold", "--fairness-json=worse.json").ret == 1
+    capsys.readouterr()
+    assert main(["compare", "results.json", "worse.json", "--markdown", "c.md"]) == 0
+    out = capsys.readouterr().out
+    assert "unfair (accepted)" in out
+    assert " worse: hiring: women and men alike: " in out
+    assert "unfair (accepted)" in (accepted.path / "c.md").read_text(encoding="utf-8")
 
 
 def test_second_failing_estimate_is_not_covered(project: Project) -> None:
