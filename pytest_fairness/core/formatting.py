@@ -57,6 +57,21 @@ def number(value: float, digits: int) -> str:
     return f"{value:.{digits}f}"
 
 
+_WRITTEN = str.maketrans("", "", "\u00a0\u2009\u200c\u200d\u202f\u3000")
+"""Spaces and joiners of ordinary text, which Python counts among the characters that cannot be printed."""
+
+
+def is_plain_line(text: str) -> bool:
+    r"""Return whether a text is one line without control characters, and without those of its direction.
+
+    >>> is_plain_line("Les deux sexes\u00a0?"), is_plain_line("\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645")
+    (True, True)
+    >>> is_plain_line("one\ntwo"), is_plain_line("nurse\u202e")
+    (False, False)
+    """
+    return text.translate(_WRITTEN).isprintable()
+
+
 def title_fault(title: object) -> str:
     """Return what is wrong with a title; empty where nothing is.
 
@@ -67,7 +82,7 @@ def title_fault(title: object) -> str:
         return f"is {title!r:.60}"
     if len(title.strip()) > LONGEST_TITLE:
         return f"has {len(title.strip()):,} characters"
-    return "" if title.strip().isprintable() else f"is {title!r:.60}, with a line break or a control character"
+    return "" if is_plain_line(title.strip()) else f"is {title!r:.60}, with a line break or a control character"
 
 
 def checked_title(title: object) -> str:

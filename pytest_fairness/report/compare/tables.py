@@ -73,7 +73,7 @@ def mark_words(row: ThresholdResult | None) -> str:
 
 def name(question: ComparedThreshold) -> str:
     """Return suite and title: ``hiring: Women and men advance alike``."""
-    return f"{question.suite}: {question.title}"
+    return f"{question.suite}: {question.title}" if question.suite else question.title
 
 
 def about(question: ComparedThreshold) -> str:
