@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_fairness.core.results import ThresholdResult
+from pytest_fairness.plugin.compat import report_portal
 from pytest_fairness.plugin.threshold_rows import from_properties
 from pytest_fairness.report.escaping import escape_controls
 
@@ -17,7 +18,7 @@ def attach_verdict(item: pytest.Item, report: pytest.TestReport) -> None:
     """Attach the sentence and the chart of a threshold to its report, where another plugin writes one."""
     has_html = item.config.pluginmanager.hasplugin("html") and bool(item.config.getoption("htmlpath", None))
     has_allure = bool(item.config.getoption("allure_report_dir", None))
-    portal = getattr(item.config, "py_test_service", None) if getattr(item.config, "_rp_enabled", False) else None
+    portal = report_portal(item.config)
     if report.when != "call" or not (has_html or has_allure or portal):
         return
     row = from_properties(report.user_properties, report.outcome)

@@ -109,6 +109,14 @@ def expects_failure(item: pytest.Item) -> bool:
     return not item.config.getoption("runxfail") and evaluate_xfail_marks(item) is not None
 
 
+def report_portal(config: pytest.Config) -> Any:
+    """Return the service of pytest-reportportal, None where it reports nothing: a plugin finds it in this way only.
+
+    Checked with pytest-reportportal 5.6.13.
+    """
+    return getattr(config, "py_test_service", None) if getattr(config, "_rp_enabled", False) else None
+
+
 def hypothesis_settings(function: object) -> settings | None:
     """Return the settings of a test of hypothesis: its decorator sets them once, and no function reads them."""
     chosen: settings | None = getattr(function, _SETTINGS, None)

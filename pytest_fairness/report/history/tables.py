@@ -59,12 +59,12 @@ class RunLine:
 
     @property
     def changes(self) -> list[str]:
-        """What was another in the judged run before."""
+        """The changes since the judged run before."""
         return [_cut(change.what) for change in self.changed]
 
     @property
     def remarks(self) -> list[str]:
-        """What sets the run apart."""
+        """The remarks that set the run apart."""
         return [_cut(text) for text in remarks(self.point.result)]
 
 
