@@ -92,11 +92,11 @@ class Acceptance:
             why=why,
         )
 
-    def unused(self, today: date) -> AcceptanceResult:
-        """Return the entry in a run that did not judge its threshold on its model."""
+    def unused(self, today: date, why: str) -> AcceptanceResult:
+        """Return the entry in a run that did not judge its threshold on its model, with the reason."""
         if today > self.until:
             return self.result(EXPIRED, f"it ended on {self.until}")
-        return self.result(NOT_USED, "no threshold of this run has this id and model")
+        return self.result(NOT_USED, why)
 
     def applied_to(self, row: ThresholdResult, today: date) -> AcceptanceResult:
         """Return whether the entry covers the verdict of its threshold.

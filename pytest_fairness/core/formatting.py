@@ -38,7 +38,10 @@ def decimals(values: Iterable[float], bounds: Iterable[float], least: int = 3) -
     >>> decimals([0.79996], [0.8])
     5
     """
-    pairs = [(v, b) for v in values for b in bounds if v != b and math.isfinite(v) and math.isfinite(b)]
+    bounds = [bound for bound in bounds if math.isfinite(bound)]
+    pairs = [(v, b) for v in values if math.isfinite(v) for b in bounds if v != b]
+    if all(abs(v - b) > 10**-least for v, b in pairs):  # as almost always: rounded, they cannot be equal
+        return least
     for digits in range(least, 6):
         if all(round(v, digits) != round(b, digits) for v, b in pairs):
             return digits
@@ -54,6 +57,21 @@ def number(value: float, digits: int) -> str:
     return f"{value:.{digits}f}"
 
 
+_WRITTEN = str.maketrans("", "", "\u00a0\u2009\u200c\u200d\u202f\u3000")
+"""Spaces and joiners of ordinary text, which Python counts among the characters that cannot be printed."""
+
+
+def is_plain_line(text: str) -> bool:
+    r"""Return whether a text is one line without control characters, and without those of its direction.
+
+    >>> is_plain_line("Les deux sexes\u00a0?"), is_plain_line("\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645")
+    (True, True)
+    >>> is_plain_line("one\ntwo"), is_plain_line("nurse\u202e")
+    (False, False)
+    """
+    return text.translate(_WRITTEN).isprintable()
+
+
 def title_fault(title: object) -> str:
     """Return what is wrong with a title; empty where nothing is.
 
@@ -64,7 +82,7 @@ def title_fault(title: object) -> str:
         return f"is {title!r:.60}"
     if len(title.strip()) > LONGEST_TITLE:
         return f"has {len(title.strip()):,} characters"
-    return "" if title.strip().isprintable() else f"is {title!r:.60}, with a line break or a control character"
+    return "" if is_plain_line(title.strip()) else f"is {title!r:.60}, with a line break or a control character"
 
 
 def checked_title(title: object) -> str:
@@ -146,6 +164,13 @@ def bounds_of(row: Bounded) -> str:
     return " and ".join(f"{comparison.op} {comparison.bound:g}" for comparison in row.comparisons) + own
 
 
+def bounds_phrase(row: Bounded) -> str:
+    """Return the bounds as a sentence has them: ``0.8 to 1.2``, ``at least 0.8``, or nothing."""
+    if row.bounds == (None, None):
+        return bounds_of(row)
+    return span_text(row.bounds) + (" (override)" if "bounds" in row.own else "")
+
+
 def span_text(span: Sequence[float | None]) -> str:
     """Return a lower and an upper bound, where there are such.
 
@@ -188,6 +213,16 @@ def format_tallies(tallies: Mapping[str, tuple[int, int]]) -> str:
 
 
 def format_subject(subject: Subject) -> str:
-    """Return what was estimated: ``rate of hired where gender=female``."""
-    where = ", ".join(f"{name}={value}" for name, value in subject.slice.items())
+    """Return what was estimated, in every output: ``rate of hired where the gender is female``."""
+    where = slice_text(subject.slice)
     return f"{subject.title}{f' where {where}' if where else ''}"
+
+
+def slice_text(chosen: Mapping[str, Any]) -> str:
+    """Return the part of a sample that was selected, in words; nothing of the whole sample.
+
+    >>> slice_text({"context": "ambig", "age_group": "young", "stereotyped_person": "one"})
+    'the context is ambig, the age group is young and the stereotyped person is one'
+    """
+    parts = [f"the {str(name).replace('_', ' ')} is {str(value) or 'empty'}" for name, value in chosen.items()]
+    return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))

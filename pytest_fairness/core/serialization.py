@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from enum import Enum
-from functools import cache
+from functools import cache, partial
+from itertools import repeat
 from typing import Any, Self, Union, cast, get_args, get_origin, get_type_hints
 
 from pytest_fairness.core.errors import FairnessError, did_you_mean
@@ -15,26 +16,26 @@ OPTIONAL: Mapping[str, Any] = types.MappingProxyType({"optional": True})
 """Metadata of a field that JSON leaves out where it is None."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Position:
-    """A position in a JSON document."""
+class _RefusalError(Exception):
+    """A value that a field cannot hold; its position is put together on the way out, where it costs nothing."""
 
-    where: str
-    """``thresholds[3].low``; empty for the whole."""
-    strict: bool
-    """Whether an unknown field is an error."""
+    def __init__(self, what: str) -> None:
+        self.what = what
+        self.where = ""
 
-    def of(self, name: object) -> _Position:
-        """Return the position of a field."""
-        return _Position(f"{self.where}.{name}" if self.where else str(name), self.strict)
+    def under(self, part: str) -> _RefusalError:
+        """Return the same with one more part in front of its position: ``.low``, ``[3]``."""
+        self.where = part + self.where
+        return self
 
-    def at(self, index: int) -> _Position:
-        """Return the position of a member of a list."""
-        return _Position(f"{self.where}[{index}]", self.strict)
+    def error(self, where: str) -> FairnessError:
+        """Return it in one line, for a document that has this name."""
+        position = where + self.where if where else self.where.removeprefix(".")
+        return FairnessError(f"{position or 'it'} {self.what}")
 
 
-Decoder = Callable[[Any, _Position], Any]
-"""Maps a value and its position to what the field holds."""
+Decoder = Callable[[Any], Any]
+"""Maps a value to what the field holds."""
 
 
 def key(name: str) -> Mapping[str, Any]:
@@ -78,7 +79,10 @@ class JsonRecord:
         Raises:
             FairnessError: For a field that is unknown, missing or of another type, in one line.
         """
-        return cast("Self", _decoder(cast("Any", cls))(content, _Position(where, strict)))
+        try:
+            return cast("Self", _decoder(cast("Any", cls), strict=strict)(content))
+        except _RefusalError as refusal:
+            raise refusal.error(where) from None
 
 
 def _key(of: Any) -> str:
@@ -106,21 +110,22 @@ def _encoded(value: Any) -> Any:
 
 
 @cache
-def _decoder(kind: Any) -> Decoder:
+def _decoder(kind: Any, *, strict: bool) -> Decoder:
+    decoder = partial(_decoder, strict=strict)
     origin, arguments = get_origin(kind), get_args(kind)
     if kind is Any:
-        return lambda value, _: value
+        return lambda value: value
     if origin in (Union, types.UnionType):
         inner = next(member for member in arguments if member is not type(None))
-        return _optional_decoder(_decoder(inner), is_record=is_dataclass(inner))
+        return _optional_decoder(decoder(inner), is_record=is_dataclass(inner))
     if origin is tuple and arguments[-1] is not Ellipsis:
-        return _tuple_decoder([_decoder(member) for member in arguments])
+        return _tuple_decoder([decoder(member) for member in arguments])
     if origin in (Sequence, tuple, list):
-        return _sequence_decoder(_decoder(arguments[0]))
+        return _sequence_decoder(decoder(arguments[0]))
     if origin is Mapping:
-        return _mapping_decoder(_decoder(arguments[1]))
+        return _mapping_decoder(decoder(arguments[1]))
     if is_dataclass(kind):
-        return _record_decoder(cast("type[JsonRecord]", kind))
+        return _record_decoder(cast("type[JsonRecord]", kind), strict=strict)
     if issubclass(kind, Enum):
         return _enum_decoder(kind)
     return _plain_decoder(kind)
@@ -129,89 +134,110 @@ def _decoder(kind: Any) -> Decoder:
 _WORDS = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
 
 
-def _refusal(at: _Position, value: Any, rule: str) -> FairnessError:
+def _refusal(value: Any, rule: str) -> _RefusalError:
     shown = repr(value)
-    return FairnessError(
-        f"{at.where or 'it'} is {shown if len(shown) <= 60 else f'{shown[:57]}...'}: it must be {rule}"
-    )
+    return _RefusalError(f"is {shown if len(shown) <= 60 else f'{shown[:57]}...'}: it must be {rule}")
 
 
 def _plain_decoder(kind: type) -> Decoder:
     accepted = (int, float) if kind is float else (kind,)
 
-    def decode(value: Any, at: _Position) -> Any:
+    def decode(value: Any) -> Any:
+        if type(value) is kind:
+            return value
         if not isinstance(value, accepted) or (isinstance(value, bool) and kind is not bool):
-            raise _refusal(at, value, _WORDS[kind])
+            raise _refusal(value, _WORDS[kind])
         return value
 
     return decode
 
 
 def _enum_decoder(kind: type[Enum]) -> Decoder:
-    def decode(value: Any, at: _Position) -> Enum:
+    def decode(value: Any) -> Enum:
         try:
             return kind(value)
         except ValueError:
-            raise _refusal(at, value, f"one of {', '.join(str(member.value) for member in kind)}") from None
+            rule = f"one of {', '.join(str(member.value) for member in kind)}"
+            raise _refusal(value, rule) from None
 
     return decode
 
 
 def _optional_decoder(decode: Decoder, *, is_record: bool) -> Decoder:
-    def decode_optional(value: Any, at: _Position) -> Any:
+    def decode_optional(value: Any) -> Any:
         if value is None or (is_record and value == {}):  # version 0.1 wrote an empty object
             return None
-        return decode(value, at)
+        return decode(value)
 
     return decode_optional
 
 
 def _tuple_decoder(decoders: Sequence[Decoder]) -> Decoder:
-    def decode(value: Any, at: _Position) -> tuple[Any, ...]:
+    def decode(value: Any) -> tuple[Any, ...]:
         if not isinstance(value, list | tuple) or len(value) != len(decoders):
-            raise _refusal(at, value, f"a list of {len(decoders)}")
-        pairs = zip(decoders, value, strict=True)
-        return tuple(decode(member, at.at(index)) for index, (decode, member) in enumerate(pairs))
+            raise _refusal(value, f"a list of {len(decoders)}")
+        return _members_decoded(decoders, value)
 
     return decode
 
 
 def _sequence_decoder(decode_one: Decoder) -> Decoder:
-    def decode(value: Any, at: _Position) -> tuple[Any, ...]:
+    def decode(value: Any) -> tuple[Any, ...]:
         if not isinstance(value, list | tuple):
-            raise _refusal(at, value, "a list")
-        return tuple(decode_one(member, at.at(index)) for index, member in enumerate(value))
+            raise _refusal(value, "a list")
+        return _members_decoded(repeat(decode_one), value)
 
     return decode
+
+
+def _members_decoded(decoders: Iterable[Decoder], members: Sequence[Any]) -> tuple[Any, ...]:
+    decoded: list[Any] = []
+    try:
+        for decode, member in zip(decoders, members, strict=False):
+            decoded.append(decode(member))
+    except _RefusalError as refusal:
+        raise refusal.under(f"[{len(decoded)}]") from None
+    return tuple(decoded)
 
 
 def _mapping_decoder(decode_one: Decoder) -> Decoder:
-    def decode(value: Any, at: _Position) -> dict[str, Any]:
+    def decode(value: Any) -> dict[str, Any]:
         if not isinstance(value, Mapping):
-            raise _refusal(at, value, "an object")
-        return {str(name): decode_one(member, at.of(name)) for name, member in value.items()}
+            raise _refusal(value, "an object")
+        decoded = {}
+        for name, member in value.items():
+            try:
+                decoded[str(name)] = decode_one(member)
+            except _RefusalError as refusal:
+                raise refusal.under(f".{name}") from None
+        return decoded
 
     return decode
 
 
-def _record_decoder(kind: type[JsonRecord]) -> Decoder:
+def _record_decoder(kind: type[JsonRecord], *, strict: bool) -> Decoder:
     hints = get_type_hints(kind)
-    by_key = {_key(member): member for member in fields(kind)}
-    decoders = {key: _decoder(hints[member.name]) for key, member in by_key.items()}
-    needed = [key for key, member in by_key.items() if member.default is MISSING and member.default_factory is MISSING]
+    members = {_key(member): (member.name, _decoder(hints[member.name], strict=strict)) for member in fields(kind)}
+    needed = [
+        _key(member) for member in fields(kind) if member.default is MISSING and member.default_factory is MISSING
+    ]
 
-    def decode(value: Any, at: _Position) -> JsonRecord:
+    def decode(value: Any) -> JsonRecord:
         if not isinstance(value, Mapping):
-            raise _refusal(at, value, "an object")
+            raise _refusal(value, "an object")
         for key in needed:
             if key not in value:
-                raise FairnessError(f"{at.of(key).where} is missing")
+                raise _RefusalError("is missing").under(f".{key}")
         values = {}
         for key, content in value.items():
-            if key in decoders:
-                values[by_key[key].name] = decoders[key](content, at.of(key))
-            elif at.strict:
-                raise FairnessError(f"{at.of(key).where} is no known field; {did_you_mean(str(key), decoders)}")
+            if key in members:
+                name, decode_member = members[key]
+                try:
+                    values[name] = decode_member(content)
+                except _RefusalError as refusal:
+                    raise refusal.under(f".{key}") from None
+            elif strict:
+                raise _RefusalError(f"is no known field; {did_you_mean(str(key), members)}").under(f".{key}")
         return kind(**values)
 
     return decode

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.formatting import is_plain_line
 
 T = TypeVar("T")
 MOST_CHARACTERS = 1_000
@@ -149,7 +150,7 @@ def written_text(value: object) -> str:
     text = line_of_text(value).strip()
     if not text:
         raise ValueError("write a text that is not empty")
-    if not text.isprintable():
+    if not is_plain_line(text):
         raise ValueError("write one line, without control characters")
     if len(text) > MOST_CHARACTERS:
         raise ValueError(f"it has {len(text):,} characters: write at most {MOST_CHARACTERS:,}")

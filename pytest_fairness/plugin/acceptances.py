@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, date, datetime
 from functools import cached_property
 
@@ -54,7 +54,20 @@ class Acceptances:
     def results(self, rows: Sequence[ThresholdResult]) -> list[AcceptanceResult]:
         """Return every entry with what became of it in this run, in the order of the file."""
         judged = {(row.id, row.model): row.accepted for row in rows if row.verdict != NOT_JUDGED}
-        return [judged.get(key) or entry.unused(_today()) for key, entry in self._entries.items()]
+        left = {row.id for row in rows if row.verdict == NOT_JUDGED}
+        return [
+            judged.get(key) or entry.unused(_today(), self._why_unused(entry, left))
+            for key, entry in self._entries.items()
+        ]
+
+    def _why_unused(self, entry: Acceptance, left: Collection[str]) -> str:
+        """Return why no threshold used an entry: only one whose test is gone has to be mended."""
+        file = entry.threshold.partition("[")[0].partition("::")[0]
+        if not (self._root / file).is_file():
+            return f"{file} is gone: remove the entry, or correct its threshold ({entry.where})"
+        if entry.threshold in left:
+            return "the threshold was not judged in this run"
+        return "this run has no such threshold on this model"
 
 
 def _today() -> date:

@@ -1,4 +1,4 @@
-"""Verdicts and charts of thresholds in the reports of pytest-html and Allure."""
+"""Verdicts and charts of thresholds in the reports of pytest-html, Allure and ReportPortal."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ from typing import Any
 import pytest
 
 from pytest_fairness.core.results import ThresholdResult
+from pytest_fairness.plugin.compat import report_portal
 from pytest_fairness.plugin.threshold_rows import from_properties
 from pytest_fairness.report.escaping import escape_controls
 
 
 def attach_verdict(item: pytest.Item, report: pytest.TestReport) -> None:
-    """Attach the sentence and the chart of a threshold to its report, where pytest-html or Allure writes one."""
+    """Attach the sentence and the chart of a threshold to its report, where another plugin writes one."""
     has_html = item.config.pluginmanager.hasplugin("html") and bool(item.config.getoption("htmlpath", None))
     has_allure = bool(item.config.getoption("allure_report_dir", None))
-    if report.when != "call" or not (has_html or has_allure):
+    portal = report_portal(item.config)
+    if report.when != "call" or not (has_html or has_allure or portal):
         return
     row = from_properties(report.user_properties, report.outcome)
     if row is None:
@@ -30,6 +32,8 @@ def attach_verdict(item: pytest.Item, report: pytest.TestReport) -> None:
         _attach_to_html(report, text, chart)
     if has_allure:
         _attach_to_allure(name, text, chart)
+    if portal is not None:
+        _attach_to_report_portal(portal, item, report, text, chart)
 
 
 def _text(row: ThresholdResult, sentence: str) -> str:
@@ -55,3 +59,14 @@ def _attach_to_allure(name: str, text: str, chart: str) -> None:
     allure.attach(text, name=name, attachment_type=allure.attachment_type.TEXT)
     if chart:
         allure.attach(chart, name=name, attachment_type=allure.attachment_type.SVG)
+
+
+def _attach_to_report_portal(portal: Any, item: pytest.Item, report: pytest.TestReport, text: str, chart: str) -> None:
+    """Send both as an entry of the test's log.
+
+    pytest-reportportal has read the report before ours turned a flaky or accepted test into a skipped one.
+    """
+    if report.skipped:
+        portal.process_results(item, report)
+    attachment = {"name": "fairness.svg", "data": chart.encode(), "mime": "image/svg+xml"} if chart else None
+    portal.post_log(item, text, "INFO", attachment)

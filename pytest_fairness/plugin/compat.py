@@ -99,6 +99,24 @@ def terminal_width(text: str) -> int:
     return len(text) if columns < 0 else columns
 
 
+def expects_failure(item: pytest.Item) -> bool:
+    """Return whether an xfail mark of a test applies: its condition may not hold, and ``--runxfail`` ignores all.
+
+    pytest evaluates the mark before and after the test, and has no public function for it.
+    """
+    from _pytest.skipping import evaluate_xfail_marks
+
+    return not item.config.getoption("runxfail") and evaluate_xfail_marks(item) is not None
+
+
+def report_portal(config: pytest.Config) -> Any:
+    """Return the service of pytest-reportportal, None where it reports nothing: a plugin finds it in this way only.
+
+    Checked with pytest-reportportal 5.6.13.
+    """
+    return getattr(config, "py_test_service", None) if getattr(config, "_rp_enabled", False) else None
+
+
 def hypothesis_settings(function: object) -> settings | None:
     """Return the settings of a test of hypothesis: its decorator sets them once, and no function reads them."""
     chosen: settings | None = getattr(function, _SETTINGS, None)

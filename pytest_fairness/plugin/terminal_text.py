@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pytest_fairness.core.formatting import is_plain_line
 from pytest_fairness.plugin.compat import terminal_width
 
 NARROWEST = 40
@@ -30,7 +31,7 @@ def wrapped(text: str, width: int, indent: str = " ", further: str = "   ") -> l
     >>> [terminal_width(line) for line in wrapped("\u7537\u5973 " * 9, 40)]
     [35, 12]
     """
-    plain = "".join(character if character.isprintable() else " " for character in text)
+    plain = "".join(character if is_plain_line(character) else " " for character in text)
     room = max(NARROWEST, width) - 1
     lines, line, is_empty = [], indent, True
     for word in plain.split():

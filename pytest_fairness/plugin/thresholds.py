@@ -19,6 +19,7 @@ from pytest_fairness.core.results import TRYOUT, HistoryResult, MetricResult, Th
 from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.engine.errors import BudgetExceededError
 from pytest_fairness.plugin.acceptances import REPORT_ACCEPTED
+from pytest_fairness.plugin.compat import expects_failure
 from pytest_fairness.plugin.evaluation import CHECK_SECONDS, MOST_CHECKED, check_clustering, evaluate, format_effects
 from pytest_fairness.plugin.failure_causes import cause_property
 from pytest_fairness.plugin.history import History, JudgedRuns, read_history
@@ -190,7 +191,7 @@ def finish_threshold(
 def _unless_accepted(item: pytest.Function, result: ThresholdResult, broken: bool | str) -> bool | str:  # noqa: FBT001
     """Return whether a verdict still fails its test under the acceptance of it, and what the message adds."""
     accepted = result.accepted
-    if not broken or accepted is None or item.get_closest_marker("xfail"):
+    if not broken or accepted is None or expects_failure(item):
         return broken
     if accepted.state == ACCEPTED and item.config.stash[SESSION].settings.accepted == REPORT_ACCEPTED:
         item.stash[EXCUSE] = f"{acceptance_phrase(accepted)}: {result.message}"
@@ -225,7 +226,7 @@ def _not_excused(
     history: History,
 ) -> str | bool:
     """Return whether the verdict breaks the build, with what to say besides where a flaky mark does not help."""
-    if judgment.verdict is not Verdict.UNDECIDED or flaky is None or item.get_closest_marker("xfail"):
+    if judgment.verdict is not Verdict.UNDECIDED or flaky is None or expects_failure(item):
         return judgment.verdict is not Verdict.FAIR
     if judgment.deciding is None:
         return "; its flaky mark excuses what was measured near a bound"

@@ -152,6 +152,8 @@ def redacted(value: Any, redact: Callable[[str], str]) -> Any:
     """Return builtins as JSON has them, with each text redacted."""
     if isinstance(value, str):
         return redact(value)
+    if value is None or isinstance(value, int | float):
+        return value
     if isinstance(value, Mapping):
         return {redact(name): redacted(content, redact) for name, content in value.items()}
     if isinstance(value, list):

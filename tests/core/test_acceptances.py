@@ -110,8 +110,8 @@ def test_acceptance_ends_after_its_last_day() -> None:
     assert state(entry, row(), entry.until + timedelta(days=1)) == ("expired", f"it ended on {entry.until}")
     assert state(entry, row(), DAY - timedelta(days=1))[0] == "broken"
     assert state(entry, row(verdict="fair"), DAY)[0] == "not needed"
-    assert entry.unused(DAY).state == "not used"
-    assert entry.unused(entry.until + timedelta(days=1)).state == "expired"
+    assert entry.unused(DAY, "not judged").state == "not used"
+    assert entry.unused(entry.until + timedelta(days=1), "").state == "expired"
 
 
 @pytest.mark.parametrize(

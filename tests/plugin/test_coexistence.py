@@ -410,3 +410,43 @@ def test_threshold_mark_on_a_class_is_explained(project: Project) -> None:
     result = project.run("-k", "test_ratio", "-p", "no:capture")
     assert "stands on a class or a module: write it on each test function" in " ".join(shown(result).split())
     assert "INTERNALERROR" not in shown(result)
+
+
+PORTAL = """
+class Portal:
+    def process_results(self, item, report):
+        self.note(item, "report", report.outcome, report.longreprtext)
+
+    def post_log(self, item, message, level, attachment):
+        self.note(item, level, message, attachment["name"], attachment["data"].decode())
+
+    def note(self, item, *texts):
+        with Path(__file__).with_name("portal.jsonl").open("a", encoding="utf-8") as file:
+            file.write(json.dumps([item.name, *texts]) + "\\n")
+
+
+def pytest_configure(config):
+    config._rp_enabled, config.py_test_service = True, Portal()
+"""
+"""What pytest-reportportal puts on the configuration."""
+
+
+@in_one_process
+def test_report_portal_gets_the_verdict_and_the_chart(project: Project) -> None:
+    flaky = f"@pytest.mark.flaky_threshold(reason='new model', until='{project_sources.LATER}', max_flip=0.5)"
+    source = project_sources.suite(
+        project_sources.threshold('assert measured.rate("hired") >= 0.1', name="test_fair"),
+        project_sources.threshold(f"assert {project_sources.RATIO} >= 0.8", name="test_flaky", marks=flaky),
+    )
+    application = project_sources.application({"woman": 0.7, "man": 0.95}, version="1")
+    project.write(conftest=f"import json\n{application}\n{PORTAL}", test_hiring=source)
+    project.run("-m", "threshold")
+    lines = (project.path / "portal.jsonl").read_text(encoding="utf-8").splitlines()
+    fair, skipped, flaky_log = map(json.loads, lines)
+    assert fair[:2] == ["test_fair", "INFO"]
+    assert ": fair. Rate of hired: " in fair[2]
+    assert fair[3] == "fairness.svg"
+    assert fair[4].startswith("<svg ")
+    assert skipped[:3] == ["test_flaky", "report", "skipped"]
+    assert "flaky: undecided: " in skipped[3]
+    assert ": undecided. Ratio of hired" in flaky_log[2]

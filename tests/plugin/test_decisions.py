@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import xml.etree.ElementTree as ET
@@ -9,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from markdown_it import MarkdownIt
 
 from pytest_fairness.cli.main import main
 from tests.helpers import project_sources
@@ -16,7 +18,24 @@ from tests.helpers.project import Project, every_mode, shown
 
 TODAY = datetime.now(UTC).date()
 LATER = (TODAY + timedelta(days=30)).isoformat()
+FAIR = 'assert measured.rate("hired") >= 0.1'
 HOSTILE = 'a <b>"review"</b> ::error:: \\u202e {{ 7 * 7 }} | ' + "x" * 900
+TITLES = (
+    "<script>alert(1)</script> | a || b {{ 7 * 7 }}",
+    "**bold** __under__ [link](javascript:alert(1)) @someone #12 &lt;b&gt;",
+    "::error file=x::injected %0A ]]> <!-- --> </details>",
+    "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 \U0001f469\u200d\U0001f4bb \u05d0\u00a0?",
+)
+"""Markup, a command of the runner, and ordinary text with joiners and a space that does not break."""
+LAWS = """\
+[[clause]]
+framework = "<b>F</b> | **x**"
+clause = "c | [l](https://example.org)"
+subject = "<img src=x onerror=alert(1)>"
+relation = "::warning::x | y"
+source = "https://example.org/?a=1&b=%22%3E"
+match = [{suite = ["*"]}]
+"""
 
 
 def write(project: Project, woman: float = 0.4, *tests: str) -> None:
@@ -147,7 +166,60 @@ def test_entry_that_no_threshold_uses_is_listed(accepted: Project) -> None:
     result = accepted.run("-m", "threshold")
     assert result.ret == 1
     assert entry(accepted)["state"] == "not used"
-    assert "no threshold of this run has this id and model" in re.sub(r"\s+", " ", shown(result))
+    assert "this run has no such threshold on this model" in re.sub(r"\s+", " ", shown(result))
+
+
+def test_entry_of_a_deleted_file_is_named_and_fails_nothing(accepted: Project) -> None:
+    """Keep the nightly run alive, and say in one line what to remove; also after the last day."""
+    accepted.write(test_hiring=project_sources.suite(project_sources.threshold(FAIR)))
+    (accepted.path / "test_hiring.py").rename(accepted.path / "test_renamed.py")
+    result = accepted.run("-m", "threshold")
+    assert result.ret == 0
+    assert "is not used: test_hiring.py is gone: remove the entry" in re.sub(r"\s+", " ", shown(result))
+    file = accepted.path / "fairness-accepted.toml"
+    text = re.sub("(?m)^on = .*", f"on = {TODAY - timedelta(days=9)}", file.read_text(encoding="utf-8"))
+    text = re.sub("(?m)^until = .*", f"until = {TODAY - timedelta(days=1)}", text)
+    file.write_text(text, encoding="utf-8")
+    result = accepted.run("-m", "threshold")
+    assert (result.ret, entry(accepted)["state"]) == (0, "expired")
+    assert "acceptance ended on" in re.sub(r"\s+", " ", shown(result))
+
+
+def test_xfail_mark_that_applies_has_priority(accepted: Project) -> None:
+    body = f"assert 0.8 <= {project_sources.RATIO} <= 1.25"
+
+    def outcome(condition: str, *args: str) -> tuple[int, str, str, str]:
+        marks = f"@pytest.mark.xfail({condition}reason='known')"
+        marked = project_sources.threshold(body, name="test_women_and_men_alike", marks=marks)
+        accepted.write(test_hiring=project_sources.suite(marked))
+        ret = accepted.run("-m", "threshold", *args).ret
+        return int(ret), accepted.row()["outcome"], accepted.row()["verdict"], entry(accepted)["state"]
+
+    assert outcome("") == outcome("strict=True, ") == (0, "xfailed", "unfair", "accepted")
+    assert outcome("False, ") == outcome("", "--runxfail") == (0, "accepted", "unfair", "accepted")
+
+
+def test_acceptance_holds_over_shards_merged_stores_and_in_comparisons(
+    accepted: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parts = ("--fairness-run=r1",)
+    for shard in ("1/2", "2/2"):
+        result = accepted.run(f"--fairness-shard={shard}", f"--fairness-store={shard[0]}.sqlite", *parts)
+        assert result.ret == 0
+        assert (entry(accepted)["state"], accepted.row()["verdict"]) == ("not used", "not judged")
+        assert entry(accepted)["why"] == "the threshold was not judged in this run"
+    assert main(["merge", "1.sqlite", "2.sqlite", "--out", "all.sqlite"]) == 0
+    gate = ("--fairness-store=all.sqlite", *parts)
+    assert accepted.run("-m", "threshold", *gate).ret == 0
+    assert (accepted.row()["verdict"], entry(accepted)["state"]) == ("unfair", "accepted")
+    write(accepted, 0.1)
+    assert accepted.run("-m", "threshold", "--fairness-json=worse.json").ret == 1
+    capsys.readouterr()
+    assert main(["compare", "results.json", "worse.json", "--markdown", "c.md"]) == 0
+    out = capsys.readouterr().out
+    assert "unfair (accepted)" in out
+    assert " worse: hiring: women and men alike: " in out
+    assert "unfair (accepted)" in (accepted.path / "c.md").read_text(encoding="utf-8")
 
 
 def test_second_failing_estimate_is_not_covered(project: Project) -> None:
@@ -176,22 +248,50 @@ def test_second_failing_estimate_is_not_covered(project: Project) -> None:
     assert "was not accepted" in entry(project)["why"]
 
 
-def test_hostile_reason_stays_text(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(project)
-    project.run("-m", "threshold")
-    assert accept(project, reason=HOSTILE) == 0
+@pytest.mark.slow
+def test_hostile_titles_and_reasons_stay_text(
+    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Pass texts that mean something to HTML, Markdown, XML, TOML, the terminal or the runner through every output."""
+    body = f"assert 0.8 <= {project_sources.RATIO} <= 1.25"
+    tests = [
+        f"@pytest.mark.threshold(probe=test_hiring, title={title!r})\ndef test_{number}(measured):\n    {body}\n"
+        for number, title in enumerate(TITLES)
+    ]
+    write(project, 0.4, *tests)
+    (project.path / "pytest.ini").write_text("[pytest]\nfairness_evidence = laws.toml\n", encoding="utf-8")
+    (project.path / "laws.toml").write_text(LAWS, encoding="utf-8")
+    project.run("-m", "threshold", "--fairness-json=first.json")
+    project.pytester.chdir()
+    for number in range(len(TITLES)):
+        owner = ["--by", "A | <i>B</i>", "--reason", HOSTILE, "--until", LATER]
+        assert main(["accept", "latest", f"test_{number}", *owner]) == 0
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(project.path / "summary.md"))
-    result = project.run("-m", "threshold", "--fairness-report=page.html")
-    assert result.ret == 0
-    page = (project.path / "page.html").read_text(encoding="utf-8")
-    assert "<b>" not in page
-    assert "49" not in entry(project)["reason"]
+    result = project.run("-m", "threshold", "--fairness-report=page.html", "--junitxml=junit.xml")
+    assert (result.ret, result.parseoutcomes()["accepted"]) == (0, len(TITLES))
+    assert [row["threshold"] for row in project.rows()] == list(TITLES)
+    assert all(entry["reason"] == HOSTILE for entry in project.results()["acceptances"])
     commands = [line for line in result.outlines if line.startswith("::")]
-    (notice,) = commands
-    assert notice.startswith("::notice ")
-    assert f"unfair (accepted until {LATER})" in notice
-    assert "Accepted verdicts" in (project.path / "summary.md").read_text(encoding="utf-8")
+    assert len(commands) == len(TITLES)
+    assert all(line.startswith("::notice ") and f"unfair (accepted until {LATER})" in line for line in commands)
+    capsys.readouterr()
+    assert main(["history", "--html", "history.html"]) == 0
+    assert main(["compare", "first.json", "results.json", "--html", "compare.html", "--markdown", "compare.md"]) == 0
+    printed = shown(result) + capsys.readouterr().out
+    assert not re.search("[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f\u202a-\u202e\u2066-\u2069]", printed)
+    assert len(list(ET.parse(project.path / "junit.xml").iter("skipped"))) == len(TITLES)  # noqa: S314 - our own
+    for name in ("page", "history", "compare"):
+        page = (project.path / f"{name}.html").read_text(encoding="utf-8")
+        assert not re.search(r"<b>|<i>B|<img|<script>alert|href=.javascript", page)
+        assert html.escape(TITLES[0], quote=False) in page
+        assert "{{ 7 * 7 }}" in page
+    for name in ("summary", "compare"):
+        tokens = MarkdownIt("commonmark").enable("table").parse((project.path / f"{name}.md").read_text("utf-8"))
+        flat = [inner for token in tokens for inner in (token, *(token.children or []))]
+        assert not [token for token in flat if token.type in ("link_open", "image")]
+        tags = [token.content for token in flat if token.type in ("html_block", "html_inline")]
+        assert all(re.match(r"</?(details|summary)\b", tag) for tag in tags)
 
 
 def test_entry_is_replaced_only_when_asked(accepted: Project, capsys: pytest.CaptureFixture[str]) -> None:

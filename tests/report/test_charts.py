@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from markupsafe import Markup
 
 import pytest_fairness.report
-from pytest_fairness.core.formatting import bounds_of, figures
+from pytest_fairness.core.formatting import bounds_phrase, figures
 from pytest_fairness.core.marks import DIFFERENCES, RATIOS, MarkScale
 from pytest_fairness.core.metric_kind import MetricKind
 from pytest_fairness.core.results import GroupResult, PastResult, ThresholdResult
@@ -206,7 +206,7 @@ def test_threshold_chart_stays_in_its_frame_with_its_numbers(row: ThresholdResul
     root = parsed(chart)
     value, low, high = figures(row, row.comparisons)
     assert f": {value} ({(row.confidence or 0) * 100:.4g}% CI {low} to {high})" in description(root)
-    assert bounds_of(row) in description(root)
+    assert bounds_phrase(row) in description(root)
     assert len([element for element in root.iter() if element.get("class") == "bound"]) == len(row.comparisons)
     assert [float(shown) for shown in texts(root, "value")] == pytest.approx([float(value)], rel=0.01)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_fairness.core.formatting import bounds_of, decimals, figures, format_subject, number
+from pytest_fairness.core.formatting import bounds_phrase, decimals, figures, format_subject, number
 from pytest_fairness.core.marks import NOT_MARKED
 from pytest_fairness.core.results import ThresholdResult
 from pytest_fairness.report.compare.changes import RowComparison
@@ -73,14 +73,14 @@ def mark_words(row: ThresholdResult | None) -> str:
 
 def name(question: ComparedThreshold) -> str:
     """Return suite and title: ``hiring: Women and men advance alike``."""
-    return f"{question.suite}: {question.title}"
+    return f"{question.suite}: {question.title}" if question.suite else question.title
 
 
 def about(question: ComparedThreshold) -> str:
-    """Return metric and bounds, where there are any: ``ratio of advance, female to male; bounds 0.8 to 1.2``."""
+    """Return metric and bounds, where there are any: ``ratio of advance, female to male; required: 0.8 to 1.2``."""
     titles = dict.fromkeys(format_subject(row) for row in question.rows if row is not None and row.title)
-    bounds = dict.fromkeys(bounds_of(row) for row in question.rows if row is not None and row.comparisons)
-    parts = [" or ".join(titles)] * bool(titles) + [f"bounds {' or '.join(bounds)}"] * bool(bounds)
+    bounds = dict.fromkeys(bounds_phrase(row) for row in question.rows if row is not None and row.comparisons)
+    parts = [" or ".join(titles)] * bool(titles) + [f"required: {' or '.join(bounds)}"] * bool(bounds)
     return "; ".join(parts) or "never judged"
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from pytest_fairness.core.formatting import figures
 from pytest_fairness.core.marks import NOT_MARKED
-from pytest_fairness.core.results import ThresholdResult
+from pytest_fairness.core.results import PastResult, ThresholdResult
 from pytest_fairness.report.escaping import escape_controls
-from pytest_fairness.report.history.series import RunHistory, ThresholdSeries, commit_of, day_of, remarks
+from pytest_fairness.report.history.series import Change, RunHistory, ThresholdSeries, commit_of, day_of, remarks
 from pytest_fairness.report.release import NOT_JUDGED
 
 LETTERS = {"fair": "f", "unfair": "U", "undecided": "?", "invalid": "!", NOT_JUDGED: "-"}
@@ -22,38 +22,56 @@ _LONGEST = 200
 
 @dataclass(frozen=True, slots=True)
 class RunLine:
-    """One run of a threshold."""
+    """One run of a threshold in words; each is made when it is read, since most outputs show few of them."""
 
-    run: str
-    day: str
-    commit: str
-    verdict: str
-    mark: str
-    estimate: str
-    changes: list[str]
-    remarks: list[str]
+    point: PastResult
+    changed: Sequence[Change]
+
+    @property
+    def run(self) -> str:
+        """The beginning of the run's id."""
+        return escape_controls(self.point.run[:8])
+
+    @property
+    def day(self) -> str:
+        """The day of the run; empty where it is not known."""
+        return day_of(self.point) if self.point.started else ""
+
+    @property
+    def commit(self) -> str:
+        """The beginning of the commit."""
+        return escape_controls(commit_of(self.point))
+
+    @property
+    def verdict(self) -> str:
+        """The verdict of the threshold."""
+        return self.point.result.verdict
+
+    @property
+    def mark(self) -> str:
+        """The mark of the threshold, or that it has none."""
+        return self.point.result.mark or NOT_MARKED
+
+    @property
+    def estimate(self) -> str:
+        """The estimate with its interval."""
+        return estimate_text(self.point.result)
+
+    @property
+    def changes(self) -> list[str]:
+        """The changes since the judged run before."""
+        return [_cut(change.what) for change in self.changed]
+
+    @property
+    def remarks(self) -> list[str]:
+        """The remarks that set the run apart."""
+        return [_cut(text) for text in remarks(self.point.result)]
 
 
 def run_lines(series: ThresholdSeries) -> list[RunLine]:
     """Return a line for each run, oldest first."""
     changes = iter(series.changes)
-    lines = []
-    for point in series.points:
-        row = point.result
-        changed = next(changes) if row.verdict != NOT_JUDGED else []
-        lines.append(
-            RunLine(
-                escape_controls(point.run[:8]),
-                day_of(point) if point.started else "",
-                escape_controls(commit_of(point)),
-                row.verdict,
-                row.mark or NOT_MARKED,
-                estimate_text(row),
-                [_cut(change.what) for change in changed],
-                [_cut(text) for text in remarks(row)],
-            )
-        )
-    return lines
+    return [RunLine(point, next(changes) if point.result.verdict != NOT_JUDGED else []) for point in series.points]
 
 
 def estimate_text(row: ThresholdResult) -> str:

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 
 from markupsafe import Markup
 
-from pytest_fairness.core.formatting import bounds_of, figures, format_subject
+from pytest_fairness.core.formatting import bounds_phrase, figures, format_subject
 from pytest_fairness.core.results import GroupResult, MetricResult, ThresholdResult
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.history.series import Change, ThresholdSeries
@@ -196,7 +196,7 @@ def history_chart(series: ThresholdSeries, prefix: str) -> Markup:
         f"{cut}, oldest first" if len(shown) > 1 else "one run",
         *(_run_phrase(point, day, changes) for point, day, changes in zip(shown, days, changed, strict=True)),
     ]
-    phrases += [f"bounds {limits_text}"] if (limits_text := bounds_of(measured[-1])) else []
+    phrases += [f"bounds {limits_text}"] if (limits_text := bounds_phrase(measured[-1])) else []
     return _picture(prefix, 126, f"{format_subject(measured[-1])}: run by run", "; ".join(phrases), scene)
 
 
@@ -281,7 +281,7 @@ def _legend(shown: Sequence[ThresholdResult], x: float) -> Iterator[Markup]:
 
 def _threshold_phrases(row: ThresholdResult, axis: Axis, alike: float | None) -> Iterator[str]:
     yield _numbers(row)
-    yield f"bounds {bounds_of(row)}" if bounds_of(row) else "no bounds"
+    yield f"bounds {bounds_phrase(row)}" if bounds_phrase(row) else "no bounds"
     if alike is not None:
         yield f"parity is {alike:g}"
     yield f"verdict {row.verdict}"

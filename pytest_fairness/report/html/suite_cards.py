@@ -48,5 +48,7 @@ def _rendered(text: str) -> Markup:
             token.tag = f"h{min(6, int(token.tag[1]) + 3)}"
         if token.attrs.pop("style", None) == "text-align:right":  # the page's policy allows no style of its own
             token.attrs["class"] = "right"
+        if token.type == "table_open":  # wide tables scroll: by keyboard as well
+            token.attrs["tabindex"] = "0"
     # Of a renderer that lets no HTML through.
     return Markup(markdown.renderer.render(tokens, markdown.options, {}))  # noqa: S704

@@ -9,7 +9,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from pytest_fairness.core.formatting import bounds_of, figures, format_subject
+from pytest_fairness.core.formatting import bounds_phrase, figures, format_subject
 from pytest_fairness.core.results import GroupResult, MetricResult, PastResult, ThresholdResult
 from pytest_fairness.report import examples, phrases
 from pytest_fairness.report.decisions import acceptance_phrase, decision_facts
@@ -125,7 +125,7 @@ def statement(row: ThresholdResult) -> str:
         reason = reason_of(row)
         return f"{reason[:1].upper()}{reason[1:]}."
     value, low, high = figures(row, row.comparisons)
-    bounds = bounds_of(row)
+    bounds = bounds_phrase(row)
     requirement = f"; required: {bounds}" if bounds else ""
     title = format_subject(row)
     return f"{title[:1].upper()}{title[1:]}: {value} ({_level(row)} CI {low} to {high}){requirement}."
