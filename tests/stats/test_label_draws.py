@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -11,8 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
+from pytest_fairness.core.dry_run_results import NeededLabels
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.core.verdicts import judge
+from pytest_fairness.plugin.dry_runs.forecasts import Forecast
 from pytest_fairness.report.exports.labels import doubt, priority_draw, sizes_by_doubt
 from pytest_fairness.stats.measured import Measured
 
@@ -82,3 +86,31 @@ def test_invalid_probabilities_are_refused(probability: object) -> None:
     with pytest.raises(FairnessError, match="must be above 0 and at most 1") as error:
         corrected(labels(1, probability=probability))
     assert json.dumps(probability).strip('"') in str(error.value).lower().replace("none", "null")
+
+
+def labels_needed(chances: Sequence[float], bound: float) -> NeededLabels:
+    """Return the labels that a plan of 300 items takes for a rate of at most a bound, from 150 drawn by chances."""
+    rows = [{**row, "probability": chances[n % len(chances)]} for n, row in enumerate(labels(150))]
+    plain, estimate = corrected([]).rate("harmful"), corrected(rows).rate("harmful")
+    judgment = judge(lambda: _assert(estimate <= bound))
+    needed = Forecast(plain, plain.value, plain.error, plain.df, None, (None, bound)).labels_needed(judgment)
+    assert needed is not None
+    return needed
+
+
+def _assert(holds: object) -> None:
+    assert holds
+
+
+def test_planned_labels_by_doubt_are_worth_a_hundred() -> None:
+    assert labels_needed([0.5], 0.9) == NeededLabels(has=150, needed=100)
+    # Weights of 1 and 2 in equal parts: (1 + 2)^2 / (2 (1 + 4)) of a label each.
+    assert labels_needed([1.0, 0.5], 0.9) == NeededLabels(has=150, needed=112)
+
+
+def test_no_more_labels_are_planned_than_answers() -> None:
+    found = [labels_needed([0.5], bound / 1000).needed for bound in range(440, 600, 4)]
+    assert found[0] is None
+    enough = [number for number in found if number is not None]
+    assert 200 < max(enough) <= 300
+    assert enough == sorted(enough, reverse=True)

@@ -97,7 +97,7 @@ class LabelCorrection(ABC):
             made = self._correction(cell, graded[self._cells[graded] == cell], reading, wide, rate=rate)
             if isinstance(made, str):
                 plain = ClusterSums(reading.values[graded], [clustering[graded] for clustering in wide], reading.span)
-                return GroupOutcomes(name, plain, plain, plain, missing, JudgeAccuracy(0, made))
+                return GroupOutcomes(name, plain, plain, plain, missing, JudgeAccuracy(0, reason=made))
             corrections[cell] = made
         values, slopes = reading.values.copy(), np.ones(len(self._cells))
         for cell, correction in corrections.items():
@@ -159,6 +159,7 @@ class LabelCorrection(ABC):
         )
         return JudgeAccuracy(
             len(whole.judge),
+            whole.worth,
             errors=whole.errors(FEWEST_OF_CLASS, span, rate=rate),
             of=frozenset(corrections if self._clusters else ()),
         )
