@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 from history_matrices import DATA, MATRICES, Answers, Matrix  # type: ignore[import-not-found]  # beside this file
 
-from pytest_fairness.plugin.dry_runs.adjusted_samples import DRAWS, MOST_MEASURED, _width
+from pytest_fairness.plugin.dry_runs.adjusted_samples import DRAWS, MOST_MEASURED, interval_width
 from pytest_fairness.plugin.dry_runs.adjusted_samples import SHARES as PLANNED
 from pytest_fairness.stats.columns import Clustering, Columns
 from pytest_fairness.stats.history import ClusterMap
@@ -130,15 +130,15 @@ def _planned(matrix: Matrix, model: str, size: int, generator: np.random.Generat
     promised = 0.0
     for own in list(rest.models)[:MOST_MEASURED] if len(rest.models) > 1 else ():
         bank = Bank(rest, own, "right", generator)
-        wanted = np.mean([_width(rest.estimate(bank.measured(size)[0])) ** 2 for _ in range(DRAWS)])
+        wanted = np.mean([interval_width(rest.estimate(bank.measured(size)[0])) ** 2 for _ in range(DRAWS)])
         share = 1.0
         for tried in reversed(PLANNED):
             sizes = [bank.measured(math.ceil(tried * size))[1] for _ in range(DRAWS)]
-            if not np.mean([_width(rest.estimate(one)) ** 2 for one in sizes]) <= wanted < math.inf:
+            if not np.mean([interval_width(rest.estimate(one)) ** 2 for one in sizes]) <= wanted < math.inf:
                 break
             share = tried
         promised = max(promised, share)
-    return promised or 1.0
+    return float(promised) or 1.0
 
 
 def _truth(matrix: Matrix, model: str) -> float:
@@ -149,7 +149,7 @@ def _truth(matrix: Matrix, model: str) -> float:
     bank.rows = np.arange(len(matrix.clusters))
     bank.clusters = np.unique(matrix.clusters, return_inverse=True)[1]
     bank.group = np.tile(matrix.groups, (len(bank.rows), 1))
-    return matrix.estimate(Measured.from_columns(bank.columns([bank.own], bank.rows))).value
+    return float(matrix.estimate(Measured.from_columns(bank.columns([bank.own], bank.rows))).value)
 
 
 def _row(name: str, matrix: Matrix, model: str, history: str, size: int, chosen: argparse.Namespace) -> str:

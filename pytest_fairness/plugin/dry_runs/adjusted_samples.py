@@ -89,7 +89,7 @@ class _Rehearsal:
         for order in self._orders:
             for estimate in self._estimates(self._sampler.draw(order, size, self._repetitions, adjusted=adjusted)):
                 name = estimate.metric, estimate.family, repr(sorted(estimate.slice.items()))
-                squares.setdefault(name, []).append(_width(estimate) ** 2)
+                squares.setdefault(name, []).append(interval_width(estimate) ** 2)
         return {name: fmean(of) for name, of in squares.items()}
 
     def _estimates(self, sample: Measured) -> Sequence[Estimate]:
@@ -98,7 +98,7 @@ class _Rehearsal:
         return judgment.estimates
 
 
-def _width(estimate: Estimate) -> float:
+def interval_width(estimate: Estimate) -> float:
     """Return the width of an interval on its scale; infinite where it is not known."""
     if estimate.invalid or not estimate.low <= estimate.high:
         return math.inf
