@@ -19,8 +19,13 @@ from pytest_fairness.store.samples import StoredSample
 
 JUDGED_BY = " by "
 """Part of the name of a grade that holds the fields of one of several judges."""
-DOUBT_FLOOR = 0.5
-"""Part of an answer's size in the draw that doubt does not change, so that no weight is above twice the usual one."""
+DOUBT_FLOOR = 0.6
+"""Part of an answer's size in the draw that doubt does not change: no weight is above 5/3 of the usual one.
+
+Neyman 1934 would draw in proportion to the standard deviation of what the correction leaves. Where judges differ that
+is 6 times what it is where they agree if their errors are spread over the answers, and twice if they err in half of
+some. Nobody knows which before there are labels: of five such cases 0.6 takes at most 0.03 more labels than the best.
+"""
 
 
 def drawn_labels(
