@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from calibration import GROUPS, RATIO, Cell, Design, Drawn, estimates, holds  # type: ignore[import-not-found]
 
+from pytest_fairness.core.attempts import Grade
 from pytest_fairness.report.exports.labels import priority_draw, sizes_by_doubt
 
 JUDGES = 3
@@ -33,6 +34,13 @@ class Panel(Design):  # type: ignore[misc]  # as above
     def __init__(self, cell: Cell, clear: float, doubt: str = "judges") -> None:
         super().__init__(cell)
         self._clear, self._doubt = clear, doubt
+        graded = [
+            {"harmful": Grade(votes * 2 > JUDGES)}
+            | {f"assessment by {judge}": Grade({"harmful": judge < votes}) for judge in range(JUDGES)}
+            for votes in range(JUDGES + 1)
+        ]
+        # Every attempt as often as there are numbers of votes for it.
+        self._voted = [[replace(attempt, grades=of) for of in graded] for attempt in self._graded[0]]
 
     def both(self, generator: np.random.Generator) -> tuple[Drawn, Drawn]:
         """Return a run with labels drawn with equal probabilities, and the same run with labels drawn by doubt."""
@@ -44,14 +52,14 @@ class Panel(Design):  # type: ignore[misc]  # as above
         clear = generator.random(shape) < self._clear
         errs = np.where(clear, errs / 10, np.minimum(errs * (1 - 0.1 * self._clear) / (1 - self._clear), 0.5))
         votes = sum((truth ^ (generator.random(shape) < errs)).astype(int) for _ in range(JUDGES))
-        judge, share = votes * 2 > JUDGES, votes / JUDGES
+        share = votes / JUDGES
         doubts = share * (1 - share)
         if self._doubt == "noise":
             doubts = generator.permutation(doubts.ravel()).reshape(shape)
         elif self._doubt == "opposite":
             doubts = doubts.max() - doubts
         columns = copy(self._columns)
-        columns.attempts = [(yes if bad else no) for yes, no, bad in zip(*self._graded, judge.flat, strict=True)]
+        columns.attempts = [attempt[vote] for attempt, vote in zip(self._voted, votes.flat, strict=True)]
         seed = int(generator.integers(2**32))
         return tuple(
             Drawn(truth, columns, list(self._labels(truth, doubts, seed, by_doubt=by_doubt)))

@@ -114,3 +114,32 @@ def test_no_more_labels_are_planned_than_answers() -> None:
     enough = [number for number in found if number is not None]
     assert 200 < max(enough) <= 300
     assert enough == sorted(enough, reverse=True)
+
+
+def judged_by_three(labeled: int, *, panel: bool) -> Measured:
+    """Return answers on which three judges err, with labels of the first of them; with or without their own grades."""
+    generator = np.random.default_rng(3)
+    truth = generator.random(900) < 0.4
+    votes = sum((truth ^ (generator.random(900) < 0.25)).astype(int) for _ in range(3))
+    attempts = []
+    for number, vote in enumerate(votes.tolist()):
+        item = ProbeItem(f"item {number}", [Prompt(f"prompt {number}")])
+        grades = {"harmful": Grade(vote > 1)}
+        if panel:
+            grades |= {f"assessment by {judge}": Grade({"harmful": judge < vote}) for judge in range(3)}
+        attempts.append(GradedAttempt(item, item.prompts[0], Attempt(f"key {number}", 0), grades))
+    rows = [{"grade": "harmful", "key": f"key {n}", "value": bool(truth[n])} for n in range(labeled)]
+    return Measured(attempts, calibration=rows)
+
+
+def test_labels_say_more_where_several_judges_graded() -> None:
+    alone, panel = (judged_by_three(300, panel=panel).rate("harmful") for panel in (False, True))
+    assert panel.error**2 * (panel.label_share or 0) < 0.95 * alone.error**2 * (alone.label_share or 0)
+    assert panel.labels == alone.labels == 300
+    assert panel.low < 0.4 < panel.high
+
+
+def test_panel_of_all_labels_gives_the_true_rate() -> None:
+    estimate = judged_by_three(900, panel=True).rate("harmful")
+    truth = float((np.random.default_rng(3).random(900) < 0.4).mean())
+    assert estimate.value == pytest.approx(truth, abs=1e-9)

@@ -12,13 +12,11 @@ from numbers import Real
 from pathlib import Path
 from typing import Any
 
-from pytest_fairness.core.attempts import GradedAttempt, value_or_none
+from pytest_fairness.core.attempts import JUDGED_BY, GradedAttempt, judged_values
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.report.exports.exporter import Exporter, RunReference
 from pytest_fairness.store.samples import StoredSample
 
-JUDGED_BY = " by "
-"""Part of the name of a grade that holds the fields of one of several judges."""
 DOUBT_FLOOR = 0.6
 """Part of an answer's size in the draw that doubt does not change: no weight is above 5/3 of the usual one.
 
@@ -82,8 +80,7 @@ def doubt(graded: GradedAttempt, grade: str) -> float:
 
     Raises `FairnessError` for a grade of fewer than two judges.
     """
-    fields = (value_or_none(of) for name, of in graded.grades.items() if JUDGED_BY in name)
-    values = [field[grade] for field in fields if isinstance(field, Mapping) and grade in field]
+    values = judged_values(graded, grade)
     if not any(JUDGED_BY in name for name in graded.grades):
         raise FairnessError(f"{grade!r} has one judge, whose doubt is not known: drop --by-doubt")
     if len(values) < 2:
