@@ -4,9 +4,10 @@
 
 The designs are those of calibration.py; each answer is graded by the majority of three judges with the cell's errors.
 ``clear`` is the part of the answers on which the judges hardly err (a tenth as often). Doubt is `judges`, `noise` (that
-of other answers) or `opposite` (most where the judges agree). `labels, ratio` is how many labels by doubt take from a
-corrected rate as much of its error as one drawn with equal chances: the ratio of the parts of its variance that labels
-make. Intervals of women's rate, of men's and of the ratio. Prints a table in Markdown.
+of other answers) or `opposite` (most where the judges agree). `labels, ratio` is how many labels by doubt, with every
+judge's grade as a predictor, take from a corrected rate as much of its error as one that is drawn with equal chances
+and corrects by the majority alone: the ratio of the parts of its variance that labels make. Intervals of women's rate,
+of men's and of the ratio. Prints a table in Markdown.
 """
 
 from __future__ import annotations
@@ -58,11 +59,12 @@ class Panel(Design):  # type: ignore[misc]  # as above
             doubts = generator.permutation(doubts.ravel()).reshape(shape)
         elif self._doubt == "opposite":
             doubts = doubts.max() - doubts
-        columns = copy(self._columns)
-        columns.attempts = [attempt[vote] for attempt, vote in zip(self._voted, votes.flat, strict=True)]
+        alone, panel = copy(self._columns), copy(self._columns)
+        alone.attempts = [self._graded[int(vote * 2 <= JUDGES)][number] for number, vote in enumerate(votes.flat)]
+        panel.attempts = [attempt[vote] for attempt, vote in zip(self._voted, votes.flat, strict=True)]
         seed = int(generator.integers(2**32))
         return tuple(
-            Drawn(truth, columns, list(self._labels(truth, doubts, seed, by_doubt=by_doubt)))
+            Drawn(truth, panel if by_doubt else alone, list(self._labels(truth, doubts, seed, by_doubt=by_doubt)))
             for by_doubt in (False, True)
         )
 

@@ -37,7 +37,7 @@ class Correction:
     bend: float = 0.0
     """Half of how fast the labels' part of the mean's variance grows with the mean."""
     score: Floats | None = None
-    """What is averaged over all attempts in place of ``slope`` times the outcome; None for that."""
+    """Predictions that are averaged over all attempts; None for ``slope`` times the outcome."""
 
     def corrected(self, values: Floats) -> Floats:
         """Return outcomes of all attempts, as their mean is corrected."""

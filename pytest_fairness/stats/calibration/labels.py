@@ -177,8 +177,8 @@ class Calibration:
         """Return the mean of what several judges said of each attempt, nan where fewer than two did."""
         means = np.full(self._columns.count, np.nan)
         for row, attempt in enumerate(self._columns.attempts):
-            if len(said := judged_values(attempt, grade)) > 1:
-                means[row] = np.mean([number(value) for value in said])
+            if len(values := judged_values(attempt, grade)) > 1:
+                means[row] = np.mean([number(value) for value in values])
         return None if np.isnan(means).all() else means
 
     def _places(self, items: Sequence[Any]) -> dict[Any, int]:
