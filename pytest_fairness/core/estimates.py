@@ -139,7 +139,7 @@ class Estimate(ComparableNumber):
     labels: int = 0
     """The number of labels of the group that has the fewest; 0 where labels correct nothing."""
     label_worth: float = 1.0
-    """How many labels that were drawn with equal chances one of them is worth, in the group where it is worth least."""
+    """The number of labels of equal chances that each of them is worth, in the group where it is worth least."""
     repetition_share: float | None = None
     """The share of the squared error that more repetitions could remove, 0 to 1; None where it is not known."""
     kind: MetricKind = MetricKind.CUSTOM

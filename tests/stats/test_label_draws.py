@@ -109,9 +109,9 @@ def test_planned_labels_by_doubt_are_worth_a_hundred() -> None:
 
 
 def test_no_more_labels_are_planned_than_answers() -> None:
-    found = [labels_needed([0.5], bound / 1000).needed for bound in range(440, 600, 4)]
-    assert found[0] is None
-    enough = [number for number in found if number is not None]
+    numbers = [labels_needed([0.5], bound / 1000).needed for bound in range(440, 600, 4)]
+    assert numbers[0] is None
+    enough = [number for number in numbers if number is not None]
     assert 200 < max(enough) <= 300
     assert enough == sorted(enough, reverse=True)
 

@@ -1,4 +1,4 @@
-"""What ``--fairness-adjust`` saves a planned threshold: as earlier models of the store adjust each other."""
+"""Savings of a planned threshold by ``--fairness-adjust``: as earlier models of the store adjust each other."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ def plan_adjusted(item: pytest.Function, prospect: PilotData, needed: NeededSamp
         return plain
     per_item = prospect.attempts / len(prospect.probe.items)
     shares = [_share(item, prospect, sampler, needed.items) for sampler in samplers]
-    known = [share for share in shares if share is not None]
-    if len(known) < len(shares):
+    sufficient = [share for share in shares if share is not None]
+    if len(sufficient) < len(shares):
         return plain
-    items = math.ceil(max(known) * needed.items)
+    items = math.ceil(max(sufficient) * needed.items)
     calls, plain_calls = (math.ceil(number * per_item) for number in (items, needed.items))
     return AdjustedPlan(runs=runs, models=len(earlier), items=items, calls=calls, plain_calls=plain_calls)
 
