@@ -143,7 +143,7 @@ def _planned(matrix: Matrix, model: str, size: int, generator: np.random.Generat
 
 def _truth(matrix: Matrix, model: str) -> float:
     if matrix.truth is not None:
-        return matrix.truth
+        return float(matrix.truth)
     bank = Bank.__new__(Bank)
     bank.matrix, bank.own = matrix, dict(matrix.models[model])
     bank.rows = np.arange(len(matrix.clusters))

@@ -120,7 +120,7 @@ def judged_by_three(labeled: int, *, panel: bool) -> Measured:
     """Return answers on which three judges err, with labels of the first of them; with or without their own grades."""
     generator = np.random.default_rng(3)
     truth = generator.random(900) < 0.4
-    votes = sum((truth ^ (generator.random(900) < 0.25)).astype(int) for _ in range(3))
+    votes = np.sum([truth ^ (generator.random(900) < 0.25) for _ in range(3)], axis=0)
     attempts = []
     for number, vote in enumerate(votes.tolist()):
         item = ProbeItem(f"item {number}", [Prompt(f"prompt {number}")])
