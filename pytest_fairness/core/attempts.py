@@ -133,3 +133,13 @@ class GradedAttempt:
         if value_grade.ungraded is not None:
             raise UngradedError(f"{grade} is ungraded ({value_grade.ungraded})", value_grade.ungraded)
         return value_grade.value
+
+
+JUDGED_BY = " by "
+"""Part of the name of a grade that holds the fields of one of several judges."""
+
+
+def judged_values(graded: GradedAttempt, grade: str) -> list[Any]:
+    """Return what each of several judges said of one grade of an attempt; empty where it has no several."""
+    fields = (value_or_none(of) for name, of in graded.grades.items() if JUDGED_BY in name)
+    return [field[grade] for field in fields if isinstance(field, Mapping) and field.get(grade) is not None]

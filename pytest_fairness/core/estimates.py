@@ -138,6 +138,8 @@ class Estimate(ComparableNumber):
     """The part of the squared error that comes from labels: endless labels would remove it."""
     labels: int = 0
     """The number of labels of the group that has the fewest; 0 where labels correct nothing."""
+    label_worth: float = 1.0
+    """The number of labels of equal chances that each of them is worth, in the group where it is worth least."""
     repetition_share: float | None = None
     """The share of the squared error that more repetitions could remove, 0 to 1; None where it is not known."""
     kind: MetricKind = MetricKind.CUSTOM

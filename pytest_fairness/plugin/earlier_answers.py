@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.core.keys import prompt_digest
@@ -19,18 +19,41 @@ Extremes = Mapping[str, "Callable[[Prompt], Sequence[Any]]"]
 
 
 @dataclass(frozen=True, slots=True)
+class EarlierModel:
+    """One model's answers to all items that a probe's sample was drawn from.
+
+    Attributes:
+        run: The id of the run that asked it.
+        sample: The sample that holds them.
+        attempts: With the items and prompts as the probe has them today.
+    """
+
+    run: str
+    sample: StoredSample
+    attempts: Sequence[GradedAttempt]
+
+
+@dataclass(frozen=True, slots=True)
 class EarlierAnswers:
     """Answers of other models to all items that a probe's sample was drawn from.
 
     Attributes:
-        attempts: With the items and prompts as the probe has them today.
-        samples: The samples that hold them.
+        models: Those that count.
         unused: Why runs, or models of a run, are left out: one line each.
     """
 
-    attempts: Sequence[GradedAttempt] = ()
-    samples: Sequence[StoredSample] = ()
-    unused: Sequence[str] = field(default=())
+    models: Sequence[EarlierModel] = ()
+    unused: Sequence[str] = ()
+
+    @property
+    def samples(self) -> list[StoredSample]:
+        """The samples that hold them."""
+        return [model.sample for model in self.models]
+
+    @property
+    def attempts(self) -> list[GradedAttempt]:
+        """The attempts of all models."""
+        return [attempt for model in self.models for attempt in model.attempts]
 
     def extremes(self, given: Extremes) -> Extremes:
         """Return extremes that stored samples know, each of its own prompts."""
@@ -51,22 +74,19 @@ def earlier_answers(
     Args:
         runs: Those of the store.
         chosen: Ids of runs, of which the first counts where two have measured one model.
-        probe: With the items that its sample leaves.
+        probe: With its items, and those that its sample leaves.
         model_key: The model that is measured; None before it is known.
         grades: Names of the grades that the history must have.
     """
-    if not probe.reserve:
-        return EarlierAnswers()
     by_key = {key: (item, prompt) for item in [*probe.items, *probe.reserve] for key, prompt in _keyed_prompts(item)}
-    samples: dict[str, StoredSample] = {}
-    attempts: list[GradedAttempt] = []
+    models: dict[str, EarlierModel] = {}
     unused = []
     for run in chosen:
         stored = [(name, key) for of, name, key in runs.samples(run) if of == probe.id]
         if not stored:
             unused.append(f"run {run[:8]} has no sample of it")
         for name, key in sorted(stored):
-            if key in samples or key == model_key:
+            if key in models or key == model_key:
                 continue
             sample = runs.sample(run, probe.id, key)
             if sample is None:
@@ -79,9 +99,8 @@ def earlier_answers(
             elif absent := sorted(set(grades) - set(sample.graders)):
                 unused.append(f"{name} of run {run[:8]} has no grade {absent[0]!r}")
             else:
-                samples[key] = sample
-                attempts += kept
-    return EarlierAnswers(attempts, list(samples.values()), unused)
+                models[key] = EarlierModel(run, sample, kept)
+    return EarlierAnswers(list(models.values()), unused)
 
 
 def _keyed_prompts(item: ProbeItem) -> Iterator[tuple[tuple[Any, ...], Prompt]]:

@@ -362,7 +362,7 @@ class LazyMeasured:
         """The answers of other models to all items that the samples of the looks are drawn from."""
         from pytest_fairness.plugin.earlier_answers import EarlierAnswers, earlier_answers
 
-        if not self._fairness.settings.adjust:
+        if not self._fairness.settings.adjust or not self.probe.reserve:
             return EarlierAnswers()
         runs, key = self._fairness.store.runs, self.subject.key
         return earlier_answers(runs, self._fairness.settings.adjust, self.probe, key, list(self.graders))

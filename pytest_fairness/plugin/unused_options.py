@@ -81,8 +81,10 @@ def _unused_adjustment(fairness: FairnessSession, probes: Sequence[Probe]) -> It
     from pytest_fairness.plugin.earlier_answers import earlier_answers
 
     for probe in probes:
-        if not probe.reserve and not probe.error:
-            yield f"--fairness-adjust: not used, {probe.function.__name__} is measured whole"
+        if not probe.reserve:
+            if not probe.error:
+                yield f"--fairness-adjust: not used, {probe.function.__name__} is measured whole"
+            continue
         for reason in earlier_answers(fairness.store.runs, fairness.settings.adjust, probe, None).unused:
             yield f"--fairness-adjust: not used for {probe.function.__name__}: {reason}"
 

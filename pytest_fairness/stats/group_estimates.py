@@ -247,7 +247,11 @@ def _label_counts(groups: Sequence[GroupOutcomes], error: float, *, relative: bo
         return {}
     parts = [part for part, _ in judged if isinstance(part, CorrectedSums)]
     total = sum(part.label_variance / (part.value**2 if relative else 1.0) for part in parts)
-    return {"label_share": min(1.0, total / error**2), "labels": min(accuracy.labels for _, accuracy in judged)}
+    return {
+        "label_share": min(1.0, total / error**2),
+        "labels": min(accuracy.labels for _, accuracy in judged),
+        "label_worth": min(accuracy.worth / max(accuracy.labels, 1) for _, accuracy in judged),
+    }
 
 
 def _repetition_share(parts: Sequence[ClusterSums], error: float, *, relative: bool) -> float | None:

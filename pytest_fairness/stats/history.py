@@ -83,6 +83,41 @@ class EarlierEstimate:
     unseen: EndsAt | None
 
 
+@dataclass(frozen=True, slots=True)
+class Regression:
+    """The influences of clusters, regressed on what the draw of the items did to the earlier estimate.
+
+    Attributes:
+        slope: The lambda of all clusters.
+        slopes: Of each cluster, the lambda of all other clusters (cross-fitting).
+        residuals: What is left of each cluster's influence.
+    """
+
+    slope: float
+    slopes: Floats
+    residuals: Floats
+
+    @classmethod
+    def of(cls, influences: Floats, drawn: Floats) -> Regression | None:
+        """Return the regression; None where earlier answers do not go the way of the sample's.
+
+        Source:
+            cov(d, x) / var(x), as in control variates; cross-fitting as in Zrnic and Candes 2024 (arXiv:2309.16598).
+        """
+        products, squares = influences * drawn, np.square(drawn)
+        across, spread = float(products.sum()), float(squares.sum())
+        if across <= 0 or spread <= 0:
+            return None
+        others = np.maximum(spread - squares, spread * 1e-9)
+        slopes = np.maximum((across - products) / others, 0.0)
+        return cls(across / spread, slopes, influences - slopes * drawn)
+
+    @property
+    def variance(self) -> float:
+        """The variance of an estimate that is adjusted by it."""
+        return float(np.square(self.residuals).sum())
+
+
 def adjusted(
     plain: LinearEstimate,
     influences: Floats,
@@ -104,56 +139,68 @@ def adjusted(
         events: Effective events of its groups, the fewest.
 
     Source:
-        Angelopoulos, Duchi and Zrnic 2023 (PPI++, arXiv:2311.01453), with lambda as in control variates:
-        cov(d, x) / var(x); cross-fitting as in Zrnic and Candes 2024 (arXiv:2309.16598).
+        Angelopoulos, Duchi and Zrnic 2023 (PPI++, arXiv:2311.01453).
     """
-    scale, sampled = plain.scale, (influences != 0) | (part.influences != 0)
-    positions = [scale.to(one.value) for one in (plain, whole.estimate, part.estimate)]
-    usable = (
+    if not _is_usable(plain, unseen, whole, part, events):
+        return None
+    regression = Regression.of(influences, part.influences - whole.influences)
+    if regression is None or regression.variance >= plain.variance or _copies(regression, influences, part):
+        return None
+    to = plain.scale.to
+    position = to(plain.value) - regression.slope * (to(part.estimate.value) - to(whole.estimate.value))
+    low, high = plain.span or UNBOUNDED
+    if not low < plain.scale.back(position) < high:
+        return None
+    closer = _moved(plain, unseen, part, regression, position)
+    # An unseen share counts for the sample and for its history: with few clusters it may make all of the interval.
+    return closer if _width(closer) < _width(plain) else None
+
+
+def _is_usable(
+    plain: LinearEstimate, unseen: EndsAt | None, whole: EarlierEstimate, part: EarlierEstimate, events: float
+) -> bool:
+    """Return whether the sample is large enough for a coefficient, and all three estimates are finite and alike."""
+    scale = plain.scale
+    return (
         len(plain.influences) == 1
         and plain.variance > 0
         and plain.clusters >= FEWEST_CLUSTERS
         and events >= FEWEST_EVENTS
         and scale == whole.estimate.scale == part.estimate.scale
-        and all(map(math.isfinite, positions))
+        and all(math.isfinite(scale.to(one.value)) for one in (plain, whole.estimate, part.estimate))
         and not plain.sparse
         and (unseen is None) == (part.unseen is None)
     )
-    if not usable:
-        return None
-    drawn = part.influences - whole.influences
-    products, squares = influences * drawn, np.square(drawn)
-    across, spread = float(products.sum()), float(squares.sum())
-    if across <= 0 or spread <= 0:
-        return None
-    others = np.maximum(spread - squares, spread * 1e-9)
-    slopes = np.maximum((across - products) / others, 0.0)
-    residuals: Floats = influences - slopes * drawn
-    variance = float(np.square(residuals).sum())
-    own = (influences - slopes * part.influences)[sampled]
-    position = positions[0] - across / spread * (positions[2] - positions[1])
-    value = scale.back(position)
-    low, high = plain.span or UNBOUNDED
-    if variance >= plain.variance or differing(own) < FEWEST_DIFFERING or not low < value < high:
-        return None
-    slope = across / spread
+
+
+def _copies(regression: Regression, influences: Floats, part: EarlierEstimate) -> bool:
+    """Return whether too few sampled clusters differ from their history to say how many in all do."""
+    sampled = (influences != 0) | (part.influences != 0)
+    return differing((influences - regression.slopes * part.influences)[sampled]) < FEWEST_DIFFERING
+
+
+def _moved(
+    plain: LinearEstimate, unseen: EndsAt | None, part: EarlierEstimate, regression: Regression, position: float
+) -> LinearEstimate:
+    """Return the estimate at another position of its scale, with the residuals of a regression for its error."""
+    value, variance = plain.scale.back(position), regression.variance
     trials = value * (1 - value) / variance if plain.trials else 0.0
     exact = plain.exact
     if plain.trials:
         exact = partial(exact_ends, value, trials)
     elif exact is not None:
         exact = partial(_shrunk, plain, exact, position, math.sqrt(variance / plain.variance))
-    closer = replace(
+    if unseen is not None and part.unseen is not None:
+        unseen = partial(_both, plain, unseen, part, regression.slope, position)
+    return replace(
         plain,
         value=value,
-        influences=[residuals],
+        influences=[regression.residuals],
         trials=trials,
         counts_clusters=False,
         exact=exact,
-        unseen=None if unseen is None or part.unseen is None else partial(_both, plain, unseen, part, slope, position),
+        unseen=unseen,
     )
-    # An unseen share counts for the sample and for its history: with few clusters it may make all of the interval.
-    return closer if _width(closer) < _width(plain) else None
 
 
 def _width(estimate: LinearEstimate) -> float:

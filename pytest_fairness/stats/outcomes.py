@@ -285,7 +285,8 @@ class OutcomeReader:
         return replace(filled, weights=weights)
 
     def _declared_span(self, grade: str) -> tuple[float, float] | None:
-        declared = self._declared(grade, self._columns.attempts[0].prompt) if self._columns.count else ()
+        attempts = self._columns.attempts  # none where another program holds the sample as arrays
+        declared = self._declared(grade, attempts[0].prompt) if attempts else ()
         ends = [float(value) for value in declared]
         return (min(ends), max(ends)) if ends else None
 

@@ -12,6 +12,7 @@ from pytest_fairness.core.attempts import Grade, GradedAttempt, value_or_none
 from pytest_fairness.stats.columns import Attribute, Clustering, Codes, Columns, Rebuilt, Rows, hold_propensities
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.outcomes import Extremes
+from pytest_fairness.stats.selection import ranks
 
 
 class SourcePool:
@@ -97,6 +98,36 @@ class PilotSampler:
             return np.take_along_axis(rows, places, axis=1)
 
         return self._supply.sample(generator.integers(self._supply.sources, size=number), chosen)
+
+
+class AdjustedSampler:
+    """Draws items from one model's answers to all of them: alone, or adjusted by the answers of other models.
+
+    ``whole`` holds the answers of the one, and those of the others as its history.
+    """
+
+    def __init__(self, whole: Measured) -> None:
+        self._whole = whole.selection
+        history, prompts = self._whole.history, self._whole.columns.prompts
+        if history is None or prompts is None:
+            raise ValueError("a sampler of adjusted samples needs attempts, and a history of them")
+        self._history = history
+        ids = sorted({attempt.item.id for attempt in self._whole.columns.attempts})
+        codes = {name: code for code, name in enumerate(ids)}
+        self._own, self._bank = (
+            np.array([codes[attempt.item.id] for attempt in columns.attempts], dtype=np.int64)
+            for columns in (self._whole.columns, history.bank.columns)
+        )
+        self._ranks = ranks(prompts.codes)
+        self.items = len(ids)
+
+    def draw(self, order: Codes, size: int, repetitions: int, *, adjusted: bool) -> Measured:
+        """Return a sample of the first items of an order, with at most so many repetitions."""
+        chosen = np.zeros(self.items, dtype=bool)
+        chosen[order[:size]] = True
+        rows = np.flatnonzero(chosen[self._own] & (self._ranks < repetitions))
+        history = replace(self._history, sampled=chosen[self._bank].astype(np.int64)) if adjusted else None
+        return Measured.from_selection(self._whole.replaced(rows=rows, history=history))
 
 
 class Resample(Columns):

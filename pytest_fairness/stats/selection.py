@@ -90,7 +90,7 @@ class Selection:
         codes = self.columns.sources.codes
         kept = np.isin(codes, codes[np.sort(order)[:sources]])
         if self.columns.prompts is not None:
-            kept &= _ranks(self.columns.prompts.codes) < repetitions
+            kept &= ranks(self.columns.prompts.codes) < repetitions
         return self.whole(confidence=confidence).replaced(rows=np.flatnonzero(kept), history=None)
 
     def clustered(self, clustering: Clustering) -> Selection:
@@ -298,7 +298,7 @@ class SampleHistory:
         return EarlierSamples(self.clusters, whole, part, clusterings)
 
 
-def _ranks(codes: Codes) -> Codes:
+def ranks(codes: Codes) -> Codes:
     """Return the rank of each row among those with its code, from 0."""
     order = np.argsort(codes, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(codes))[:-1]])

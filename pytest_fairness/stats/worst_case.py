@@ -50,7 +50,8 @@ def group(
     if not missing.totals[0].any():
         return GroupOutcomes(name, graded, graded, graded, missing)
     whole = None if reading.weights is None else np.ones(len(reading.values))
-    lowest, highest = (sums(values, rows, None, whole) for values in (reading.lowest, reading.highest))
+    of_prompts = None if prompts is None else prompts[rows]
+    lowest, highest = (sums(values, rows, of_prompts, whole) for values in (reading.lowest, reading.highest))
     return GroupOutcomes(name, graded, lowest, highest, missing, invalid=reading.unbounded)
 
 

@@ -16,7 +16,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from history import DATA, MATRICES, Answers, Matrix, _truth  # type: ignore[import-not-found]  # beside this file
+from history import _truth  # type: ignore[import-not-found]  # beside this file
+from history_matrices import DATA, MATRICES, Answers, Matrix  # type: ignore[import-not-found]
 from scipy.special import stdtrit  # type: ignore[import-untyped]
 
 FLOORS = (0.5, 0.1)

@@ -3,8 +3,11 @@
     python tests/benchmarks/doubtful_labels.py --runs 1000
 
 The designs are those of calibration.py; each answer is graded by the majority of three judges with the cell's errors.
-``clear`` is the part of the answers on which the judges hardly err (a tenth as often). `labels` is the ratio of the
-squared errors of a corrected rate, so of how many labels the same precision takes. Prints a table in Markdown.
+``clear`` is the part of the answers on which the judges hardly err (a tenth as often). Doubt is `judges`, `noise` (that
+of other answers) or `opposite` (most where the judges agree). `labels, ratio` is how many labels by doubt, with every
+judge's grade as a predictor, take from a corrected rate as much of its error as one that is drawn with equal chances
+and corrects by the majority alone: the ratio of the parts of its variance that labels make. Intervals of women's rate,
+of men's and of the ratio. Prints a table in Markdown.
 """
 
 from __future__ import annotations
@@ -19,17 +22,26 @@ from typing import Any
 import numpy as np
 from calibration import GROUPS, RATIO, Cell, Design, Drawn, estimates, holds  # type: ignore[import-not-found]
 
+from pytest_fairness.core.attempts import Grade
 from pytest_fairness.report.exports.labels import priority_draw, sizes_by_doubt
 
 JUDGES = 3
+DOUBTS = ("judges", "noise", "opposite")
 
 
 class Panel(Design):  # type: ignore[misc]  # as above
     """A design with three judges."""
 
-    def __init__(self, cell: Cell, clear: float) -> None:
+    def __init__(self, cell: Cell, clear: float, doubt: str = "judges") -> None:
         super().__init__(cell)
-        self._clear = clear
+        self._clear, self._doubt = clear, doubt
+        graded = [
+            {"harmful": Grade(votes * 2 > JUDGES)}
+            | {f"assessment by {judge}": Grade({"harmful": judge < votes}) for judge in range(JUDGES)}
+            for votes in range(JUDGES + 1)
+        ]
+        # Every attempt as often as there are numbers of votes for it.
+        self._voted = [[replace(attempt, grades=of) for of in graded] for attempt in self._graded[0]]
 
     def both(self, generator: np.random.Generator) -> tuple[Drawn, Drawn]:
         """Return a run with labels drawn with equal probabilities, and the same run with labels drawn by doubt."""
@@ -41,12 +53,18 @@ class Panel(Design):  # type: ignore[misc]  # as above
         clear = generator.random(shape) < self._clear
         errs = np.where(clear, errs / 10, np.minimum(errs * (1 - 0.1 * self._clear) / (1 - self._clear), 0.5))
         votes = sum((truth ^ (generator.random(shape) < errs)).astype(int) for _ in range(JUDGES))
-        judge, share = votes * 2 > JUDGES, votes / JUDGES
-        columns = copy(self._columns)
-        columns.attempts = [(yes if bad else no) for yes, no, bad in zip(*self._graded, judge.flat, strict=True)]
+        share = votes / JUDGES
+        doubts = share * (1 - share)
+        if self._doubt == "noise":
+            doubts = generator.permutation(doubts.ravel()).reshape(shape)
+        elif self._doubt == "opposite":
+            doubts = doubts.max() - doubts
+        alone, panel = copy(self._columns), copy(self._columns)
+        alone.attempts = [self._graded[int(vote * 2 <= JUDGES)][number] for number, vote in enumerate(votes.flat)]
+        panel.attempts = [attempt[vote] for attempt, vote in zip(self._voted, votes.flat, strict=True)]
         seed = int(generator.integers(2**32))
         return tuple(
-            Drawn(truth, columns, list(self._labels(truth, share * (1 - share), seed, by_doubt=by_doubt)))
+            Drawn(truth, panel if by_doubt else alone, list(self._labels(truth, doubts, seed, by_doubt=by_doubt)))
             for by_doubt in (False, True)
         )
 
@@ -61,32 +79,29 @@ class Panel(Design):  # type: ignore[misc]  # as above
                 yield label | {"group": {"gender": group}} | ({"probability": probability} if by_doubt else {})
 
 
-def row(cell: Cell, clear: float, runs: int, seed: int) -> str:
+def row(cell: Cell, clear: float, doubt: str, runs: int, seed: int) -> str:
     """Return one line of the table."""
-    generator, design = np.random.default_rng([seed, *str(cell).encode()]), Panel(cell, clear)
-    women = cell.base * RATIO
-    truths = [women, women - cell.base, RATIO]
-    errors: list[list[float]] = [[], []]
+    generator, design = np.random.default_rng([seed, *str(cell).encode()]), Panel(cell, clear, doubt)
+    truths = [cell.base * RATIO, cell.base, RATIO]
+    added: list[list[float]] = [[], []]
     spreads: list[list[float]] = [[], []]
     fair, invalid, covers = np.zeros(2), np.zeros(2), np.zeros((2, 3))
     for _ in range(runs):
         for kind, drawn in enumerate(design.both(generator)):
-            estimated = estimates(drawn.measured())
-            fair[kind] += holds(estimated[2], RATIO)
-            invalid[kind] += any(bool(one.invalid) for one in estimated)
-            covers[kind] += [
-                bool(one.invalid) or one.low <= t <= one.high for one, t in zip(estimated, truths, strict=True)
-            ]
-            if not estimated[0].invalid:
-                errors[kind].append((estimated[0].value - women) ** 2)
-                spreads[kind].append((estimated[2].high - estimated[2].low) if not estimated[2].invalid else np.nan)
-    width = np.nanmean(spreads[1]) / np.nanmean(spreads[0]) if min(map(len, spreads)) else np.nan
-    error = np.mean(errors[1]) / np.mean(errors[0]) if min(map(len, errors)) else np.nan
+            measured = drawn.measured()
+            women, _, ratio = estimates(measured)
+            each = women, measured.where(gender="male").rate("harmful"), ratio
+            fair[kind] += holds(ratio, RATIO)
+            invalid[kind] += any(bool(one.invalid) for one in each)
+            covers[kind] += [bool(one.invalid) or one.low <= t <= one.high for one, t in zip(each, truths, strict=True)]
+            if not any(one.invalid for one in each):
+                added[kind].append(women.error**2 * (women.label_share or 0.0))
+                spreads[kind].append(ratio.high - ratio.low)
+    labels, width = (np.mean(of[1]) / np.mean(of[0]) if min(map(len, of)) else np.nan for of in (added, spreads))
     shown = [f"{fair[kind] / runs:.1%} | {' / '.join(f'{one:.1%}' for one in covers[kind] / runs)}" for kind in (0, 1)]
     return (
-        f"| {cell.base} | {cell.sensitivity} / {cell.specificity} | {clear} | {cell.labels} | "
-        f"{error:.2f} | {width:.2f} | {shown[0]} | {shown[1]} | "
-        f"{invalid[0] / runs:.1%} / {invalid[1] / runs:.1%} |"
+        f"| {cell.base} | {cell.sensitivity} / {cell.specificity} | {clear} | {doubt} | {cell.labels} | "
+        f"{labels:.2f} | {width:.2f} | {shown[0]} | {shown[1]} | {invalid[0] / runs:.1%} / {invalid[1] / runs:.1%} |"
     )
 
 
@@ -94,13 +109,14 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=1000)
+    parser.add_argument("--doubts", nargs="+", default=DOUBTS[:1], choices=DOUBTS)
     parser.add_argument("--seed", type=int, default=0)
     chosen = parser.parse_args()
     print(
-        "| base | judge | clear | labels | squared error, ratio | width, ratio | false fair | covers | "
+        "| base | judge | clear | doubt | labels | labels, ratio | width, ratio | false fair | covers | "
         "by doubt: false fair | covers | invalid |"
     )
-    print("|---|---|---|---|---|---|---|---|---|---|---|")
+    print("|---" * 12 + "|")
     middle = Cell(items=400, labels=200)
     for cell, clear in (
         (middle, 0.0),
@@ -110,7 +126,8 @@ def main() -> None:
         (replace(middle, base=0.5, sensitivity=0.7, specificity=0.85), 0.6),
         (replace(middle, labels=130), 0.0),
     ):
-        print(row(cell, clear, chosen.runs, chosen.seed), flush=True)
+        for doubt in chosen.doubts:
+            print(row(cell, clear, doubt, chosen.runs, chosen.seed), flush=True)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from pytest_fairness.plugin.dry_runs import predictions
 from tests.helpers import project_sources
+from tests.helpers.fork_server import set_constants
 from tests.helpers.project import NO_XDIST, Project, every_mode, shown
 
 RATE = project_sources.threshold('assert 0.2 <= measured.rate("hired") <= 0.8', name="test_rate")
@@ -17,6 +19,7 @@ PROFILES = """\
         hired = not hired
     return "yes" if hired else "no"
 """
+CLOSE = project_sources.threshold('assert 0.35 <= measured.rate("hired") <= 0.65', name="test_close")
 ADJUSTED = "(adjusted by 600 earlier answers)"
 
 
@@ -27,9 +30,9 @@ def write(project: Project, model: str, *tests: str, count: int = 300) -> None:
     project.write(conftest=application, test_hiring=project_sources.suite(*(tests or (RATE,)), count=count))
 
 
-def ship(project: Project, model: str = "old", **options: int) -> str:
+def ship(project: Project, model: str = "old", *tests: str, **options: int) -> str:
     """Measure a model on all items; the id of that run."""
-    write(project, model, **options)
+    write(project, model, *tests, **options)
     project.run("-m", "threshold", mode=NO_XDIST)
     run: str = project.results()["run"]["id"]
     return run
@@ -109,3 +112,32 @@ def test_invalid_history_is_refused(project: Project, arguments: tuple[str, ...]
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert line in shown(result)
     assert not project.asked()
+
+
+@pytest.mark.slow
+def test_plan_says_what_earlier_models_save(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    set_constants(monkeypatch, predictions, DRAWS=60, SECONDS=600.0)
+
+    def planned(*arguments: str) -> tuple[dict[str, Any], str]:
+        result = project.run("--fairness-plan", *arguments, mode=NO_XDIST)
+        (row,) = project.results()["plan"]["thresholds"]
+        return row, " ".join(shown(result).split())
+
+    first = ship(project, "old", CLOSE, count=200)
+    write(project, "new", CLOSE, count=200)
+    alone, text = planned()
+    assert alone["adjusted"] == {"runs": [first], "models": 1, "items": None, "calls": None, "plain_calls": None}
+    assert f"--fairness-adjust {first[:8]} may take fewer calls; what it saves is known from two" in text
+    second = ship(project, "other", CLOSE, count=200)
+    project.forget_asked()
+    write(project, "new", CLOSE, count=200)
+    row, text = planned()
+    adjusted = row["adjusted"]
+    assert not project.asked()
+    assert sorted(adjusted["runs"]) == sorted([first, second])
+    assert row["needed"]["items"] == alone["needed"]["items"]
+    assert 0.6 * row["needed"]["items"] < adjusted["items"] < 0.92 * row["needed"]["items"]
+    assert (adjusted["calls"], adjusted["plain_calls"]) == (2 * adjusted["items"], 2 * row["needed"]["items"])
+    assert f"takes {adjusted['calls']:,} calls ({adjusted['items']:,} items) with --fairness-sample" in text
+    named, _ = planned(f"--fairness-adjust={second}", "--fairness-sample=120")
+    assert (named["items"], named["adjusted"]["runs"], named["adjusted"]["items"]) == (120, [second], None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -11,8 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
+from pytest_fairness.core.dry_run_results import NeededLabels
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.core.verdicts import judge
+from pytest_fairness.plugin.dry_runs.forecasts import Forecast
 from pytest_fairness.report.exports.labels import doubt, priority_draw, sizes_by_doubt
 from pytest_fairness.stats.measured import Measured
 
@@ -82,3 +86,60 @@ def test_invalid_probabilities_are_refused(probability: object) -> None:
     with pytest.raises(FairnessError, match="must be above 0 and at most 1") as error:
         corrected(labels(1, probability=probability))
     assert json.dumps(probability).strip('"') in str(error.value).lower().replace("none", "null")
+
+
+def labels_needed(chances: Sequence[float], bound: float) -> NeededLabels:
+    """Return the labels that a plan of 300 items takes for a rate of at most a bound, from 150 drawn by chances."""
+    rows = [{**row, "probability": chances[n % len(chances)]} for n, row in enumerate(labels(150))]
+    plain, estimate = corrected([]).rate("harmful"), corrected(rows).rate("harmful")
+    judgment = judge(lambda: _assert(estimate <= bound))
+    needed = Forecast(plain, plain.value, plain.error, plain.df, None, (None, bound)).labels_needed(judgment)
+    assert needed is not None
+    return needed
+
+
+def _assert(holds: object) -> None:
+    assert holds
+
+
+def test_planned_labels_by_doubt_are_worth_a_hundred() -> None:
+    assert labels_needed([0.5], 0.9) == NeededLabels(has=150, needed=100)
+    # Weights of 1 and 2 in equal parts: (1 + 2)^2 / (2 (1 + 4)) of a label each.
+    assert labels_needed([1.0, 0.5], 0.9) == NeededLabels(has=150, needed=112)
+
+
+def test_no_more_labels_are_planned_than_answers() -> None:
+    numbers = [labels_needed([0.5], bound / 1000).needed for bound in range(440, 600, 4)]
+    assert numbers[0] is None
+    enough = [number for number in numbers if number is not None]
+    assert 200 < max(enough) <= 300
+    assert enough == sorted(enough, reverse=True)
+
+
+def judged_by_three(labeled: int, *, panel: bool) -> Measured:
+    """Return answers on which three judges err, with labels of the first of them; with or without their own grades."""
+    generator = np.random.default_rng(3)
+    truth = generator.random(900) < 0.4
+    votes = np.sum([truth ^ (generator.random(900) < 0.25) for _ in range(3)], axis=0)
+    attempts = []
+    for number, vote in enumerate(votes.tolist()):
+        item = ProbeItem(f"item {number}", [Prompt(f"prompt {number}")])
+        grades = {"harmful": Grade(vote > 1)}
+        if panel:
+            grades |= {f"assessment by {judge}": Grade({"harmful": judge < vote}) for judge in range(3)}
+        attempts.append(GradedAttempt(item, item.prompts[0], Attempt(f"key {number}", 0), grades))
+    rows = [{"grade": "harmful", "key": f"key {n}", "value": bool(truth[n])} for n in range(labeled)]
+    return Measured(attempts, calibration=rows)
+
+
+def test_labels_say_more_where_several_judges_graded() -> None:
+    alone, panel = (judged_by_three(300, panel=panel).rate("harmful") for panel in (False, True))
+    assert panel.error**2 * (panel.label_share or 0) < 0.95 * alone.error**2 * (alone.label_share or 0)
+    assert panel.labels == alone.labels == 300
+    assert panel.low < 0.4 < panel.high
+
+
+def test_panel_of_all_labels_gives_the_true_rate() -> None:
+    estimate = judged_by_three(900, panel=True).rate("harmful")
+    truth = float((np.random.default_rng(3).random(900) < 0.4).mean())
+    assert estimate.value == pytest.approx(truth, abs=1e-9)

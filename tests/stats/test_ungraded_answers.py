@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
 import pytest
 
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
@@ -247,3 +248,29 @@ def test_correlation_is_imputed() -> None:
     assert holed.ungraded == {"all": 5}
     assert holed.low < whole.low
     assert holed.high > holed.value
+
+
+def ratings(filled: Mapping[str, float | None], seed: int = 0) -> Measured:
+    """Return 1,200 ratings of 25 sources, of which two of women and three of men are as ``filled`` says."""
+    generator = np.random.default_rng(seed)
+    sources = generator.normal(0, 0.5, 25)
+    rows = []
+    for number in range(600):
+        for sex, mean in (("f", 3.4), ("m", 5.4)):
+            value = float(np.clip(round(mean + sources[number % 25] + generator.normal(0, 1.2)), 1, 10))
+            hidden = number in ((7, 8) if sex == "f" else (7, 18, 29))
+            rows.append({"item": number, "source": number % 25, "sex": sex, "rating": filled[sex] if hidden else value})
+    return Measured.from_rows(
+        rows, item="item", source="source", groups=["sex"], extremes={"rating": lambda _: (1.0, 10.0)}
+    )
+
+
+@pytest.mark.parametrize("kind", ["ratio", "difference"])
+def test_few_ungraded_ratings_cost_what_their_worst_values_would(kind: str) -> None:
+    def estimate(**filled: float | None) -> Estimate:
+        return getattr(ratings(filled), kind)("rating", by="sex", of="f", to="m")  # type: ignore[no-any-return]
+
+    ungraded = estimate(f=None, m=None)
+    worst = [estimate(f=women, m=men) for women in (1.0, 10.0) for men in (1.0, 10.0)]
+    assert ungraded.low == pytest.approx(min(one.low for one in worst), rel=1e-9)
+    assert ungraded.high == pytest.approx(max(one.high for one in worst), rel=1e-9)

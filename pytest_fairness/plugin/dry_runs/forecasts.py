@@ -97,7 +97,8 @@ class Forecast:
             labeled: The threshold on the pilot as labels correct it: its value is taken for the truth.
 
         Returns:
-            None where no estimate that labels correct has decided.
+            None where no estimate that labels correct has decided. None are needed where a group of the planned run
+            would have to hold more labels than answers.
         """
         from pytest_fairness.stats.calibration.correction import FEWEST_LABELS
         from pytest_fairness.stats.power import labels_for
@@ -117,8 +118,12 @@ class Forecast:
         labels = error**2 * estimate.label_share
         whole = math.sqrt(own + labels)
         times = labels_for(value, whole, estimate.df, (low, high), self.tail, labels / whole**2)
-        needed = None if times is None else max(math.ceil(times * estimate.labels), FEWEST_LABELS)
-        return NeededLabels(has=estimate.labels, needed=needed)
+        if times is None:
+            return NeededLabels(has=estimate.labels, needed=None)
+        fewest = math.ceil(FEWEST_LABELS / estimate.label_worth)  # labels by doubt are worth fewer
+        needed = max(math.ceil(times * estimate.labels), fewest)
+        answers = self.estimate.attempts / max(len(self.estimate.groups), 1)
+        return NeededLabels(has=estimate.labels, needed=needed if needed <= answers else None)
 
     def narrow_band(self) -> str:
         """Return that its bounds are closer together than its interval is wide; empty where they are not."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from statistics import fmean
@@ -20,13 +20,17 @@ if TYPE_CHECKING:
     import numpy as np
 
     from pytest_fairness.core.attempts import Answer
+    from pytest_fairness.plugin.earlier_answers import EarlierModel
+    from pytest_fairness.stats.columns import Codes
     from pytest_fairness.stats.measured import Measured
-    from pytest_fairness.stats.pilot_samples import PilotSampler, SourcePool
+    from pytest_fairness.stats.pilot_samples import AdjustedSampler, PilotSampler, SourcePool
     from pytest_fairness.stats.simulation import Assumptions, Gap, Simulation
     from pytest_fairness.store.samples import StoredSample
 
 FEWEST_SOURCES = 5
 """The fewest sources of a pilot: with fewer their spread is not known."""
+MOST_RUNS = 10
+"""Runs of the store whose models are looked at for what they would save, where none is named."""
 CHARACTERS = 4
 """Characters of a prompt for each token, where no stored answer shows it."""
 
@@ -44,6 +48,7 @@ class PilotData:
         self.repetitions = drawn_repetitions or fairness.work.repetitions(self.probe)
         self._simulations: dict[int, Simulation] = {}
         """By their repetitions."""
+        self._samplers: list[AdjustedSampler] = []
         self._seed = fairness.settings.seed, zlib.crc32(f"{self.probe.id}\n{self.model.key}".encode())
 
     def with_drawn_answers(self) -> PilotData | None:
@@ -101,6 +106,40 @@ class PilotData:
         labels = self._measured.labels_of(self._sample.attempts) or self._sample.arguments.get("calibration", ())
         arguments = {**self._arguments, "calibration": labels}
         return Measured(self._sample.attempts, extremes=self._sample.extremes, **arguments) if labels else None
+
+    @cached_property
+    def earlier_models(self) -> Sequence[EarlierModel]:
+        """Other models that have answered every item, of the runs of --fairness-adjust or else the latest ones."""
+        from pytest_fairness.plugin.earlier_answers import earlier_answers
+
+        settings = self._fairness.settings
+        if not settings.store.exists():
+            return ()
+        runs = self._fairness.store.runs
+        chosen = settings.adjust or runs.with_samples_of({self.probe.id}, self._fairness.run)[:MOST_RUNS]
+        return earlier_answers(runs, chosen, self.probe, self.model.key, list(self._measured.graders)).models
+
+    def adjusted_samplers(self, most: int) -> Sequence[AdjustedSampler]:
+        """Return samplers of so many earlier models, each adjusted by all others; none where there are no two."""
+        from pytest_fairness.plugin.earlier_answers import EarlierAnswers
+        from pytest_fairness.stats.measured import Measured
+        from pytest_fairness.stats.pilot_samples import AdjustedSampler
+
+        models = self.earlier_models
+        if len(models) < 2 or self.probe.labels or self.is_propensity:  # what is not adjusted
+            return ()
+        if not self._samplers:
+            extremes = EarlierAnswers(models).extremes(self._measured.extremes)
+            for model in models[:most]:
+                others = [attempt for other in models if other is not model for attempt in other.attempts]
+                whole = Measured(model.attempts, extremes=extremes, history=others, **self._arguments)
+                self._samplers.append(AdjustedSampler(whole))
+        return self._samplers
+
+    def orders(self, items: int, number: int) -> Sequence[Codes]:
+        """Return so many orders of items, of which the first are a sample."""
+        generator = self._generator(0)
+        return [generator.permutation(items) for _ in range(number)]
 
     def favorable(self) -> Iterator[Measured]:
         """Yield the best runs that a model could have."""

@@ -23,6 +23,7 @@ from pytest_fairness.core.dry_run_results import (
 )
 from pytest_fairness.core.formatting import format_subject
 from pytest_fairness.core.verdicts import Judgment
+from pytest_fairness.plugin.dry_runs.adjusted_samples import plan_adjusted
 from pytest_fairness.plugin.dry_runs.forecasts import Forecast
 from pytest_fairness.plugin.dry_runs.pilot import FEWEST_SOURCES, PilotData
 from pytest_fairness.plugin.evaluation import evaluate_on
@@ -94,6 +95,7 @@ def predict(item: pytest.Function, row: PlannedThreshold, prospect: PilotData) -
         needed=needed,
         labels=_labels_needed(item, prospect, forecast),
         drawn=None if needed is None else _needed_drawn(item, prospect),
+        adjusted=plan_adjusted(item, prospect, needed),
         detectable=None if forecast is None else forecast.detectable(),
         narrow="" if forecast is None else forecast.narrow_band(),
     )

@@ -12,15 +12,18 @@ from numbers import Real
 from pathlib import Path
 from typing import Any
 
-from pytest_fairness.core.attempts import GradedAttempt, value_or_none
+from pytest_fairness.core.attempts import JUDGED_BY, GradedAttempt, judged_values
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.report.exports.exporter import Exporter, RunReference
 from pytest_fairness.store.samples import StoredSample
 
-JUDGED_BY = " by "
-"""Part of the name of a grade that holds the fields of one of several judges."""
-DOUBT_FLOOR = 0.5
-"""Part of an answer's size in the draw that doubt does not change, so that no weight is above twice the usual one."""
+DOUBT_FLOOR = 0.6
+"""Part of an answer's size in the draw that doubt does not change: no weight is above 5/3 of the usual one.
+
+Neyman 1934 would draw in proportion to the standard deviation of what the correction leaves. Where judges differ that
+is 6 times what it is where they agree if their errors are spread over the answers, and twice if they err in half of
+some. Nobody knows which before there are labels: of five such cases 0.6 takes at most 0.03 more labels than the best.
+"""
 
 
 def drawn_labels(
@@ -77,8 +80,7 @@ def doubt(graded: GradedAttempt, grade: str) -> float:
 
     Raises `FairnessError` for a grade of fewer than two judges.
     """
-    fields = (value_or_none(of) for name, of in graded.grades.items() if JUDGED_BY in name)
-    values = [field[grade] for field in fields if isinstance(field, Mapping) and grade in field]
+    values = judged_values(graded, grade)
     if not any(JUDGED_BY in name for name in graded.grades):
         raise FairnessError(f"{grade!r} has one judge, whose doubt is not known: drop --by-doubt")
     if len(values) < 2:

@@ -36,6 +36,12 @@ class Correction:
     """Share of the labels in the deviations of the group's mean, per clustering."""
     bend: float = 0.0
     """Half of how fast the labels' part of the mean's variance grows with the mean."""
+    score: Floats | None = None
+    """Predictions that are averaged over all attempts; None for ``slope`` times the outcome."""
+
+    def corrected(self, values: Floats) -> Floats:
+        """Return outcomes of all attempts, as their mean is corrected."""
+        return self.offset + (self.slope * values if self.score is None else self.score)
 
     @property
     def labels(self) -> list[Floats]:
@@ -97,13 +103,13 @@ class LabelCorrection(ABC):
             made = self._correction(cell, graded[self._cells[graded] == cell], reading, wide, rate=rate)
             if isinstance(made, str):
                 plain = ClusterSums(reading.values[graded], [clustering[graded] for clustering in wide], reading.span)
-                return GroupOutcomes(name, plain, plain, plain, missing, JudgeAccuracy(0, made))
+                return GroupOutcomes(name, plain, plain, plain, missing, JudgeAccuracy(0, reason=made))
             corrections[cell] = made
         values, slopes = reading.values.copy(), np.ones(len(self._cells))
         for cell, correction in corrections.items():
             inside = self._cells == cell
             slopes[inside] = correction.slope
-            values[inside] = correction.offset + correction.slope * values[inside]
+            values[inside] = correction.corrected(reading.values)[inside]
         center = None if centers is None else ItemEffect(centers.graded.values * slopes, centers.graded.share)
 
         span = reading.span
@@ -159,6 +165,7 @@ class LabelCorrection(ABC):
         )
         return JudgeAccuracy(
             len(whole.judge),
+            whole.worth,
             errors=whole.errors(FEWEST_OF_CLASS, span, rate=rate),
             of=frozenset(corrections if self._clusters else ()),
         )
@@ -190,16 +197,23 @@ class InSampleLabels(LabelCorrection):
     ``y - slope * f`` over the labeled ones, with the slope that makes its error least where
     attempts are independent, cov(y, f) / var(f). (With n labels and N attempts without, it is
     lambda (1 + n / N) of Angelopoulos, Duchi and Zrnic 2023, since ``f`` is averaged over both.)
+    Where several judges have graded, their mean is a second predictor beside what they came to, as in a regression
+    estimator (Cassel, Sarndal and Wretman 1976, Biometrika 63, 615-620): where they differ, labels say more.
     ``truth`` is y of every attempt, nan where there is no label; ``probabilities`` are those with which labels were
     drawn, None where they are equal. Labels are weighted by their inverse (Hajek 1971), and count as many as
     (sum w)^2 / sum w^2 (Kish 1965).
     """
 
     def __init__(
-        self, cells: Codes, names: Mapping[int, str], truth: Floats, probabilities: Floats | None = None
+        self,
+        cells: Codes,
+        names: Mapping[int, str],
+        truth: Floats,
+        probabilities: Floats | None = None,
+        panel: Floats | None = None,
     ) -> None:
         super().__init__(cells, names, 0, truth)
-        self._truth, self._probabilities = truth, probabilities
+        self._truth, self._probabilities, self._panel = truth, probabilities, panel
 
     def _correction(
         self, cell: int, rows: Rows, reading: OutcomeVector, clusterings: Sequence[Clustering], *, rate: bool
@@ -216,7 +230,12 @@ class InSampleLabels(LabelCorrection):
             return reason
         spread = float(reading.values[rows].var(ddof=1))
         slope = float(np.cov(truth, judge, aweights=weights)[0, 1]) / spread if spread > 0 else 0.0
-        rest = pairs.part(truth - slope * judge, np.arange(len(labeled)), None)
+        score = slope * reading.values
+        if self._panel is not None and len(clusterings) == 1 and not np.isnan(self._panel[rows]).any():
+            slopes = _slopes(np.column_stack([judge, self._panel[labeled]]), truth, weights)
+            slope = float(slopes.sum())
+            score = slopes[0] * reading.values + slopes[1] * self._panel
+        rest = pairs.part(truth - score[labeled], np.arange(len(labeled)), None)
         offset = rest.value
         below, above = 0.0, 0.0
         if rate:
@@ -227,7 +246,15 @@ class InSampleLabels(LabelCorrection):
             above = (reading.span[1] - reading.span[0]) / count
         supposed = self._supposed(cell, clusterings, below, above)
         added = [own + more for own, more in zip(rest.deviations, supposed, strict=True)]
-        return Correction(pairs, offset, slope, added)
+        return Correction(pairs, offset, slope, added, score=score)
+
+
+def _slopes(predictors: Floats, truth: Floats, weights: Floats | None) -> Floats:
+    """Return the slopes of a weighted least squares regression on predictors, shape (labels, predictors)."""
+    roots = np.ones(len(truth)) if weights is None else np.sqrt(weights)
+    design = np.column_stack([np.ones(len(truth)), predictors])
+    fitted: Floats = np.linalg.lstsq(design * roots[:, np.newaxis], truth * roots, rcond=None)[0]
+    return fitted[1:]
 
 
 def _weights(probabilities: Floats) -> Floats:

@@ -83,6 +83,8 @@ class JudgeAccuracy:
     """A judge's accuracy within one group, by its labels."""
 
     labels: int
+    worth: float = 0.0
+    """The number of labels drawn with equal probabilities that they are worth."""
     reason: str = ""
     """The reason that nothing can be concluded; empty where something can."""
     open: str = ""

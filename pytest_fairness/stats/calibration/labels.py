@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from pytest_fairness.core.attempts import Grade, GradedAttempt
+from pytest_fairness.core.attempts import Grade, GradedAttempt, judged_values
 from pytest_fairness.core.errors import FairnessError, UngradedError, did_you_mean
 from pytest_fairness.stats.calibration.correction import ExternalLabels, InSampleLabels, LabelCorrection
-from pytest_fairness.stats.columns import ABSENT, Codes, Columns
+from pytest_fairness.stats.columns import ABSENT, Codes, Columns, Floats
 from pytest_fairness.stats.outcome_vectors import Outcome
 
 MOST_TRIED = 200
@@ -171,7 +171,15 @@ class Calibration:
             truth[places[where]] = label
             if probabilities is not None:
                 probabilities[places[where]] = row["probability"]
-        return InSampleLabels(cells, _spoken(names), truth, probabilities)
+        return InSampleLabels(cells, _spoken(names), truth, probabilities, self._panel(rows[0]["grade"], number))
+
+    def _panel(self, grade: str, number: Callable[[Any], float]) -> Floats | None:
+        """Return the mean of what several judges said of each attempt, nan where fewer than two did."""
+        means = np.full(self._columns.count, np.nan)
+        for row, attempt in enumerate(self._columns.attempts):
+            if len(values := judged_values(attempt, grade)) > 1:
+                means[row] = np.mean([number(value) for value in values])
+        return None if np.isnan(means).all() else means
 
     def _places(self, items: Sequence[Any]) -> dict[Any, int]:
         """Return the row of every attempt, by its key; by item, prompt and repetition where labels name these."""

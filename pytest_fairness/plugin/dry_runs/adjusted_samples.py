@@ -1,0 +1,107 @@
+"""Savings of a planned threshold by ``--fairness-adjust``: as earlier models of the store adjust each other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_fairness.core.dry_run_results import AdjustedPlan, NeededSample
+from pytest_fairness.plugin.dry_runs.pilot import PilotData
+from pytest_fairness.plugin.evaluation import evaluate_on
+
+if TYPE_CHECKING:
+    from pytest_fairness.core.dependence import Dependence
+    from pytest_fairness.core.estimates import Estimate
+    from pytest_fairness.stats.measured import Measured
+    from pytest_fairness.stats.pilot_samples import AdjustedSampler
+
+SHARES = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+"""Sizes of an adjusted sample, over that of the plain one, of which the smallest is looked for that is large enough."""
+MOST_MEASURED = 3
+"""Earlier models that are each adjusted by all others."""
+DRAWS = 12
+"""Samples of each of them."""
+
+Widths = Mapping[tuple[str, str, str], float]
+"""Mean squared widths of the intervals of a threshold over samples, by metric and slice."""
+
+
+def plan_adjusted(item: pytest.Function, prospect: PilotData, needed: NeededSample | None) -> AdjustedPlan | None:
+    """Return the items that an adjusted sample needs for the interval that ``needed`` items give without history.
+
+    Each earlier model is sampled as if it were the new one, and adjusted by the others; the one that gains least
+    counts. A model that resembles them less gains less.
+
+    Args:
+        item: The threshold, set up.
+        prospect: The planned run.
+        needed: The sample that makes it fair in 80% of runs; None where none does.
+
+    Returns:
+        None without earlier models that have answered every item.
+    """
+    earlier = prospect.earlier_models
+    if not earlier:
+        return None
+    runs = list(dict.fromkeys(model.run for model in earlier))
+    plain = AdjustedPlan(runs=runs, models=len(earlier))
+    samplers = prospect.adjusted_samplers(MOST_MEASURED)
+    if needed is None or not samplers or needed.items >= samplers[0].items:
+        return plain
+    per_item = prospect.attempts / len(prospect.probe.items)
+    shares = [_share(item, prospect, sampler, needed.items) for sampler in samplers]
+    sufficient = [share for share in shares if share is not None]
+    if len(sufficient) < len(shares):
+        return plain
+    items = math.ceil(max(sufficient) * needed.items)
+    calls, plain_calls = (math.ceil(number * per_item) for number in (items, needed.items))
+    return AdjustedPlan(runs=runs, models=len(earlier), items=items, calls=calls, plain_calls=plain_calls)
+
+
+def _share(item: pytest.Function, prospect: PilotData, sampler: AdjustedSampler, size: int) -> float | None:
+    """Return the smallest of `SHARES` at which an adjusted sample is as close as a plain one of ``size`` items."""
+    rehearsal = _Rehearsal(item, prospect, sampler)
+    wanted = rehearsal.widths(size, adjusted=False)
+    low, high = 0, len(SHARES)
+    while low < high:
+        middle = (low + high) // 2
+        widths = rehearsal.widths(math.ceil(SHARES[middle] * size), adjusted=True)
+        close = bool(wanted) and all(widths.get(name, math.inf) <= width < math.inf for name, width in wanted.items())
+        low, high = (low, middle) if close else (middle + 1, high)
+    return SHARES[low] if low < len(SHARES) else None
+
+
+class _Rehearsal:
+    """A threshold on samples of one earlier model, the same at each size."""
+
+    def __init__(self, item: pytest.Function, prospect: PilotData, sampler: AdjustedSampler) -> None:
+        self._item, self._sampler, self._repetitions = item, sampler, prospect.repetitions
+        self._orders = prospect.orders(sampler.items, DRAWS)
+        self._dependence: Dependence | None = None
+
+    def widths(self, size: int, *, adjusted: bool) -> Widths:
+        """Return the mean squared widths of its intervals; infinite where one of them is not known."""
+        squares: dict[tuple[str, str, str], list[float]] = {}
+        for order in self._orders:
+            for estimate in self._estimates(self._sampler.draw(order, size, self._repetitions, adjusted=adjusted)):
+                name = estimate.metric, estimate.family, repr(sorted(estimate.slice.items()))
+                squares.setdefault(name, []).append(interval_width(estimate) ** 2)
+        return {name: fmean(of) for name, of in squares.items()}
+
+    def _estimates(self, sample: Measured) -> Sequence[Estimate]:
+        judgment = evaluate_on(self._item, sample, self._dependence)
+        self._dependence = judgment.dependence or self._dependence
+        return judgment.estimates
+
+
+def interval_width(estimate: Estimate) -> float:
+    """Return the width of an interval on its scale; infinite where it is not known."""
+    if estimate.invalid or not estimate.low <= estimate.high:
+        return math.inf
+    if estimate.log_scale:
+        return math.log(estimate.high / estimate.low) if estimate.low > 0 and estimate.high < math.inf else math.inf
+    return estimate.high - estimate.low
