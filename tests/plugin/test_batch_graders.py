@@ -115,6 +115,7 @@ def test_verdict_is_verified_from_the_store_alone(project: Project) -> None:
     assert set(batches(project)) <= {"closed"}
 
 
+@pytest.mark.slow
 def test_warmth_of_real_texts_is_judged(project: Project) -> None:
     """Run the whole way, with the MiniLM model that a package carries."""
     grader = """

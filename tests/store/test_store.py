@@ -197,36 +197,42 @@ def test_thresholds_are_expected_and_recorded(store: Store) -> None:
 OPEN = """
 import sys
 from pathlib import Path
-from typing import Any
 from pytest_fairness.store.store import Store
-sys.stdin.readline()
-store = Store(Path(sys.argv[1]))
-store.runs.start("run")
-store.sync("run", wanted=[sys.argv[2]])
-store.close()
+print("ready", flush=True)
+for line in sys.stdin:
+    store = Store(Path(line.strip()))
+    store.runs.start("run")
+    store.sync("run", wanted=[sys.argv[1]])
+    store.close()
+    print("opened", flush=True)
 """
 
 
 @pytest.mark.slow
 def test_four_processes_open_a_fresh_store_at_once(tmp_path: Path) -> None:
-    for attempt in range(5):
-        path = tmp_path / f"{attempt}.sqlite"
-        processes = [
-            subprocess.Popen(
-                [sys.executable, "-c", OPEN, str(path), str(number)],
-                stdin=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
-            for number in range(4)
-        ]
-        time.sleep(0.8)  # until all have imported, so that they open together
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", OPEN, str(number)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for number in range(4)
+    ]
+    assert [said(process) for process in processes] == ["ready\n"] * 4
+    for attempt in range(10):
         for process in processes:
             assert process.stdin is not None
-            process.stdin.write("\n")
+            process.stdin.write(f"{tmp_path / str(attempt)}.sqlite\n")
             process.stdin.flush()
-        errors = [process.communicate(timeout=240)[1] for process in processes]
-        assert errors == [""] * 4
+        assert [said(process) for process in processes] == ["opened\n"] * 4
+    assert [process.communicate(timeout=60)[1] for process in processes] == [""] * 4
+
+
+def said(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline()
 
 
 HOLD = """
