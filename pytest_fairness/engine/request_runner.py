@@ -30,6 +30,8 @@ _TRIES_TIMEOUT = 2
 """A request that was not answered in time may have been paid for, and mostly is not answered the next time either.
 
 Where the model answers others meanwhile, it is sent once more: of a fifth lost by chance, few are lost three times."""
+_MOST_LOST = 5
+"""Requests that were tried in vain before any was answered, after which the model is taken to answer none."""
 _CALLS_NO_TOOLS = "{} cannot be offered tools, which this probe declares: measure a model or application that can"
 _REFUSALS = 60
 """Requests refused for the rate while others were answered, after which this request is taken for the reason."""
@@ -51,6 +53,8 @@ class RequestRunner:
         """Keys of requests in flight that have not left: the model is not free for them yet."""
         self._answered = 0
         """How often it has answered."""
+        self._lost = 0
+        """Requests that were tried in vain before that."""
 
     async def run(self, request: Request) -> Attempt:
         """Return the attempt; a failure that sending again could not mend is its error.
@@ -76,8 +80,11 @@ class RequestRunner:
                 is_tried_out |= timeouts >= _TRIES_TIMEOUT + (self._answered > since)
                 if refused >= _REFUSALS or (failures and is_tried_out):
                     message = f"{self._message(error)} (asked {failures + refused} times)"
-                    if error.unreachable and not self._answered:
-                        return self._hopeless(request, message)
+                    if not self._answered:
+                        self._lost += 1
+                        if error.unreachable or self._lost >= _MOST_LOST:
+                            self.limit.end_waits()
+                            return self._hopeless(request, message)
                     return Attempt(request.key, request.repetition, error=message)
                 number = refused if is_throttled else failures
                 wait = self._context.retries.wait(number, error, is_throttled=is_throttled)

@@ -6,9 +6,11 @@ import socket
 
 import pytest
 
+from pytest_fairness.engine import retries
 from pytest_fairness.plugin.failure_causes import MOST_ALIKE
 from tests.helpers import project_sources
 from tests.helpers.chat_server import serving
+from tests.helpers.fork_server import set_constants
 from tests.helpers.project import Project, each, every_mode, in_one_process, shown
 
 ITEMS = 200
@@ -91,6 +93,22 @@ def test_missing_server_is_reported_once(project: Project) -> None:
     result.assert_outcomes(failed=2, skipped=39)
     told_once(result, "is the server running?")
     assert "is the server running?" in project.row()["message"]
+
+
+@every_mode
+def test_server_that_answers_nothing_is_given_up(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each request is tried six times: that of the first shows what would become of the others."""
+    set_constants(monkeypatch, retries, _LONGEST_DOUBLED=0.02)
+    project.write(test_hiring=project_sources.suite(count=ITEMS))
+    with serving(refuses=1, status=500) as server:
+        result = project.run(f"--fairness-model={server.model}", "--fairness-concurrency=4")
+        assert len(server.requests) <= 4 * 6 * (2 if project.mode.distributed else 1) * 3
+    told_once(result, "(asked 6 times)")
+    assert project.row()["verdict"] == "invalid"
+    with serving() as server:
+        project.run(f"--fairness-model={server.model}")
+        assert len(server.requests) == 2 * ITEMS
+
 
 
 def test_credit_that_ends_during_the_run_is_reported_once(project: Project) -> None:
