@@ -21,8 +21,13 @@ from pytest_fairness.engine.requests import Request
 from pytest_fairness.store.store import SyncResult
 from pytest_fairness.store.throttle import Rates, SlotGrant, SlotRequest, burst
 
+_FAST = 0.005
+"""Seconds of a call within this process, below which calls are claimed ahead: one transaction writes many of them.
+
+A process that is killed asks those again that were not written; what took longer may have been paid for.
+"""
 _CLAIMED_AHEAD = 0.05
-"""Seconds of calls within this process that are claimed before the model is free: one transaction writes them all."""
+"""Seconds of fast calls that are claimed before their model is free."""
 _MOST_AHEAD = 31
 _TOKEN = 4
 """Characters of a text to a token, where a provider counts none."""
@@ -123,8 +128,9 @@ class RateLimiter:
             try:
                 yield
             finally:
-                calls = self._most * _CLAIMED_AHEAD / max(time.monotonic() - started, 1e-6)
-                self._ahead = min(_MOST_AHEAD, int(calls))
+                seconds = time.monotonic() - started
+                calls = self._most * _CLAIMED_AHEAD / max(seconds, 1e-6)
+                self._ahead = min(_MOST_AHEAD, int(calls)) if seconds < _FAST else 0
 
     def _queue(self, slot: asyncio.Future[None]) -> None:
         self._again.append(slot)

@@ -44,7 +44,7 @@ def test_ci_files_match_the_schemas_of_the_providers(name: str, tmp_path: Path) 
 
 
 CONFTEST = """
-import os, signal
+import os, signal, time
 from pathlib import Path
 import pytest
 
@@ -55,6 +55,7 @@ def application(text):
         file.write(text + "\\n")
     if os.environ.get("KILLED_AT") and len(ASKED.read_text().splitlines()) > int(os.environ["KILLED_AT"]):
         os.kill(os.getpid(), signal.SIGKILL)
+    time.sleep(0.01)  # as long as what is written at once takes at least
     return "no" if int(text.split()[-1]) % 4 == 0 else "yes"
 
 @pytest.fixture(scope="session")
