@@ -30,6 +30,7 @@ THRESHOLDS = {
 }
 MODEL = """\
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,7 @@ def model():
             file.write(repr(messages) + chr(10))
         if len(Path("asked.txt").read_text().splitlines()) == KILL:
             os._exit(9)
+        time.sleep(0.01)
         return "yes" if len(messages[-1]["content"]) % 2 else "no"
     says.fairness_version = "1"
     return says
