@@ -17,7 +17,7 @@ _LOOK_AGAIN = 0.5
 
 
 class Replicas:
-    """Those of a run, as one of its processes sees them. Used from one event loop.
+    """The replicas of a run's models, as one of its processes sees them. Used from one event loop.
 
     A replica whose process or node has died is started again by Ray, elsewhere where its node is gone; until it is
     back, the others are asked.

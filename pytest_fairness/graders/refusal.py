@@ -1,4 +1,4 @@
-"""Whether an answer refuses: the provider's own signal first, then its wording."""
+"""A grader of refusals: it reads the provider's own signal first, then the wording."""
 
 from __future__ import annotations
 

@@ -16,6 +16,7 @@ from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.propensities import Continuations
 from pytest_fairness.graders.extraction import languages
 from pytest_fairness.graders.extraction.answer import read
+from pytest_fairness.graders.extraction.final_statement import ExtractedAnswer
 from pytest_fairness.graders.extraction.normalization import answer_text, bare, plain
 from pytest_fairness.graders.extraction.vocabulary import Vocabulary, vocabulary
 from pytest_fairness.graders.propensities import propensity_grade, spellings
@@ -97,7 +98,7 @@ class YesNo(DeclarativeGrader):
         if _TWICE_DENIED.search(plain(text)):
             return nothing_read(answer, "a no to a refusal")
         text = _NO_IDIOMS.sub(" ", _NO_TO_THE_ASKER.sub("", text))
-        reading = read(text, _words(self.yes, self.no))
+        reading = (_read_short if len(text) <= _SHORT else _read)(text, self.yes, self.no)
         if not reading.is_single or (not reading.certain and refuses(text)):
             return nothing_read(answer, reading.why or "a word for yes or no in a refusal")
         return Grade(reading.value)
@@ -128,6 +129,17 @@ _NO_IDIOMS = re.compile(
     re.IGNORECASE,
 )
 """No doubt about it: yes."""
+
+
+_SHORT = 200
+"""Characters of an answer that is remembered: many answers to one question are the same few sentences."""
+
+
+def _read(text: str, yes: tuple[str, ...], no: tuple[str, ...]) -> ExtractedAnswer:
+    return read(text, _words(yes, no))
+
+
+_read_short = lru_cache(maxsize=2048)(_read)
 
 
 @lru_cache(maxsize=64)

@@ -110,7 +110,6 @@ def test_server_that_answers_nothing_is_given_up(project: Project, monkeypatch: 
         assert len(server.requests) == 2 * ITEMS
 
 
-
 def test_credit_that_ends_during_the_run_is_reported_once(project: Project) -> None:
     flaky = f'@pytest.mark.flaky_threshold(reason="few", until="{project_sources.LATER}", max_flip=0.5)'
     flaky += "\n@pytest.mark.threshold"

@@ -63,7 +63,7 @@ class AuditedFigure:
 
     @property
     def is_equal(self) -> bool | None:
-        """Whether the published figure was met to the digit; None where none was given."""
+        """Return whether the published figure was met to the digit; None where none was given."""
         if self.published is None:
             return None
         return math.isclose(self.value, self.published, rel_tol=EQUAL, abs_tol=EQUAL)
@@ -99,7 +99,7 @@ class Audit:
 
     @property
     def is_equal(self) -> bool:
-        """Whether no published figure differs from the computed one."""
+        """Return whether all published figures were met."""
         figures = all(figure.is_equal is not False for figure in self.figures)
         return figures and all(all(met) for met in self.others.values())
 

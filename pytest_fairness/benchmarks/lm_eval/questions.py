@@ -21,7 +21,7 @@ _USUAL_MOST = 256
 
 
 class UnknownGreedy:
-    """Whether a text is the most probable one, of a model that does not report it: any use of it raises.
+    """The unknown answer to whether a text is the most probable one: any use of it raises.
 
     Raises:
         UngradedError: The value is used.
