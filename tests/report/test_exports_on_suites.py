@@ -52,7 +52,7 @@ def store_of(tmp_path_factory: pytest.TempPathFactory) -> object:
         file = folder / f"{suite}.sqlite"
         options = ["--fairness-model=simulated:demo", "--fairness-judge=simulated:judge", "--fairness-sample=12"]
         command = [sys.executable, "-m", "pytest", f"suites/{suite}", "-q", "-p", "no:cacheprovider", *options]
-        command += [f"--fairness-store={file}", "--fairness-report=none"]
+        command += [f"--fairness-store={file}", "--fairness-report=none", "-m", "threshold"]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=280)
         assert done.returncode == 1, done.stdout + done.stderr
         return file

@@ -41,8 +41,11 @@ SAMPLED = ("gender/remark", "gender/quarrel", "gender/choice", "bbq/question", "
 """Probes whose options are people, where order and mention matter."""
 
 
+WITHOUT_CHOICE = ("refusing", "yes", "no")
+MIRRORED = ("last-mentioned", "shortest", "often-longest")
+"""Responders whose opposites, or stronger forms, are judged here."""
 CASES = [
-    (name, responder) for name in SAMPLED for responder in RESPONDERS if responder not in ("refusing", "yes", "no")
+    (name, responder) for name in SAMPLED for responder in RESPONDERS if responder not in (*WITHOUT_CHOICE, *MIRRORED)
 ]
 
 
