@@ -85,14 +85,14 @@ def lint(item: ProbeItem) -> LintResult:
     alike: set[str] | None = None
     for number, (prompt, text) in enumerate(zip(others, texts[1:], strict=True), start=2):
         matches = (template.match(prompt, text) for template in templates)
-        found = next((match for match in matches if match is not None), None)
-        if found is None:
+        match = next((one for one in matches if one is not None), None)
+        if match is None:
             aligned = _check_pair(item, number, first, prompt)
-            found = _Match(set(aligned.fixed), _count(text))
+            match = _Match(set(aligned.fixed), _count(text))
             if len(templates) < _TEMPLATES:
                 templates.append(_Template.of(first, prompt, aligned))
-        alike = found.words if alike is None else alike & found.words
-        counts.append(found.count)
+        alike = match.words if alike is None else alike & match.words
+        counts.append(match.count)
     spoken = {word.lower() for word in alike or ()} & _GENDERED if _is_english(first) else set()
     characters = [len(text) for text in texts]
     return LintResult((min(characters), max(characters)), (min(counts), max(counts)), tuple(sorted(spoken)))
@@ -154,7 +154,7 @@ class _Alignment:
     fixed: list[str]
     """The words that are alike; an empty one for each slot."""
     filled: list[tuple[list[str], list[str]]]
-    """What stands in each of these slots, in the one and the other prompt."""
+    """The words in each of these slots, of the one and the other prompt."""
     places: tuple[int, int] | None = None
     """The place in each from which on they differ, None where they do not."""
 
