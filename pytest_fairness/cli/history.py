@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import gc
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_fairness.cli.arguments import Commands, add_command, add_store, open_store, secret_redactor
+from pytest_fairness.core.garbage_collection import paused_collection
 
 if TYPE_CHECKING:
     from pytest_fairness.report.history.series import RunHistory
@@ -51,25 +49,13 @@ def _history(chosen: argparse.Namespace) -> None:
     from pytest_fairness.report.history.load import history_of_files, history_of_store, selected
 
     redact = secret_redactor()
-    with _without_collection():
+    with paused_collection():
         if chosen.files:
             history = history_of_files(chosen.files, chosen.last, redact)
         else:
             with open_store(chosen.store) as store:
                 history = history_of_store(store, chosen.last, redact)
         _write(selected(history, chosen.threshold, chosen.model), chosen)
-
-
-@contextmanager
-def _without_collection() -> Iterator[None]:
-    """Leave the search for reference cycles out: all that is read lives to the end, and the search takes a sixth."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _write(history: RunHistory, chosen: argparse.Namespace) -> None:

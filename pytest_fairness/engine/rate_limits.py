@@ -123,7 +123,9 @@ class RateLimiter:
             return
         async with self._turns:
             await self._gate.wait()
-            await asyncio.sleep(self.closed(time.monotonic()))
+            # `end_waits` may open it before its time, at which nothing happens.
+            while closed := self.closed(time.monotonic()):  # noqa: ASYNC110
+                await asyncio.sleep(min(closed, 1.0))
             started = time.monotonic()
             try:
                 yield
@@ -194,6 +196,7 @@ class RateLimiter:
 
     def end_waits(self) -> None:
         """Let all that wait continue at once: nothing is going to be sent any more."""
+        self._closed_until = 0.0
         for slot in self._waiting:
             _end(slot)
 

@@ -30,7 +30,7 @@ _TRIES_TIMEOUT = 2
 """A request that was not answered in time may have been paid for, and mostly is not answered the next time either.
 
 Where the model answers others meanwhile, it is sent once more: of a fifth lost by chance, few are lost three times."""
-_MOST_LOST = 5
+_MOST_LOST = 10
 """Requests that were tried in vain before any was answered, after which the model is taken to answer none."""
 _CALLS_NO_TOOLS = "{} cannot be offered tools, which this probe declares: measure a model or application that can"
 _REFUSALS = 60

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.garbage_collection import paused_collection
 from pytest_fairness.core.results import CallResult, RunResults, ThresholdResult
 from pytest_fairness.declarative.files import suite_in
 from pytest_fairness.plugin.compat import junit_file
@@ -102,7 +101,7 @@ def write(fairness: FairnessSession, results: RunResults, tell: Callable[[str], 
         tell(f"fairness: making the report of {results.run.attempts:,} attempts")
     engine = fairness.backend.existing_engine  # none in a controller
     in_memory = {} if engine is None else engine.answers.attempts
-    with _uncollected():
+    with paused_collection():
         view = read_view(fairness.store, fairness.run, secret_redactor(settings), in_memory)
         if wanted:
             lines.append(_write_report(settings, view))
@@ -113,18 +112,6 @@ def write(fairness: FairnessSession, results: RunResults, tell: Callable[[str], 
 
         lines += workflow_commands(view)
     return lines
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Look for no garbage meanwhile: what is made lives until its end, and to walk it takes a tenth of the time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _has_measured(results: RunResults) -> bool:

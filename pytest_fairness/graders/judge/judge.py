@@ -94,7 +94,7 @@ class Judge(DeclarativeGrader):
 
     @property
     def fields(self) -> Sequence[Field]:
-        """Those of all its rubrics."""
+        """The fields of a grade, which all its rubrics share."""
         return next(iter(self.rubrics.values())).fields
 
     def graders(self, name: str, models: Sequence[Model]) -> dict[str, ItemGrader]:
