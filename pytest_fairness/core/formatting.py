@@ -174,13 +174,13 @@ def bounds_phrase(row: Bounded) -> str:
 def span_text(span: Sequence[float | None]) -> str:
     """Return a lower and an upper bound, where there are such.
 
-    >>> span_text((0.8, 1.2)), span_text((0.8, None)), span_text((None, 0.15))
-    ('0.8 to 1.2', 'at least 0.8', 'at most 0.15')
+    >>> span_text((0.8, 1.2)), span_text((0.8, None)), span_text((None, 0.15)), span_text((None, None))
+    ('0.8 to 1.2', 'at least 0.8', 'at most 0.15', 'none')
     """
     low, high = span
-    if low is not None and high is not None:
-        return f"{low:g} to {high:g}"
-    return f"at most {high:g}" if low is None else f"at least {low:g}"
+    if low is None:
+        return "none" if high is None else f"at most {high:g}"
+    return f"at least {low:g}" if high is None else f"{low:g} to {high:g}"
 
 
 def format_tallies(tallies: Mapping[str, tuple[int, int]]) -> str:

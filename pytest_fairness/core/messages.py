@@ -10,12 +10,14 @@ from pytest_fairness.core.formatting import format_subject, format_tallies, span
 from pytest_fairness.core.verdicts import Judgment, growth_to_decide
 
 
-def bounds_text(judgment: Judgment) -> str:
-    """Return the bounds of the deciding estimate: ``0.8 to 1.2``, ``>= 0.8``, or nothing."""
-    low, high = judgment.bounds
-    if low is not None and high is not None:
-        return f"{low:g} to {high:g}"
-    return " and ".join(f"{c.op} {c.bound:g}" for c in judgment.about_deciding)
+def _relation(judgment: Judgment) -> str:
+    """Return how the interval lies to the bounds of the deciding estimate."""
+    bounds = span_text(judgment.bounds)
+    two_sided = None not in judgment.bounds
+    if judgment.verdict is Verdict.UNDECIDED and judgment.straddles:
+        return f"crosses {'a' if two_sided else 'the'} bound of {bounds}"
+    where = {Verdict.UNFAIR: "outside", Verdict.UNDECIDED: "inside"}.get(judgment.verdict)
+    return f"{where} {bounds}" if where and two_sided else f"must be {bounds}"
 
 
 def advice(judgment: Judgment) -> str:
@@ -79,17 +81,9 @@ def explanation(judgment: Judgment) -> str:
     subject = format_subject(estimate)
     if judgment.verdict is Verdict.INVALID and (estimate.invalid or estimate.suspect):
         return f"{verdict}: {estimate.invalid or estimate.suspect}; {subject}"
-    bounds = bounds_text(judgment)
-    two_sided = " to " in bounds
-    relation = {
-        Verdict.UNFAIR: f"outside {bounds}" if two_sided else f"against {bounds}",
-        Verdict.UNDECIDED: f"crosses a bound of {bounds}" if two_sided else f"crosses the bound {bounds}",
-    }.get(judgment.verdict, f"against {bounds}")
-    if judgment.verdict is Verdict.UNDECIDED and not judgment.straddles:
-        relation = f"inside {bounds}" if two_sided else f"against {bounds}"
     numbers = estimate.text([c.bound for c in judgment.about_deciding])
-    tallies = tallies_text(estimate)
-    message = f"{verdict}: {numbers}, {relation}: {subject}{f', {tallies}' if tallies else ''}; {estimate.counts}"
+    what = ", ".join(filter(None, (subject, tallies_text(estimate))))
+    message = f"{verdict}: {numbers}, {_relation(judgment)}: {what}; {estimate.counts}"
     if judgment.bounds_of_test is not None:
         message += f"; bounds overridden in pyproject.toml (suite: {span_text(judgment.bounds_of_test)})"
     if judgment.verdict is Verdict.UNDECIDED:

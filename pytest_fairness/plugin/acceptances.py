@@ -63,10 +63,13 @@ class Acceptances:
     def _why_unused(self, entry: Acceptance, left: Collection[str]) -> str:
         """Return why no threshold used an entry: only one whose test is gone has to be mended."""
         file = entry.threshold.partition("[")[0].partition("::")[0]
-        if not (self._root / file).is_file():
+        path = self._root / file
+        if not path.is_file():
             return f"{file} is gone: remove the entry, or correct its threshold ({entry.where})"
         if entry.threshold in left:
             return "the threshold was not judged in this run"
+        if not thresholds_in(path):
+            return f"{file} has no thresholds: remove the entry, or correct its threshold ({entry.where})"
         return "this run has no such threshold on this model"
 
 

@@ -45,7 +45,7 @@ def test_run_is_compared_with_an_earlier_one_item_by_item(project: Project, comp
     assert code == 0
     text = " ".join(out.split())
     assert "worse: hiring: women and men alike: verdict fair to unfair" in text
-    assert ", paired, p below 0.001 after Holm" in text
+    assert ", paired; beyond chance (p below 0.001)" in text
     assert out.index(old[:8]) < out.index(new[:8])
     assert max(map(len, out.splitlines())) <= 80
 
@@ -83,7 +83,7 @@ def test_results_files_are_compared_without_pairing(project: Project, compare: C
     project.store.unlink()
     code, out, _ = compare("old.json", "new.json")
     assert code == 0
-    assert "independent, p" in " ".join(out.split())
+    assert "independent; beyond chance (p" in " ".join(out.split())
     assert not project.store.exists()
 
 

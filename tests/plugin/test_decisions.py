@@ -185,6 +185,16 @@ def test_entry_of_a_deleted_file_is_named_and_fails_nothing(accepted: Project) -
     assert "acceptance ended on" in re.sub(r"\s+", " ", shown(result))
 
 
+def test_entry_of_a_file_without_thresholds_is_named(accepted: Project) -> None:
+    accepted.write(
+        test_hiring="def test_plain():\n    pass\n",
+        test_other=project_sources.suite(project_sources.threshold(FAIR)),
+    )
+    result = accepted.run("-m", "threshold")
+    assert result.ret == 0
+    assert "is not used: test_hiring.py has no thresholds: remove the entry" in re.sub(r"\s+", " ", shown(result))
+
+
 def test_xfail_mark_that_applies_has_priority(accepted: Project) -> None:
     body = f"assert 0.8 <= {project_sources.RATIO} <= 1.25"
 

@@ -111,6 +111,24 @@ def test_copies_of_a_run_count_once_and_a_judged_shard_wins(tmp_path: Path, caps
     assert run["verdict"] == "fair"
 
 
+def test_run_reads_the_same_alone_and_after_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Take from the run before what is the same: and nothing that this run lacks, or has with another value."""
+    rows: list[dict[str, Any]] = [
+        row(),
+        row(served_by=["m-1"], judges=[{"grade": "hired", "models": ["judge"]}]),
+        row("undecided", low=None, mark=None, looks={"number": 1, "of": 3, "tails": [0.01]}),
+        {name: value for name, value in row().items() if name not in ("mark", "items", "bounds")},
+        row("invalid", estimate=None, low=None, high=None, message="too few", comparisons=[]),
+        row(slice={"context": "ambig"}, restricted=["--fairness-sample=40"]),
+        row(),
+    ]
+    files = write(tmp_path, *(results(number, content) for number, content in enumerate(rows, 1)))
+    together = read(capsys, *files)["thresholds"][0]["runs"]
+    for file, run in zip(files, together, strict=True):
+        ((alone,),) = [threshold["runs"] for threshold in read(capsys, file)["thresholds"]]
+        assert {**run, "changes": []} == alone
+
+
 def test_folder_is_searched_and_other_files_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "run-7" / "artifacts").mkdir(parents=True)
     write(tmp_path / "run-7" / "artifacts", results(7))

@@ -111,17 +111,18 @@ def difference_words(held: RowComparison | None) -> str:
 
 
 def change_words(held: RowComparison) -> str:
-    """Return what changed: ``verdict fair to unfair; mark A to C; 0.851 times (0.720 to 0.960), paired, p 0.003``."""
+    """Return what changed, as ``verdict fair to unfair; 0.85 times (0.72 to 0.96), paired; beyond chance (p 0.01)``."""
     parts = []
     verdict, mark, _ = held.turns
     if verdict:
         parts.append(f"verdict {held.old.verdict} to {held.new.verdict}")
     if mark:
-        parts.append(f"mark {mark_words(held.old)} to {mark_words(held.new)}")
+        marks = (row.mark or "none" for row in (held.old, held.new))
+        parts.append(f"mark {' to '.join(marks)}")
     parts.append(difference_words(held))
     if held.difference is not None and not held.difference.same:
         shown = f"p {held.p_holm:.3f}" if held.p_holm >= 0.001 else "p below 0.001"
-        parts[-1] += f", {shown} after Holm{'' if held.significant_side else ': chance may explain it'}"
+        parts.append(f"{'beyond chance' if held.significant_side else 'chance may explain it'} ({shown})")
     return "; ".join(parts)
 
 

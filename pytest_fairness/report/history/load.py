@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.results import READABLE, PastResult
-from pytest_fairness.report.history.series import RunHistory, ThresholdSeries, read_point, series_of
+from pytest_fairness.report.history.series import PointReader, RunHistory, ThresholdSeries, series_of
 from pytest_fairness.store.store import Store
 
 _DRY = ("plan", "certify", "verify")
@@ -19,8 +18,9 @@ _DRY = ("plan", "certify", "verify")
 
 def history_of_store(store: Store, last: int, redact: Callable[[str], str] = str) -> RunHistory:
     """Return the history of the last runs of a store that came to results, each text through ``redact``."""
-    rows, redact = store.runs.last_results(last), lru_cache(maxsize=4096)(redact)  # most texts stand in every run
-    points = [read_point(row, run, started, git, f"run {run[:8]}", redact) for run, started, git, row in rows]
+    reader = PointReader(redact)
+    rows = store.runs.last_results(last)
+    points = [reader.read(row, run, started, git, f"run {run[:8]}") for run, started, git, row in rows]
     return RunHistory(series_of(points), len({point.run for point in points}), store.runs.unfinished())
 
 
@@ -36,14 +36,14 @@ def history_of_files(paths: Sequence[Path], last: int, redact: Callable[[str], s
         FairnessError: A named file cannot be read or is no results file, or a results file is malformed; in one line.
     """
     points: list[PastResult] = []
-    redact = lru_cache(maxsize=4096)(redact)
+    reader = PointReader(redact)
     skipped: list[str] = []
     for path, is_named in _files(paths):
         content = _content(path, is_named=is_named)
         if content is None:
             skipped.append(str(path))
         else:
-            points += _points(content, path, redact)
+            points += _points(content, path, reader)
     starts = sorted({(point.started, point.run) for point in points})[-last:]
     kept = {run for _, run in starts}
     points = [point for point in points if point.run in kept]
@@ -105,7 +105,7 @@ def _content(path: Path, *, is_named: bool) -> Mapping[str, Any] | None:
     raise FairnessError(f"{path} is no results file of schema {readable}: name a file that --fairness-json has written")
 
 
-def _points(content: Mapping[str, Any], path: Path, redact: Callable[[str], str]) -> Iterator[PastResult]:
+def _points(content: Mapping[str, Any], path: Path, reader: PointReader) -> Iterator[PastResult]:
     run = content["run"]
     try:
         name, git = str(run["id"]), run.get("git")
@@ -115,5 +115,5 @@ def _points(content: Mapping[str, Any], path: Path, redact: Callable[[str], str]
     for index, row in enumerate(content["thresholds"]):
         if not isinstance(row, dict):
             raise FairnessError(f"{path}: thresholds[{index}] is no object")
-        commit = None if git is None else redact(str(git))
-        yield read_point(row, redact(name), started, commit, f"{path}: thresholds[{index}]", redact)
+        commit = None if git is None else reader.redact(str(git))
+        yield reader.read(row, reader.redact(name), started, commit, f"{path}: thresholds[{index}]")

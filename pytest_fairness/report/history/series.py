@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from pytest_fairness.core.formatting import span_text
@@ -94,26 +94,43 @@ class RunHistory:
         }
 
 
-def read_point(
-    row: Mapping[str, Any], run: str, started: float, git: str | None, where: str, redact: Callable[[str], str] = str
-) -> PastResult:
-    """Return what one run has of a threshold.
+class PointReader:
+    """Reads rows of results files. What is as in the threshold's row before is not read again: as most of it is.
 
     Args:
-        row: Its row of the results file; fields of other versions are left out.
-        run: The id of the run.
-        started: Seconds since 1970.
-        git: The commit of the user's project.
-        where: What an error names.
         redact: Each text that is kept goes through it.
-
-    Raises:
-        FairnessError: A field has another type.
     """
-    kept = {name: redacted(row[name], redact) for name in FIELDS if name in row}
-    if isinstance(looks := kept.get("looks"), dict):
-        kept["looks"] = {name: looks[name] for name in ("number", "of") if name in looks}
-    return PastResult(run, started, git, ThresholdResult.from_json(kept, where, strict=False))
+
+    def __init__(self, redact: Callable[[str], str] = str) -> None:
+        self.redact = lru_cache(maxsize=4096)(redact)  # most texts stand in every run
+        self._before: dict[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = {}
+
+    def read(self, row: Mapping[str, Any], run: str, started: float, git: str | None, where: str) -> PastResult:
+        """Return what one run has of a threshold.
+
+        Args:
+            row: Its row of the results file; fields of other versions are left out.
+            run: The id of the run.
+            started: Seconds since 1970.
+            git: The commit of the user's project.
+            where: What an error names.
+
+        Raises:
+            FairnessError: A field has another type.
+        """
+        kept = {name: row[name] for name in FIELDS if name in row}
+        if isinstance(looks := kept.get("looks"), dict):
+            kept["looks"] = {name: looks[name] for name in ("number", "of") if name in looks}
+        before, values = self._before.get(str(kept.get("id")), ({}, {}))
+        new = kept
+        if before.keys() == kept.keys():
+            new = {name: value for name, value in kept.items() if name == "id" or before[name] != value}
+        result = ThresholdResult.from_json(redacted(new, self.redact), where, strict=False)
+        if new is not kept:
+            values = {**values, **{name: getattr(result, name) for name in new}}
+            result = ThresholdResult(**values)
+        self._before[str(kept["id"])] = (kept, values or {name: getattr(result, name) for name in FIELDS})
+        return PastResult(run, started, git, result)
 
 
 def series_of(points: Iterable[PastResult]) -> list[ThresholdSeries]:
