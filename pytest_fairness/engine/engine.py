@@ -161,21 +161,29 @@ class Engine:
         self._stopped = True
         self.store.stop()
 
-    def close(self) -> None:
-        """Cancel what is in flight and write what has come. A model that blocks the loop is not waited for long.
+    def close(self, *, at_once: bool = False) -> None:
+        """End the engine, and write what has come. A model that blocks the loop is not waited for long.
 
-        Once a cap is reached, tests end without the answers that are paid for and still in flight: these have a grace.
+        What is in flight has been paid for, and may be what another process waits for: it has a grace, which Ctrl-C
+        ends.
+
+        Args:
+            at_once: Cancel what is in flight.
 
         Raises:
             FairnessError: A grader or a model could not be closed.
         """
-        if self._budget.is_spent and self._patience:
-            self._stopped, self._patience = True, self._patience + GRACE
-        else:
-            self.answers.closed = True
+        patience, self._patience = self._patience, 0.0
+        self._stopped = True
+        self.answers.closed |= at_once or not patience
         self._notify(lambda: None)
-        self._thread.join(self._patience)
-        self.answers.closed, self._patience = True, 0.0
+        try:
+            self._join(patience if self.answers.closed else patience + GRACE)
+        except BaseException:  # noqa: BLE001 - a Ctrl-C, or the end of the controller of a worker
+            self.answers.closed = True
+            self._notify(lambda: None)
+            self._thread.join(CLOSING)
+        self.answers.closed = True
         while self.at_end:
             try:
                 self.at_end.pop()()
@@ -183,6 +191,13 @@ class Engine:
                 raise FairnessError(f"a grader could not be closed: {type(error).__name__}: {error}") from error
         if self._unclosed:
             raise self._unclosed.pop()
+
+    def _join(self, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        while self._thread.is_alive() and (left := end - time.monotonic()) > 0:
+            self._thread.join(min(left, STOP_INTERVAL))
+            if self._thread.is_alive() and self.answers.on_wait is not None:
+                self.answers.on_wait()
 
     def _notify(self, change: Callable[[], object]) -> None:
         """Have the loop make a change, and look what there is to do."""
@@ -242,7 +257,8 @@ class Engine:
             return
         self._wake.set()  # more may leave; what ends meanwhile is gathered for the next exchange
         result = await self.sync.exchange(wanted, slots)
-        self._stopped = self._stopped or result.stopped
+        if result.stopped:
+            self._stopped = True
         if self._budget.is_spent:
             self.answers.refused |= dict.fromkeys(result.spending.refused, self._budget.reason)
             back = result.held
@@ -271,7 +287,8 @@ class Engine:
         now = time.monotonic()
         if self._dispatcher and not self._stopped and now >= self._next_stop_look:
             self._next_stop_look = now + STOP_INTERVAL
-            self._stopped = await self.sync.call(self.store.is_stopped)
+            if await self.sync.call(self.store.is_stopped):  # it may be stopped here meanwhile
+                self._stopped = True
         if self._stopped:
             self._limits.gate.clear()
             self._stop_deadline = min(self._stop_deadline, now + GRACE)

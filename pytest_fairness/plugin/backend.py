@@ -90,10 +90,10 @@ class Backend:
         ):
             self.store.stop()
 
-    def close_engine(self) -> None:
-        """Cancel requests in flight; answers that have arrived are stored."""
+    def close_engine(self, *, at_once: bool = False) -> None:
+        """Store the answers that have arrived, and those in flight that come soon unless it is to end ``at_once``."""
         if self.existing_engine is not None:
-            self.existing_engine.close()
+            self.existing_engine.close(at_once=at_once)
 
     def close(self) -> None:
         """Close engine and store. Safe to call more than once."""

@@ -202,7 +202,7 @@ class SessionEndHooks:
     @pytest.hookimpl(tryfirst=True)
     def pytest_keyboard_interrupt(self) -> None:
         ignore_second_interrupt(self._state.config)
-        self._state.fairness.backend.close_engine()
+        self._state.fairness.backend.close_engine(at_once=True)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:

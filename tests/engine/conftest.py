@@ -29,6 +29,6 @@ def make_engine(tmp_path: Path) -> Iterator[MakeEngine]:
 
     yield make
     for engine in engines:
-        engine.close()
+        engine.close(at_once=True)
     for store in stores:
         store.close()

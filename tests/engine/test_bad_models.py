@@ -224,7 +224,7 @@ def test_model_that_blocks_the_loop_does_not_delay_closing(tmp_path: Path, monke
     engine = Engine(store, "run")
     engine.plan(build_requests([Prompt("Who?")], CountingModel(blocks), 1))
     assert begun.wait(10)
-    engine.close()
+    engine.close(at_once=True)
     assert not released.is_set()
     released.set()
     engine._thread.join(10)

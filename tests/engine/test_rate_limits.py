@@ -124,7 +124,7 @@ def test_slots_of_a_closed_process_are_free_again(make_engine: MakeEngine) -> No
     first.plan(build_requests([Prompt(f"hanging {n}") for n in range(4)], hanging, 1))
     while hanging.requests < 4:
         time.sleep(0.01)
-    first.close()
+    first.close(at_once=True)
     first.store.close()
     started = time.monotonic()
     assert len(make_engine(concurrency=4).attempts(build_requests(prompts(8), CountingModel(endpoint.answer), 1))) == 8

@@ -147,7 +147,7 @@ def test_claims_of_a_closed_engine_are_taken_over(make_engine: MakeEngine) -> No
     first.plan(asks)
     while not hanging.requests:
         time.sleep(0.01)
-    first.close()
+    first.close(at_once=True)
     started = time.monotonic()
     first.store.close()
     assert len(second.attempts(build_requests(prompts(3), model, 1))) == 3
@@ -215,7 +215,7 @@ def test_closing_cancels_requests_and_keeps_answers(make_engine: MakeEngine) -> 
     asks = build_requests(prompts(5), model, 1)
     engine.plan(asks)
     engine.attempts(asks[:1])
-    engine.close()  # without waiting for the others
+    engine.close(at_once=True)  # without waiting for the others
     assert model.closed
     attempts, _ = make_engine("two").store.load([ask.key for ask in asks], "two")
     assert list(attempts) == [asks[0].key]

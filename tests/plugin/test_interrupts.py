@@ -49,6 +49,19 @@ def test_nothing_is_sent_after_the_last_failure(project: Project, option: str) -
     assert not late, f"{len(late)} of {asked}, up to {max(times) - ended:.1f} s after the failure"
 
 
+@each("option", ["-x"])
+def test_answers_in_flight_at_the_last_failure_are_kept(project: Project, option: str) -> None:
+    probe = project_sources.PROBE + "    assert probe_item.id != 'person-0002'\n"
+    application = project_sources.application(version="1", body="    import asyncio\n    await asyncio.sleep(0.2)")
+    project.write(
+        conftest=application.replace("def application", "async def application"),
+        test_hiring=project_sources.suite(probe=probe, count=24),
+    )
+    assert project.run(option, "--fairness-concurrency=8").ret in (1, 2)
+    project.run()
+    assert not asked_twice(project)
+
+
 def test_failure_on_one_worker_ends_a_threshold_on_another(project: Project) -> None:
     """Fail a test on one worker while the other waits for 2,000 slow answers."""
     failing = """

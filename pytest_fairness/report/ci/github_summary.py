@@ -123,10 +123,19 @@ def _marks(results: RunResults) -> Iterator[str]:
 def _broken(rows: Sequence[ThresholdResult]) -> Iterator[str]:
     """Yield the thresholds that are not fair, a short list under each verdict: a phone shows no wide table."""
     heading = ""
-    for row in rows:
-        of_row = _HEADINGS[effective_verdict(row)]
-        yield ("" if of_row == heading else f"\n### {of_row}\n\n") + _item(row)
+    for alike in _alike(rows):
+        of_row = _HEADINGS[effective_verdict(alike[0])]
+        yield ("" if of_row == heading else f"\n### {of_row}\n\n") + _item(*alike)
         heading = of_row
+
+
+def _alike(rows: Sequence[ThresholdResult]) -> Iterable[list[ThresholdResult]]:
+    """Return the rows in their order: those that could not be measured for the same reason in one place."""
+    groups: dict[tuple[str, ...], list[ThresholdResult]] = {}
+    for number, row in enumerate(rows):
+        is_shared = effective_verdict(row) == "invalid"
+        groups.setdefault((row.message, _suite_and_model(row)) if is_shared else (str(number),), []).append(row)
+    return groups.values()
 
 
 _HEADINGS = {
@@ -138,9 +147,10 @@ _HEADINGS = {
 }
 
 
-def _item(row: ThresholdResult) -> str:
-    """Return a threshold: its claim, then lines of what was measured, counted and is needed."""
-    lines = [f"- **{escape(row.threshold)}**", f"{_suite_and_model(row)}{_outcome(row)}"]
+def _item(row: ThresholdResult, *others: ThresholdResult) -> str:
+    """Return a threshold, or some that share all but the claim: then lines of what was measured and is needed."""
+    claims = ", ".join(f"**{escape(one.threshold)}**" for one in (row, *others))
+    lines = [f"- {claims}", f"{_suite_and_model(row)}{_outcome(row)}"]
     if row.verdict == "invalid":
         lines.append(escape(row.message.removeprefix("invalid: ")[:MOST_TEXT]))
     elif row.estimate is not None:

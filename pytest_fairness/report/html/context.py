@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pytest_fairness.core.acceptance_results import AcceptanceResult
@@ -42,8 +42,16 @@ def page_of(view: View) -> dict[str, Any]:
             "models": [_model(line, names[line.model]) for line in results.release],
             "simulated": phrases.SIMULATED if any(map(phrases.is_simulated, names)) else "",
             "grid": _grid(results),
-            **{state: [section for section in articles if section.row.verdict == state] for state in STATES},
-            "not_judged": _not_judged(articles),
+            "unfair": [section for section in articles if section.row.verdict == "unfair"],
+            "undecided": [section for section in articles if section.row.verdict == "undecided"],
+            "invalid": _by_reason(
+                (section.reason, section) for section in articles if section.row.verdict == "invalid"
+            ),
+            "not_judged": _by_reason(
+                (escape_controls(reason_of(section.row)), section)
+                for section in articles
+                if section.row.verdict == NOT_JUDGED
+            ),
             "suites": _suites(articles, cards, others(results, names)),
             "leans": group_directions(articles),
             "agreements": [_agreement(check, names[check.model]) for check in results.agreements or ()],
@@ -142,12 +150,15 @@ def _model(line: ReleaseResult, name: str) -> dict[str, Any]:
     }
 
 
-def _not_judged(articles: Sequence[ThresholdSection]) -> list[dict[str, Any]]:
-    """Return thresholds that were not judged, by reason, since many may share one."""
+def _with(articles: Sequence[ThresholdSection], verdict: str) -> list[ThresholdSection]:
+    return [section for section in articles if section.row.verdict == verdict]
+
+
+def _by_reason(sections: Iterable[tuple[str, ThresholdSection]]) -> list[dict[str, Any]]:
+    """Return thresholds by the reason that they have no estimate, since many may share one."""
     by_reason: dict[str, list[ThresholdSection]] = {}
-    for section in articles:
-        if section.row.verdict == NOT_JUDGED:
-            by_reason.setdefault(reason_of(section.row), []).append(section)
+    for reason, section in sections:
+        by_reason.setdefault(reason, []).append(section)
     return [{"reason": escape_controls(reason), "cards": cards} for reason, cards in by_reason.items()]
 
 

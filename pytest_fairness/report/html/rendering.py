@@ -71,10 +71,12 @@ def _plain(value: object) -> object:
 
 
 def sentence(text: str) -> str:
-    """Return a text with a capital and a full stop.
+    """Return a text with a full stop, and a capital where it begins with a word and not with a name in code.
 
-    >>> sentence("about 150 items in all would decide it")
-    'About 150 items in all would decide it.'
+    >>> sentence("about 150 items in all would decide it"), sentence("openai:gpt-x cannot be reached")
+    ('About 150 items in all would decide it.', 'openai:gpt-x cannot be reached.')
     """
     text = text.strip()
-    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '?', '!')) else '.'}"
+    first = text.partition(" ")[0].rstrip(",:")
+    begin = text[:1].upper() if first.replace("-", "").replace("'", "").isalpha() else text[:1]
+    return f"{begin}{text[1:]}{'' if text.endswith(('.', '?', '!')) else '.'}"
