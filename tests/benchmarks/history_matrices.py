@@ -68,6 +68,10 @@ def _rate(measured: Measured) -> Estimate:
     return measured.rate("hired")
 
 
+def _rate_of_women(measured: Measured) -> Estimate:
+    return measured.where(group="f").rate("hired")
+
+
 def _gap(measured: Measured) -> Estimate:
     return measured.difference("score", by="group", of="f", to="m")
 
@@ -258,12 +262,15 @@ def _simulated(
         return models
 
     models = redraw(np.random.default_rng(0))
-    return Matrix(models, np.arange(800), estimate, groups, redraw, truth=0.5 if groups == ("all",) else 1.0)
+    truth = 1.0 if estimate is _ratio else 0.5
+    return Matrix(models, np.arange(800), estimate, groups, redraw, truth)
 
 
 MATRICES: dict[str, Callable[[], Matrix]] = {
     "simulated, paired ratio": lambda: _simulated(("f", "m"), 2.0, 0.8, _ratio),
     "simulated, unpaired ratio": lambda: _simulated(("either",), 2.0, 0.8, _ratio),
+    "simulated, rate of one of two groups": lambda: _simulated(("f", "m"), 2.0, 0.8, _rate_of_women),
+    "simulated, rate of one of two unpaired groups": lambda: _simulated(("either",), 2.0, 0.8, _rate_of_women),
     "simulated, rate": lambda: _simulated(("all",), 3.0, 0.9, _rate),
     **{
         f"BBQ {category}, {context}, by {unit}": lambda c=category, k=context, u=unit: _bbq(  # type: ignore[misc]
