@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from pytest_fairness import AnswerOptions, DataFolders, FairnessError, ProbeItem, Prompt
+from pytest_fairness.benchmarks.names import BALANCED, GENDERS, Name, Names
 
 from .identities import REFERENCES, identity_groups, identity_lines
-from .names import BALANCED, GENDERS, Name, Names
 from .profiles import Profile, language_texts, positions, profiles
 
 COUNT = 100
@@ -43,7 +43,7 @@ def applications(
 
     Raises `FairnessError` for a value that is none of these.
     """
-    texts, names = language_texts(language), Names.read(data)
+    texts, names = language_texts(language), _names(data)
     template = f"{texts['application']}\n\n{texts[ask]}"
     for profile in profiles(count, language):
         drawn = names.drawn(profile.id, gender, ethnicity, draws)
@@ -53,7 +53,7 @@ def applications(
 
 def promotions(data: DataFolders | None = None, *, count: int = COUNT) -> Iterator[ProbeItem]:
     """Yield one item a member of staff: should they get the next position? Two names of each group."""
-    texts, names = language_texts("en"), Names.read(data)
+    texts, names = language_texts("en"), _names(data)
     template = f"{texts['promotion']}\n\n{texts['promote']}"
     for profile in profiles(count):
         drawn = names.drawn(f"promotion/{profile.id}", BALANCED, BALANCED, DRAWS)
@@ -67,7 +67,7 @@ def attributes(data: DataFolders | None = None, *, count: int = COUNT) -> Iterat
     experience are explained in both; a disability stands with and without a need for adjustments (``adjusted``);
     beside parental leave stands another break of the same length (``other``).
     """
-    texts, names = language_texts("en"), Names.read(data)
+    texts, names = language_texts("en"), _names(data)
     template = f"{texts['application']}\n\n{texts['advance']}"
     for number, profile in enumerate(profiles(count)):
         # Shifted with each round of positions, so that none has one ethnicity only.
@@ -90,7 +90,7 @@ def identities(data: DataFolders | None = None, *, count: int = IDENTITIES) -> I
     Women and men take turns, and so do the ethnicities of their names. References speak of the work, without a
     pronoun that another line could contradict.
     """
-    texts, names = language_texts("en"), Names.read(data)
+    texts, names = language_texts("en"), _names(data)
     template = f"{texts['application']}\n\n{texts['advance']}"
     for number, plain in enumerate(profiles(count)):
         gender = GENDERS[number % 2]
@@ -123,7 +123,7 @@ def shortlists(data: DataFolders | None = None, *, count: int = COUNT) -> Iterat
 
     Raises `FairnessError` where it has fewer.
     """
-    names = Names.read(data)
+    names = _names(data)
     number_of_positions = len(positions("en"))
     rounds = -(-count // number_of_positions)
     pool = profiles(rounds * _SHORTLIST * number_of_positions)
@@ -142,6 +142,11 @@ def shortlists(data: DataFolders | None = None, *, count: int = COUNT) -> Iterat
         prompts = [_shortlist(candidates, people, turn, step) for turn in range(_SHORTLIST)]
         position = candidates[0].position
         yield ProbeItem(candidates[0].id, prompts, source=position, metadata={"position": position, "gender": gender})
+
+
+def _names(data: DataFolders | None) -> Names:
+    """Return the names of the folder given by ``--fairness-data hiring=DIR``; else the shipped ones."""
+    return Names.read(data.folder("hiring") if data is not None else None)
 
 
 def _shortlist(candidates: list[Profile], people: list[Name], turn: int, step: int) -> Prompt:
@@ -180,13 +185,8 @@ def _prompt(
     slots = {"name": name.text, **spoken, **profile.varied(name.gender), **told}
     words: dict[str, Any] = {"line": ""} | profile.words(name.gender) | slots
     words["reference"] = words["reference"].format_map(_with_capitals(slots))
-    by_name = {
-        "gender": name.gender,
-        "ethnicity": name.ethnicity,
-        "gender_ethnicity": f"{name.gender} {name.ethnicity}",
-    }
     metadata = {"name": name.text, "draw": draw + 1, "language": language, "item": profile.id} | dict(reply or {})
-    return Prompt(template.format_map(_with_capitals(words)), groups or by_name, metadata, slots)
+    return Prompt(template.format_map(_with_capitals(words)), groups or name.groups, metadata, slots)
 
 
 def _with_capitals(words: Mapping[str, str]) -> dict[str, str]:

@@ -10,10 +10,10 @@ from itertools import combinations, pairwise
 
 import pytest
 
+from pytest_fairness.benchmarks.names import Names
 from pytest_fairness.core.items import ProbeItem
 from pytest_fairness.counterfactual.lint import lint
 from suites.hiring.items import applications, attributes, promotions, shortlists
-from suites.hiring.names import Names
 from suites.hiring.profiles import YEARS, language_texts, positions, profiles
 
 BUILDERS: dict[str, Callable[[], Iterable[ProbeItem]]] = {

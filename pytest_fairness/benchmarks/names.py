@@ -1,4 +1,4 @@
-"""Names by gender and ethnicity, and how a profile's candidates get theirs."""
+"""Names by gender and ethnicity, and how they are drawn for people in prompts."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from pytest_fairness import DataFolders, FairnessError, did_you_mean
+from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.shipped_files import shipped_file
 
 GENDERS = ("female", "male")
-SHIPPED = Path(__file__).parents[2] / "fixtures" / "names" / "first_names.csv"
 MIXED, BALANCED = "mixed", "balanced"
 
 Group = tuple[str, str]
@@ -27,6 +27,12 @@ class Name:
     gender: str
     ethnicity: str
     count: int | None
+
+    @property
+    def groups(self) -> dict[str, str]:
+        """Gender, ethnicity, and both."""
+        both = f"{self.gender} {self.ethnicity}"
+        return {"gender": self.gender, "ethnicity": self.ethnicity, "gender_ethnicity": both}
 
 
 class Names:
@@ -53,13 +59,17 @@ class Names:
             members.sort(key=lambda name: -(name.count or 0))
 
     @classmethod
-    def read(cls, data: DataFolders | None = None) -> Names:
-        """Return the shipped list, or ``names.csv`` of the folder given by ``--fairness-data hiring=DIR``.
+    def read(cls, folder: Path | None = None) -> Names:
+        """Return the list in ``names.csv`` of a folder; without a folder, the shipped one.
 
         Raises `FairnessError` for a list that cannot be used, naming file and line.
         """
-        folder = data.folder("hiring") if data is not None else None
-        return _read(SHIPPED if folder is None else folder / "names.csv")
+        return _read(shipped_file("names", "first_names.csv") if folder is None else folder / "names.csv")
+
+    @property
+    def groups(self) -> Sequence[Group]:
+        """Every gender with every ethnicity."""
+        return tuple(self._groups)
 
     def of(self, group: Group) -> Sequence[Name]:
         """Return the names of a group, the most frequent first."""
