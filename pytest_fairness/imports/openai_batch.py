@@ -15,9 +15,9 @@ from typing import Any
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.finish_reasons import ERROR, FILTER, LENGTH, REFUSAL, STOP, TOOL_CALLS, normalized
 from pytest_fairness.core.importer import Importer
+from pytest_fairness.core.json_records import Record, read_records
 from pytest_fairness.core.tool_replies import chat_calls, responses_calls
 from pytest_fairness.core.tools import TOOL, ToolCall, calls_message
-from pytest_fairness.imports.json_records import Record, read_records
 
 _REQUEST, _RESULT = "a request of a batch", "a result of a batch"
 _CHAT, _RESPONSES = "/chat/completions", "/responses"

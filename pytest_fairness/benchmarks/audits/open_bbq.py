@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fairness.benchmarks.audits.audit import Audit, AuditedFigure, AuditInterval
-from pytest_fairness.benchmarks.audits.recorded_lines import LINES, field, folder_of, read_lines, stem
+from pytest_fairness.benchmarks.audits.recorded_files import LINES, RECORD, field, folder_of, stem
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.json_records import read_records
 from pytest_fairness.stats.measured import Measured
 
 BOUND = 0.1
@@ -239,7 +240,7 @@ def _tables(folder: Path) -> dict[Cell, list[RecordedReply]]:
     """Return the answers of JSON lines."""
     cells: dict[Cell, dict[str, RecordedReply]] = {}
     for path in sorted(path for pattern in LINES for path in folder.glob(pattern)):
-        for where, record in read_lines(path):
+        for where, record in read_records(path, RECORD):
             form = field(record, "format", str, where)
             context = field(record, "context", str, where)
             if form not in FORMATS or context not in _CONTEXTS.values():
@@ -308,7 +309,7 @@ def _replies(results: Path, metadata: Path, order: Sequence[tuple[str, str]]) ->
         raise FairnessError(f"{metadata} has {len(about):,} questions, and BBQ's items of that kind are {len(order):,}")
     replies: dict[str, RecordedReply] = {}
     texts: dict[str, str] = {}
-    for where, record in read_lines(results):
+    for where, record in read_records(results, RECORD):
         item = field(record, "custom_id", str, where)
         texts.setdefault(item, _content(record, where))
     for (item, digits), polarity, (template, expected) in zip(about.items(), polarities, order, strict=True):
@@ -326,7 +327,7 @@ def _metadata(path: Path) -> tuple[dict[str, tuple[str, str, str]], list[str]]:
     """Return label, unknown and target of each question of a file, and the polarities, in order."""
     about: dict[str, tuple[str, str, str]] = {}
     polarities = []
-    for where, record in read_lines(path):
+    for where, record in read_records(path, RECORD):
         item = field(record, "custom_id", str, where)
         groups = field(record, "answer_info", dict, where)
         unknown = [digit for digit in _DIGITS if (groups.get(f"ans{digit}") or [""])[-1] == "unknown"]
@@ -350,7 +351,7 @@ def _templates(items: Path) -> dict[str, dict[str, list[tuple[str, str]]]]:
     templates: dict[str, dict[str, list[tuple[str, str]]]] = {}
     for path in sorted(items.glob("*.jsonl")):
         contexts: dict[str, list[tuple[str, str]]] = {"ambig": [], "disambig": []}
-        for where, record in read_lines(path):
+        for where, record in read_records(path, RECORD):
             template = f"{field(record, 'category', str, where)}/{record.get('question_index')}"
             context = field(record, "context_condition", str, where)
             if context not in contexts:

@@ -11,6 +11,7 @@ from typing import Any
 
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.importer import Importer
+from pytest_fairness.core.json_records import read_records
 
 _ANSWERS = ("ans0", "ans1", "ans2")
 _OWN = frozenset(
@@ -107,20 +108,7 @@ def _plain(text: str) -> str:
 def _records(preds: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield each record with its file and line."""
     for file in sorted(preds.glob("*.jsonl")) if preds.is_dir() else [preds]:
-        try:
-            raw_lines = file.read_bytes().splitlines()
-        except OSError as error:
-            raise FairnessError(f"{file} cannot be read: {error.strerror}") from None
-        for number, raw in enumerate(raw_lines, 1):
-            if not raw.strip():
-                continue
-            try:
-                record = json.loads(raw.decode("utf-8-sig"))
-            except ValueError as error:
-                raise FairnessError(f"{file}:{number}: not valid JSON: {error}") from None
-            if not isinstance(record, dict):
-                raise FairnessError(f"{file}:{number}: not a JSON object, as a BBQ record is")
-            yield f"{file}:{number}", record
+        yield from read_records(file, "a BBQ record")
 
 
 def _name(record: Mapping[str, Any], where: str) -> tuple[str, int]:
