@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.importer import Importer
+from pytest_fairness.core.importer import Importer, write_lines
 from pytest_fairness.core.json_records import read_records
 
 RAW = "raw_responses.jsonl"
@@ -54,11 +54,7 @@ def convert(folder: Path, out: Path) -> ImportedAsymmetry:
             _line(id_, "answer", str(answer.get("response") or "")),
             _line(id_, "grades", json.dumps(grades) if grades else ""),
         ]
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text("".join(lines), encoding="utf-8")
-    except OSError as error:
-        raise FairnessError(f"{out} cannot be written: {error.strerror}") from None
+    write_lines(out, lines)
     return ImportedAsymmetry(len(answers), len(graded.keys() & answers.keys()), tuple(notes))
 
 
@@ -78,7 +74,7 @@ def _by_id(path: Path) -> tuple[dict[str, Mapping[str, Any]], list[str]]:
 
 
 def _line(id_: str, kind: str, text: str) -> str:
-    return json.dumps({"metadata": {"asymmetry": id_, "asked": kind}, "text": text}, ensure_ascii=False) + "\n"
+    return json.dumps({"metadata": {"asymmetry": id_, "asked": kind}, "text": text}, ensure_ascii=False)
 
 
 class AsymmetryImport(Importer):
