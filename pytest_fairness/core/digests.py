@@ -17,7 +17,7 @@ from uuid import UUID
 
 _WITH_STABLE_TEXT = (bytes, complex, range, date, time, timedelta, Decimal, Fraction, UUID, PurePath)
 _BLOCKS, _BLOCK = 64, 4096
-"""Of a large file so many blocks of so many bytes are read."""
+"""The number of blocks of a large file that are read, and their size in bytes."""
 
 
 def digest(text: str) -> str:

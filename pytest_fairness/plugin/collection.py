@@ -21,7 +21,8 @@ from pytest_fairness.plugin.identity import (
     sample_of,
     visible_fixtures,
 )
-from pytest_fairness.plugin.markers import Probe, mark_of, threshold_probe
+from pytest_fairness.plugin.markers import mark_of, threshold_probe
+from pytest_fairness.plugin.probe import Probe
 from pytest_fairness.plugin.session import FairnessSession
 
 if TYPE_CHECKING:

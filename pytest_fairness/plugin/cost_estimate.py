@@ -14,7 +14,7 @@ from pytest_fairness.report.phrases import money
 
 if TYPE_CHECKING:
     from pytest_fairness.core.protocols import Model
-    from pytest_fairness.plugin.markers import Probe
+    from pytest_fairness.plugin.probe import Probe
 
 _WIDTH = 80
 """The width of a terminal: the lines are made in a worker, which has none."""

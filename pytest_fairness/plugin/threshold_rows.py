@@ -33,8 +33,9 @@ from pytest_fairness.core.results import (
 from pytest_fairness.core.verdicts import Judgment, flip_probability
 from pytest_fairness.plugin.evaluation import override_of
 from pytest_fairness.plugin.identity import model_source, sample_of
-from pytest_fairness.plugin.markers import Probe, declared_title, threshold_scale
+from pytest_fairness.plugin.markers import declared_title, threshold_scale
 from pytest_fairness.plugin.measurement import LazyMeasured
+from pytest_fairness.plugin.probe import Probe
 from pytest_fairness.plugin.profiles import SMOKE
 from pytest_fairness.plugin.session import SESSION
 from pytest_fairness.plugin.settings import Settings
