@@ -1,6 +1,6 @@
 """The first step of every grader of text: drop the thinking, level the spelling, find what is marked up.
 
-Nothing here knows what an answer means; `vocabulary` and `claims` do.
+The meaning of an answer is found by `answer`, with the words of `vocabulary`.
 """
 
 from __future__ import annotations
