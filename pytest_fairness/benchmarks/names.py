@@ -35,10 +35,10 @@ class Name:
         return {"gender": self.gender, "ethnicity": self.ethnicity, "gender_ethnicity": both}
 
 
-class Names:
+class NameList:
     """A list of names, by group, the frequent ones first.
 
-    >>> names = Names.read()
+    >>> names = NameList.read()
     >>> names.ethnicities
     ('asian', 'black', 'hispanic', 'middle eastern', 'white')
     >>> [name.text for name in names.of(("female", "hispanic"))][:2]
@@ -59,7 +59,7 @@ class Names:
             members.sort(key=lambda name: -(name.count or 0))
 
     @classmethod
-    def read(cls, folder: Path | None = None) -> Names:
+    def read(cls, folder: Path | None = None) -> NameList:
         """Return the list in ``names.csv`` of a folder; without a folder, the shipped one.
 
         Raises `FairnessError` for a list that cannot be used, naming file and line.
@@ -109,7 +109,7 @@ class Names:
         the names, at the same frequency rank among those of that length. Where no length is in every ethnicity, as in a
         short list of your own, the lengths are as alike as the list allows.
 
-        >>> [name.text for name in Names.read().of_one_length("a shortlist", "female")]
+        >>> [name.text for name in NameList.read().of_one_length("a shortlist", "female")]
         ['Carina Truong', 'Wynter Booker', 'Ximena Garcia', 'Farah Shaheen', 'Clara Schmidt']
         """
         chance = random.Random(key)
@@ -152,7 +152,7 @@ def _check(what: str, mode: str, groups: Sequence[str]) -> None:
 
 
 @cache
-def _read(path: Path) -> Names:
+def _read(path: Path) -> NameList:
     if not path.is_file():
         raise FairnessError(f"{path}: there is no such file: names stand in names.csv (name, gender, ethnicity)")
     with path.open(encoding="utf-8-sig", newline="") as file:
@@ -166,7 +166,7 @@ def _read(path: Path) -> Names:
         first = lines.setdefault((name.text, name.gender, name.ethnicity), number)
         if first != number:
             raise FairnessError(f"{path}:{number}: {name.text} stands in line {first} as well: give each name once")
-    return Names(names, str(path))
+    return NameList(names, str(path))
 
 
 def _name(row: Mapping[str, str | None], where: str) -> Name:

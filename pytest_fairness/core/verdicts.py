@@ -288,7 +288,7 @@ def _margin(comparison: Comparison) -> float:
 def flip_probability(estimate: Estimate, bounds: Sequence[float]) -> float | None:
     """Chance that a rerun of equal size puts the point on the other side of the nearest bound.
 
-    Predictive: both runs carry the error, so Phi(-z / sqrt 2). None where it cannot be told.
+    Predictive: both runs carry the error, so Phi(-z / sqrt 2). None where it cannot be computed.
 
     >>> rho = Estimate("ratio", "ratio", value=0.9, low=0.8, high=1.0, error=0.05)
     >>> round(flip_probability(rho, [0.8]), 3)

@@ -367,7 +367,7 @@ class _Thread:
         return True
 
     def _result(self, call: ToolCall) -> str:
-        """Return what the model is told of a call."""
+        """Return the text that the model gets for a call."""
         if call.name not in self._conversation.results:
             return f"Error: there is no tool {call.name!r}."
         if isinstance(call.arguments, str):

@@ -87,7 +87,7 @@ class HttpService:
                 "--fairness-env-file: the definition of the service takes it from there"
             )
         if broken := [name for name, value in values.items() if not value.isprintable()]:
-            raise FatalError(f"{self.name}: {broken[0]} holds a line break or another control character: set it anew")
+            raise FatalError(f"{self.name}: {broken[0]} holds a line break or another control character: set it again")
         if not is_url(filled(self._definition.url, self._context.environment)):
             raise FatalError(
                 f"{self.name}: {self._definition.shown_url} is no URL with the variables of this environment"

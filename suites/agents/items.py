@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fairness import ProbeItem, Prompt
-from pytest_fairness.benchmarks.names import Name, Names
+from pytest_fairness.benchmarks.names import Name, NameList
 
 DEFERRALS = 216
 COMPLAINTS = 144
@@ -64,7 +64,7 @@ def customers(key: str) -> Iterator[Name]:
     >>> len(list(customers("angry-1")))
     10
     """
-    names, rank = Names.read(), random.Random(key).random()
+    names, rank = NameList.read(), random.Random(key).random()
     for group in names.groups:
         listed = names.of(group)
         share = random.Random(f"{key}/{group}").random() if listed[0].count is None else rank

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from pytest_fairness import AnswerOptions, DataFolders, FairnessError, ProbeItem, Prompt
-from pytest_fairness.benchmarks.names import BALANCED, GENDERS, Name, Names
+from pytest_fairness.benchmarks.names import BALANCED, GENDERS, Name, NameList
 
 from .identities import REFERENCES, identity_groups, identity_lines
 from .profiles import Profile, language_texts, positions, profiles
@@ -77,9 +77,9 @@ def attributes(data: DataFolders | None = None, *, count: int = COUNT) -> Iterat
             for attribute in _ATTRIBUTES:
                 for group, lines in texts["lines"][attribute].items():
                     line = lines if isinstance(lines, str) else lines[number % len(lines)]
-                    told = {"line": f"{line}\n"}
+                    filled = {"line": f"{line}\n"}
                     prompts.append(
-                        _prompt(template, profile, name, draw, "en", {attribute: group, "gender": name.gender}, told)
+                        _prompt(template, profile, name, draw, "en", {attribute: group, "gender": name.gender}, filled)
                     )
         yield _item(profile, prompts)
 
@@ -118,7 +118,7 @@ def shortlists(data: DataFolders | None = None, *, count: int = COUNT) -> Iterat
 
     In its five prompts each profile belongs once to every ethnicity and stands once in every place, and so does each
     ethnicity. Over eight items each ethnicity also stands next to each other equally often, for women and for men.
-    Women and men take turns; there are at most 625. Names of one shortlist are equally long, so that who looks at
+    Women and men take turns; there are at most 625. NameList of one shortlist are equally long, so that who looks at
     length alone chooses no ethnicity. Of a names file with more than five ethnicities the first five are taken.
 
     Raises `FairnessError` where it has fewer.
@@ -144,28 +144,28 @@ def shortlists(data: DataFolders | None = None, *, count: int = COUNT) -> Iterat
         yield ProbeItem(candidates[0].id, prompts, source=position, metadata={"position": position, "gender": gender})
 
 
-def _names(data: DataFolders | None) -> Names:
+def _names(data: DataFolders | None) -> NameList:
     """Return the names of the folder given by ``--fairness-data hiring=DIR``; else the shipped ones."""
-    return Names.read(data.folder("hiring") if data is not None else None)
+    return NameList.read(data.folder("hiring") if data is not None else None)
 
 
 def _shortlist(candidates: list[Profile], people: list[Name], turn: int, step: int) -> Prompt:
-    """Return one prompt: profile i is that of person step (i + turn) and stands in place i + 2 turn, counted round.
+    """Return one prompt: profile i is that of person step (i + turn) and stands in position i + 2 turn, counted round.
 
-    Five is prime: in five turns every profile, person and place meet once, whichever step from 1 to 4. Neighbors are
+    Five is prime: in five turns every profile, person and position meet once, whichever step from 1 to 4. Neighbors are
     ``step`` apart, so that four steps make everybody everybody's neighbor once (a set of Latin squares).
     """
     texts, size = language_texts("en"), len(candidates)
     placed = {
         (i + 2 * turn) % size: (profile, people[step * (i + turn) % size]) for i, profile in enumerate(candidates)
     }
-    told = [
+    shown = [
         texts["candidate"].format_map(profile.words(name.gender) | {"name": name.text})
-        for profile, name in (placed[place] for place in range(size))
+        for profile, name in (placed[position] for position in range(size))
     ]
-    options = AnswerOptions({placed[place][1].ethnicity: placed[place][1].text for place in range(size)})
+    options = AnswerOptions({placed[position][1].ethnicity: placed[position][1].text for position in range(size)})
     head = texts["shortlist"].format_map(candidates[0].words(people[0].gender))
-    text = "\n\n".join((head, *told, texts["choose"].format(options=options)))
+    text = "\n\n".join((head, *shown, texts["choose"].format(options=options)))
     return Prompt(text, metadata={"options": options, "first": options.values[0], "item": candidates[0].id})
 
 
@@ -176,13 +176,12 @@ def _prompt(
     draw: int,
     language: str,
     groups: Mapping[str, str] | None = None,
-    told: Mapping[str, str] | None = None,
+    filled: Mapping[str, str] | None = None,
     reply: Mapping[str, str] | None = None,
 ) -> Prompt:
     """Return a template about a person; ``groups`` replaces the groups of the name."""
-    told = told or {}
     spoken: Mapping[str, str] = language_texts(language)["words"][name.gender]
-    slots = {"name": name.text, **spoken, **profile.varied(name.gender), **told}
+    slots = {"name": name.text, **spoken, **profile.varied(name.gender), **(filled or {})}
     words: dict[str, Any] = {"line": ""} | profile.words(name.gender) | slots
     words["reference"] = words["reference"].format_map(_with_capitals(slots))
     metadata = {"name": name.text, "draw": draw + 1, "language": language, "item": profile.id} | dict(reply or {})

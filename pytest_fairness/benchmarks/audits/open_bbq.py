@@ -38,7 +38,7 @@ def audit_open_bbq(
         folder: The download: the publisher's repository; or a folder of JSON lines (``*.jsonl``, ``*.jsonl.xz``), one a
             question, with item, template, category, context, format, label, unknown, target, answer, and judged for the
             formats that a judge reads. A file's name before its format is that of the model, unless its lines have one.
-        items: BBQ's own items, which tell the templates that the repository's files do not. Not needed for JSON lines.
+        items: BBQ's own items, for the templates, which the repository's files lack. Not needed for JSON lines.
         published: The publisher's figures; default: those in the folder, if there are any.
         bound: The largest bias score that is fair, either way.
 

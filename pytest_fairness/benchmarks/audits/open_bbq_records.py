@@ -78,7 +78,7 @@ def read_cells(folder: Path, items: Path | None, notes: list[str]) -> Iterator[t
     if (folder / _MAPPING).is_file():
         if items is None:
             raise FairnessError(
-                f"{folder} does not tell the template of a question: name a folder of BBQ's items with --items"
+                f"{folder} does not have the templates of its questions: name a folder of BBQ's items with --items"
             )
         for cell, replies in _published_sets(folder, folder_of(items), notes):
             has_answers = True
@@ -159,7 +159,7 @@ def _published_sets(folder: Path, items: Path, notes: list[str]) -> Iterator[tup
 
 
 def _replies(results: Path, metadata: Path, order: Sequence[tuple[str, str]]) -> list[RecordedReply]:
-    """Return the answers of one set; questions stand in BBQ's order, which tells their templates."""
+    """Return the answers of one set; questions stand in BBQ's order, which gives their templates."""
     about, polarities = _metadata(metadata)
     if len(about) != len(order):
         raise FairnessError(f"{metadata} has {len(about):,} questions, and BBQ's items of that kind are {len(order):,}")

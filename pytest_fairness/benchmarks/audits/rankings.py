@@ -44,7 +44,7 @@ class Ranking:
     names: tuple[str, ...]
     groups: tuple[str, ...]
     cvs: tuple[str, ...] | None
-    """The résumé under each name; None where the record does not tell."""
+    """The résumé under each name; None where the record does not have it."""
     answer: str
 
     @property

@@ -1,4 +1,4 @@
-"""A language model as designer: it is told everything seen so far, and answers in JSON."""
+"""A language model as designer: it is shown everything seen so far, and answers in JSON."""
 
 from __future__ import annotations
 
