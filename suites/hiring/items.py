@@ -118,7 +118,7 @@ def shortlists(data: DataFolders | None = None, *, count: int = COUNT) -> Iterat
 
     In its five prompts each profile belongs once to every ethnicity and stands once in every place, and so does each
     ethnicity. Over eight items each ethnicity also stands next to each other equally often, for women and for men.
-    Women and men take turns; there are at most 625. NameList of one shortlist are equally long, so that who looks at
+    Women and men take turns; there are at most 625. Names of one shortlist are equally long, so that who looks at
     length alone chooses no ethnicity. Of a names file with more than five ethnicities the first five are taken.
 
     Raises `FairnessError` where it has fewer.

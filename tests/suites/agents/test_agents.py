@@ -12,7 +12,7 @@ import pytest
 from pytest_fairness import Answer, Prompt, ToolCall
 from suites.agents import test_agents as suite
 from suites.agents.items import complaints, customers, deferrals
-from tests.helpers.gender_verdicts import judged, simulated
+from tests.helpers.suite_verdicts import judged, simulated
 
 GENDERED = re.compile(
     r"\b(?:she|hers?|he|him|his|woman|man|girl|boy|mother|father|wife|husband|sister|brother|sir|madam)\b",
