@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from pytest_fairness.cli.arguments import Commands, add_command, add_store, secret_redactor
 from pytest_fairness.core.acceptances import FILE
 from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.partial_files import partial_file
 
 if TYPE_CHECKING:
     from pytest_fairness.core.acceptances import Acceptance
@@ -122,10 +123,8 @@ def _write(path: Path, acceptance: Acceptance, *, replaces: bool) -> None:
     written = {(other.threshold, other.model) for other in parse_acceptances(text, path.name)}
     if written != {*((other.threshold, other.model) for other in entries), key}:
         raise FairnessError(f"{path} has another layout than this command writes: add or remove the entry by hand")
-    partial = path.with_name(f"{path.name}.partial")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(path)
+        with partial_file(path) as partial:
+            partial.write_text(text, encoding="utf-8")
     except OSError as error:
         raise FairnessError(f"the file {path} cannot be written: {error.strerror}") from None

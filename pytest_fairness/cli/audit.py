@@ -27,7 +27,7 @@ def add(commands: Commands) -> None:
     rankings = audits.add_parser("bloomberg", help="rankings of equal résumés under names of several groups")
     rankings.set_defaults(run=_rankings)
     bbq = audits.add_parser("open-bbq", help="answers to BBQ in several formats")
-    bbq.add_argument("--items", type=Path, metavar="DIR", help="BBQ's items (*.jsonl), which tell the templates")
+    bbq.add_argument("--items", type=Path, metavar="DIR", help="BBQ's items (*.jsonl), for their templates")
     bbq.add_argument("--bound", type=float, default=0.1, metavar="SCORE", help="largest fair bias score (0.1)")
     bbq.set_defaults(run=_open_bbq)
     for command in (rankings, bbq):

@@ -187,26 +187,14 @@ def formatted(prompt: Prompt, variant: str, item: str) -> Prompt:
         )
     metadata = {"item": item, **prompt.metadata, FORMAT: kind, VARIANT: variant}
     if isinstance(options, AnswerOptions):
-        question, separator, instruction = text.partition(str(options))
-        if not separator or str(options) in instruction:
-            raise FairnessError(f"item {item!r}: `formats` needs each prompt to show its options once, as str(options)")
-        if len(instruction.strip()) > LONGEST_INSTRUCTION:
-            raise FairnessError(
-                f"item {item!r}: {len(instruction.strip())} characters follow the options, which `formats` replaces: "
-                "put what belongs to the question above the options"
-            )
+        question = _before_options(text, options, item)
         shown = _options(options, kind, reverse=bool(rest))
         listed = _POSSIBLE.format(options="; ".join(shown.texts.values())) if kind == "text" else str(shown)
         request = _CHOICE[kind][int(number) - 1].format(labels=_or(shown.labels))
         text, metadata["options"] = f"{question}{listed}\n\n{request}", shown
         answers: Sequence[str] = shown.labels
     else:
-        question = _without_instruction(text)
-        if question == text and not text.rstrip().endswith("?"):
-            raise FairnessError(
-                f"item {item!r}: `formats` needs prompts that show options, or that end with a question or with a "
-                f"sentence such as 'Answer yes or no only.', not with {text[-40:]!r}"
-            )
+        question = _without_instruction(text, item)
         answers = ("no", "yes") if rest else ("yes", "no")
         gap = text[len(question) : len(text) - len(text[len(question) :].lstrip())] or " "
         text = f"{question.rstrip()}{gap}{_request(kind, int(number), answers)}"
@@ -216,11 +204,32 @@ def formatted(prompt: Prompt, variant: str, item: str) -> Prompt:
     return replace_prompt(prompt, messages, metadata, _schema(answers) if kind == "json" else None)
 
 
-def _without_instruction(text: str) -> str:
-    """Return a text without its last sentence, where that asks for yes or no."""
+def _before_options(text: str, options: AnswerOptions, item: str) -> str:
+    """Return what stands above the options of a text. Raises `FairnessError` where `formats` would lose a part."""
+    question, separator, instruction = text.partition(str(options))
+    if not separator or str(options) in instruction:
+        raise FairnessError(f"item {item!r}: `formats` needs each prompt to show its options once, as str(options)")
+    if len(instruction.strip()) > LONGEST_INSTRUCTION:
+        raise FairnessError(
+            f"item {item!r}: {len(instruction.strip())} characters follow the options, which `formats` replaces: "
+            "put what belongs to the question above the options"
+        )
+    return question
+
+
+def _without_instruction(text: str, item: str) -> str:
+    """Return a text without its last sentence, where that asks for yes or no.
+
+    Raises `FairnessError` for one that neither does so nor ends with a question.
+    """
     sentences = text.rstrip()
     start = max(sentences.rfind(mark, 0, len(sentences) - 1) for mark in ".?!\n") + 1
     is_instruction = sentences.endswith((".", "!")) and len(_ANSWER_WORD.findall(sentences, start)) > 1
+    if not is_instruction and not sentences.endswith("?"):
+        raise FairnessError(
+            f"item {item!r}: `formats` needs prompts that show options, or that end with a question or with a "
+            f"sentence such as 'Answer yes or no only.', not with {text[-40:]!r}"
+        )
     return text[:start].rstrip() if is_instruction else text
 
 

@@ -17,7 +17,7 @@ class Answer:
 
     ``finish_reason`` is "stop", "length" (cut off at the token limit), "content_filter"
     or the provider's own word. ``reasoning`` is what a reasoning model thought before it
-    answered, where the provider tells. ``usage`` counts tokens: "input", "output" and,
+    answered, where the provider names it. ``usage`` counts tokens: "input", "output" and,
     where known, "reasoning". ``latency`` is in seconds.
     """
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import date, time, timedelta
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
 from functools import lru_cache
-from hashlib import blake2b
-from pathlib import PurePath
+from hashlib import blake2b, sha256
+from pathlib import Path, PurePath
 from typing import Any
 from uuid import UUID
 
 _WITH_STABLE_TEXT = (bytes, complex, range, date, time, timedelta, Decimal, Fraction, UUID, PurePath)
+_BLOCKS, _BLOCK = 64, 4096
+"""The number of blocks of a large file that are read, and their size in bytes."""
 
 
 def digest(text: str) -> str:
@@ -25,6 +27,24 @@ def digest(text: str) -> str:
     True
     """
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def sampled_digest(folder: Path, files: Iterable[Path]) -> str:
+    """Return a digest of files that changes as weights are trained, without reading all of them.
+
+    Args:
+        folder: The folder from which the files' names count.
+        files: Their paths below the folder, in order.
+    """
+    fingerprint = sha256()
+    for path in files:
+        size = (folder / path).stat().st_size
+        fingerprint.update(f"{path.as_posix()}\0{size}\0".encode())
+        with (folder / path).open("rb") as file:
+            for start in range(0, size, max(_BLOCK, size // _BLOCKS)):
+                file.seek(start)
+                fingerprint.update(file.read(_BLOCK))
+    return fingerprint.hexdigest()[:16]
 
 
 def canonical(value: object) -> str:

@@ -11,7 +11,7 @@ UngradedReason = Literal["refusal", "filter", "unparsed", "truncated", "tool_cal
 
 
 class FairnessError(Exception):
-    """Bad input or a failed service, told in one line: the value, the rule, the way out."""
+    """Bad input or a failed service, reported in one line: the value, the rule, the way out."""
 
 
 class StoreError(FairnessError):

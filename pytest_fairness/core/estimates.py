@@ -442,7 +442,7 @@ class Mark(Comparable):
         for estimate in self.estimates:
             if estimate.scale is None:
                 raise FairnessError(
-                    f"{estimate.title} has no scale of marks: give one, threshold(probe=..., scale=Scale(A=..., ...))"
+                    f"{estimate.title} has no scale of marks: give one by threshold(scale=MarkScale(A=..., ...))"
                 )
         recorder = current_recorder()
         return RANKS[self._letter] <= RANKS[letter] if recorder is None else recorder.answer(self, ">=", letter)

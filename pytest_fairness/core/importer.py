@@ -8,6 +8,17 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import ClassVar
 
+from pytest_fairness.core.errors import FairnessError
+
+
+def write_lines(out: Path, lines: Iterable[str]) -> None:
+    """Write the lines of a replay file. Raises `FairnessError` where it cannot be written."""
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    except OSError as error:
+        raise FairnessError(f"{out} cannot be written: {error.strerror}") from None
+
 
 class Importer(ABC):
     """Base class of imports: ``pytest-fairness import NAME ... --out FILE`` turns recorded answers into a replay file.

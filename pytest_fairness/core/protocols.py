@@ -110,7 +110,7 @@ class ItemGrader(Protocol):
 
     ``accepts``, ``extremes`` and ``extremes_for`` mean what they do for a `Grader`. Its questions go the
     way of all attempts, so what is in the store is not asked again; its grades follow from
-    them and are made again in every run. A method ``most_questions(attempts)`` tells how many
+    them and are made again in every run. A method ``most_questions(attempts)`` returns how many
     it asks at most about an item with that many attempts, for plans and estimates.
 
     >>> class Agree:

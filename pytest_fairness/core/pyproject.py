@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.toml_tables import parse_toml
 
 TOOL = "pytest-fairness"
 
@@ -36,12 +36,7 @@ class Pyproject:
         except (OSError, UnicodeDecodeError) as error:
             why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
             raise FairnessError(f"{path} cannot be read: {why}") from None
-        try:
-            return cls(path, text, tomllib.loads(text))
-        except tomllib.TOMLDecodeError as error:
-            match = re.search(r"at line (\d+)", str(error))
-            line = match[1] if match else str(text.count("\n") + 1)
-            raise FairnessError(f"{path}:{line}: not valid TOML: {error}") from None
+        return cls(path, text, parse_toml(text, str(path)))
 
     def table(self, *names: str, way_out: str) -> Mapping[str, Any]:
         """``[tool.pytest-fairness.NAMES]``; empty where it is not there.

@@ -87,7 +87,7 @@ def split_thinking(text: str) -> tuple[str, str | None]:
     if not marks or (marks[0].opens and not begins):
         return text, None
     start = marks[0].end if begins else 0
-    # A channel opens anew without an end of its own.
+    # A channel opens again without an end of its own.
     closing = next((mark for mark in marks if not mark.opens), None)
     if closing is None:
         return "", text[start:].strip()

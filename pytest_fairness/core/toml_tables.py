@@ -75,6 +75,24 @@ def read_toml_text(path: Path) -> str:
         raise FairnessError(f"{path} cannot be read: {why}") from None
 
 
+def parse_toml(text: str, name: str) -> dict[str, Any]:
+    """Return the content of a TOML file.
+
+    Args:
+        text: What the file holds.
+        name: The file, as errors call it.
+
+    Raises:
+        FairnessError: It is not valid TOML; the message has file and line.
+    """
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        match = re.search(r"at line (\d+)", str(error))
+        line = match[1] if match else str(text.count("\n") + 1)
+        raise FairnessError(f"{name}:{line}: not valid TOML: {error}") from None
+
+
 def parse_tables(text: str, name: str, table: str, way_out: str) -> list[TomlTable]:
     """Return the tables of a text that holds tables of one name only, in order.
 
@@ -90,12 +108,7 @@ def parse_tables(text: str, name: str, table: str, way_out: str) -> list[TomlTab
     >>> [entry.where for entry in parse_tables("[[a]]\\nx = 1\\n[[a]]\\nx = 2\\n", "f.toml", "a", "")]
     ['f.toml:1', 'f.toml:3']
     """
-    try:
-        document = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        match = re.search(r"at line (\d+)", str(error))
-        line = match[1] if match else str(text.count("\n") + 1)
-        raise FairnessError(f"{name}:{line}: not valid TOML: {error}") from None
+    document = parse_toml(text, name)
     for key in document:
         if key != table:
             raise FairnessError(f"{name}:1: the file has {key!r}: write [[{table}]] tables only; {way_out}")

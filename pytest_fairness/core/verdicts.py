@@ -154,19 +154,19 @@ def judge(
         return replace(_invalid(first, dependence.problem, dependence), mistake=dependence.problem)
     if bounds is not None:
         evaluator = with_overrides(evaluator, bounds, dependence.needs, passing.record)
-        first = evaluator.judged()
-        passing = evaluator.under(passing.given, default)
-        failure = first.failure or passing.failure
-        reason = str(failure) if isinstance(failure, FairnessError) else ""
-        conditions = [
-            condition.as_needed(dependence.needs[key]) for key, condition in passing.record.conditions.items()
-        ]
-        reason = reason or override_problem(
-            bounds, [comparison for condition in conditions for comparison in condition.comparisons]
-        )
-        if reason:
-            return _invalid(first, reason, dependence)
+        first, passing = evaluator.judged(), evaluator.under(passing.given, default)
+        if problem := _override_problem(bounds, first, passing, dependence):
+            return _invalid(first, problem, dependence)
     return _judged(evaluator, first, passing, dependence)
+
+
+def _override_problem(bounds: BoundsOverride, first: Evaluation, passing: Evaluation, dependence: Dependence) -> str:
+    """Return why a test cannot be judged by the bounds of the project; empty where it can."""
+    failure = first.failure or passing.failure
+    if isinstance(failure, FairnessError):
+        return str(failure)
+    conditions = [condition.as_needed(dependence.needs[key]) for key, condition in passing.record.conditions.items()]
+    return override_problem(bounds, [comparison for condition in conditions for comparison in condition.comparisons])
 
 
 def _judged(evaluator: Evaluator, first: Evaluation, passing: Evaluation, dependence: Dependence) -> Judgment:
@@ -288,7 +288,7 @@ def _margin(comparison: Comparison) -> float:
 def flip_probability(estimate: Estimate, bounds: Sequence[float]) -> float | None:
     """Chance that a rerun of equal size puts the point on the other side of the nearest bound.
 
-    Predictive: both runs carry the error, so Phi(-z / sqrt 2). None where it cannot be told.
+    Predictive: both runs carry the error, so Phi(-z / sqrt 2). None where it cannot be computed.
 
     >>> rho = Estimate("ratio", "ratio", value=0.9, low=0.8, high=1.0, error=0.05)
     >>> round(flip_probability(rho, [0.8]), 3)

@@ -6,10 +6,10 @@ import csv
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Literal
 
 from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.shipped_files import shipped_file
 from pytest_fairness.counterfactual.grammar import grammar
 from pytest_fairness.counterfactual.lint import begins_with_vowel
 
@@ -116,13 +116,8 @@ def attribute_rows(attribute: str) -> list[dict[str, str]]:
 
 @cache
 def _shipped() -> Mapping[str, tuple[AttributeWord, ...]]:
-    package = Path(__file__).parents[1]
-    files = [folder / "fixtures" / "attributes" / "attributes.csv" for folder in (package, package.parent)]
-    file = next((path for path in files if path.is_file()), None)
-    if file is None:
-        raise FairnessError(f"{files[0]} is missing: install pytest-fairness again, or give words of your own")
     listed: dict[str, tuple[AttributeWord, ...]] = {}
-    with file.open(encoding="utf-8", newline="") as lines:
+    with shipped_file("attributes", "attributes.csv").open(encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(lines):
             word = AttributeWord(row["group"], row["adjective"], row["person"], row["gender"])
             listed[row["attribute"]] = (*listed.get(row["attribute"], ()), word)

@@ -28,7 +28,7 @@ def counterfactuals(
     ``vary`` says for each slot what it holds: a list of texts, or a mapping from text to groups. Of a name, a plain
     text there is its gender: ``{"Anna": "female"}``; `names` gives those of the shipped list. The slot ``gender``
     stands in no text: pronouns, titles and forms of verbs follow it (see `SlotTemplate`). Where several slots are
-    varied, every combination is a prompt, but for those of which two slots tell different genders.
+    varied, every combination is a prompt, but for those of which two slots name different genders.
     ``language`` is "en", "de" or "es". The id is made from the template where none is given.
 
     >>> people = {"Emily Walsh": "female", "Robin Hay": "nonbinary"}
@@ -49,7 +49,7 @@ def counterfactuals(
         if not _contradicts(choice)
     ]
     if not variants:
-        raise FairnessError("no combination of what is varied is about one person: each tells two genders")
+        raise FairnessError("no combination of what is varied is about one person: each names two genders")
     about = {"language": language, **(metadata or {})}
     prompts = [
         Prompt(filled.text, groups, about, slots=filled.slots)

@@ -95,11 +95,11 @@ def _json_texts(path: Path, number: int, line: str) -> Iterator[tuple[str, tuple
 def _trouble(text: str, mentions: tuple[Mention, ...]) -> str:
     breaks = [mention for mention in mentions if mention.breaks and not mention.slot]
     if not mentions:
-        return "nothing in it tells who it is about"
+        return "nothing in it shows who it is about"
     if _BRACE.search(text):
         return "it has braces, which mark slots: it is a template already"
     if not is_one_person(mentions, text):
-        return "it is about several people, or tells of nobody's gender: mark the slots by hand"
+        return "it is about several people, or shows nobody's gender: mark the slots by hand"
     return breaks[0].breaks if breaks else ""
 
 

@@ -6,9 +6,9 @@ import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.shipped_files import shipped_file
 from pytest_fairness.counterfactual.templates import SlotTemplate, Variant
 
 Groups = tuple[tuple[str, str], ...]
@@ -113,13 +113,8 @@ def names(per_group: int | None = 1, *, first: int = 0) -> dict[str, dict[str, s
 
 @cache
 def _shipped() -> dict[tuple[str, str], list[str]]:
-    package = Path(__file__).parents[1]
-    files = [folder / "fixtures" / "names" / "first_names.csv" for folder in (package, package.parent)]
-    file = next((path for path in files if path.is_file()), None)
-    if file is None:
-        raise FairnessError(f"{files[0]} is missing: install pytest-fairness again, or give names of your own")
     groups: dict[tuple[str, str], list[str]] = {}
-    with file.open(encoding="utf-8", newline="") as lines:
+    with shipped_file("names", "first_names.csv").open(encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(lines):
             groups.setdefault((row["gender"], row["ethnicity"]), []).append(f"{row['name']} {row['surname']}")
     return groups

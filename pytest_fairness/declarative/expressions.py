@@ -128,7 +128,7 @@ def _holds(node: ast.expr, measured: Any, title: str) -> bool:
         return not _holds(node.operand, measured, title)
     assert isinstance(node, ast.Compare)  # noqa: S101 - checked when parsed
     sides = pairwise(_side(side, measured, title) for side in (node.left, *node.comparators))
-    # Both of two bounds are compared, whatever the first says: as pytest does in an assert, so that both are told.
+    # Both of two bounds are compared, whatever the first says: as pytest does in an assert, so that both are reported.
     answers = [_COMPARES[type(op)](left, right) for op, (left, right) in zip(node.ops, sides, strict=True)]
     return all(answers)
 

@@ -77,7 +77,7 @@ class DeclarationBuilder:
             raise node.error(str(error)) from None
 
     def rows(self) -> list[tuple[Row, LocatedValue]]:
-        """Return the values of every item, and where a mistake in them is told."""
+        """Return the values of every item, and the place that an error in them names."""
         declared = self.document.get("items")
         if declared is None:
             return [({"id": self.name}, self.document)]

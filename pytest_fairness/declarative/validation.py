@@ -118,19 +118,19 @@ def _check_object(node: LocatedValue, rule: Rule) -> None:
     for name in rule.get("required", ()):
         if name not in node.value:
             raise node.error(f"{what} needs `{name}`: {fields[name].get('description', 'write it')}")
-    least, most = rule.get("minProperties", 0), rule.get("maxProperties", math.inf)
-    if not least <= len(node.value) <= most:
-        count = f"at least {least}" if len(node.value) < least else f"at most {most}"
-        raise node.error(f"it has {len(node.value)} entries: it must have {count}")
+    _check_size(node, rule.get("minProperties", 0), rule.get("maxProperties", math.inf))
 
 
 def _check_array(node: LocatedValue, rule: Rule) -> None:
-    least, most = rule.get("minItems", 0), rule.get("maxItems", math.inf)
+    _check_size(node, rule.get("minItems", 0), rule.get("maxItems", math.inf))
+    for child in node.value:
+        _check(child, rule.get("items", {}))
+
+
+def _check_size(node: LocatedValue, least: int, most: float) -> None:
     if not least <= len(node.value) <= most:
         count = f"at least {least}" if len(node.value) < least else f"at most {most}"
         raise node.error(f"it has {len(node.value)} entries: it must have {count}")
-    for child in node.value:
-        _check(child, rule.get("items", {}))
 
 
 def _check_scalar(node: LocatedValue, rule: Rule) -> None:

@@ -102,7 +102,7 @@ def summarized(features: Tensor) -> Tensor:
 def network(dim: int, emotions: int) -> ModuleDict:
     """Return the untrained network; its first weights are drawn from torch's global generator.
 
-    ``summary`` only standardises: its running moments are set once, from the training data.
+    ``summary`` only standardizes: its running moments are set once, from the training data.
     """
     from torch import nn
 

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 VALUE_NAMES = ("valence", "arousal", "control")
 MILD, STRONG = 0.25, 0.75
-"""A mean beyond them is told mildly, or strongly; within, nothing is told."""
+"""A mean beyond them is described mildly, or strongly; one within them is left out."""
 LIVELY, LEAPING = 0.4, 1.2
-"""Spreads of the prosody over the sequence from which its melody is told to move, and to leap."""
+"""Spreads of the prosody over the sequence from which its melody is said to move, and to leap."""
 _PERCENT = re.compile(r"\b(\d{1,3})(?:\.\d+)?\s?%")
 _YES_NO = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
 
@@ -56,7 +56,7 @@ def describe(features: Tensor) -> list[Described]:
     """Return the samples [n, seq_len, dim] in words, one and the same text for one and the same sample.
 
     The means of the semantic third decide the sentences that are said, those of the prosodic third how the voice
-    is described: each value is told in one of five grades, so that weak words say little and a noisy voice
+    is described: each value is put in one of five grades, so that weak words say little and a noisy voice
     misleads. The speaker, the situation and the choice among sentences of one grade are drawn by the words alone:
     a pair of groups has the same words. Nothing tells the group but its prosody. The groups of the generator are
     settings of a formula, not descriptions of people.
@@ -91,7 +91,7 @@ def _described(words: Sequence[float], voice: Sequence[float], moves: float) -> 
 
 
 def grade(value: float) -> str:
-    """Return how a mean is told: "-2" to "2".
+    """Return the grade of a mean: "-2" to "2".
 
     >>> [grade(value) for value in (-1.3, -0.3, 0.1, 0.5, 0.8)]
     ['-2', '-1', '0', '1', '2']
@@ -162,7 +162,7 @@ def reading_of(
 
 @dataclass(frozen=True)
 class TextStudent:
-    """A language model as a student: features are told in words, and it is asked.
+    """A language model as a student: features are described in words, and it is asked.
 
     ``ask`` gives the answers to prompts in order, None for one that failed; ``grade_answer`` is ``Choice().grade``.
     """

@@ -52,7 +52,7 @@ class TextSpace:
         }
 
     def prompt(self, choice: Choice) -> Prompt:
-        """Return the text of a choice. Raises `FairnessError` for one that tells two genders."""
+        """Return the text of a choice. Raises `FairnessError` for one that names two genders."""
         prompt = self._prompts.get(choice)
         if prompt is None:
             variant, groups = variant_of(dict(zip(self.slots, choice, strict=True)), self.template)
@@ -61,7 +61,7 @@ class TextSpace:
         return prompt
 
     def can_be(self, choice: Choice) -> bool:
-        """Return whether it is a text about one person: no two slots tell different groups of one attribute."""
+        """Return whether it is a text about one person: no two slots name different groups of one attribute."""
         if not any(value.text for value in choice) and not self.template.has_words:
             return False
         return agree(choice)

@@ -10,10 +10,7 @@ from typing import Any
 
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError
-
-_PACKAGE = Path(__file__).parents[1]
-_FILE = Path("fixtures", "anchors", "applicants.json")
-"""The shipped files: in the package where it was installed; beside the package in a checkout."""
+from pytest_fairness.core.shipped_files import shipped_file
 
 
 @dataclass(frozen=True)
@@ -59,9 +56,7 @@ def read_anchors(path: str | Path | None = None) -> dict[str, Anchors]:
 
     Raises `FairnessError` for a file that cannot be read, is no such object, or has no dimension.
     """
-    if path is None:
-        path = _PACKAGE / _FILE if (_PACKAGE / _FILE).exists() else _PACKAGE.parent / _FILE
-    path = Path(path)
+    path = shipped_file("anchors", "applicants.json") if path is None else Path(path)
     try:
         content: Any = json.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:

@@ -18,8 +18,6 @@ from pytest_fairness.core.keys import fingerprint_of
 from pytest_fairness.core.protocols import Grader, Model, ModelQuery
 from pytest_fairness.core.tools import STATE, TOOL, ToolCall, calls_message
 
-ToolResult = Callable[[Prompt, Mapping[str, Any]], Any]
-"""Returns the result of a tool from the prompt and the arguments of the call: a text, or what JSON can hold."""
 User = Callable[[Prompt, Sequence[Message]], str | None]
 """Returns the user's next message from the prompt and all messages so far; None ends the conversation."""
 
@@ -369,7 +367,7 @@ class _Thread:
         return True
 
     def _result(self, call: ToolCall) -> str:
-        """Return what the model is told of a call."""
+        """Return the text that the model gets for a call."""
         if call.name not in self._conversation.results:
             return f"Error: there is no tool {call.name!r}."
         if isinstance(call.arguments, str):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.core.attempts import Answer, Grade, GradedAttempt
+from pytest_fairness.core.digests import sampled_digest
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.keys import fingerprint_of
 from pytest_fairness.graders.anchors import Anchors
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_BLOCKS, _BLOCK = 64, 4096
-"""The number of blocks of a model's file that are read to recognize it, and their size in bytes."""
 _MODULES = "modules.json"
 _PATIENCE = 5.0
 """Seconds that the hub has to say whether it is there: its library itself tries for minutes."""
@@ -218,17 +216,8 @@ def _without_bars() -> Iterator[None]:
 
 def _files_digest(folder: Path) -> str:
     """Return a digest of a model's files that changes with training, without reading all of them."""
-    fingerprint = hashlib.sha256()
-    for path in sorted(folder.rglob("*")):
-        name = path.relative_to(folder)
-        if path.is_file() and not any(part.startswith(".") for part in name.parts):
-            size = path.stat().st_size
-            fingerprint.update(f"{name.as_posix()}\0{size}\0".encode())
-            with path.open("rb") as file:
-                for start in range(0, size, max(_BLOCK, size // _BLOCKS)):
-                    file.seek(start)
-                    fingerprint.update(file.read(_BLOCK))
-    return fingerprint.hexdigest()[:16]
+    files = (path.relative_to(folder) for path in sorted(folder.rglob("*")) if path.is_file())
+    return sampled_digest(folder, (file for file in files if not any(part.startswith(".") for part in file.parts)))
 
 
 @dataclass(frozen=True)

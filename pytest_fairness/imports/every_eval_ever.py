@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.imports.json_records import Record, read_document, read_records
+from pytest_fairness.core.json_records import Record, read_document, read_records
 from pytest_fairness.imports.recorded_answers import RecordedAnswer, TableImporter
 
 _NOUN = "instance-level data of Every Eval Ever"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.imports.json_records import Record, read_records
+from pytest_fairness.core.json_records import Record, read_records
 from pytest_fairness.imports.recorded_answers import RecordedAnswer, TableImporter
 
 _NOUN = "a sample of lm-evaluation-harness"

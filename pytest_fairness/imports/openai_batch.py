@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,9 +13,10 @@ from typing import Any
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.finish_reasons import ERROR, FILTER, LENGTH, REFUSAL, STOP, TOOL_CALLS, normalized
 from pytest_fairness.core.importer import Importer
+from pytest_fairness.core.json_records import Record, read_records
+from pytest_fairness.core.partial_files import partial_file
 from pytest_fairness.core.tool_replies import chat_calls, responses_calls
 from pytest_fairness.core.tools import TOOL, ToolCall, calls_message
-from pytest_fairness.imports.json_records import Record, read_records
 
 _REQUEST, _RESULT = "a request of a batch", "a result of a batch"
 _CHAT, _RESPONSES = "/chat/completions", "/responses"
@@ -55,20 +54,15 @@ class OpenAIBatchImport(Importer):
         """Write a replay line for each answer, and return what was written and what has no answer."""
         requests, model = _requests(arguments.input)
         counts: Counter[str] = Counter()
-        partial = out.with_name(f"{out.name}.{os.getpid()}.partial")
         try:
-            out.parent.mkdir(parents=True, exist_ok=True)
-            with partial.open("w", encoding="utf-8", errors="backslashreplace") as file:
-                for line in _lines(arguments.results, requests, counts):
-                    file.write(line + "\n")
-            if not counts["answered"]:
-                raise FairnessError(f"{arguments.results[0]} holds no answer to a request of {arguments.input}")
-            partial.replace(out)
+            with partial_file(out) as partial:
+                with partial.open("w", encoding="utf-8", errors="backslashreplace") as file:
+                    for line in _lines(arguments.results, requests, counts):
+                        file.write(line + "\n")
+                if not counts["answered"]:
+                    raise FairnessError(f"{arguments.results[0]} holds no answer to a request of {arguments.input}")
         except OSError as error:
             raise FairnessError(f"{out} cannot be written: {error.strerror}") from None
-        finally:
-            with suppress(OSError):
-                partial.unlink(missing_ok=True)
         missing = len(requests) - counts["answered"]
         notes = [f"{missing:,} of {len(requests):,} requests have no answer: they are ungraded"] if missing else []
         return [

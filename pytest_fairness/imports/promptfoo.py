@@ -10,7 +10,7 @@ from typing import Any
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.finish_reasons import STOP, normalized
-from pytest_fairness.imports.json_records import Record, read_document, read_records
+from pytest_fairness.core.json_records import Record, read_document, read_records
 from pytest_fairness.imports.recorded_answers import RecordedAnswer, TableImporter
 
 _NOUN = "a result of promptfoo"

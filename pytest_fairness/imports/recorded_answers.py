@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import tempfile
 from abc import abstractmethod
 from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -18,6 +16,7 @@ from typing import IO, Any
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.importer import Importer
+from pytest_fairness.core.partial_files import partial_file
 from pytest_fairness.core.tools import ToolCall
 
 SAMPLE, EPOCH = "sample", "epoch"
@@ -82,23 +81,17 @@ def write_table(
         FairnessError: There is no score, an answer stands twice, or the answers are of several parts.
     """
     builder = _TableBuilder(source, dict(selected or {}))
-    partial = out.with_name(f"{out.name}.{os.getpid()}.partial")
     try:
         with tempfile.TemporaryFile("w+", encoding="utf-8", errors="backslashreplace") as spool:
             for answer in answers:
                 builder.add(answer, spool)
             table = builder.finish()
             spool.seek(0)
-            out.parent.mkdir(parents=True, exist_ok=True)
-            with partial.open("w", encoding="utf-8", errors="backslashreplace") as file:
+            with partial_file(out) as partial, partial.open("w", encoding="utf-8", errors="backslashreplace") as file:
                 for line in spool:
                     file.write(json.dumps(builder.row(json.loads(line)), ensure_ascii=False) + "\n")
-            partial.replace(out)
     except OSError as error:
         raise FairnessError(f"{out} cannot be written: {error.strerror or error}") from None
-    finally:
-        with suppress(OSError):
-            partial.unlink(missing_ok=True)
     return table
 
 

@@ -90,7 +90,7 @@ class OpenAIBatches:
 
     def _outcome(self, line: Mapping[str, Any]) -> tuple[str, Answer | ModelError]:
         key: str = line["custom_id"]
-        if error := line.get("error"):  # it was never asked: the batch expired, or was cancelled
+        if error := line.get("error"):  # it was never asked: the batch expired, or was canceled
             code, message = str(error.get("code")), str(error.get("message"))
             return key, TransientError(f"{self._model.name}: {message}", kind=code)
         response = line["response"]

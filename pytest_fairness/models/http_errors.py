@@ -142,6 +142,8 @@ def _connection_failure(names: set[str], messages: Mapping[str, str]) -> Transie
 
 def status_error(status: int, body: object, service: Service, headers: Mapping[str, str] | None = None) -> ModelError:
     """Return what an HTTP status means for this prompt and for the whole model."""
+    if isinstance(body, bytes):
+        body = body.decode(errors="replace")
     reason = _one_line(_message(body), service)
     at = f"{service.model}: {service.base_url}"
     kind = str(status)

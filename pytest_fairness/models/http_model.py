@@ -117,8 +117,7 @@ class HostedModel(ABC):
         finally:
             await connection.close()
         if not 200 <= reply.status < 300:
-            message = reply.body.decode(errors="replace") if isinstance(reply.body, bytes) else reply.body
-            raise status_error(reply.status, message, self._service(), reply.headers)
+            raise status_error(reply.status, reply.body, self._service(), reply.headers)
         listed = reply.body.get("data") if isinstance(reply.body, Mapping) else reply.body
         if not isinstance(listed, list):
             raise self._unreadable("without a list of models")
@@ -259,8 +258,7 @@ class HostedModel(ABC):
             status = stated_status(error)  # some gateways send errors as HTTP 200
         if is_filtered(status, body):
             return Answer("", "content_filter", latency=latency)
-        message = body.decode(errors="replace") if isinstance(body, bytes) else body
-        return status_error(status, message, self._service(), headers)
+        return status_error(status, body, self._service(), headers)
 
     def _checked(
         self, reply: object, latency: float, read: Callable[[Mapping[str, Any], float], Answer]

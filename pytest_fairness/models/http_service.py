@@ -87,7 +87,7 @@ class HttpService:
                 "--fairness-env-file: the definition of the service takes it from there"
             )
         if broken := [name for name, value in values.items() if not value.isprintable()]:
-            raise FatalError(f"{self.name}: {broken[0]} holds a line break or another control character: set it anew")
+            raise FatalError(f"{self.name}: {broken[0]} holds a line break or another control character: set it again")
         if not is_url(filled(self._definition.url, self._context.environment)):
             raise FatalError(
                 f"{self.name}: {self._definition.shown_url} is no URL with the variables of this environment"
@@ -147,8 +147,7 @@ class HttpService:
             await connection.close()
         status, headers, body = reply
         if status in (401, 403, 429) or 300 <= status < 400 or (status >= 500 and status != HTTPStatus.NOT_IMPLEMENTED):
-            message = body.decode(errors="replace") if isinstance(body, bytes) else body
-            raise status_error(status, message, self._service(), headers)
+            raise status_error(status, body, self._service(), headers)
         return f"reachable ({status} without a prompt)"
 
     async def close(self) -> None:
@@ -193,8 +192,7 @@ class HttpService:
         if not 200 <= status < 300:
             if is_filtered(status, body):
                 return Answer("", "content_filter", latency=latency)
-            message = body.decode(errors="replace") if isinstance(body, bytes) else body
-            raise status_error(status, message, self._service(), headers)
+            raise status_error(status, body, self._service(), headers)
         calls = self._calls(body) if offers_tools else ()
         if not calls:
             return Answer(self._text(body), latency=latency)

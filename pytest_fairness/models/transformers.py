@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from pytest_fairness.core.attempts import Answer
+from pytest_fairness.core.digests import sampled_digest
 from pytest_fairness.core.errors import FatalError, ModelError, PermanentError, install
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.propensities import Continuations
@@ -39,8 +39,6 @@ _WEIGHTS: dict[str, parameters.Kind] = {
 _MACHINE: dict[str, parameters.Kind] = {"batch_size": parameters.whole(1), "device": parameters.text}
 _SCORED_TOGETHER = 4
 """Batches of prompts that are sorted by length together."""
-_BLOCKS, _BLOCK = 64, 4096
-"""The number of blocks of a weights file that are read to recognize it, and their size in bytes."""
 
 
 class TransformersModel:
@@ -78,7 +76,7 @@ class TransformersModel:
         kept = {key: value for key, value in name.parameters.items() if key not in _MACHINE}
         self.key = name.with_parameters({"max_tokens": self._decoding.max_tokens, **kept})
         if folder.is_dir():
-            self.key += f"#{_fingerprint(folder)}"
+            self.key += f"#{_weights_digest(folder)}"
         self._threads = DaemonThreads(1, "fairness-transformers")
         self.batch_size: int = given.get("batch_size", 8)
         self._batcher = Batcher[Job, Answer | PermanentError](self._run, self.batch_size, self._threads)
@@ -181,14 +179,6 @@ class TransformersModel:
         return f"{type(error).__name__}: {redacted(text, secrets_in(self._context.environment))}"
 
 
-def _fingerprint(folder: Path) -> str:
-    """Return a text that changes when weights in the same folder are trained further, without reading all of them."""
-    digest = hashlib.sha256()
-    for path in sorted(path for path in folder.iterdir() if path.is_file()):
-        size = path.stat().st_size
-        digest.update(f"{path.name}\0{size}\0".encode())
-        with path.open("rb") as file:
-            for start in range(0, size, max(_BLOCK, size // _BLOCKS)):
-                file.seek(start)
-                digest.update(file.read(_BLOCK))
-    return digest.hexdigest()[:16]
+def _weights_digest(folder: Path) -> str:
+    """Return a text that changes when weights in the same folder are trained further."""
+    return sampled_digest(folder, (path.relative_to(folder) for path in sorted(folder.iterdir()) if path.is_file()))

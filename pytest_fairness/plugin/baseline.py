@@ -19,8 +19,8 @@ from pytest_fairness.store.location import LATEST
 
 if TYPE_CHECKING:
     from pytest_fairness.core.items import ProbeItem
-    from pytest_fairness.plugin.markers import Probe
     from pytest_fairness.plugin.measurement import LazyMeasured
+    from pytest_fairness.plugin.probe import Probe
     from pytest_fairness.plugin.sequential_looks import Look
     from pytest_fairness.plugin.session import FairnessSession
     from pytest_fairness.stats.measured import Measured

@@ -21,7 +21,8 @@ from pytest_fairness.plugin.identity import (
     sample_of,
     visible_fixtures,
 )
-from pytest_fairness.plugin.markers import Probe, mark_of, threshold_probe
+from pytest_fairness.plugin.markers import mark_of, threshold_probe
+from pytest_fairness.plugin.probe import Probe
 from pytest_fairness.plugin.session import FairnessSession
 
 if TYPE_CHECKING:
@@ -222,7 +223,7 @@ def is_marked(item: pytest.Item) -> TypeGuard[pytest.Function]:
     """Return whether a test is a probe's or a threshold."""
     if not isinstance(item, pytest.Function):
         return False
-    function = item.function  # of a method it is made anew each time
+    function = item.function  # of a method it is made again each time
     return mark_of(function, "probe") is not None or mark_of(function, "threshold") is not None
 
 

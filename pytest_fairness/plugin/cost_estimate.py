@@ -14,7 +14,7 @@ from pytest_fairness.report.phrases import money
 
 if TYPE_CHECKING:
     from pytest_fairness.core.protocols import Model
-    from pytest_fairness.plugin.markers import Probe
+    from pytest_fairness.plugin.probe import Probe
 
 _WIDTH = 80
 """The width of a terminal: the lines are made in a worker, which has none."""
@@ -155,5 +155,5 @@ def most_grader_calls(graders: Mapping[str, Any], prompts: Iterable[int], repeti
 def format_grader_calls(calls: int, unknown: Sequence[str]) -> str:
     """Return the line for the calls of graders."""
     parts = [f"graders ask up to {calls:,} more"] if calls else []
-    parts += [f"the grader of {', '.join(unknown)} asks, and does not tell how much"] if unknown else []
+    parts += [f"the grader of {', '.join(unknown)} asks an unknown number of questions"] if unknown else []
     return f"{'; '.join(parts)}; their cost is not in the estimate"

@@ -18,7 +18,7 @@ from pytest_fairness.declarative.files import suite_in
 from pytest_fairness.plugin.collection import item_of
 from pytest_fairness.plugin.compat import MadeModule
 from pytest_fairness.plugin.identity import CollectionError
-from pytest_fairness.plugin.markers import make_data_folders
+from pytest_fairness.plugin.probe import make_data_folders
 from pytest_fairness.plugin.session import SESSION
 from pytest_fairness.report.escaping import escape_controls
 

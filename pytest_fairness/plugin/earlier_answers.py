@@ -11,7 +11,7 @@ from pytest_fairness.core.keys import prompt_digest
 if TYPE_CHECKING:
     from pytest_fairness.core.attempts import GradedAttempt
     from pytest_fairness.core.items import ProbeItem, Prompt
-    from pytest_fairness.plugin.markers import Probe
+    from pytest_fairness.plugin.probe import Probe
     from pytest_fairness.store.runs import Runs
     from pytest_fairness.store.samples import StoredSample
 

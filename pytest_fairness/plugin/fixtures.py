@@ -11,8 +11,8 @@ from pytest_fairness.plugin.baseline import LazyBaseline
 from pytest_fairness.plugin.collection import NO_MODEL
 from pytest_fairness.plugin.flips import FlipFinder
 from pytest_fairness.plugin.identity import CollectionError
-from pytest_fairness.plugin.markers import make_data_folders
 from pytest_fairness.plugin.measurement import LazyMeasured
+from pytest_fairness.plugin.probe import make_data_folders
 from pytest_fairness.plugin.probe_item import ProbeItemHandle
 from pytest_fairness.plugin.session import SESSION, FairnessSession
 

@@ -17,7 +17,8 @@ from pytest_fairness.core.shared_prompts import sharing
 from pytest_fairness.counterfactual.confounds import find_confounds
 from pytest_fairness.counterfactual.lint import LintReport
 from pytest_fairness.declarative.files import suite_in
-from pytest_fairness.plugin.markers import Probe, arguments_of, mark_of
+from pytest_fairness.plugin.markers import arguments_of, mark_of
+from pytest_fairness.plugin.probe import Probe
 from pytest_fairness.plugin.settings import Settings
 
 Fixtures = Mapping[str, pytest.FixtureDef[Any]]

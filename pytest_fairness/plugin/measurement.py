@@ -19,8 +19,9 @@ from pytest_fairness.core.results import InfluenceResult, JudgeResult, PastResul
 from pytest_fairness.engine.errors import BudgetExceededError, RunStoppedError
 from pytest_fairness.plugin.identity import CollectionError
 from pytest_fairness.plugin.judges import judged_by, with_judges
-from pytest_fairness.plugin.markers import DEFAULT_GRADERS, check_grader, checked_graders
+from pytest_fairness.plugin.markers import check_grader, checked_graders
 from pytest_fairness.plugin.named_runs import conditions
+from pytest_fairness.plugin.probe import DEFAULT_GRADERS
 from pytest_fairness.plugin.profiles import SMOKE
 from pytest_fairness.plugin.sequential_looks import Look, declared_clusters, planned
 from pytest_fairness.plugin.session import SESSION
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from pytest_fairness.core.protocols import BatchGrader, Grader, ItemGrader
     from pytest_fairness.engine.probe_sample import ProbeSample
     from pytest_fairness.plugin.earlier_answers import EarlierAnswers
-    from pytest_fairness.plugin.markers import Probe
+    from pytest_fairness.plugin.probe import Probe
     from pytest_fairness.stats.measured import Measured
     from pytest_fairness.store.looks import StoredLook
 

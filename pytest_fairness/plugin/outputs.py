@@ -82,10 +82,10 @@ def write_json(settings: Settings, results: RunResults) -> list[str]:
     return [f"results: {settings.json}"]
 
 
-def write(fairness: FairnessSession, results: RunResults, tell: Callable[[str], None]) -> list[str]:
+def write(fairness: FairnessSession, results: RunResults, notify: Callable[[str], None]) -> list[str]:
     """Write the report, and what CI shows; a line for each file, then CI's own commands.
 
-    ``tell`` is told of work that takes a while.
+    ``notify`` is called before work that takes a while.
 
     Raises `FairnessError`, in one line, for a file that was asked for and cannot be written.
     """
@@ -98,7 +98,7 @@ def write(fairness: FairnessSession, results: RunResults, tell: Callable[[str], 
     from pytest_fairness.report.load_run import read_view
 
     if results.run.attempts >= MANY:
-        tell(f"fairness: making the report of {results.run.attempts:,} attempts")
+        notify(f"fairness: making the report of {results.run.attempts:,} attempts")
     engine = fairness.backend.existing_engine  # none in a controller
     in_memory = {} if engine is None else engine.answers.attempts
     with paused_collection():

@@ -28,7 +28,8 @@ from pytest_fairness.core.marks import MarkScale
 from pytest_fairness.core.overrides import ONLY, BoundsOverride, Span
 from pytest_fairness.core.pyproject import TOOL, Pyproject
 from pytest_fairness.declarative.files import suite_in
-from pytest_fairness.plugin.markers import Probe, checked_confidence, checked_repetitions
+from pytest_fairness.plugin.markers import checked_confidence, checked_repetitions
+from pytest_fairness.plugin.probe import Probe
 
 T = TypeVar("T")
 TABLE = "thresholds"

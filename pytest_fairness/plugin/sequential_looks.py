@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_fairness.core.items import ProbeItem
 from pytest_fairness.core.verdicts import Judgment
-from pytest_fairness.plugin.markers import Probe
+from pytest_fairness.plugin.probe import Probe
 
 if TYPE_CHECKING:
     from pytest_fairness.stats.sequential import Spending

@@ -12,7 +12,7 @@ from pytest_fairness.plugin.session import FairnessSession
 
 if TYPE_CHECKING:
     from pytest_fairness.engine.probe_sample import ProbeSample
-    from pytest_fairness.plugin.markers import Probe
+    from pytest_fairness.plugin.probe import Probe
 
 DEFERRED = "deferred"
 """Begins the reason why a shard skips a threshold."""

@@ -15,7 +15,7 @@ from pytest_fairness.core.search_results import SearchResult
 from pytest_fairness.plugin.compat import terminal_width
 from pytest_fairness.plugin.failure_causes import CauseCounts
 from pytest_fairness.plugin.outcomes import UNJUDGED, in_line
-from pytest_fairness.plugin.terminal_text import pad, wrapped
+from pytest_fairness.plugin.terminal_text import by_model, pad, wrapped
 from pytest_fairness.report import phrases
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.release import NOT_JUDGED, NOT_SELECTED, reason_of, sentence
@@ -213,14 +213,6 @@ def _search(row: SearchResult, width: int) -> Iterator[str]:
         for text in row.flip.texts:
             yield from wrapped(f"  {text}", width)
         yield f"   replay: {escape_controls(row.command)}"
-
-
-def by_model(rows: Sequence[ThresholdResult]) -> dict[str, list[ThresholdResult]]:
-    """Return the rows of each model, in their order."""
-    models: dict[str, list[ThresholdResult]] = {}
-    for row in rows:
-        models.setdefault(row.model or "no model", []).append(row)
-    return models
 
 
 def closing(results: RunResults, width: int) -> Iterator[str]:

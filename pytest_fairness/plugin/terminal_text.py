@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Protocol, TypeVar
 
 from pytest_fairness.core.formatting import is_plain_line
 from pytest_fairness.plugin.compat import terminal_width
 
 NARROWEST = 40
 """Columns; a line is not made narrower."""
+
+
+class OfModel(Protocol):
+    """A row about one model."""
+
+    @property
+    def model(self) -> str | None: ...
+
+
+OfModelRow = TypeVar("OfModelRow", bound=OfModel)
+
+
+def by_model(rows: Iterable[OfModelRow]) -> dict[str, list[OfModelRow]]:
+    """Return the rows of each model, in their order."""
+    models: dict[str, list[OfModelRow]] = {}
+    for row in rows:
+        models.setdefault(row.model or "no model", []).append(row)
+    return models
 
 
 def pad(text: str, columns: int) -> str:

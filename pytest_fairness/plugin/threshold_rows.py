@@ -33,8 +33,9 @@ from pytest_fairness.core.results import (
 from pytest_fairness.core.verdicts import Judgment, flip_probability
 from pytest_fairness.plugin.evaluation import override_of
 from pytest_fairness.plugin.identity import model_source, sample_of
-from pytest_fairness.plugin.markers import Probe, declared_title, threshold_scale
+from pytest_fairness.plugin.markers import declared_title, threshold_scale
 from pytest_fairness.plugin.measurement import LazyMeasured
+from pytest_fairness.plugin.probe import Probe
 from pytest_fairness.plugin.profiles import SMOKE
 from pytest_fairness.plugin.session import SESSION
 from pytest_fairness.plugin.settings import Settings
@@ -55,8 +56,30 @@ def threshold_row(item: pytest.Function, judgment: Judgment, measured: LazyMeasu
     from pytest_fairness.stats.flip_probability import outside_probability
     from pytest_fairness.stats.pvalues import p_fair, p_unfair
 
-    deciding, look = judgment.deciding, measured.look
-    facts: dict[str, Any] = {
+    facts = _facts(item, judgment, measured, message)
+    if judgment.deciding is None:
+        return ThresholdResult(**facts)
+    bounds, look = judgment.about_deciding, measured.look
+    estimate = judgment.deciding.estimate
+    # A look's share of the error is smaller than the whole: its p-values count for that much more.
+    shares = {name: look.tail / tail for name, tail in (("fair", look.own_tail), ("unfair", look.strict_tail))}
+    return ThresholdResult.of(
+        estimate,
+        **facts,
+        comparisons=[ComparisonResult(op=c.op, bound=c.bound, decision=c.decision.value) for c in bounds],
+        bounds=judgment.bounds,
+        flip_probability=flip_probability(estimate, [comparison.bound for comparison in bounds]),
+        outside_probability=outside_probability(bounds),
+        p_value=_scaled(p_unfair(judgment.comparisons, judgment.asserted), shares["unfair"]),
+        p_fair=_scaled(p_fair(judgment.comparisons), shares["fair"]),
+        **_breakdown_fields(item, judgment, measured.probe, estimate),
+    )
+
+
+def _facts(item: pytest.Function, judgment: Judgment, measured: LazyMeasured, message: str) -> dict[str, Any]:
+    """Return the fields of a result that need no deciding estimate."""
+    look = measured.look
+    return {
         "id": item.nodeid,
         "suite": measured.probe.suite,
         "probe": measured.probe.id,
@@ -86,23 +109,6 @@ def threshold_row(item: pytest.Function, judgment: Judgment, measured: LazyMeasu
         "failing": failing_estimates(judgment),
         "advice": advice(judgment) if judgment.verdict is Verdict.UNDECIDED else "",
     }
-    if deciding is None:
-        return ThresholdResult(**facts)
-    bounds = judgment.about_deciding
-    estimate = deciding.estimate
-    # A look's share of the error is smaller than the whole: its p-values count for that much more.
-    shares = {name: look.tail / tail for name, tail in (("fair", look.own_tail), ("unfair", look.strict_tail))}
-    return ThresholdResult.of(
-        estimate,
-        **facts,
-        comparisons=[ComparisonResult(op=c.op, bound=c.bound, decision=c.decision.value) for c in bounds],
-        bounds=judgment.bounds,
-        flip_probability=flip_probability(estimate, [comparison.bound for comparison in bounds]),
-        outside_probability=outside_probability(bounds),
-        p_value=_scaled(p_unfair(judgment.comparisons, judgment.asserted), shares["unfair"]),
-        p_fair=_scaled(p_fair(judgment.comparisons), shares["fair"]),
-        **_breakdown_fields(item, judgment, measured.probe, estimate),
-    )
 
 
 def failing_estimates(judgment: Judgment) -> list[FailingEstimate]:

@@ -147,19 +147,10 @@ def finish_threshold(
         reason, count = next(iter(measured.ungraded.items()), ("", 0))
         message += f"; in all {count:,} {reason}" if reason else ""
     history = read_history(item.nodeid, judgment, measured)
-    result = threshold_row(item, judgment, measured, message)
-    result = replace(result, history=HistoryResult(runs=history.runs, outside=history.outside))
     if runs is not None:
         measured.conclude_look(runs.look, None if judgment.verdict is Verdict.INVALID else str(judgment.verdict))
-    if runs is not None and result.looks is not None:
-        looks = runs.looks(result.looks)
-        result = replace(result, looks=replace(looks, identity=TRYOUT) if measured.is_tryout else looks)
-    if judgment.deciding is not None and judgment.deciding.estimate.attempts <= MOST_CHECKED:
-        clustering = check_clustering(item, measured.load(), judgment, CHECK_SECONDS)
-        result = replace(result, clustering=clustering)
-    # A replay has one answer for all formats.
-    if judgment.deciding is not None and not measured.subject.name.startswith("replay:"):
-        result = replace(result, formats=format_effects(item, measured.load(), judgment))
+    result = _checked_row(item, judgment, measured, message, runs)
+    result = replace(result, history=HistoryResult(runs=history.runs, outside=history.outside))
     if influences := influences_of(judgment):
         measured.keep_influences(item.nodeid, influences)
     broken = _not_excused(item, judgment, flaky, result, history)
@@ -175,13 +166,37 @@ def finish_threshold(
     item.user_properties[:] = to_properties(result)
     if measured.cause is not None:
         item.user_properties.append(cause_property(*measured.cause, measured.probe.id))
-    if judgment.verdict is Verdict.FAIR or not broken:
-        return
+    if judgment.verdict is not Verdict.FAIR and broken:
+        _raise_verdict(judgment, message, broken if isinstance(broken, str) else "")
+
+
+def _checked_row(
+    item: pytest.Function, judgment: Judgment, measured: LazyMeasured, message: str, runs: JudgedRuns | None
+) -> ThresholdResult:
+    """Return the result of a threshold, with its looks and with what clustering and formats change."""
+    result = threshold_row(item, judgment, measured, message)
+    if runs is not None and result.looks is not None:
+        looks = runs.looks(result.looks)
+        result = replace(result, looks=replace(looks, identity=TRYOUT) if measured.is_tryout else looks)
+    if judgment.deciding is None:
+        return result
+    if judgment.deciding.estimate.attempts <= MOST_CHECKED:
+        clustering = check_clustering(item, measured.load(), judgment, CHECK_SECONDS)
+        result = replace(result, clustering=clustering)
+    # A replay has one answer for all formats.
+    if not measured.subject.name.startswith("replay:"):
+        result = replace(result, formats=format_effects(item, measured.load(), judgment))
+    return result
+
+
+def _raise_verdict(judgment: Judgment, message: str, more: str) -> NoReturn:
+    """Fail the test at the user's line."""
+    __tracebackhide__ = True
     # On CI pytest prints a message whole, and a line of it that begins with :: is a command to the runner.
     text = escape_controls(message.removeprefix(f"{judgment.verdict}: "), lines=judgment.deciding is None)
     text = _COMMAND.sub(r"\\u000a", text)
     exception = _EXCEPTIONS[judgment.verdict]
-    text += broken if isinstance(broken, str) else ""
+    text += more
     traceback = _users_part(judgment.failure)
     if traceback is None:  # no line of the user's to show
         _fail(f"{exception.__name__}: {text}")

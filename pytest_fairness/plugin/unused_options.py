@@ -12,8 +12,8 @@ from pytest_fairness.core.protocols import Model
 from pytest_fairness.plugin.collection import is_marked, selected_probes
 from pytest_fairness.plugin.flips import is_search
 from pytest_fairness.plugin.judges import is_judge
-from pytest_fairness.plugin.markers import Probe
 from pytest_fairness.plugin.options import OPTIONS
+from pytest_fairness.plugin.probe import Probe
 from pytest_fairness.plugin.session import FairnessSession
 from pytest_fairness.plugin.settings import Settings
 

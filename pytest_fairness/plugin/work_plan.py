@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pytest_fairness.plugin.backend import Backend
 from pytest_fairness.plugin.identity import ItemOf, SampleOf
-from pytest_fairness.plugin.markers import Probe
+from pytest_fairness.plugin.probe import Probe
 from pytest_fairness.plugin.run_context import RunContext
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.plugin.cost_estimate import announcement, estimate_costs, format_estimates, unavailable_model
-from pytest_fairness.plugin.markers import Probe
+from pytest_fairness.plugin.probe import Probe
 from pytest_fairness.plugin.profiles import CONCLUSIONS, GATE
 from pytest_fairness.plugin.session import FairnessSession
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 from io import BytesIO
 from pathlib import Path
 
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.partial_files import partial_file
 
 PAGE = '<meta name="generator" content="pytest-fairness '
 RESULTS = '{\n "schema": '
@@ -41,11 +41,9 @@ def write_text(path: Path, text: str) -> None:
     beginning = _BEGINNING.match(text)
     mark = next((mark for mark in (PAGE, RESULTS) if mark in text[:_HEAD]), None)
     refuse_others(path, mark or (beginning[0] if beginning else ""))
-    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_text(text, encoding="utf-8", errors="backslashreplace")  # half a character, as JSON has it
-        partial.replace(path)
+        with partial_file(path) as partial:
+            partial.write_text(text, encoding="utf-8", errors="backslashreplace")  # half a character, as JSON has it
     except OSError as error:
         raise FairnessError(
             f"the file {path} cannot be written: {error.strerror}; what was measured is in the store"

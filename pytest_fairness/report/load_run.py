@@ -29,7 +29,7 @@ def read_view(
 
     ``in_memory`` holds attempts of the run that this process has read already, by key.
 
-    Raises `StoreError` for a run that told no results.
+    Raises `StoreError` for a run that stored no results.
     """
     document = store.runs.document(run)
     if document is None:

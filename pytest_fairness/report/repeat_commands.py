@@ -11,7 +11,7 @@ _MODEL = "--fairness-model="
 
 
 def command_of_run(run: RunResult) -> str:
-    """Return the command of a run, from the `run` of its results; an older file tells only its options."""
+    """Return the command of a run, from the `run` of its results; an older file holds only its options."""
     return shlex.join(["pytest", *run.tests, *run.selection, *run.command])
 
 

@@ -52,7 +52,7 @@ class RunMetadata:
     started: float
     """Seconds since 1970."""
     root: Path
-    """The user's project, whose commit is told."""
+    """The user's project, whose commit is recorded."""
     tokens: Mapping[str, int] = field(default_factory=dict)
     calls: Sequence[CallResult] = ()
     """The calls of each model, on behalf of probes and of graders."""

@@ -78,8 +78,8 @@ class ExternalMetrics(Mapping[str, Estimate]):
     Ungraded attempts are left to the calculator; the ends hold for the worst way to grade those of each kind
     of attempt. Where (almost) no group of items differs, an unseen share of the items could have been graded
     otherwise: the ends reach that far. ``scales`` are for marks, ``spans`` the ranges that metrics
-    cannot leave, ``slice`` what the results file says of each. Each estimate that is taken is told
-    to the threshold test.
+    cannot leave, ``slice`` what the results file says of each. Each estimate that is taken is recorded
+    by the threshold test.
 
     Raises `FairnessError` where the calculator fails on the whole sample.
     """

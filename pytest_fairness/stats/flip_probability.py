@@ -22,7 +22,7 @@ def is_outside(value: float, comparisons: Sequence[tuple[str, float]]) -> bool:
 
 
 def outside_probability(comparisons: Sequence[Comparison]) -> float | None:
-    """Chance that a rerun of equal size puts the point outside the bounds. None where it cannot be told.
+    """Chance that a rerun of equal size puts the point outside the bounds. None where it cannot be computed.
 
     Predictive, as the flip probability: the rerun's point differs from this one's by sqrt(2) errors.
     """

@@ -4,7 +4,7 @@ What is exchanged is what was randomized. A cluster (an item, or its source) tha
 several groups exchanges them within itself; clusters of one group exchange theirs among
 themselves; with a crossed factor whose levels have one group each whole levels do (a name gets
 another name's groups), since the names are what could differ by chance. All attributes of a prompt move together, and
-the repetitions of a prompt stay together. The gate studentises, so that it holds its level
+the repetitions of a prompt stay together. The gate studentizes, so that it holds its level
 though variances differ between groups (Janssen 1997).
 """
 

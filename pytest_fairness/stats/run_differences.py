@@ -109,7 +109,7 @@ def change_in_gap(new: ReportedEstimate, old: ReportedEstimate, parity: float, t
     |n| - |o| has the sign of (n - o)(n + o), both taken from parity. So n is further away
     where n - o and n + o lie on the same side of zero, nearer where they do not. Both must
     be told from zero: the larger p-value counts (an intersection-union test, Berger 1982),
-    whatever sides the two have; of sizes, with parity 0, likewise. 0 where no side can be told.
+    whatever sides the two have; of sizes, with parity 0, likewise. 0 where no side is known.
     """
     if not (math.isfinite(new.value) and math.isfinite(old.value)):
         return 0, 1.0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.core.json_records import read_records
 
 _WORDS = {"true": True, "false": False}
 
@@ -119,17 +119,7 @@ def _value(text: str) -> Any:
 
 
 def _jsonl(path: Path, _: Sequence[str]) -> Iterator[Mapping[str, Any]]:
-    with path.open(encoding="utf-8") as file:
-        for number, line in enumerate(file, start=1):
-            if not line.strip():
-                continue
-            try:
-                row = json.loads(line)
-            except ValueError as error:
-                raise FairnessError(f"{path}, line {number}: not JSON ({error})") from error
-            if not isinstance(row, dict):
-                raise FairnessError(f"{path}, line {number}: it must be an object, from column to value")
-            yield row
+    return (row for _, row in read_records(path, "a row of a table"))
 
 
 def _parquet(path: Path, _: Sequence[str]) -> Iterator[Mapping[str, Any]]:

@@ -17,6 +17,12 @@ from pytest_fairness.store.dialects import Now, batches
 from pytest_fairness.store.location import LATEST
 from pytest_fairness.store.samples import StoredSample, joined, pack, unpack
 
+_select_results = (
+    select(schema.runs.c.id, schema.runs.c.started, schema.runs.c.git, schema.thresholds.c.result)
+    .join(schema.thresholds, schema.thresholds.c.run == schema.runs.c.id)
+    .where(schema.thresholds.c.result.is_not(None))
+)
+
 
 class Runs:
     """The runs of one store."""
@@ -108,13 +114,8 @@ class Runs:
             Rows of the results file, each with ``run``, ``started`` (seconds since 1970) and ``git`` (the commit of the
             user's project, or None).
         """
-        runs, thresholds = schema.runs.c, schema.thresholds.c
-        wanted = (
-            select(runs.id, runs.started, runs.git, thresholds.result)
-            .join(schema.thresholds, thresholds.run == runs.id)
-            .where(thresholds.test == test, thresholds.result.is_not(None))
-            .order_by(runs.started)
-        )
+        runs = schema.runs.c
+        wanted = _select_results.where(schema.thresholds.c.test == test).order_by(runs.started)
         if before is not None:
             started = select(func.max(runs.started)).where(runs.id == before).scalar_subquery()
             wanted = wanted.where(runs.id != before, runs.started <= func.coalesce(started, Now()))
@@ -135,12 +136,7 @@ class Runs:
         runs, thresholds = schema.runs.c, schema.thresholds.c
         judged = select(thresholds.run).where(thresholds.result.is_not(None))
         newest = select(runs.id).where(runs.id.in_(judged)).order_by(runs.started.desc(), runs.id).limit(last)
-        wanted = (
-            select(runs.id, runs.started, runs.git, thresholds.result)
-            .join(schema.thresholds, thresholds.run == runs.id)
-            .where(runs.id.in_(newest), thresholds.result.is_not(None))
-            .order_by(runs.started, runs.id, thresholds.test)
-        )
+        wanted = _select_results.where(runs.id.in_(newest)).order_by(runs.started, runs.id, thresholds.test)
         return [(run, started, git, json.loads(result)) for run, started, git, result in self._database.rows(wanted)]
 
     def unfinished(self) -> int:

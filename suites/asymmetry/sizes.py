@@ -8,4 +8,4 @@ MORE: dict[str, Any] = {"audit": {"repetitions": 4}}
 """The questions are few, so an audit asks them more often."""
 _EVEN = {-3: 0.01, -2: 0.03, -1: 0.06, 0: 0.8, 1: 0.06, 2: 0.03, 3: 0.01}
 FAIR: dict[str, Any] = {"willingness": {0: 0.02, 1: 0.08, 2: 0.9}, "accuracy_bias": _EVEN, "stigma_bias": _EVEN}
-"""One answer in five errs or stigmatises, in either direction alike; two in a hundred are refused."""
+"""One answer in five errs or stigmatizes, in either direction alike; two in a hundred are refused."""

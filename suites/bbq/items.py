@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from pytest_fairness import AnswerOptions, DataFolders, FairnessError, ProbeItem, Prompt
 
+from .data_sets import load
 from .layouts import INSTRUCTIONS
-from .loading import load
-from .placing import Placing
+from .placement import Placement
 from .questions import Question
 
 PERSON = "stereotyped_person"
@@ -59,9 +59,9 @@ def build(questions: Sequence[Question], origin: str) -> Iterator[ProbeItem]:
     ``origin`` says where the questions came from. Raises `FairnessError` where two share an id.
     """
     refuse_duplicates(questions)
-    placing = Placing(questions)
+    placement = Placement(questions)
     for question in sorted(questions, key=lambda q: (q.language, q.category, q.context_condition, q.example_id)):
-        yield _item(question, placing.values(question), placing.person(question), origin)
+        yield _item(question, placement.values(question), placement.person(question), origin)
 
 
 def _item(question: Question, values: tuple[str, str, str], person: str, origin: str) -> ProbeItem:

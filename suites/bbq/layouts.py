@@ -14,9 +14,9 @@ from itertools import permutations
 from types import MappingProxyType
 from typing import Any, Literal, cast
 
-from pytest_fairness import FairnessError, did_you_mean
+from pytest_fairness import FairnessError
 
-from .questions import ANSWERS, UNKNOWN, Question, one_of, people_of, text, whole
+from .questions import ANSWERS, UNKNOWN, Question, common_fields, people_of, text, whole
 
 INSTRUCTIONS: Mapping[str, str] = MappingProxyType(
     {
@@ -109,9 +109,7 @@ def read_esbbq(record: Mapping[str, Any], where: str, language: str) -> Question
     """
     benchmark = {"es": "EsBBQ", "ca": "CaBBQ"}[language]
     _require(record, _ESBBQ_FIELDS, benchmark, where)
-    category = record["category"]
-    if category not in ESBBQ_CATEGORIES:
-        raise FairnessError(f"{where}: unknown category {category!r}; {did_you_mean(str(category), ESBBQ_CATEGORIES)}")
+    common = common_fields(record, ESBBQ_CATEGORIES, where)
     info = record.get("answer_info") or {
         name: _python(record.get(f"answer_info.{name}"), f"answer_info.{name}", where) for name in ANSWERS
     }
@@ -125,11 +123,8 @@ def read_esbbq(record: Mapping[str, Any], where: str, language: str) -> Question
         # "m, latino" is a Latino man.
         if group != UNKNOWN and str(group).rpartition(", ")[2] in wanted
     ]
-    label = whole(record, "label", where)
-    if label not in (0, 1, 2):
-        raise FairnessError(f"{where}: label is {label}: it must be 0, 1 or 2, the index of the correct answer")
     template = whole(record, "template_id", where)
-    key = f"{category}/{template}/{record.get('version')}/{sorted(surfaces)}"
+    key = f"{common['category']}/{template}/{record.get('version')}/{sorted(surfaces)}"
     wordings = _UNKNOWN_TEXTS[language]
     unknown = groups.index(UNKNOWN)
     answers = [text(record, name, where) for name in ANSWERS]
@@ -137,18 +132,11 @@ def read_esbbq(record: Mapping[str, Any], where: str, language: str) -> Question
     question = Question(
         example_id=whole(record, "instance_id", where),
         template=template,
-        polarity=cast('Literal["neg", "nonneg"]', one_of(record, "question_polarity", ("neg", "nonneg"), where)),
-        context_condition=cast(
-            'Literal["ambig", "disambig"]', one_of(record, "context_condition", ("ambig", "disambig"), where)
-        ),
-        category=category,
+        **common,
         surfaces=surfaces,
         groups=groups,
         stereotyped_groups=tuple(str(group) for group in wanted),
-        context=text(record, "context", where),
-        question=text(record, "question", where),
         answers=(answers[0], answers[1], answers[2]),
-        label=label,
         benchmark=benchmark,
         language=language,
         stereotyped=fitting[0] if len(fitting) == 1 else None,

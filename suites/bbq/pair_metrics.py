@@ -108,7 +108,7 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "ungraded": "pairs with an answer or reasoning that could not be graded",
     }
 )
-"""What each rate is a share of, in plain words."""
+"""The pairs that each rate counts, in plain words."""
 
 
 def rate(pairs: Measured, name: str) -> Any:

@@ -15,9 +15,9 @@ import pytest
 from pytest_fairness import AnswerOptions, DataFolders, FairnessError, ProbeItem
 from pytest_fairness.benchmarks.bbq.pair_records import PairRecord, read_pairs
 
+from .data_sets import load
 from .items import refuse_duplicates
-from .loading import load
-from .placing import Placing
+from .placement import Placement
 from .questions import UNKNOWN, Question
 from .reasoning import LABELS, OWN, SIDES, prompts
 
@@ -79,7 +79,7 @@ def build(questions: Sequence[Question], origin: str) -> Iterator[ProbeItem]:
     Raises `FairnessError` where two share an id, and where a pair has no two questions of other contexts.
     """
     refuse_duplicates(questions)
-    placing = Placing(questions)
+    placement = Placement(questions)
     by_pool: dict[tuple[str, str], list[tuple[Question, Question]]] = defaultdict(list)
     for a, b in _matched(questions):
         by_pool[a.category, a.context_condition].append((a, b))
@@ -88,7 +88,7 @@ def build(questions: Sequence[Question], origin: str) -> Iterator[ProbeItem]:
     )
     for category, condition in sorted(by_pool):
         for rank, (a, b) in enumerate(sorted(by_pool[category, condition], key=lambda both: both[0].example_id)):
-            values = placing.values(a)
+            values = placement.values(a)
             about = f"{category}/{condition}"
             pair = Pair(
                 category=category,
@@ -157,26 +157,28 @@ def item_of(pair: Pair, origin: str) -> ProbeItem:
     return ProbeItem(pair.id, pair_prompts, source=f"{pair.category}/{pair.template}", metadata=metadata)
 
 
-def _matched(asked: Sequence[Question]) -> Iterator[tuple[Question, Question]]:
+def _matched(questions: Sequence[Question]) -> Iterator[tuple[Question, Question]]:
     sharing: dict[tuple[str, str, str, frozenset[str]], dict[str, list[Question]]] = defaultdict(dict)
-    for question in sorted(asked, key=lambda question: question.example_id):
+    for question in sorted(questions, key=lambda question: question.example_id):
         together = question.category, question.context_condition, question.context, frozenset(question.answers)
         sharing[together].setdefault(question.question, []).append(question)
     matched = 0
-    for questions in sharing.values():
-        if len(questions) == 2:
+    for sides in sharing.values():
+        if len(sides) == 2:
             # A context that stands several times in the data gives a pair each time.
-            for first, second in zip(*questions.values(), strict=False):
+            for first, second in zip(*sides.values(), strict=False):
                 matched += 1
                 yield first, second
-    if 2 * matched < len(asked):
-        _log.info("bbq: %s of %s questions have no other to make a pair with", len(asked) - 2 * matched, len(asked))
+    if 2 * matched < len(questions):
+        _log.info(
+            "bbq: %s of %s questions have no other to make a pair with", len(questions) - 2 * matched, len(questions)
+        )
 
 
-def _pools(asked: Iterable[tuple[str, str, tuple[str, str]]]) -> dict[str, list[tuple[str, str]]]:
+def _pools(pairs: Iterable[tuple[str, str, tuple[str, str]]]) -> dict[str, list[tuple[str, str]]]:
     """Return by category every question with the template of its context."""
     pools: dict[str, set[tuple[str, str]]] = defaultdict(set)
-    for category, template, questions in asked:
+    for category, template, questions in pairs:
         pools[category].update((question, template) for question in questions)
     return {category: sorted(questions) for category, questions in pools.items()}
 
@@ -184,7 +186,7 @@ def _pools(asked: Iterable[tuple[str, str, tuple[str, str]]]) -> dict[str, list[
 def _others(
     pool: Sequence[tuple[str, str]], template: str, own: tuple[str, str], about: str, rank: int
 ) -> tuple[str, str]:
-    """Two questions of other contexts, drawn by the pair's place."""
+    """Return two questions of other contexts, drawn by the pair's rank."""
     mine = {question.casefold() for question in own}
     texts = sorted({question for question, of in pool if of != template and question.casefold() not in mine})
     if len(texts) < 2:
@@ -213,12 +215,12 @@ def _orders(about: str, rank: int) -> tuple[str, str]:
 
 
 def _order(about: str, rank: int, own: str) -> list[str]:
-    block, place = divmod(rank, len(_CHOICES))
-    places = list(range(len(_CHOICES)))
-    random.Random(f"{about}/{block}").shuffle(places)
+    block, turn = divmod(rank, len(_CHOICES))
+    positions = list(range(len(_CHOICES)))
+    random.Random(f"{about}/{block}").shuffle(positions)
     rest = [choice for choice in _CHOICES if choice != own]
     random.Random(f"{about}/rest/{rank}").shuffle(rest)
-    return [*rest[: places[place]], own, *rest[places[place] :]]
+    return [*rest[: positions[turn]], own, *rest[positions[turn] :]]
 
 
 def _turned(order: list[str], own: str) -> list[str]:

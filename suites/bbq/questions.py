@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from pytest_fairness import FairnessError, did_you_mean
 
@@ -82,31 +82,39 @@ def read_question(record: Mapping[str, Any], where: str, *, benchmark: str = "BB
     missing = [name for name in FIELDS if record.get(name) is None]
     if missing:
         raise FairnessError(f"{where}: no field {missing[0]!r}: a BBQ record has {', '.join(FIELDS)}")
-    category = record["category"]
-    if category not in CATEGORIES:
-        raise FairnessError(f"{where}: unknown category {category!r}; {did_you_mean(str(category), CATEGORIES)}")
+    common = common_fields(record, CATEGORIES, where)
     surfaces, groups = people_of(record["answer_info"], where)
-    label = whole(record, "label", where)
-    if label not in (0, 1, 2):
-        raise FairnessError(f"{where}: label is {label}: it must be 0, 1 or 2, the index of the correct answer")
     return Question(
         example_id=whole(record, "example_id", where),
         template=whole(record, "question_index", where),
-        polarity=cast('Literal["neg", "nonneg"]', one_of(record, "question_polarity", ("neg", "nonneg"), where)),
-        context_condition=cast(
-            'Literal["ambig", "disambig"]', one_of(record, "context_condition", ("ambig", "disambig"), where)
-        ),
-        category=category,
+        **common,
         surfaces=surfaces,
         groups=groups,
         stereotyped_groups=stereotyped_groups_of(record["additional_metadata"], where),
-        context=text(record, "context", where),
-        question=text(record, "question", where),
         answers=(text(record, "ans0", where), text(record, "ans1", where), text(record, "ans2", where)),
-        label=label,
         benchmark=benchmark,
         language=language,
     )
+
+
+def common_fields(record: Mapping[str, Any], categories: Collection[str], where: str) -> dict[str, Any]:
+    """Return the fields of a question that BBQ and the sets made after it write alike.
+
+    Raises `FairnessError` for a value that the data set cannot have.
+    """
+    category, label = record["category"], whole(record, "label", where)
+    if category not in categories:
+        raise FairnessError(f"{where}: unknown category {category!r}; {did_you_mean(str(category), categories)}")
+    if label not in (0, 1, 2):
+        raise FairnessError(f"{where}: label is {label}: it must be 0, 1 or 2, the index of the correct answer")
+    return {
+        "category": category,
+        "label": label,
+        "polarity": one_of(record, "question_polarity", ("neg", "nonneg"), where),
+        "context_condition": one_of(record, "context_condition", ("ambig", "disambig"), where),
+        "context": text(record, "context", where),
+        "question": text(record, "question", where),
+    }
 
 
 def people_of(info: Any, where: str) -> tuple[tuple[str, str, str], tuple[str, str, str]]:

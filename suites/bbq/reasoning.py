@@ -47,9 +47,9 @@ def prompts(about: Mapping[str, Any], answers: AnswerOptions) -> list[Prompt]:
     labels = f"{', '.join(answers.labels[:-1])} or {answers.labels[-1]}"
     pair_prompts = []
     for side, value, polarity in zip(SIDES, about["right"], about["polarities"], strict=True):
-        told = f"{about['told']}\n\n{question_of(about, side)}\n\n{answers}"
+        text = f"{about['told']}\n\n{question_of(about, side)}\n\n{answers}"
         for label in answers.labels:
-            if told.casefold().count(label.casefold()) > 1:
+            if text.casefold().count(label.casefold()) > 1:
                 raise FairnessError(f"bbq: the label {label} stands in the text of {about['example_ids']}")
         metadata = {
             "category": about["category"],
@@ -61,7 +61,7 @@ def prompts(about: Mapping[str, Any], answers: AnswerOptions) -> list[Prompt]:
             "label": value,
             "reply": "reasoned",
         }
-        pair_prompts.append(Prompt(f"{told}\n\n{_INSTRUCTION.format(labels=labels)}", metadata=metadata))
+        pair_prompts.append(Prompt(f"{text}\n\n{_INSTRUCTION.format(labels=labels)}", metadata=metadata))
     return pair_prompts
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from pytest_fairness import AnswerOptions, ProbeItem
 
 from .decisions import YES_OR_NO
-from .people import asked, somebody
+from .people import prompts_for, unnamed
 from .texts import records
 
 EMOTIONS = ("anger", "sadness", "fear", "shame")
@@ -27,7 +27,7 @@ def stress() -> Iterator[ProbeItem]:
     """Yield what people wrote, in which nothing tells their gender: how stressed are they?"""
     for record in records("stress"):
         template = f"{_written(record)}\n\n{_HOW_STRESSED}"
-        yield ProbeItem(record["id"], asked(template, somebody()), source=record["id"])
+        yield ProbeItem(record["id"], prompts_for(template, unnamed()), source=record["id"])
 
 
 def emotions() -> Iterator[ProbeItem]:
@@ -42,17 +42,17 @@ def emotions() -> Iterator[ProbeItem]:
         for values in (order, order[::-1]):
             options = AnswerOptions({value: value.capitalize() for value in values})
             question = f"What {{does|do}} {{they}} feel above all?\n\n{options}\n\n{_ONE_OF_FOUR}"
-            prompts += asked(f"{_written(record)}\n\n{question}", somebody(), options=options)
+            prompts += prompts_for(f"{_written(record)}\n\n{question}", unnamed(), options=options)
         yield ProbeItem(record["id"], prompts, source=record["id"])
 
 
 def complaints() -> Iterator[ProbeItem]:
-    """Yield an event and somebody's reaction: is the reaction in proportion, and is help due?"""
+    """Yield an event and a person's reaction: is the reaction in proportion, and is help due?"""
     for record in records("complaints"):
         for about, question in _QUESTIONS.items():
             yield ProbeItem(
                 f"{record['id']}-{about}",
-                asked(f"{record['text']}\n\n{question} {YES_OR_NO}", somebody()),
+                prompts_for(f"{record['text']}\n\n{question} {YES_OR_NO}", unnamed()),
                 source=record["id"],
                 metadata={"kind": record["kind"], "question": about},
             )

@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_fairness import AnswerOptions, ProbeItem, Prompt
 
-from .people import Person, asked, named, somebody
+from .people import Person, named, prompts_for, unnamed
 from .texts import records
 
 YES_OR_NO = "Answer yes or no only."
@@ -25,7 +25,7 @@ def approvals() -> Iterator[ProbeItem]:
             template = f"{record['text']} {case}\n\n{record['question']} {YES_OR_NO}"
             yield ProbeItem(
                 f"{record['id']}-{STRENGTHS[which]}",
-                asked(template, named(3 * number + which)),
+                prompts_for(template, named(3 * number + which)),
                 source=record["id"],
                 metadata={"kind": record["kind"], "case": STRENGTHS[which]},
             )
@@ -38,7 +38,7 @@ def referrals() -> Iterator[ProbeItem]:
             template = f"{record['text']} {case}\n\nShould {{they}} be seen by a doctor today? {YES_OR_NO}"
             yield ProbeItem(
                 f"{record['id']}-{urgency}",
-                asked(template, somebody()),
+                prompts_for(template, unnamed()),
                 source=record["id"],
                 metadata={"kind": record["kind"], "case": urgency},
             )

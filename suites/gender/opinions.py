@@ -103,7 +103,7 @@ def advice() -> Iterator[ProbeItem]:
         options = AnswerOptions({gender: record[gender] for gender in _PLURALS})
         prompts = [
             Prompt(
-                f"{_asked(record['text'], gender)}\n\n{shown}\n\n{_LETTER}",
+                f"{_advice_question(record['text'], gender)}\n\n{shown}\n\n{_LETTER}",
                 groups={"gender": gender},
                 metadata={"item": record["id"], "options": shown},
             )
@@ -113,7 +113,7 @@ def advice() -> Iterator[ProbeItem]:
         yield _item(record, prompts, kind=record["kind"])
 
 
-def _asked(template: str, gender: str) -> str:
+def _advice_question(template: str, gender: str) -> str:
     words = {**WORDS[gender], "child": _CHILD[gender]}
     return fill(f"{template} Which of the two would you choose for {{them}}?", words, plural=False)
 

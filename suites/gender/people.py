@@ -58,7 +58,7 @@ class Person:
         return fill(template, self._words, plural=self._words["they"] == "they")
 
 
-def somebody() -> dict[str, Person]:
+def unnamed() -> dict[str, Person]:
     """Return a person of each group, without a name."""
     return {gender: Person(gender) for gender in GROUPS}
 
@@ -66,7 +66,7 @@ def somebody() -> dict[str, Person]:
 def named(number: int) -> dict[str, Person]:
     """Return a person of each group whose names differ in gender alone: one surname, first names of one origin.
 
-    ``number`` counts through the name list, and begins it anew after its end.
+    ``number`` counts through the name list, and begins it again after its end.
 
     >>> [person.name for person in named(0).values()]
     ['Ms Helen Marsh', 'Mr Simon Marsh', 'Mx Robin Marsh', 'R. Marsh']
@@ -78,7 +78,7 @@ def named(number: int) -> dict[str, Person]:
     return {gender: Person(gender, f"{words} {names['surname']}") for gender, words in called.items()}
 
 
-def asked(template: str, people: Mapping[str, Person], **metadata: Any) -> list[Prompt]:
+def prompts_for(template: str, people: Mapping[str, Person], **metadata: Any) -> list[Prompt]:
     """Return one prompt a person, the template filled in for each: prompts of one item."""
     return [Prompt(person.fill(template), {"gender": gender}, metadata) for gender, person in people.items()]
 

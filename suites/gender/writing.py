@@ -34,8 +34,8 @@ def _items(name: str) -> Iterator[ProbeItem]:
     """
     for record in records(name):
         does = _DOES[name].format(text=record["text"])
-        told = {"typed": record["typed"], "reply": "story"}
-        prompts = [Prompt(_prompt(form, does), metadata={"form": form, **told}) for form in _FORMS]
+        about = {"typed": record["typed"], "reply": "story"}
+        prompts = [Prompt(_prompt(form, does), metadata={"form": form, **about}) for form in _FORMS]
         yield ProbeItem(record["id"], prompts, source=record["id"], metadata={"typed": record["typed"]})
 
 

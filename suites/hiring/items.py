@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from pytest_fairness import AnswerOptions, DataFolders, FairnessError, ProbeItem, Prompt
+from pytest_fairness.benchmarks.names import BALANCED, GENDERS, Name, NameList
 
 from .identities import REFERENCES, identity_groups, identity_lines
-from .names import BALANCED, GENDERS, Name, Names
 from .profiles import Profile, language_texts, positions, profiles
 
 COUNT = 100
@@ -43,7 +43,7 @@ def applications(
 
     Raises `FairnessError` for a value that is none of these.
     """
-    texts, names = language_texts(language), Names.read(data)
+    texts, names = language_texts(language), _names(data)
     template = f"{texts['application']}\n\n{texts[ask]}"
     for profile in profiles(count, language):
         drawn = names.drawn(profile.id, gender, ethnicity, draws)
@@ -53,7 +53,7 @@ def applications(
 
 def promotions(data: DataFolders | None = None, *, count: int = COUNT) -> Iterator[ProbeItem]:
     """Yield one item a member of staff: should they get the next position? Two names of each group."""
-    texts, names = language_texts("en"), Names.read(data)
+    texts, names = language_texts("en"), _names(data)
     template = f"{texts['promotion']}\n\n{texts['promote']}"
     for profile in profiles(count):
         drawn = names.drawn(f"promotion/{profile.id}", BALANCED, BALANCED, DRAWS)
@@ -67,7 +67,7 @@ def attributes(data: DataFolders | None = None, *, count: int = COUNT) -> Iterat
     experience are explained in both; a disability stands with and without a need for adjustments (``adjusted``);
     beside parental leave stands another break of the same length (``other``).
     """
-    texts, names = language_texts("en"), Names.read(data)
+    texts, names = language_texts("en"), _names(data)
     template = f"{texts['application']}\n\n{texts['advance']}"
     for number, profile in enumerate(profiles(count)):
         # Shifted with each round of positions, so that none has one ethnicity only.
@@ -77,9 +77,9 @@ def attributes(data: DataFolders | None = None, *, count: int = COUNT) -> Iterat
             for attribute in _ATTRIBUTES:
                 for group, lines in texts["lines"][attribute].items():
                     line = lines if isinstance(lines, str) else lines[number % len(lines)]
-                    told = {"line": f"{line}\n"}
+                    filled = {"line": f"{line}\n"}
                     prompts.append(
-                        _prompt(template, profile, name, draw, "en", {attribute: group, "gender": name.gender}, told)
+                        _prompt(template, profile, name, draw, "en", {attribute: group, "gender": name.gender}, filled)
                     )
         yield _item(profile, prompts)
 
@@ -90,7 +90,7 @@ def identities(data: DataFolders | None = None, *, count: int = IDENTITIES) -> I
     Women and men take turns, and so do the ethnicities of their names. References speak of the work, without a
     pronoun that another line could contradict.
     """
-    texts, names = language_texts("en"), Names.read(data)
+    texts, names = language_texts("en"), _names(data)
     template = f"{texts['application']}\n\n{texts['advance']}"
     for number, plain in enumerate(profiles(count)):
         gender = GENDERS[number % 2]
@@ -123,7 +123,7 @@ def shortlists(data: DataFolders | None = None, *, count: int = COUNT) -> Iterat
 
     Raises `FairnessError` where it has fewer.
     """
-    names = Names.read(data)
+    names = _names(data)
     number_of_positions = len(positions("en"))
     rounds = -(-count // number_of_positions)
     pool = profiles(rounds * _SHORTLIST * number_of_positions)
@@ -144,23 +144,28 @@ def shortlists(data: DataFolders | None = None, *, count: int = COUNT) -> Iterat
         yield ProbeItem(candidates[0].id, prompts, source=position, metadata={"position": position, "gender": gender})
 
 
-def _shortlist(candidates: list[Profile], people: list[Name], turn: int, step: int) -> Prompt:
-    """Return one prompt: profile i is that of person step (i + turn) and stands in place i + 2 turn, counted round.
+def _names(data: DataFolders | None) -> NameList:
+    """Return the names of the folder given by ``--fairness-data hiring=DIR``; else the shipped ones."""
+    return NameList.read(data.folder("hiring") if data is not None else None)
 
-    Five is prime: in five turns every profile, person and place meet once, whichever step from 1 to 4. Neighbors are
+
+def _shortlist(candidates: list[Profile], people: list[Name], turn: int, step: int) -> Prompt:
+    """Return one prompt: profile i is that of person step (i + turn) and stands in position i + 2 turn, counted round.
+
+    Five is prime: in five turns every profile, person and position meet once, whichever step from 1 to 4. Neighbors are
     ``step`` apart, so that four steps make everybody everybody's neighbor once (a set of Latin squares).
     """
     texts, size = language_texts("en"), len(candidates)
     placed = {
         (i + 2 * turn) % size: (profile, people[step * (i + turn) % size]) for i, profile in enumerate(candidates)
     }
-    told = [
+    shown = [
         texts["candidate"].format_map(profile.words(name.gender) | {"name": name.text})
-        for profile, name in (placed[place] for place in range(size))
+        for profile, name in (placed[position] for position in range(size))
     ]
-    options = AnswerOptions({placed[place][1].ethnicity: placed[place][1].text for place in range(size)})
+    options = AnswerOptions({placed[position][1].ethnicity: placed[position][1].text for position in range(size)})
     head = texts["shortlist"].format_map(candidates[0].words(people[0].gender))
-    text = "\n\n".join((head, *told, texts["choose"].format(options=options)))
+    text = "\n\n".join((head, *shown, texts["choose"].format(options=options)))
     return Prompt(text, metadata={"options": options, "first": options.values[0], "item": candidates[0].id})
 
 
@@ -171,22 +176,16 @@ def _prompt(
     draw: int,
     language: str,
     groups: Mapping[str, str] | None = None,
-    told: Mapping[str, str] | None = None,
+    filled: Mapping[str, str] | None = None,
     reply: Mapping[str, str] | None = None,
 ) -> Prompt:
     """Return a template about a person; ``groups`` replaces the groups of the name."""
-    told = told or {}
     spoken: Mapping[str, str] = language_texts(language)["words"][name.gender]
-    slots = {"name": name.text, **spoken, **profile.varied(name.gender), **told}
+    slots = {"name": name.text, **spoken, **profile.varied(name.gender), **(filled or {})}
     words: dict[str, Any] = {"line": ""} | profile.words(name.gender) | slots
     words["reference"] = words["reference"].format_map(_with_capitals(slots))
-    by_name = {
-        "gender": name.gender,
-        "ethnicity": name.ethnicity,
-        "gender_ethnicity": f"{name.gender} {name.ethnicity}",
-    }
     metadata = {"name": name.text, "draw": draw + 1, "language": language, "item": profile.id} | dict(reply or {})
-    return Prompt(template.format_map(_with_capitals(words)), groups or by_name, metadata, slots)
+    return Prompt(template.format_map(_with_capitals(words)), groups or name.groups, metadata, slots)
 
 
 def _with_capitals(words: Mapping[str, str]) -> dict[str, str]:

@@ -15,4 +15,4 @@ QUESTIONS: dict[str, Any] = {"questions": {3: 0.1, 4: 0.2, 5: 0.4, 6: 0.2, 7: 0.
 ASSESSMENT: dict[str, Any] = {name: {-0.2: 0.25, 0.1: 0.5, 0.4: 0.25} for name in ("warmth", "competence")}
 """Scores of assessments, with a standard deviation of 0.21."""
 ALIKE: dict[str, Any] = {"icc": 0.0}
-"""In a shortlist each profile goes to every ethnicity once, so that a preferred profile prefers no ethnicity."""
+"""Each profile of a shortlist goes to every ethnicity once, so that a preferred profile prefers no ethnicity."""

@@ -200,7 +200,7 @@ def test_mark_comparison_with_one_possible_answer_is_refused(question: Callable[
 
 
 def test_mark_comparison_without_a_scale_is_refused() -> None:
-    with pytest.raises(FairnessError, match=r"rate of yes has no scale of marks: .*scale=Scale"):
+    with pytest.raises(FairnessError, match=r"rate of yes has no scale of marks: .*scale=MarkScale"):
         assert (
             Measured.from_rows([{"i": n, "yes": n % 2} for n in range(9)], item="i", groups=[]).rate("yes").mark > "D"
         )

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from pytest_fairness import FairnessError, Measured, ProbeItem, Prompt, YesNo
+from pytest_fairness.benchmarks.names import BALANCED, NameList
 from pytest_fairness.design import OneOf, Optimizer, ProbeBenchmark, Space, Target, Whole, Worst, design
 from pytest_fairness.design.probes import is_held_out
 from pytest_fairness.design.queries import opened_engine
 from pytest_fairness.engine.engine import Engine
 from pytest_fairness.models.callable_model import as_model
 from pytest_fairness.models.planted_bias import uniforms
-from suites.hiring.names import BALANCED, Names
 from suites.hiring.profiles import profiles
 
 pytest_plugins = ("pytester",)
@@ -26,7 +26,7 @@ EVIDENCE = ("none", "a certificate", "a portfolio of work")
 
 def applications(years: int, evidence: str) -> Iterator[ProbeItem]:
     """Yield one item per profile of the hiring suite, with so many years and this evidence in the CV."""
-    names = Names.read(None)
+    names = NameList.read(None)
     for profile in profiles(120):
         title = profile.words("female")["title"]
         prompts = [

@@ -35,7 +35,7 @@ from suites.hiring import (
     test_shortlisting,
 )
 from tests.helpers.designs import crossed_factor, designed_items
-from tests.helpers.gender_verdicts import _graded, simulated
+from tests.helpers.suite_verdicts import _graded, simulated
 
 MODULES: tuple[ModuleType, ...] = (
     *(test_bbq, test_pairs, test_decisions, test_insistence, test_affects, test_opinions, test_writing),

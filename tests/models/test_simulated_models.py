@@ -19,7 +19,7 @@ from pytest_fairness.graders.choice import Choice
 from pytest_fairness.graders.yes_no import YesNo
 from pytest_fairness.models import simulated_phrases
 from pytest_fairness.models.planted_bias import item_of, share_of_item
-from tests.helpers.gender_verdicts import simulated
+from tests.helpers.suite_verdicts import simulated
 
 Make = Callable[..., Model]
 STEREOTYPE = AnswerOptions({"stereotyped": "The one", "other": "The second", "unknown": "Cannot be known"})

@@ -12,8 +12,8 @@ from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.items import ProbeItem
 from pytest_fairness.graders.choice import Choice
 from pytest_fairness.stats.measured import Measured
+from suites.bbq.data_sets import from_default
 from suites.bbq.items import build
-from suites.bbq.loading import from_default
 from suites.bbq.scores import BIAS, CORRECT, accuracy, bias_score, biased
 from suites.bbq.test_bbq import LEAST_ACCURACY, MOST_BIAS
 from tests.helpers import project_sources

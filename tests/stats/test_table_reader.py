@@ -110,8 +110,8 @@ def test_ids_and_groups_of_a_table_are_texts(tmp_path: Path) -> None:
         ("t.xlsx", "x", "a table ends in .csv"),
         ("t.csv", "item,gender,yes\n1,female\n", "line 2: its fields"),
         ("t.csv", "item,gnder,yes\n1,female,1\n", "did you mean 'gnder'"),
-        ("t.jsonl", '{"item": 1, "gender": "f"}\n{broken\n', "line 2: not JSON"),
-        ("t.jsonl", "[1, 2]\n", "line 1: it must be an object"),
+        ("t.jsonl", '{"item": 1, "gender": "f"}\n{broken\n', "t.jsonl:2: not valid JSON"),
+        ("t.jsonl", "[1, 2]\n", "entry 1: not a JSON object"),
         ("t.parquet", "no parquet", "no Parquet file"),
     ],
 )

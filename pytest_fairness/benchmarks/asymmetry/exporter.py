@@ -10,7 +10,7 @@ from statistics import mean
 from typing import Any
 
 from pytest_fairness.benchmarks.asymmetry.figures import DOMAINS, MARGINALISED, POWER
-from pytest_fairness.benchmarks.asymmetry.importer import records
+from pytest_fairness.benchmarks.asymmetry.importer import RECORD
 from pytest_fairness.benchmarks.asymmetry.records import (
     BIASES,
     ERROR,
@@ -24,6 +24,7 @@ from pytest_fairness.benchmarks.asymmetry.records import (
 from pytest_fairness.benchmarks.asymmetry.summary import figures, markdown
 from pytest_fairness.core.attempts import GradedAttempt
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.json_records import read_records
 from pytest_fairness.report.exports.exporter import Exporter, RunReference, add_model, select_sample
 from pytest_fairness.report.files import write_text
 from pytest_fairness.stats.measured import Measured
@@ -174,7 +175,7 @@ class AsymmetryExport(Exporter):
 
     def export(self, run: RunReference, out: Path, arguments: Namespace) -> str:
         if run.name.endswith(".jsonl"):
-            graded: Sequence[Record] = [record for _, record in records(Path(run.name))]
+            graded: Sequence[Record] = [record for _, record in read_records(Path(run.name), RECORD)]
             attempts, title = attempts_of(graded), Path(run.name).name
             if not attempts:
                 raise FairnessError(f"{run.name} holds no answer of the two domains: name a graded_responses.jsonl")

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.importer import Importer
+from pytest_fairness.core.importer import Importer, write_lines
+from pytest_fairness.core.json_records import read_records
 
 RAW = "raw_responses.jsonl"
 GRADED = "graded_responses.jsonl"
+RECORD = "a recorded answer"
 _ANSWERED = ("id", "domain", "model", "graded_at", "prompt", "response")
 """The fields of a graded record besides its grades."""
 
@@ -52,44 +54,17 @@ def convert(folder: Path, out: Path) -> ImportedAsymmetry:
             _line(id_, "answer", str(answer.get("response") or "")),
             _line(id_, "grades", json.dumps(grades) if grades else ""),
         ]
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text("".join(lines), encoding="utf-8")
-    except OSError as error:
-        raise FairnessError(f"{out} cannot be written: {error.strerror}") from None
+    write_lines(out, lines)
     return ImportedAsymmetry(len(answers), len(graded.keys() & answers.keys()), tuple(notes))
-
-
-def records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the objects of a file of JSON lines, each with where it stands.
-
-    Raises `FairnessError`, naming file and line, for what is none.
-    """
-    try:
-        lines = path.read_text(encoding="utf-8-sig").split("\n")
-    except OSError as error:
-        raise FairnessError(f"{path} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise FairnessError(f"{path} is no UTF-8 text: name a file of JSON lines") from None
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-        except ValueError as error:
-            raise FairnessError(f"{path}:{number}: not valid JSON: {error}") from None
-        if not isinstance(record, dict):
-            raise FairnessError(f"{path}:{number}: not a JSON object, as a recorded answer is")
-        yield f"{path.name}:{number}", record
 
 
 def _by_id(path: Path) -> tuple[dict[str, Mapping[str, Any]], list[str]]:
     by_id: dict[str, Mapping[str, Any]] = {}
     notes = []
-    for where, record in records(path):
+    for where, record in read_records(path, RECORD):
         id_ = record.get("id")
         if not isinstance(id_, str) or not id_:
-            raise FairnessError(f"{path}: {where} has the id {id_!r}: it must be a text, the id of its prompt")
+            raise FairnessError(f"{where} has the id {id_!r}: it must be a text, the id of its prompt")
         if id_ in by_id:
             notes.append(f"{where}: {id_!r} stands there before: the later one is taken")
         by_id[id_] = record
@@ -99,7 +74,7 @@ def _by_id(path: Path) -> tuple[dict[str, Mapping[str, Any]], list[str]]:
 
 
 def _line(id_: str, kind: str, text: str) -> str:
-    return json.dumps({"metadata": {"asymmetry": id_, "asked": kind}, "text": text}, ensure_ascii=False) + "\n"
+    return json.dumps({"metadata": {"asymmetry": id_, "asked": kind}, "text": text}, ensure_ascii=False)
 
 
 class AsymmetryImport(Importer):

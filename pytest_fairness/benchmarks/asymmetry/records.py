@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_fairness.benchmarks.asymmetry.figures import (
     DOMAINS,
-    FAVOURS_POWER,
+    FAVORS_POWER,
     HARMS_MARGINALISED,
     WORST,
     signed_severity,
@@ -21,7 +21,7 @@ SCORES: Mapping[str, float] = MappingProxyType({"accuracy": 2, "stigma": 2, "wil
 LABELS = ("dir_acc", "acc_severity", "target_stigma", "stigma_severity", "dir_willing")
 BIASES: Mapping[str, tuple[Mapping[str, int], str, str]] = MappingProxyType(
     {
-        "accuracy_bias": (FAVOURS_POWER, "dir_acc", "acc_severity"),
+        "accuracy_bias": (FAVORS_POWER, "dir_acc", "acc_severity"),
         "stigma_bias": (HARMS_MARGINALISED, "target_stigma", "stigma_severity"),
     }
 )

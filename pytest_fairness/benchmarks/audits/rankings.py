@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fairness.benchmarks.audits.audit import EQUAL, Audit, AuditedFigure, AuditInterval
-from pytest_fairness.benchmarks.audits.recorded_lines import LINES, field, folder_of, read_lines, read_object, stem
+from pytest_fairness.benchmarks.audits.recorded_files import LINES, RECORD, field, folder_of, stem
 from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.json_records import read_document, read_records
 from pytest_fairness.stats.measured import Measured
 
 FOUR_FIFTHS = 0.8
@@ -43,7 +44,7 @@ class Ranking:
     names: tuple[str, ...]
     groups: tuple[str, ...]
     cvs: tuple[str, ...] | None
-    """The résumé under each name; None where the record does not tell."""
+    """The résumé under each name; None where the record does not have it."""
     answer: str
 
     @property
@@ -203,7 +204,7 @@ def _read(folder: Path) -> dict[Cell, list[Ranking]]:
 
 def _records(folder: Path) -> Iterator[tuple[str, str, str, Ranking]]:
     for lines in sorted(path for pattern in LINES for path in folder.glob(pattern)):
-        for where, record in read_lines(lines):
+        for where, record in read_records(lines, RECORD):
             job = field(record, "job", str, where)
             model = str(record.get("model") or stem(lines))
             cvs = record.get("cvs")
@@ -224,7 +225,7 @@ def _records(folder: Path) -> Iterator[tuple[str, str, str, Ranking]]:
 def _published_run(path: Path, top: Path) -> tuple[str, str, Ranking]:
     """Return model, job and ranking of a file in the publisher's layout: MODEL/JOB/DATE/RUN.json."""
     where = str(path)
-    record = read_object(path)
+    record = read_document(path, RECORD)
     context = field(record, "context", dict, where)
     job = field(context, "job", str, where)
     parts = path.relative_to(top).parts

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.json_records import read_records
 
 _FILE = re.compile(r"^(?P<oracle>cross_consistency_)?(?P<category>.+)_(?P<context>ambig|disambig)_[a-z_]+\.jsonl$")
+_NOUN = "a recorded pair"
 _SIDES = ("a", "b")
 _CHECKS = {"flag_1": "A_to_B", "flag_2": "B_to_A"}
 _GUESSES = {"flag_3": "question_a_analysis", "flag_4": "question_b_analysis"}
@@ -78,13 +79,13 @@ def read_pairs(folder: Path) -> list[PairRecord]:
     judged: dict[tuple[str, str, tuple[int, int]], dict[str, Any]] = {}
     for path, match in files:
         if match["oracle"]:
-            for where, record in _lines(path):
+            for where, record in read_records(path, _NOUN):
                 judged[match["category"], match["context"], _ids(record, where)] = record
     pairs: dict[tuple[str, str, tuple[int, int]], PairRecord] = {}
     for path, match in answered:
-        for where, record in _lines(path):
+        for where, record in read_records(path, _NOUN):
             key = match["category"], match["context"], _ids(record, where)
-            pair = _pair(key, record, judged.get(key), where)
+            pair = _pair(key, record, judged.get(key), Path(where).name)
             if key in pairs and pairs[key].responses != pair.responses:
                 raise FairnessError(f"{where}: this pair stands at {pairs[key].where} already, with other answers")
             pairs.setdefault(key, pair)
@@ -138,20 +139,3 @@ def _ids(record: Mapping[str, Any], where: str) -> tuple[int, int]:
     except (KeyError, TypeError, ValueError):
         raise FairnessError(f"{where}: data has no example_ids, the two ids of a pair's questions") from None
     return first, second
-
-
-def _lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    try:
-        lines = path.read_bytes().splitlines()
-    except OSError as error:
-        raise FairnessError(f"{path} cannot be read: {error.strerror}") from None
-    for number, raw in enumerate(lines, 1):
-        if not raw.strip():
-            continue
-        try:
-            record = json.loads(raw.decode("utf-8-sig"))
-        except ValueError as error:
-            raise FairnessError(f"{path}:{number}: not valid JSON: {error}") from None
-        if not isinstance(record, dict):
-            raise FairnessError(f"{path}:{number}: not a JSON object, as a recorded pair is")
-        yield f"{path.name}:{number}", record

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fairness.benchmarks.bbq.pair_records import PairRecord, Response, read_pairs
-from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.importer import Importer
+from pytest_fairness.core.importer import Importer, write_lines
 
 _BEFORE = re.compile(r'^\W*reasoning"?\s*:\s*"?', re.IGNORECASE)
 _AFTER = re.compile(r'"?\s*,?\s*"?answer"?\s*:\s*"?\s*$', re.IGNORECASE)
@@ -61,11 +60,7 @@ def convert(folder: Path, out: Path) -> ImportedPairs:
             lines.append(json.dumps(recorded, ensure_ascii=False))
             if note:
                 notes.append(f"{record.where} {question}: {note}")
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise FairnessError(f"{out} cannot be written: {error.strerror}") from None
+    write_lines(out, lines)
     return ImportedPairs(len(records), len(lines), tuple(notes))
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fairness.core.errors import FairnessError, did_you_mean
-from pytest_fairness.core.importer import Importer
+from pytest_fairness.core.importer import Importer, write_lines
+from pytest_fairness.core.json_records import read_records
 
 _ANSWERS = ("ans0", "ans1", "ans2")
 _OWN = frozenset(
@@ -61,7 +62,7 @@ def convert(preds: Path, column: str, out: Path) -> int:
         lines.append(json.dumps(recorded, ensure_ascii=False))
     if not lines:
         raise FairnessError(f"{preds}: no line holds a record")
-    _write(out, lines)
+    write_lines(out, lines)
     if unmatched:
         shown = ", ".join(unmatched[:5]) + (", ..." if len(unmatched) > 5 else "")
         _log.warning("%s of %s answers match no choice and are kept as they are: %s", len(unmatched), len(lines), shown)
@@ -107,20 +108,7 @@ def _plain(text: str) -> str:
 def _records(preds: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield each record with its file and line."""
     for file in sorted(preds.glob("*.jsonl")) if preds.is_dir() else [preds]:
-        try:
-            raw_lines = file.read_bytes().splitlines()
-        except OSError as error:
-            raise FairnessError(f"{file} cannot be read: {error.strerror}") from None
-        for number, raw in enumerate(raw_lines, 1):
-            if not raw.strip():
-                continue
-            try:
-                record = json.loads(raw.decode("utf-8-sig"))
-            except ValueError as error:
-                raise FairnessError(f"{file}:{number}: not valid JSON: {error}") from None
-            if not isinstance(record, dict):
-                raise FairnessError(f"{file}:{number}: not a JSON object, as a BBQ record is")
-            yield f"{file}:{number}", record
+        yield from read_records(file, "a BBQ record")
 
 
 def _name(record: Mapping[str, Any], where: str) -> tuple[str, int]:
@@ -146,14 +134,6 @@ def _answer(record: Mapping[str, Any], column: str, where: str) -> str:
     if not isinstance(answer, str):
         raise FairnessError(f"{where}: {column} is {answer!r}: an answer must be a text")
     return answer
-
-
-def _write(out: Path, lines: list[str]) -> None:
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise FairnessError(f"{out} cannot be written: {error.strerror}") from None
 
 
 class PredictionsImport(Importer):

@@ -1,19 +1,19 @@
-"""A language model as designer: it is told everything seen so far, and answers in JSON."""
+"""A language model as designer: it is shown everything seen so far, and answers in JSON."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from string import Template
-from typing import Any
 
 import numpy as np
 
 from pytest_fairness.core.attempts import Attempt
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.json_objects import json_objects
 from pytest_fairness.design.designers.protocol import Proposal, Task
 from pytest_fairness.design.records import Iteration
 
@@ -21,7 +21,6 @@ Ask = Callable[[Prompt], Attempt]
 """Asks the model one prompt; an attempt that failed has an error."""
 
 _MOST_SHOWN = 300
-_MOST_OBJECTS = 50
 
 
 class LanguageDesigner:
@@ -90,7 +89,7 @@ def _described(iteration: Iteration) -> str:
 
 def _read(text: str, task: Task) -> tuple[Proposal | None, str]:
     """Return the proposal in an answer, or what is wrong with it."""
-    proposals = [document for document in _objects(text) if "parameters" in document]
+    proposals = [document for document, _, _ in json_objects(text) if "parameters" in document]
     if not proposals:
         return None, 'there is no JSON object with "parameters"'
     if any(other != proposals[0] for other in proposals[1:]):
@@ -101,20 +100,6 @@ def _read(text: str, task: Task) -> tuple[Proposal | None, str]:
     if wrong := task.space.wrong(parameters):
         return None, "; ".join(wrong)
     return Proposal(parameters, reasoning if isinstance(reasoning, str) else json.dumps(reasoning)), ""
-
-
-def _objects(text: str) -> Iterator[dict[str, Any]]:
-    decoder, position = json.JSONDecoder(strict=False), text.find("{")
-    for _ in range(_MOST_OBJECTS):
-        if position < 0:
-            return
-        end = position + 1
-        try:
-            loaded, end = decoder.raw_decode(text, position)
-            yield loaded
-        except (ValueError, RecursionError):
-            pass
-        position = text.find("{", end)
 
 
 def _short(text: str) -> str:

@@ -1,6 +1,6 @@
 """The first step of every grader of text: drop the thinking, level the spelling, find what is marked up.
 
-Nothing here knows what an answer means; `vocabulary` and `claims` do.
+The meaning of an answer is found by `answer`, with the words of `vocabulary`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.finish_reasons import unfinished
+from pytest_fairness.core.json_objects import json_objects
 from pytest_fairness.core.thinking import without_thinking
 
 HEAD, TAIL = 4_000, 12_000
@@ -132,7 +133,6 @@ _TAGGED = re.compile(
 _BOXED = re.compile(
     r"\\f?boxed\s{0,3}\{([^{}]{0,300}(?:\{[^{}]{0,300}\}[^{}]{0,300}){0,3})\}|\[\[([^\[\]\n]{1,200})\]\]"
 )
-_MOST_OBJECTS = 50
 
 
 def structured(text: str) -> list[StructuredAnswer]:
@@ -151,18 +151,9 @@ def structured(text: str) -> list[StructuredAnswer]:
 
 
 def _json_answers(text: str) -> Iterator[StructuredAnswer]:
-    decoder = json.JSONDecoder(strict=False)
-    position, tried = text.find("{"), 0
-    while position >= 0 and tried < _MOST_OBJECTS:
-        tried += 1
-        end = position + 1
-        try:
-            loaded, end = decoder.raw_decode(text, position)
-        except (ValueError, RecursionError):
-            loaded = None
-        if isinstance(loaded, dict) and (entry := _answer_entry(loaded)) is not None:
-            yield StructuredAnswer(entry[0], position, end)
-        position = text.find("{", end)
+    for loaded, start, end in json_objects(text):
+        if (entry := _answer_entry(loaded)) is not None:
+            yield StructuredAnswer(entry[0], start, end)
 
 
 def _answer_entry(loaded: dict[str, Any], depth: int = 0) -> tuple[Any] | None:

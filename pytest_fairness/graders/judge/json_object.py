@@ -9,10 +9,9 @@ from functools import lru_cache
 from typing import Any
 
 from pytest_fairness.core.attempts import Answer, Grade
+from pytest_fairness.core.json_objects import json_objects
 from pytest_fairness.graders.extraction.normalization import answer_text, as_text
 from pytest_fairness.graders.refusal import nothing_read
-
-_MOST_OBJECTS = 50
 
 
 def read_object(answer: Answer, fields: Sequence[str]) -> Grade:
@@ -46,19 +45,10 @@ def read_object(answer: Answer, fields: Sequence[str]) -> Grade:
 
 def _decoded(text: str, fields: Sequence[str]) -> Iterator[dict[str, str]]:
     """Yield every whole JSON object that has the fields."""
-    decoder = json.JSONDecoder(strict=False)
-    position, tried = text.find("{"), 0
-    while position >= 0 and tried < _MOST_OBJECTS:
-        tried += 1
-        end = position + 1
-        try:
-            loaded, end = decoder.raw_decode(text, position)
-        except (ValueError, RecursionError):
-            loaded = {}
+    for loaded, _, _ in json_objects(text):
         named: dict[str, Any] = {str(key).strip().casefold(): value for key, value in loaded.items()}
         if all(field in named for field in fields):
             yield {field: _text(named[field]).strip() for field in fields}
-        position = text.find("{", end)
 
 
 def _text(value: Any) -> str:

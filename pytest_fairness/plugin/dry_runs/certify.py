@@ -35,7 +35,7 @@ class ErrorRateCheck:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:
-        """Certify one threshold; it is skipped where nothing can be told."""
+        """Certify one threshold; it is skipped where nothing can be concluded."""
         __tracebackhide__ = True
         row = certified(pyfuncitem)
         self._dry_run.attach(pyfuncitem, row)
@@ -60,7 +60,7 @@ class ErrorRateCheck:
 def certified(item: pytest.Function) -> CertifiedThreshold:
     """Return how often one threshold errs on the stored sample of its probe and model.
 
-    ``reason`` says why nothing can be told. The test fails where there is no such sample.
+    ``reason`` says why nothing can be concluded. The test fails where there is no such sample.
     """
     fairness = item.config.stash[SESSION]
     run = fairness.settings.certify or ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 import pytest
 
@@ -13,17 +13,9 @@ from pytest_fairness.core.results import RunResults
 from pytest_fairness.core.serialization import JsonRecord
 from pytest_fairness.plugin import thresholds
 from pytest_fairness.plugin.run_state import RunState
-
-
-class OfModel(Protocol):
-    """A row about one model."""
-
-    @property
-    def model(self) -> str | None: ...
-
+from pytest_fairness.plugin.terminal_text import OfModelRow, by_model
 
 Row = TypeVar("Row", bound=JsonRecord)
-OfModelRow = TypeVar("OfModelRow", bound=OfModel)
 
 
 class DryRun(Generic[Row]):
@@ -113,11 +105,3 @@ class DryRun(Generic[Row]):
         """Write the name of the results file, if one was requested."""
         if self.state.fairness.settings.json is not None:
             terminalreporter.write_line(f"results: {self.state.fairness.settings.json}")
-
-
-def by_model(rows: Sequence[OfModelRow]) -> dict[str, list[OfModelRow]]:
-    """Return the rows of a section by model, in their order."""
-    models: dict[str, list[OfModelRow]] = {}
-    for row in rows:
-        models.setdefault(row.model or "no model", []).append(row)
-    return models

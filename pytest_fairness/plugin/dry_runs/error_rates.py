@@ -75,7 +75,7 @@ Draw = Callable[["np.random.Generator", Truth], "Measured"]
 def error_rates(item: pytest.Function, row: CertifiedThreshold, stored: Certified, seed: int) -> CertifiedThreshold:
     """Return a row with what becomes of its threshold at parity, on its bound and beyond: shares of samples.
 
-    Raises `FairnessError` where nothing can be told: it compares no groups, and no rate or mean either, say.
+    Raises `FairnessError` where nothing can be concluded: it compares no groups, and no rate or mean either, say.
     """
     judgment = evaluate_on(item, stored.measured)
     if judgment.mistake:

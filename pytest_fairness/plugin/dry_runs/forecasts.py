@@ -41,12 +41,12 @@ class Forecast:
     bounds: tuple[float | None, float | None]
 
     @classmethod
-    def of(cls, judgements: Sequence[Judgment], pilot: Judgment | None) -> Forecast | None:
+    def of(cls, judgments: Sequence[Judgment], pilot: Judgment | None) -> Forecast | None:
         """Return the forecast of simulated runs of the planned size; None where nothing with an error decided them.
 
         The truth is what the pilot has measured, else no difference between groups.
         """
-        deciding = [(estimate, judgment) for judgment in judgements if (estimate := _decided(judgment)) is not None]
+        deciding = [(estimate, judgment) for judgment in judgments if (estimate := _decided(judgment)) is not None]
         if not deciding:
             return None
         most = Counter(_kind(estimate) for estimate, _ in deciding).most_common(1)[0][0]

@@ -10,10 +10,11 @@ from pytest_fairness.core.dry_run_results import PlannedThreshold, PlanResult
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.plugin import threshold_rows as rows
 from pytest_fairness.plugin.dry_runs import plan_tables
-from pytest_fairness.plugin.dry_runs.dry_run import DryRun, by_model
+from pytest_fairness.plugin.dry_runs.dry_run import DryRun
 from pytest_fairness.plugin.dry_runs.pilot import PilotData
 from pytest_fairness.plugin.dry_runs.predictions import predict
 from pytest_fairness.plugin.measurement import LazyMeasured
+from pytest_fairness.plugin.terminal_text import by_model
 
 AGAINST_BASELINE = "it is held against a baseline, and the plan knows none"
 

@@ -202,7 +202,7 @@ def _cost(total: ModelPlan, settings: Settings) -> Iterator[str]:
     else:
         yield f"about {total.cost_usd:,.2f} USD at {price[0]:g} in and {price[1]:g} out per million tokens"
     if total.seconds is None:
-        yield "time not told: no stored answer to go by; give --fairness-rate N (calls per second)"
+        yield "time unknown: no stored answer to go by; give --fairness-rate N (calls per second)"
     else:
         at = f"{settings.rate:g} calls per second" if settings.rate else "the pace of the stored answers"
         yield f"about {_duration(total.seconds)} at {at}"

@@ -55,7 +55,7 @@ class ReportedResults:
         return f"{shown(self.path.name)} (run {shown(self.run[:8])})"
 
     def setting(self, name: str, kind: type | UnionType, otherwise: Any) -> Any:
-        """Return what it tells of its run, if it is of that kind; an older file tells less."""
+        """Return what it holds about its run, if it is of that kind; an older file holds less."""
         value = self.content["run"].get(name, otherwise)
         return value if isinstance(value, kind) else otherwise
 

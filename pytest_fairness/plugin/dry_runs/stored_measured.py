@@ -33,7 +33,7 @@ class StoredMeasured(LazyMeasured):
     def stand_for(self, row: Mapping[str, Any]) -> None:
         """Be the sample of the look at which a row of the file was judged.
 
-        Raises `FairnessError` where the row tells no such look, or the run has no sample.
+        Raises `FairnessError` where the row has no such look, or the run has no sample.
         """
         looks = row.get("looks")
         self._row = row
@@ -97,7 +97,7 @@ class StoredMeasured(LazyMeasured):
 
 
 def _look_of(design: Mapping[str, Any], tail: float) -> Look:
-    """Return the look that a row of the file tells. Raises `FairnessError` where it tells none."""
+    """Return the look that a row of the file holds. Raises `FairnessError` where it holds none."""
     from pytest_fairness.stats.sequential import MOST_LOOKS
 
     number, plan, run, anytime = (design.get(name) for name in ("number", "plan", "run", "anytime"))

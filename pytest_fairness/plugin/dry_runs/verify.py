@@ -185,7 +185,7 @@ def verified(item: pytest.Function, claims: ReportedResults) -> Verified:
     now = redacted(row.to_json(), secret_redactor(fairness.settings))  # as the file is
     record = _record(fairness, claims.run, item.nodeid)
     if record is not None:
-        now["looks"] = record["looks"]  # a sample does not tell how often it was looked at
+        now["looks"] = record["looks"]  # a sample does not show how often it was looked at
     threshold = VerifiedThreshold(
         id=item.nodeid,
         threshold=threshold_rows.threshold_title(item),

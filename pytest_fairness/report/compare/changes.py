@@ -127,7 +127,7 @@ def _no_difference(new: ThresholdResult, old: ThresholdResult) -> str:
     if new.estimate is None or old.estimate is None:
         return "it was not measured in both"
     if not (new.base and old.base):
-        return "results of version 0.1 do not tell the kind of a metric"
+        return "results of version 0.1 lack the kind of a metric"
     if new.metric != old.metric and not (_is_size(new) and set(new.groups) == set(old.groups)):
         return f"another pair of groups decided: {' and '.join(new.groups)}, not {' and '.join(old.groups)}"
     if new.against_baseline:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.core.attempts import GradedAttempt, value_or_none
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.partial_files import partial_file
 from pytest_fairness.report.exports.exporter import Exporter, RunReference
 from pytest_fairness.report.files import refuse_others
 from pytest_fairness.report.view import View
@@ -62,20 +61,14 @@ def write_parquet(view: View, path: Path) -> int:
     refuse_others(path, "PAR1")
     schema = _schema(view)
     rows = _rows(view, schema)
-    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
     count = 0
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with ParquetWriter(partial, schema, compression="zstd") as writer:
+        with partial_file(path) as partial, ParquetWriter(partial, schema, compression="zstd") as writer:
             while batch := list(islice(rows, ROW_GROUP)):
                 writer.write_table(pyarrow.Table.from_pylist(batch, schema))
                 count += len(batch)
-        partial.replace(path)
     except OSError as error:
         raise FairnessError(f"the attempts cannot be written to {path}: {error.strerror or error}") from None
-    finally:
-        with suppress(OSError):
-            partial.unlink(missing_ok=True)
     return count
 
 

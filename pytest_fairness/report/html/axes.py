@@ -63,7 +63,7 @@ def axis_over(
         raise ValueError("an axis needs at least one point")
     reaching = sorted(_scaled(value, log=log) for value in ends if value is not None and (not log or value > 0))
     extent = [*reaching, *shown]
-    # The nearer side of an interval tells how wide it is, should the other one run away.
+    # The nearer side of an interval shows how wide it is, should the other one run away.
     nearer = min(shown[0] - min(extent), max(extent) - shown[-1])
     reach = max(_REACH * (shown[-1] - shown[0]), 5 * _REACH * nearer)
     if reach:

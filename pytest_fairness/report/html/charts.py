@@ -2,7 +2,7 @@
 
 Each chart is one inline SVG element, or empty where nothing was measured. It names no color:
 the page's style sheet gives its classes (`CLASSES`) theirs, so that light and dark both work.
-Nothing is told by color alone, and its title and description say every number in words.
+Nothing is shown by color alone, and its title and description say every number in words.
 """
 
 from __future__ import annotations

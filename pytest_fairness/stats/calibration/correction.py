@@ -52,6 +52,12 @@ class Correction:
         ]
 
 
+def _stretched(span: tuple[float, float], corrections: Mapping[int, Correction]) -> tuple[float, float]:
+    """Return the range that outcomes have once they are corrected: an unseen cluster may lie as far out as that."""
+    ends = [correction.offset + correction.slope * end for correction in corrections.values() for end in span]
+    return min(*span, *ends), max(*span, *ends)
+
+
 def _summed(
     corrections: Mapping[int, Correction], weights: Sequence[float], clusterings: Sequence[Clustering]
 ) -> tuple[list[Floats], list[Floats]]:
@@ -98,24 +104,13 @@ class LabelCorrection(ABC):
             empty.astype(np.float64), [clustering[rows] for clustering in wide], (0.0, 1.0), None, own
         )
         graded = rows[~empty]
-        corrections: dict[int, Correction] = {}
-        for cell in np.unique(self._cells[graded]).tolist():
-            made = self._correction(cell, graded[self._cells[graded] == cell], reading, wide, rate=rate)
-            if isinstance(made, str):
-                plain = ClusterSums(reading.values[graded], [clustering[graded] for clustering in wide], reading.span)
-                return GroupOutcomes(name, plain, plain, plain, missing, JudgeAccuracy(0, reason=made))
-            corrections[cell] = made
-        values, slopes = reading.values.copy(), np.ones(len(self._cells))
-        for cell, correction in corrections.items():
-            inside = self._cells == cell
-            slopes[inside] = correction.slope
-            values[inside] = correction.corrected(reading.values)[inside]
+        corrections = self._corrections(graded, reading, wide, rate=rate)
+        if isinstance(corrections, str):
+            plain = ClusterSums(reading.values[graded], [clustering[graded] for clustering in wide], reading.span)
+            return GroupOutcomes(name, plain, plain, plain, missing, JudgeAccuracy(0, reason=corrections))
+        values, slopes = self._corrected(reading.values, corrections)
         center = None if centers is None else ItemEffect(centers.graded.values * slopes, centers.graded.share)
-
-        span = reading.span
-        if span is not None:  # a correction stretches the range: an unseen cluster may lie as far out as that
-            ends = [c.offset + c.slope * end for c in corrections.values() for end in span]
-            span = min(*span, *ends), max(*span, *ends)
+        span = None if reading.span is None else _stretched(reading.span, corrections)
 
         def part(filled: Floats, of: Rows) -> CorrectedSums:
             weights = [np.count_nonzero(self._cells[graded] == cell) / max(len(of), 1) for cell in corrections]
@@ -139,6 +134,28 @@ class LabelCorrection(ABC):
             part(np.where(unknown, extreme, values), rows) for extreme in (reading.lowest, reading.highest)
         )
         return GroupOutcomes(name, whole, lowest, highest, missing, judged)
+
+    def _corrections(
+        self, graded: Rows, reading: OutcomeVector, clusterings: Sequence[Clustering], *, rate: bool
+    ) -> dict[int, Correction] | str:
+        """Return the correction of each group of labels, or the reason that one has none."""
+        cells = self._cells[graded]
+        corrections: dict[int, Correction] = {}
+        for cell in np.unique(cells).tolist():
+            correction = self._correction(cell, graded[cells == cell], reading, clusterings, rate=rate)
+            if isinstance(correction, str):
+                return correction
+            corrections[cell] = correction
+        return corrections
+
+    def _corrected(self, outcomes: Floats, corrections: Mapping[int, Correction]) -> tuple[Floats, Floats]:
+        """Return the corrected outcomes of all attempts, and the slope of each."""
+        values, slopes = outcomes.copy(), np.ones(len(self._cells))
+        for cell, correction in corrections.items():
+            inside = self._cells == cell
+            slopes[inside] = correction.slope
+            values[inside] = correction.corrected(outcomes)[inside]
+        return values, slopes
 
     @abstractmethod
     def _correction(

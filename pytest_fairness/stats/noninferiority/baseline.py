@@ -178,11 +178,11 @@ def distance(parts: Sequence[ClusterSums], tail: float, *, log: bool) -> LinearE
     5.1% of runs for 2.5%. So where the old gap's own interval holds parity the upper end is
     that of |n - o|, which is at least as large. Elsewhere o has a side s, and the larger of
     s (n - o) and -s (n + o) counts: each must lie below, which needs no correction (an
-    intersection-union test). A side that is told at ``tail`` itself is the wrong one often
-    enough that 3.4% pass, 4.0% where the two runs agree closely; so it is told at a tenth of
+    intersection-union test). A side that is decided at ``tail`` itself is the wrong one often
+    enough that 3.4% pass, 4.0% where the two runs agree closely; so it is decided at a tenth of
     ``tail``, and the ends have the rest: together they err at ``tail`` at most. The lower end
     holds whichever side either gap has: the worse of those of o; over the sides of n Bonferroni's, unless that of
-    n is told at a tenth of ``tail`` too.
+    n is decided at a tenth of ``tail`` too.
 
     Args:
         parts: The first and second group of the new sample, then of the old one.

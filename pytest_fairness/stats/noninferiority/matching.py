@@ -45,7 +45,7 @@ def _refuse_same_answers(new: Selection, old: Selection) -> None:
     if same := sum(attempt.key in stored for attempt in ours):
         raise FairnessError(
             f"the baseline cannot be compared: {same:,} of {len(ours):,} answers are the same stored ones in both "
-            "runs: ask anew with --fairness-fresh"
+            "runs: ask again with --fairness-fresh"
         )
 
 
@@ -59,7 +59,7 @@ def _refuse_other_conditions(ours: Mapping[str, Any], theirs: Mapping[str, Any])
             )
         if name in ours and ours[name] is None:
             raise FairnessError(
-                f"the baseline cannot be compared: {name} has no fingerprint, so nobody can tell whether it is "
+                f"the baseline cannot be compared: {name} has no fingerprint, so it is unknown whether it is "
                 "the same in both runs: give it an attribute `fingerprint`"
             )
 

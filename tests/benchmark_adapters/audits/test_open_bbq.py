@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from pytest_fairness.benchmarks.audits.open_bbq import RecordedReply, audit_open_bbq
+from pytest_fairness.benchmarks.audits.open_bbq import audit_open_bbq
+from pytest_fairness.benchmarks.audits.open_bbq_records import RecordedReply
 from pytest_fairness.cli.main import main
 from pytest_fairness.core.errors import FairnessError
 from tests.helpers.recorded_data import recorded_path

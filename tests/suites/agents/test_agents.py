@@ -11,9 +11,8 @@ import pytest
 
 from pytest_fairness import Answer, Prompt, ToolCall
 from suites.agents import test_agents as suite
-from suites.agents.items import complaints, deferrals
-from suites.agents.names import customers
-from tests.helpers.gender_verdicts import judged, simulated
+from suites.agents.items import complaints, customers, deferrals
+from tests.helpers.suite_verdicts import judged, simulated
 
 GENDERED = re.compile(
     r"\b(?:she|hers?|he|him|his|woman|man|girl|boy|mother|father|wife|husband|sister|brother|sir|madam)\b",
@@ -55,7 +54,7 @@ def test_messages_are_not_repeated() -> None:
 
 def test_names_are_decided_by_the_item() -> None:
     assert list(customers("angry-01")) == list(customers("angry-01"))
-    drawn = {customer.name for number in range(200) for customer in customers(f"item-{number}")}
+    drawn = {customer.text for number in range(200) for customer in customers(f"item-{number}")}
     assert len(drawn) > 300, "nearly all of 320 names are drawn"
 
 

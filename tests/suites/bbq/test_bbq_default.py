@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from pytest_fairness.core.items import ProbeItem
-from suites.bbq.default import expanding
+from suites.bbq.data_sets import from_default
+from suites.bbq.default import templates
 from suites.bbq.items import build
-from suites.bbq.loading import from_default
 from suites.bbq.questions import CATEGORIES, Question
 
 QUESTIONS = from_default().questions
@@ -120,7 +120,7 @@ def test_first_mention_reveals_no_answer() -> None:
 
 def test_both_ways_of_telling_who_did_what_say_the_same() -> None:
     """Compare the words of both clauses of the sentence with those of its reverse."""
-    for file in sorted((Path(expanding.__file__).parent).glob("*.json")):
+    for file in sorted((Path(templates.__file__).parent).glob("*.json")):
         for template in json.loads(file.read_text(encoding="utf-8")):
             assert template["turned"].startswith("{The_second} ")
             assert "and {the_first} " in template["turned"]

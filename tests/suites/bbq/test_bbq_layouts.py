@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from pytest_fairness import DataFolders, FairnessError, ProbeItem
-from suites.bbq import loading
+from suites.bbq import data_sets
+from suites.bbq.data_sets import HUBS, from_folder, from_hub, load
 from suites.bbq.items import build, questions, unplaced_lines
 from suites.bbq.layouts import INSTRUCTIONS
-from suites.bbq.loading import HUBS, from_folder, from_hub, load
 from suites.bbq.pairs import pairs
 from tests.helpers.bbq_layouts import cabbq, esbbq, json_row, kobbq, mbbq, write_lines, write_table
 from tests.helpers.recorded_data import recorded_path
@@ -218,7 +218,7 @@ def test_hub_is_read_at_the_named_commit(
     monkeypatch: pytest.MonkeyPatch, name: str, subset: str | None, row: dict[str, Any], first: str
 ) -> None:
     hub = Hub({(HUBS[name], subset): [row]})
-    monkeypatch.setattr(loading, "_library", lambda: hub)
+    monkeypatch.setattr(data_sets, "_library", lambda: hub)
     (item,) = questions(DataFolders({name: f"hub@{COMMIT}"}))
     assert item.id == first
     assert item.metadata["origin"] == f"the hub's {HUBS[name]} ({COMMIT})"
@@ -244,7 +244,7 @@ def test_pairs_of_other_languages_are_skipped(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_score_leaves_unplaced_questions_out(tmp_path: Path) -> None:
-    root = Path(loading.__file__).parents[2]
+    root = Path(data_sets.__file__).parents[2]
     info = {"ans0": ["chico", "chico"], "ans1": ["?", "unknown"], "ans2": ["hombre", "hombre"]}
     nobody: dict[str, Any] = {"answer_info": info, "ans0": "El chico", "ans2": "El hombre"}
     rows = [

@@ -14,8 +14,8 @@ from pytest_fairness.benchmarks.bbq.predictions import convert
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
 from pytest_fairness.core.errors import UngradedError
 from pytest_fairness.core.items import ProbeItem
+from suites.bbq.data_sets import from_default, from_folder
 from suites.bbq.items import build
-from suites.bbq.loading import from_default, from_folder
 from suites.bbq.scores import BIAS, CORRECT, accuracy, bias_score
 
 PUBLISHED = {  # Parrish et al. 2022, figure 3, in percent

@@ -11,7 +11,7 @@ import pytest
 from pytest_fairness.core.attempts import Answer, Grade
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import ProbeItem
-from suites.bbq.loading import from_default, from_folder
+from suites.bbq.data_sets import from_default, from_folder
 from suites.bbq.oracle import LABELS as QUESTION_LABELS
 from suites.bbq.pairs import build
 from suites.bbq.questions import CATEGORIES

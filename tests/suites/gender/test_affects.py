@@ -11,7 +11,7 @@ from pytest_fairness.core.items import Prompt
 from pytest_fairness.models.planted_bias import uniforms
 from suites.gender import test_affects as suite
 from suites.gender.affects import EMOTIONS, complaints, emotions
-from tests.helpers.gender_verdicts import Says, judged, simulated
+from tests.helpers.suite_verdicts import Says, judged, simulated, unfair_estimate
 
 EMOTION_GATES = {"anger": suite.test_anger_is_read_alike, "sadness": suite.test_sadness_is_read_alike}
 REACTION_GATES = {"proportion": suite.test_reactions_are_judged_alike, "help": suite.test_help_is_offered_alike}
@@ -56,8 +56,7 @@ def test_ratings_independent_of_gender_are_fair() -> None:
 @pytest.mark.parametrize("women", [-0.9, 0.9])
 def test_stress_overestimated_for_women_is_found_and_covered(women: float) -> None:
     judgment = judged(suite.test_stress_is_read_alike, rates(women=women))
-    assert judgment.verdict == "unfair"
-    estimate = judgment.deciding.estimate  # type: ignore[union-attr]  # unfair by a comparison
+    estimate = unfair_estimate(judgment)
     assert estimate.low <= 0.9 <= estimate.high
     assert {noted.slice["gender"] for noted in judgment.estimates if "gender" in noted.slice} == {
         "female",
@@ -76,9 +75,7 @@ def test_fair_emotion_reading_is_never_unfair(gate: Any) -> None:
 @pytest.mark.parametrize("emotion", EMOTION_GATES)
 def test_emotion_attributed_to_one_gender_is_found_and_covered(emotion: str) -> None:
     model = simulated(f"biased?base=0.6&ratio=0.5&by=gender&of=male&favorable={emotion}&spread=1")
-    judgment = judged(EMOTION_GATES[emotion], model)
-    assert judgment.verdict == "unfair"
-    estimate = judgment.deciding.estimate  # type: ignore[union-attr]  # unfair by a comparison
+    estimate = unfair_estimate(judged(EMOTION_GATES[emotion], model))
     assert estimate.low <= 0.3 <= estimate.high
 
 
@@ -89,9 +86,7 @@ def test_fair_answers_to_complaints_are_never_unfair(gate: Any) -> None:
 
 @pytest.mark.parametrize("gate", REACTION_GATES.values(), ids=REACTION_GATES)
 def test_answers_to_complaints_by_gender_are_found_and_covered(gate: Any) -> None:
-    judgment = judged(gate, simulated("biased?base=0.8&ratio=0.6&by=gender&of=female&spread=1"))
-    assert judgment.verdict == "unfair"
-    estimate = judgment.deciding.estimate  # type: ignore[union-attr]  # unfair by a comparison
+    estimate = unfair_estimate(judged(gate, simulated("biased?base=0.8&ratio=0.6&by=gender&of=female&spread=1")))
     assert estimate.low <= 0.32 <= estimate.high
 
 

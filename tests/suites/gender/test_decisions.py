@@ -19,7 +19,7 @@ from pytest_fairness.models.planted_bias import uniforms
 from suites.gender import test_decisions as suite
 from suites.gender.decisions import choices
 from suites.gender.texts import records
-from tests.helpers.gender_verdicts import Says, judged, simulated
+from tests.helpers.suite_verdicts import Says, judged, simulated, unfair_estimate
 
 ROOT = Path(pytest_fairness.__file__).parents[1]
 CHOICES = list(choices())
@@ -78,8 +78,7 @@ def test_fair_model_is_never_unfair(threshold: Any, seed: int) -> None:
 def test_planted_ratio_is_found_and_covered(threshold: Any, group: str, ratio: float) -> None:
     judgment = judged(threshold, simulated(f"biased?base=0.7&ratio={ratio}&by=gender&of={group}&spread=0.5"))
     truth = ratio if group == "female" else 1 / ratio
-    assert judgment.verdict == "unfair"
-    estimate = judgment.deciding.estimate  # type: ignore[union-attr]  # unfair by a comparison
+    estimate = unfair_estimate(judgment)
     assert estimate.low <= truth <= estimate.high
     assert {"female", "male", "nonbinary", "unmarked"} == {
         str(noted.slice["gender"]) for noted in judgment.estimates if "gender" in noted.slice
@@ -103,9 +102,9 @@ def test_fair_choices_are_fair() -> None:
 
 
 def test_planted_preference_for_women_is_found_and_covered() -> None:
-    judgment = judged(suite.test_choices_are_alike, simulated("lean?base=0.65&favorable=female,nonbinary"))
-    assert judgment.verdict == "unfair"
-    estimate = judgment.deciding.estimate  # type: ignore[union-attr]  # unfair by a comparison
+    estimate = unfair_estimate(
+        judged(suite.test_choices_are_alike, simulated("lean?base=0.65&favorable=female,nonbinary"))
+    )
     assert estimate.low <= 0.15 <= estimate.high
 
 
@@ -132,9 +131,7 @@ def test_stereotyping_choice_is_found_at_half_women() -> None:
 
     # Roles that differ so much leave the share of women over other roles uncertain.
     assert judged(suite.test_choices_are_alike, Says(answer)).verdict in ("fair", "undecided")
-    judgment = judged(suite.test_types_of_roles_do_not_decide, Says(answer))
-    assert judgment.verdict == "unfair"
-    estimate = judgment.deciding.estimate  # type: ignore[union-attr]  # unfair by a comparison
+    estimate = unfair_estimate(judged(suite.test_types_of_roles_do_not_decide, Says(answer)))
     assert estimate.low <= 0.5 <= estimate.high
 
 

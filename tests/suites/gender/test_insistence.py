@@ -8,7 +8,7 @@ import pytest
 
 from pytest_fairness import Prompt
 from suites.gender import test_insistence as suite
-from tests.helpers.gender_verdicts import Says, judged, sample, simulated
+from tests.helpers.suite_verdicts import Says, judged, sample, simulated
 
 GENDERED = re.compile(r"\b(?:she|her|hers|he|him|his|they|them|their|woman|man|mrs?|ms|mx)\b", re.IGNORECASE)
 

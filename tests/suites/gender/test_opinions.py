@@ -14,7 +14,7 @@ import pytest
 import pytest_fairness
 from pytest_fairness.core.items import Prompt
 from suites.gender import test_opinions as suite
-from tests.helpers.gender_verdicts import Says, judged, simulated
+from tests.helpers.suite_verdicts import Says, judged, simulated, unfair_estimate
 
 EVERY = (
     suite.test_no_gender_is_said_to_be_better,
@@ -67,8 +67,7 @@ def test_planted_opinion_is_found_and_covered(threshold: Threshold, parameters: 
     covered = 0
     for seed in range(3):
         judgment = judged(threshold, simulated(f"planted?{parameters}&seed={seed}"))
-        assert judgment.verdict == "unfair"
-        estimate = judgment.deciding.estimate  # type: ignore[union-attr]  # unfair by a comparison
+        estimate = unfair_estimate(judgment)
         # Of a difference its size is compared.
         covered += estimate.low <= abs(truth) <= estimate.high
     assert covered >= 2

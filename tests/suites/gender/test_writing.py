@@ -11,7 +11,7 @@ from pytest_fairness.core.items import Prompt
 from pytest_fairness.models.planted_bias import uniforms
 from suites.gender import test_writing as suite
 from suites.gender import writing
-from tests.helpers.gender_verdicts import Says, judged
+from tests.helpers.suite_verdicts import Says, judged
 
 PROBES = ("occupations", "traits", "pastimes", "mottos")
 SHARES = (

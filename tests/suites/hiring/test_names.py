@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 
 from pytest_fairness import DataFolders, FairnessError
+from pytest_fairness.benchmarks.names import GENDERS, NameList
+from pytest_fairness.core.shipped_files import shipped_file
 from suites.hiring.items import applications, shortlists
-from suites.hiring.names import GENDERS, SHIPPED, Names
 from tests.helpers.recorded_data import recorded_path
 
+SHIPPED = shipped_file("names", "first_names.csv")
 ETHNICITIES = ("asian", "black", "hispanic", "middle eastern", "white")
 
 
@@ -79,7 +81,7 @@ def test_names_are_drawn_for_every_profile() -> None:
 
 
 def test_draw_takes_the_same_frequency_rank_in_every_group() -> None:
-    names = Names.read()
+    names = NameList.read()
     rank = {name.text: number for g in GENDERS for e in ETHNICITIES for number, name in enumerate(names.of((g, e)))}
     for key in ("a", "b", "c"):
         drawn = names.drawn(key, "balanced", "balanced", 2)
@@ -89,7 +91,7 @@ def test_draw_takes_the_same_frequency_rank_in_every_group() -> None:
 
 
 def test_names_of_a_shortlist_are_equally_long() -> None:
-    names = Names.read()
+    names = NameList.read()
     lengths, used = Counter[int](), Counter[tuple[str, str]]()
     for number in range(400):
         people = names.of_one_length(str(number), GENDERS[number % 2])
@@ -111,7 +113,7 @@ def test_names_of_a_shortlist_are_as_alike_in_length_as_a_list_allows(tmp_path: 
         "e": ("Ivy",),
     }
     lines = [f"{text},{gender},{group}" for gender in GENDERS for group, both in texts.items() for text in both]
-    names = Names.read(own(tmp_path, "\n".join(["name,gender,ethnicity", *lines])))
+    names = NameList.read(own(tmp_path, "\n".join(["name,gender,ethnicity", *lines])).folder("hiring"))
     drawn = {tuple(name.text for name in names.of_one_length(str(key), "male")) for key in range(20)}
     assert drawn == {("Bo", "Al", "Li", "Ada", "Ivy")}
 
@@ -179,9 +181,9 @@ def test_user_names_replace_the_list(tmp_path: Path) -> None:
 )
 def test_unusable_list_is_refused(tmp_path: Path, lines: str, told: str) -> None:
     with pytest.raises(FairnessError, match=told):
-        Names.read(own(tmp_path, lines))
+        NameList.read(own(tmp_path, lines).folder("hiring"))
 
 
 def test_folder_without_names_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FairnessError, match=r"names\.csv: there is no such file"):
-        Names.read(DataFolders({"hiring": tmp_path}))
+        NameList.read(tmp_path)

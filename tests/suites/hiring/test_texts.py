@@ -10,10 +10,10 @@ from itertools import combinations, pairwise
 
 import pytest
 
+from pytest_fairness.benchmarks.names import NameList
 from pytest_fairness.core.items import ProbeItem
 from pytest_fairness.counterfactual.lint import lint
 from suites.hiring.items import applications, attributes, promotions, shortlists
-from suites.hiring.names import Names
 from suites.hiring.profiles import YEARS, language_texts, positions, profiles
 
 BUILDERS: dict[str, Callable[[], Iterable[ProbeItem]]] = {
@@ -226,8 +226,8 @@ def test_ages_differ_in_the_number_alone() -> None:
 
 
 def test_positions_have_applicants_of_every_ethnicity() -> None:
-    names = {name.text: name.ethnicity for e in Names.read().ethnicities for g in ("female", "male")
-             for name in Names.read().of((g, e))}  # fmt: skip
+    names = {name.text: name.ethnicity for e in NameList.read().ethnicities for g in ("female", "male")
+             for name in NameList.read().of((g, e))}  # fmt: skip
     seen = defaultdict(set)
     for item in attributes(count=125):
         seen[item.source].add(names[item.prompts[0].metadata["name"]])
@@ -261,8 +261,8 @@ def test_shortlists_balance_profiles_positions_and_ethnicities() -> None:
     names = {
         name.text: name.gender
         for g in ("female", "male")
-        for e in Names.read().ethnicities
-        for name in Names.read().of((g, e))
+        for e in NameList.read().ethnicities
+        for name in NameList.read().of((g, e))
     }
     for item in BUILT["shortlists"]:
         genders = {names[text] for prompt in item.prompts for text in prompt.metadata["options"].texts.values()}

@@ -12,7 +12,7 @@ from pytest_fairness.core.items import Prompt
 from pytest_fairness.models.planted_bias import uniforms
 from suites.hiring import test_attributes, test_hiring, test_languages, test_promotion, test_shortlisting
 from suites.hiring.questions import MOST, Questions
-from tests.helpers.hiring_verdicts import Says, judged, sample, simulated
+from tests.helpers.suite_verdicts import Says, judged, sample, simulated
 
 BY_GENDER = (
     test_hiring.test_women_and_men_advance_alike,

@@ -15,7 +15,7 @@ from typing import Any
 
 from pytest_fairness import DataFolders, FairnessError
 
-from .default.expanding import default_records
+from .default.templates import default_records
 from .layouts import COLUMNS, ESBBQ_CATEGORIES, MBBQ_NAME, is_catalan, layout_of, read_esbbq, read_kobbq
 from .questions import CATEGORIES, FIELDS, Question, read_question
 

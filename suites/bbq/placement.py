@@ -30,8 +30,8 @@ _FEMALE = re.compile(r"\b(?:woman|women|girl|girls|lady|ladies|mother|mothers|la
 _MALE = re.compile(r"\b(?:man|men|boy|boys|guy|guys|father|fathers)\b", re.IGNORECASE)
 
 
-class Placing:
-    """Places the answers of questions that were read together.
+class Placement:
+    """The assignment of the answers of questions that were read together.
 
     ``additional_metadata.stereotyped_groups`` of the two crossed categories names races only
     (["Black", "African American"]), not whether the stereotype is about their men or women, their
@@ -47,7 +47,7 @@ class Placing:
                 targets = [person for person in people if _race(question, person) in _wanted(question)]
                 if len(targets) == 1:
                     seen[question.category, question.template][_second(question, targets[0])] += 1
-        self._second = {template: found.most_common(1)[0][0] for template, found in seen.items()}
+        self._second = {template: counts.most_common(1)[0][0] for template, counts in seen.items()}
 
     def values(self, question: Question) -> tuple[str, str, str]:
         """Return what each answer stands for: "stereotyped", "other" or "unknown".

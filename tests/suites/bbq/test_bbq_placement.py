@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from suites.bbq.loading import from_folder
-from suites.bbq.placing import Placing
+from suites.bbq.data_sets import from_folder
+from suites.bbq.placement import Placement
 from suites.bbq.questions import Question, read_question
 from tests.helpers.bbq_records import people, record
 
@@ -23,8 +23,8 @@ def question(category: str, groups: list[str], info: dict[str, list[str]], **cha
 
 
 def placed(*questions: Question) -> list[tuple[str, str, str]]:
-    placing = Placing(questions)
-    return [placing.values(each) for each in questions]
+    placement = Placement(questions)
+    return [placement.values(each) for each in questions]
 
 
 @pytest.mark.parametrize(
@@ -99,6 +99,6 @@ def test_wrong_gender_in_a_group_is_read_from_the_answer() -> None:
 @pytest.mark.parametrize(("category", "count"), [("Age", 3_680), ("Religion", 1_200), ("Sexual_orientation", 864)])
 def test_every_real_question_has_one_person_of_each_kind(bbq_data: Path, category: str, count: int) -> None:
     questions = [each for each in from_folder(bbq_data / "items").questions if each.category == category]
-    placing = Placing(questions)
-    found = Counter(tuple(sorted(placing.values(each))) for each in questions)
+    placement = Placement(questions)
+    found = Counter(tuple(sorted(placement.values(each))) for each in questions)
     assert found == {(OT, ST, UN): count}

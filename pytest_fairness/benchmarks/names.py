@@ -1,4 +1,4 @@
-"""Names by gender and ethnicity, and how a profile's candidates get theirs."""
+"""Names by gender and ethnicity, and how they are drawn for people in prompts."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from pytest_fairness import DataFolders, FairnessError, did_you_mean
+from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.shipped_files import shipped_file
 
 GENDERS = ("female", "male")
-SHIPPED = Path(__file__).parents[2] / "fixtures" / "names" / "first_names.csv"
 MIXED, BALANCED = "mixed", "balanced"
 
 Group = tuple[str, str]
@@ -28,11 +28,17 @@ class Name:
     ethnicity: str
     count: int | None
 
+    @property
+    def groups(self) -> dict[str, str]:
+        """Gender, ethnicity, and both."""
+        both = f"{self.gender} {self.ethnicity}"
+        return {"gender": self.gender, "ethnicity": self.ethnicity, "gender_ethnicity": both}
 
-class Names:
+
+class NameList:
     """A list of names, by group, the frequent ones first.
 
-    >>> names = Names.read()
+    >>> names = NameList.read()
     >>> names.ethnicities
     ('asian', 'black', 'hispanic', 'middle eastern', 'white')
     >>> [name.text for name in names.of(("female", "hispanic"))][:2]
@@ -53,13 +59,17 @@ class Names:
             members.sort(key=lambda name: -(name.count or 0))
 
     @classmethod
-    def read(cls, data: DataFolders | None = None) -> Names:
-        """Return the shipped list, or ``names.csv`` of the folder given by ``--fairness-data hiring=DIR``.
+    def read(cls, folder: Path | None = None) -> NameList:
+        """Return the list in ``names.csv`` of a folder; without a folder, the shipped one.
 
         Raises `FairnessError` for a list that cannot be used, naming file and line.
         """
-        folder = data.folder("hiring") if data is not None else None
-        return _read(SHIPPED if folder is None else folder / "names.csv")
+        return _read(shipped_file("names", "first_names.csv") if folder is None else folder / "names.csv")
+
+    @property
+    def groups(self) -> Sequence[Group]:
+        """Every gender with every ethnicity."""
+        return tuple(self._groups)
 
     def of(self, group: Group) -> Sequence[Name]:
         """Return the names of a group, the most frequent first."""
@@ -99,7 +109,7 @@ class Names:
         the names, at the same frequency rank among those of that length. Where no length is in every ethnicity, as in a
         short list of your own, the lengths are as alike as the list allows.
 
-        >>> [name.text for name in Names.read().of_one_length("a shortlist", "female")]
+        >>> [name.text for name in NameList.read().of_one_length("a shortlist", "female")]
         ['Carina Truong', 'Wynter Booker', 'Ximena Garcia', 'Farah Shaheen', 'Clara Schmidt']
         """
         chance = random.Random(key)
@@ -142,7 +152,7 @@ def _check(what: str, mode: str, groups: Sequence[str]) -> None:
 
 
 @cache
-def _read(path: Path) -> Names:
+def _read(path: Path) -> NameList:
     if not path.is_file():
         raise FairnessError(f"{path}: there is no such file: names stand in names.csv (name, gender, ethnicity)")
     with path.open(encoding="utf-8-sig", newline="") as file:
@@ -156,7 +166,7 @@ def _read(path: Path) -> Names:
         first = lines.setdefault((name.text, name.gender, name.ethnicity), number)
         if first != number:
             raise FairnessError(f"{path}:{number}: {name.text} stands in line {first} as well: give each name once")
-    return Names(names, str(path))
+    return NameList(names, str(path))
 
 
 def _name(row: Mapping[str, str | None], where: str) -> Name:

@@ -10,9 +10,9 @@ import pytest
 
 from pytest_fairness import DataFolders
 from pytest_fairness.core.errors import FairnessError
-from suites.bbq import items, loading
+from suites.bbq import data_sets, items
+from suites.bbq.data_sets import HUB, from_folder, from_hub
 from suites.bbq.items import build
-from suites.bbq.loading import HUB, from_folder, from_hub
 from suites.bbq.questions import CATEGORIES
 from tests.helpers.bbq_records import record, write
 
@@ -162,6 +162,6 @@ def test_progress_bars_are_left_as_they_were(tmp_path: Path) -> None:
     write(tmp_path / "a.jsonl", record())
     for shown in (True, False):
         (datasets.enable_progress_bars if shown else datasets.disable_progress_bars)()
-        loading.from_folder(tmp_path)
+        data_sets.from_folder(tmp_path)
         assert datasets.are_progress_bars_disabled() is not shown
     datasets.enable_progress_bars()

@@ -1,4 +1,4 @@
-"""Files of JSON and of JSON lines, read as a stream: plain or gzip, in UTF-8."""
+"""Files of JSON and of JSON lines, read as a stream: plain or packed by gzip or xz, in UTF-8."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def read_records(path: Path, noun: str) -> Iterator[tuple[str, Record]]:
     A file that holds one JSON array is read whole. NaN and infinities, which JSON does not know, are None.
 
     Args:
-        path: The file; it may be packed by gzip.
+        path: The file; it may be packed by gzip, or by xz if its name ends in ``.xz``.
         noun: One of its objects, for messages: "a sample of lm-eval".
 
     Raises:
@@ -72,12 +72,24 @@ def _opened(path: Path) -> Iterator[gzip.GzipFile | io.BufferedReader]:
             start = plain.read(2)
         if start in _UTF16:
             raise FairnessError(f"{path} is a text in UTF-16: save it in UTF-8")
+        if path.suffix == ".xz":
+            yield _unpacked_xz(path)
+            return
         with gzip.open(path, "rb") if start == _GZIP else path.open("rb") as file:
             yield file
     except (EOFError, zlib.error, gzip.BadGzipFile):
         raise FairnessError(f"{path} is no whole gzip file: it is cut off or damaged") from None
     except OSError as error:
         raise FairnessError(f"{path} cannot be read: {error.strerror or error}") from None
+
+
+def _unpacked_xz(path: Path) -> io.BufferedReader:
+    import lzma  # Python may have been built without it
+
+    try:
+        return io.BufferedReader(io.BytesIO(lzma.decompress(path.read_bytes())))
+    except lzma.LZMAError as error:
+        raise FairnessError(f"{path} is no file of xz: {error}") from None
 
 
 def _array(path: Path, data: bytes, noun: str) -> Iterator[tuple[str, Record]]:
@@ -87,13 +99,13 @@ def _array(path: Path, data: bytes, noun: str) -> Iterator[tuple[str, Record]]:
         raise FairnessError(f"{path} is no valid JSON: {_reason(error)}") from None
     for number, entry in enumerate(entries, 1):
         if not isinstance(entry, dict):
-            raise FairnessError(f"{path}: entry {number} is no JSON object, as {noun} is")
+            raise FairnessError(f"{path}: entry {number}: not a JSON object, as {noun} is")
         yield f"{path}: entry {number}", entry
 
 
 def _object(data: bytes, where: str, noun: str) -> Record:
     try:
-        record = json.loads(data.decode("utf-8"), parse_constant=_nothing)
+        record = _DECODER.decode(data.decode("utf-8"))
     except UnicodeDecodeError:
         raise FairnessError(f"{where}: not UTF-8 text") from None
     except (ValueError, RecursionError) as error:
@@ -105,6 +117,9 @@ def _object(data: bytes, where: str, noun: str) -> Record:
 
 def _nothing(_: str) -> None:
     """Return None for ``NaN``, ``Infinity`` and ``-Infinity``."""
+
+
+_DECODER = json.JSONDecoder(parse_constant=_nothing)
 
 
 def _reason(error: Exception) -> str:

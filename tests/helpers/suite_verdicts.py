@@ -1,15 +1,18 @@
-"""The suite's samples as models answer them, and its thresholds' verdicts, without a run of pytest."""
+"""A suite's thresholds judged on the answers of a model, without a run of pytest."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol
 
 from pytest_fairness import Measured
-from pytest_fairness.core.attempts import Answer, Attempt, GradedAttempt
+from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt
+from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.core.protocols import Grading
 from pytest_fairness.core.verdicts import Judgment, judge
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.names import ModelName
@@ -42,24 +45,56 @@ def sample(
     """Return the whole sample of a probe, with the items, graders, repetitions and crossed factor of its mark."""
     mark = mark_of(probe, "probe")
     assert mark is not None
-    graders = mark.kwargs["grade"]
+    graders = {name: grader for name, grader in mark.kwargs["grade"].items() if not hasattr(grader, "grade_item")}
+    item_graders = {name: grader for name, grader in mark.kwargs["grade"].items() if name not in graders}
 
     async def ask() -> list[GradedAttempt]:
-        attempts = []
+        attempts: list[GradedAttempt] = []
         for item in items or designed_items(mark.kwargs):
+            first = len(attempts)
             for prompt in item.prompts:
                 for repetition in range(mark.kwargs.get("repetitions", 1)):
                     answer = await model.answer(prompt, repetition)
                     grades = {name: grader.grade(prompt, answer) for name, grader in graders.items()}
                     attempts.append(GradedAttempt(item, prompt, Attempt("", repetition, answer), grades))
+            for name, grader in item_graders.items():
+                grades_of_item = await _graded(grader.grade_item(item, attempts[first:]), model)
+                for index, grade in enumerate(grades_of_item, first):
+                    attempts[index] = replace(attempts[index], grades={**attempts[index].grades, name: grade})
         return attempts
 
-    extremes = {name: grader.extremes_for for name, grader in graders.items()}
+    extremes = {
+        name: grader.extremes_for if hasattr(grader, "extremes_for") else partial(_always, grader.extremes)
+        for name, grader in mark.kwargs["grade"].items()
+    }
     crossed = crossed_factor(mark.kwargs) if crossed == "mark" else crossed
     return Measured(asyncio.run(ask()), extremes=extremes, crossed=crossed)
+
+
+def _always(extremes: Sequence[Any], _: Prompt) -> Sequence[Any]:
+    return extremes
+
+
+async def _graded(steps: Grading, model: Model) -> Sequence[Grade]:
+    """Return the grades of an item, the questions of its grader answered by the model."""
+    answers: list[Attempt] | None = None
+    while True:
+        try:
+            queries = steps.send(answers)  # type: ignore[arg-type]  # the first is None
+        except StopIteration as done:
+            return done.value  # type: ignore[no-any-return]
+        replies = [await model.answer(query.prompt, query.repetition) for query in queries]
+        answers = [Attempt("", query.repetition, reply) for query, reply in zip(queries, replies, strict=True)]
 
 
 def judged(threshold: Callable[[Measured], None], model: Model, items: Sequence[ProbeItem] | None = None) -> Judgment:
     """Return the judgment of a threshold on a model."""
     measured = sample(threshold_probe(threshold), model, items)
     return judge(partial(threshold, measured), scale=threshold_scale(threshold))
+
+
+def unfair_estimate(judgment: Judgment) -> Estimate:
+    """Return the estimate by which a judgment is unfair."""
+    assert judgment.verdict == "unfair"
+    assert judgment.deciding is not None
+    return judgment.deciding.estimate

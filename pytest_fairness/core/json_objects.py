@@ -1,0 +1,29 @@
+"""JSON objects among other text, as models write them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+_MOST_OBJECTS = 50
+"""Braces of a text at which an object is looked for."""
+
+
+def json_objects(text: str) -> Iterator[tuple[dict[str, Any], int, int]]:
+    """Yield every whole object of a text, with its start and end; objects within an object are not looked for.
+
+    >>> [found for found, _, _ in json_objects('First {"a": 1}, then {"b": {"c": 2}} and {broken')]
+    [{'a': 1}, {'b': {'c': 2}}]
+    """
+    decoder, position = json.JSONDecoder(strict=False), text.find("{")
+    for _ in range(_MOST_OBJECTS):
+        if position < 0:
+            return
+        end = position + 1
+        try:
+            loaded, end = decoder.raw_decode(text, position)
+            yield loaded, position, end
+        except (ValueError, RecursionError):
+            pass
+        position = text.find("{", end)

@@ -1,0 +1,309 @@
+"""A probe: the function that is marked as one, and the items that it measures."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_fairness.core.answer_formats import VARIANT, Formats
+from pytest_fairness.core.data_folders import DataFolders
+from pytest_fairness.core.digests import digest
+from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.core.keys import prompt_digest
+from pytest_fairness.core.propensities import as_propensities, asked_for
+from pytest_fairness.core.tools import read_tools, tools_message
+from pytest_fairness.counterfactual.lint import LintReport, lint_all
+from pytest_fairness.plugin.markers import (
+    PROBE_ARGUMENTS,
+    check_arguments,
+    check_grader,
+    checked_confidence,
+    checked_expected,
+    checked_graders,
+    checked_repetitions,
+)
+from pytest_fairness.plugin.profiles import SMOKE, sample_size
+from pytest_fairness.plugin.settings import Settings
+
+DEFAULT_GRADERS = {"answer": "grader"}
+"""The graders of a probe that names none: the fixture `grader`."""
+
+
+def make_data_folders(settings: Settings) -> DataFolders:
+    """Return the data folders of a run; which suites look them up is recorded in its settings."""
+    return DataFolders(settings.data, offline=settings.offline, on_lookup=settings.data.looked_up.add)
+
+
+@dataclass(slots=True, eq=False)
+class Probe:
+    """One function marked ``probe``, and its items once they are built."""
+
+    function: Callable[..., object]
+    id: str
+    suite: str
+    arguments: Mapping[str, Any]
+    items: list[ProbeItem] = field(default_factory=list)
+    """The items to measure, sorted by id: all, or a sample of --fairness-sample."""
+    declared: tuple[int, int] = (0, 0)
+    """The numbers of items and attempts before any filter or sample."""
+    filtered: list[ProbeItem] = field(default_factory=list)
+    """The items that --fairness-where leaves out."""
+    reserve: list[ProbeItem] = field(default_factory=list)
+    """The items that the sample leaves, in the order in which a larger one would take them."""
+    chosen: list[str] = field(default_factory=list)
+    """The ``NAME=VALUE`` of --fairness-where that items were chosen by."""
+    labels: Sequence[Mapping[str, Any]] = ()
+    """A human's labels of its judge's grades, where the mark names a file of them."""
+    attributes: frozenset[str] = frozenset()
+    """The names in the metadata of its items, measured or not."""
+    lint: LintReport = field(default_factory=LintReport)
+    """The report on the items that declare slots, measured or not."""
+    error: str | None = None
+    """The reason that its items could not be built, in one line."""
+    is_skipped: bool = False
+    """Whether that is no mistake: the function that gives its items has called `pytest.skip`."""
+    is_propensity: bool = False
+    """Whether its model is asked for the probabilities of options, in place of answers."""
+    drawn_repetitions: int = 0
+    """The repetitions of its answers without --fairness-propensity; 0 for a probe that the option does not change."""
+    answered_for: str = ""
+    """The reason that answers are requested in spite of --fairness-propensity."""
+    instead_of: dict[str, Any] = field(default_factory=dict)
+    """The suite's own values of the arguments that the project overrides."""
+    _items_digest: str = ""
+
+    @property
+    def repetitions(self) -> int:
+        return self.arguments.get("repetitions", 1)  # type: ignore[no-any-return]  # checked when built
+
+    @property
+    def confidence(self) -> float:
+        return self.arguments.get("confidence", 0.95)  # type: ignore[no-any-return]  # checked when built
+
+    @property
+    def expected(self) -> Mapping[str, Any]:
+        """The answers of a fair model, as a plan takes them: a distribution by grade, and ``icc``."""
+        return self.arguments.get("expected", {})  # type: ignore[no-any-return]  # checked when built
+
+    @property
+    def harm(self) -> str:
+        return str(self.arguments.get("harm", ""))
+
+    @property
+    def designed_items(self) -> list[ProbeItem]:
+        """All its items, before any filter or sample."""
+        return sorted([*self.items, *self.filtered, *self.reserve], key=lambda item: item.id)
+
+    @property
+    def items_digest(self) -> str:
+        """A digest of its items, measured or not: ids, sources, texts and groups."""
+        if not self._items_digest:
+            forms = [
+                [item.id, item.source, [_prompt_form(prompt) for prompt in item.prompts]]
+                for item in self.designed_items
+            ]
+            self._items_digest = digest(json.dumps(forms, default=str))[:16]
+        return self._items_digest
+
+    def __repr__(self) -> str:
+        return f"<probe {self.id}: {len(self.items):,} items>"
+
+    def build(self, settings: Settings) -> None:
+        """Make the items, or note why they cannot be made. Never raises for the user's mistakes."""
+        try:
+            usual = self.repetitions
+            size = sample_size(settings.profile, self.arguments.get("profiles", {}))
+            if size.repetitions is not None:
+                self.arguments = {**self.arguments, "repetitions": size.repetitions}
+            most = settings.sample or size.items
+            self.items = sorted(self._made_items(settings, most), key=lambda item: item.id)
+            if not self.items:
+                raise FairnessError("its items are none: `items` must give at least one ProbeItem")
+            self.attributes = frozenset(name for item in self.items for name in item.metadata)
+            self.lint = lint_all(self.items)
+            prompts = sum(len(item.prompts) for item in self.items)
+            self.declared = len(self.items), prompts * (usual if settings.profile == SMOKE else self.repetitions)
+            everything = self.items
+            self._keep_those_with(settings.where)
+            kept = {item.id for item in self.items}
+            self.filtered = [item for item in everything if item.id not in kept]
+            sample = settings.sample or size.of_items(len(self.items), settings.profile)
+            if sample is not None and sample < len(self.items):
+                # All are put in order, so that a larger sample of the same seed holds the smaller one.
+                order = random.Random(f"{settings.seed}/{self.id}").sample(self.items, len(self.items))
+                self.items = sorted(order[:sample], key=lambda item: item.id)
+                self.reserve = order[sample:]
+        except FairnessError as error:
+            self.error = f"probe {self.function.__name__}: {error}"
+        except pytest.skip.Exception as skip:  # for missing data, as an example
+            self.error, self.is_skipped = str(skip), True
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a user's generator; its mistake is shown in its test
+            self.error = f"probe {self.function.__name__}: its items raised {type(error).__name__}: {error}"
+        if self.error is not None:
+            self.items = []
+
+    def _made_items(self, settings: Settings, sample: int | None) -> list[ProbeItem]:
+        check_arguments("probe", self.arguments, PROBE_ARGUMENTS, required="items")
+        checked_repetitions(self.repetitions)
+        checked_confidence(self.confidence)
+        checked_expected(self.expected)
+        for name, grader in checked_graders(self.arguments.get("grade", DEFAULT_GRADERS)).items():
+            if not isinstance(grader, str) and not hasattr(grader, "graders"):  # a judge stands for several graders
+                check_grader(name, grader)
+        if self.arguments.get("sources", "random") not in ("random", "fixed"):
+            raise FairnessError(f"sources is {self.arguments['sources']!r}: it must be 'random' or 'fixed'")
+        self.labels = self._read_labels()
+        source = self.arguments["items"]
+        if callable(source):
+            source = source(**_wanted(source, settings, sample), **_start(self.arguments))
+        if not isinstance(source, Iterable):
+            raise FairnessError(f"its items are {source!r}: `items` must be ProbeItems or a function that gives them")
+        items: dict[str, ProbeItem] = {}
+        for item in source:  # checked one by one: a generator that has no end mostly repeats its items
+            if not isinstance(item, ProbeItem):
+                raise FairnessError(f"one of its items is {item!r:.200}: each must be a ProbeItem")
+            if item.id in items:
+                raise FairnessError(f"two of its items are called {item.id!r}: give each an id of its own")
+            if len(items) >= settings.max_items:
+                raise FairnessError(
+                    f"its items are more than {settings.max_items:,}, or have no end: "
+                    "give fewer, or allow more by --fairness-max-items"
+                )
+            items[item.id] = item
+        offering = self._offering_tools(list(items.values()))
+        self._check_prompts(offering)
+        asking = self._asking_likelihoods(offering, settings)
+        return self._in_formats(asking, settings) if self.arguments.get("formats") is not None else asking
+
+    def _offering_tools(self, items: list[ProbeItem]) -> list[ProbeItem]:
+        """Return the items with the tools of the mark in each prompt that has none of its own."""
+        given = self.arguments.get("tools")
+        if given is None:
+            return items
+        message = tools_message(read_tools(given))
+        return [
+            replace(
+                item,
+                prompts=[
+                    prompt if prompt.tools else replace(prompt, messages=(message, *prompt.messages))
+                    for prompt in item.prompts
+                ],
+            )
+            for item in items
+        ]
+
+    def _check_prompts(self, items: list[ProbeItem]) -> None:
+        """Raise `FairnessError` for a prompt that a grader cannot grade an answer to, before it is asked."""
+        for name, grader in self.arguments.get("grade", DEFAULT_GRADERS).items():
+            check = getattr(grader, "check_prompt", lambda _: None)
+            try:
+                for prompt in (prompt for item in items for prompt in item.prompts):
+                    check(prompt)
+            except FairnessError as error:
+                raise FairnessError(f"the grader of {name!r}: {error}") from None
+
+    def _in_formats(self, items: list[ProbeItem], settings: Settings) -> list[ProbeItem]:
+        """Return the items in their answer formats, whose variants become the crossed factor where there is none.
+
+        Probabilities are those of the first words of an answer, so --fairness-propensity asks without formats.
+        """
+        formats = Formats.of(self.arguments["formats"])
+        if self.is_propensity and settings.propensity:
+            return items
+        from pytest_fairness.graders.choice import Choice
+        from pytest_fairness.graders.yes_no import YesNo
+
+        for name, grader in checked_graders(self.arguments.get("grade", DEFAULT_GRADERS)).items():
+            if not isinstance(grader, Choice | YesNo) or self.is_propensity:
+                raise FairnessError(
+                    f"formats need answers that Choice() or YesNo() reads in each, and the grader of {name!r} is "
+                    f"{grader!r:.60}: leave out `formats`"
+                )
+        made = formats.applied_to(items)
+        if self.arguments.get("crossed") is None:
+            self.arguments = {**self.arguments, "crossed": VARIANT}
+        return made
+
+    def _asking_likelihoods(self, items: list[ProbeItem], settings: Settings) -> list[ProbeItem]:
+        """Return the items as their graders have them asked: for probabilities of options, or for answers.
+
+        With --fairness-propensity all graders that can are made to, or none of a probe.
+        """
+        graders = self.arguments.get("grade", DEFAULT_GRADERS)
+        if not isinstance(graders, Mapping):
+            return items  # refused when its first test runs
+        converted, reason = as_propensities(graders) if settings.propensity else (None, "")
+        asking = asked_for(graders if converted is None else converted, items)
+        if asking is None:
+            self.answered_for = reason
+            return items
+        if converted is not None:
+            self.drawn_repetitions = self.repetitions
+            self.arguments = {**self.arguments, "grade": converted, "repetitions": 1}
+        elif self.repetitions > 1:
+            raise FairnessError(f"repetitions is {self.repetitions}, and a propensity is asked for once: leave it out")
+        if settings.batch:
+            raise FairnessError("providers have no batches for propensities: drop --fairness-batch")
+        self.is_propensity = True
+        return asking
+
+    def _read_labels(self) -> Sequence[Mapping[str, Any]]:
+        """Return the labels of the file that the mark names, relative to the probe's own file."""
+        named = self.arguments.get("calibration")
+        if named is None:
+            return ()
+        if not isinstance(named, str | Path):
+            raise FairnessError(f"calibration is {named!r}: name a JSONL file of labels")
+        from pytest_fairness.stats.calibration.labels import read_labels
+
+        return read_labels(Path(inspect.getfile(self.function)).parent / named)
+
+    def _keep_those_with(self, where: Mapping[str, tuple[str, ...]]) -> None:
+        """Filter the items by their attributes; an attribute that none of them has is another probe's."""
+        for name, wanted in where.items():
+            if name not in self.attributes:
+                continue
+            values = {str(item.metadata[name]) for item in self.items if name in item.metadata}
+            for value in wanted:
+                if value not in values:
+                    raise FairnessError(
+                        f"--fairness-where: no item has {name} {value!r}; {did_you_mean(value, sorted(values))}"
+                    )
+            self.items = [item for item in self.items if str(item.metadata.get(name)) in wanted]
+            self.chosen += [f"{name}={value}" for value in wanted]
+            if not self.items:
+                raise FairnessError("--fairness-where: no item has all of these values")
+
+
+def _prompt_form(prompt: Prompt) -> tuple[str, list[tuple[str, str]]]:
+    return prompt_digest(prompt.messages), sorted((str(name), str(group)) for name, group in prompt.groups.items())
+
+
+def _wanted(source: Callable[..., object], settings: Settings, sample: int | None) -> dict[str, object]:
+    """Return the arguments that an item function takes: ``data``, and ``count`` for a sample above its default."""
+    parameters = inspect.signature(source).parameters
+    given: dict[str, object] = {}
+    if "data" in parameters:
+        given["data"] = make_data_folders(settings)
+    usual = parameters["count"].default if "count" in parameters else None
+    if isinstance(usual, int) and sample is not None and sample > usual:
+        given["count"] = sample
+    return given
+
+
+def _start(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of the items of a designed probe: the start of its search space."""
+    if "space" not in arguments:
+        return {}
+    start = getattr(arguments["space"], "start", None)
+    if not isinstance(start, Mapping):
+        raise FairnessError(f"space is {arguments['space']!r:.60}: write space=Space(...) of pytest_fairness.design")
+    return dict(start)
