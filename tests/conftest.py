@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from importlib.metadata import Distribution, EntryPoints
 from typing import cast
 
+import _pytest.pytester
 import hypothesis
 import pytest
 
 from tests.helpers.fork_server import ForkedWorkers
 from tests.helpers.postgresql_server import postgresql  # noqa: F401 - a fixture
-from tests.helpers.preloaded import preload
+from tests.helpers.preloaded import ProjectModulesSnapshot, preload
 from tests.helpers.project import NO_XDIST, Mode, Project
 
 preload()
@@ -71,6 +72,14 @@ def _entry_points_read_once() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Distribution, "entry_points", property(entry_points))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _libraries_stay_imported() -> Iterator[None]:
+    """A run in this process forgets what it has imported: of libraries and of the plugin the next would import it again."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_pytest.pytester, "SysModulesSnapshot", ProjectModulesSnapshot)
         yield
 
 
