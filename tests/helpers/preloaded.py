@@ -84,7 +84,7 @@ class ProjectModulesSnapshot:
 
 def is_library(name: str) -> bool:
     """Return whether a loaded module is of Python, of an installed package or of the plugin, not of a project."""
-    module = sys.modules[name]
+    module = sys.modules.get(name)
     folders = [getattr(module, "__file__", None), *getattr(module, "__path__", [])]
     places = [str(folder) for folder in folders if folder]
     if places:
