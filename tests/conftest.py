@@ -80,7 +80,7 @@ def _entry_points_read_once() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _libraries_stay_imported() -> Iterator[None]:
-    """A run in this process forgets what it has imported: of libraries and of the plugin the next would import it again."""
+    """Keep what a run in this process has imported of libraries and of the plugin: the next run needs it as well."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_pytest.pytester, "SysModulesSnapshot", ProjectModulesSnapshot)
         yield
