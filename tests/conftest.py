@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Iterator
 from importlib.metadata import Distribution, EntryPoints
 from types import ModuleType
@@ -17,6 +18,11 @@ from tests.helpers.fork_server import ForkedWorkers
 from tests.helpers.postgresql_server import postgresql  # noqa: F401 - a fixture
 from tests.helpers.preloaded import ProjectModulesSnapshot, is_library, preload
 from tests.helpers.project import NO_XDIST, Mode, Project
+
+# Threads of numpy and torch wait for each other in loops: where every worker has as many as there are processors, that
+# is most of what they do.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 preload()
 
