@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import partial
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -36,6 +37,9 @@ MANY_EVENTS = 8
 """Effective events of a group from which a comparison needs no interval of each rate: by simulation with 25 clusters
 of 20 attempts a difference of rates of 4 and 5% errs in 4.2%, with such intervals below 8 events in 2.9%.
 """
+
+
+_ALONE: WeakKeyDictionary[ClusterSums, LinearEstimate] = WeakKeyDictionary()
 
 
 def contrast(parts: Sequence[ClusterSums], signs: Sequence[int] = (1,), *, log: bool = False) -> LinearEstimate:
@@ -222,7 +226,7 @@ def _from_rates(parts: Sequence[ClusterSums], signs: Sequence[int], scale: Scale
     """
     # Exact ends of both would cover 99%; of attempts that share clusters the variance has to be known as well.
     of_each: list[EndsAt] = [
-        partial(jeffreys_ends, part.value, part.effective) if part.counts_clusters else contrast([part]).rate_ends
+        partial(jeffreys_ends, part.value, part.effective) if part.counts_clusters else _alone(part).rate_ends
         for part in parts
     ]
     values = [part.value for part in parts]
@@ -246,6 +250,13 @@ def _from_rates(parts: Sequence[ClusterSums], signs: Sequence[int], scale: Scale
         return scale.back(middle - below), scale.back(middle + above)
 
     return ends
+
+
+def _alone(part: ClusterSums) -> LinearEstimate:
+    """Return the estimate of one rate; of a family each pair of groups needs those of both."""
+    if part not in _ALONE:
+        _ALONE[part] = contrast([part])
+    return _ALONE[part]
 
 
 def _without_events(values: Sequence[float], rates: Sequence[Ends]) -> Ends:
