@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Iterator
 from importlib.metadata import Distribution, EntryPoints
-from typing import cast
+from types import ModuleType
+from typing import Any, cast
 
+import _pytest.fixtures
+import _pytest.pytester
 import hypothesis
 import pytest
 
 from tests.helpers.fork_server import ForkedWorkers
 from tests.helpers.postgresql_server import postgresql  # noqa: F401 - a fixture
-from tests.helpers.preloaded import preload
+from tests.helpers.preloaded import ProjectModulesSnapshot, is_library, preload
 from tests.helpers.project import NO_XDIST, Mode, Project
+
+# Threads of numpy and torch wait for each other in loops: where every worker has as many as there are processors, that
+# is most of what they do.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 preload()
 
@@ -39,6 +48,7 @@ def pytest_collection_finish() -> None:
     """Half a million objects of tests and libraries stay to the end: what looks for garbage need not look there."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -71,6 +81,35 @@ def _entry_points_read_once() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Distribution, "entry_points", property(entry_points))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _libraries_stay_imported() -> Iterator[None]:
+    """Keep what a run in this process has imported of libraries and of the plugin: the next run needs it as well."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_pytest.pytester, "SysModulesSnapshot", ProjectModulesSnapshot)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _plugins_searched_once() -> Iterator[None]:
+    """Each run of pytest looks through 40 modules of plugins for fixtures, of which most have none."""
+    manager = _pytest.fixtures.FixtureManager
+    search = manager.pytest_plugin_registered
+    have_fixtures: dict[ModuleType, bool] = {}
+
+    def pytest_plugin_registered(self: _pytest.fixtures.FixtureManager, plugin: Any, plugin_name: str) -> None:
+        if isinstance(plugin, ModuleType) and is_library(plugin.__name__):
+            if plugin not in have_fixtures:
+                kinds = map(type, vars(plugin).values())
+                have_fixtures[plugin] = _pytest.fixtures.FixtureFunctionDefinition in kinds
+            if not have_fixtures[plugin]:
+                return
+        search(self, plugin, plugin_name)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manager, "pytest_plugin_registered", pytest_plugin_registered)
         yield
 
 

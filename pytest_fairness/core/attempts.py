@@ -109,7 +109,7 @@ def stored_value(grade: Grade) -> Any:
 
 def value_or_none(grade: Grade) -> Any:
     """Return the value of a grade, None where it is ungraded: for tables and files, where both stand in one column."""
-    return None if grade.ungraded is not None else grade.value
+    return grade._value  # which is None where it is ungraded; many times as fast as to ask for both
 
 
 @dataclass(frozen=True, slots=True)

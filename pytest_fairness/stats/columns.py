@@ -192,6 +192,10 @@ class Columns:
             self._attributes[name] = _attribute(map(_reader(name), self.attempts), left_out)
         return self._attributes[name]
 
+    def prompt(self, row: int) -> Prompt:
+        """Return the prompt of one attempt."""
+        return self.attempts[row].prompt
+
     @property
     def has_propensities(self) -> bool:
         """Return whether grades are probabilities of options; a probe has them in all attempts or in none."""

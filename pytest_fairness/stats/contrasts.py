@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import partial
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from pytest_fairness.stats.linear_estimate import (
     LOG,
     UNBOUNDED,
     Ends,
+    EndsAt,
     LinearEstimate,
     Scale,
     degrees,
@@ -37,6 +39,9 @@ of 20 attempts a difference of rates of 4 and 5% errs in 4.2%, with such interva
 """
 
 
+_ALONE: WeakKeyDictionary[ClusterSums, LinearEstimate] = WeakKeyDictionary()
+
+
 def contrast(parts: Sequence[ClusterSums], signs: Sequence[int] = (1,), *, log: bool = False) -> LinearEstimate:
     """Return a sum of means with signs, or (``log``) their product with the signs as exponents.
 
@@ -53,7 +58,7 @@ def contrast(parts: Sequence[ClusterSums], signs: Sequence[int] = (1,), *, log: 
     value = _value(values, signs, scale)
     clusters = int(np.count_nonzero(np.sum([part.counts[0] for part in parts], axis=0)))
     single = parts[0].binary if len(parts) == 1 else False
-    exact = partial(_from_rates, parts, signs, scale) if not single and _needs_rates(parts) else None
+    exact = _from_rates(parts, signs, scale) if not single and _needs_rates(parts) else None
     if log and min(values) <= 0:
         return LinearEstimate(value, [np.zeros(1)], [math.inf], clusters, scale, (0.0, math.inf), exact=exact)
     own = [part.log_deviations if log else part.deviations for part in parts]
@@ -214,37 +219,54 @@ def _needs_rates(parts: Sequence[ClusterSums]) -> bool:
     return apart or min(part.events for part in parts) < MANY_EVENTS
 
 
-def _from_rates(parts: Sequence[ClusterSums], signs: Sequence[int], scale: Scale, tail: float) -> Ends:
+def _from_rates(parts: Sequence[ClusterSums], signs: Sequence[int], scale: Scale) -> EndsAt:
     """Return ends from those of each rate by itself, which few events do not break: MOVER (Donner and Zou 2012).
 
     A ratio of no events has exact ones; of none over none it has no bound.
     """
     # Exact ends of both would cover 99%; of attempts that share clusters the variance has to be known as well.
-    rates = [
-        jeffreys_ends(part.value, part.effective, tail) if part.counts_clusters else contrast([part]).rate_ends(tail)
+    of_each: list[EndsAt] = [
+        partial(jeffreys_ends, part.value, part.effective) if part.counts_clusters else _alone(part).rate_ends
         for part in parts
     ]
     values = [part.value for part in parts]
-    if scale is LOG and min(values) <= 0:
-        if max(values) <= 0 or len(parts) > 2:
-            return 0.0, math.inf
-        (low1, high1), (low2, high2) = rates
-        if values[0] <= 0:
-            return 0.0, high1 / math.sqrt(low2 * (2 * values[1] - low2))
-        return math.sqrt(low1 * (2 * values[0] - low1)) / high2, math.inf
-    reaches = []
-    for value, (low, high), sign in zip(values, rates, signs, strict=True):
-        down, up = scale.to(value) - scale.to(low), scale.to(high) - scale.to(value)
-        reaches.append((down, up) if sign > 0 else (up, down))
     shared = _correlation(parts)
-    below, above = (math.hypot(*side) for side in zip(*reaches, strict=True))
-    if shared > 0 and math.isfinite(below + above):
-        below, above = (
-            math.sqrt(first**2 + second**2 - 2 * shared * first * second)
-            for first, second in zip(*reaches, strict=True)
-        )
-    middle = scale.to(_value(values, signs, scale))
-    return scale.back(middle - below), scale.back(middle + above)
+
+    def ends(tail: float) -> Ends:
+        rates = [ends_of(tail) for ends_of in of_each]
+        if scale is LOG and min(values) <= 0:
+            return _without_events(values, rates)
+        reaches = []
+        for value, (low, high), sign in zip(values, rates, signs, strict=True):
+            down, up = scale.to(value) - scale.to(low), scale.to(high) - scale.to(value)
+            reaches.append((down, up) if sign > 0 else (up, down))
+        below, above = (math.hypot(*side) for side in zip(*reaches, strict=True))
+        if shared > 0 and math.isfinite(below + above):
+            below, above = (
+                math.sqrt(first**2 + second**2 - 2 * shared * first * second)
+                for first, second in zip(*reaches, strict=True)
+            )
+        middle = scale.to(_value(values, signs, scale))
+        return scale.back(middle - below), scale.back(middle + above)
+
+    return ends
+
+
+def _alone(part: ClusterSums) -> LinearEstimate:
+    """Return the estimate of one rate; of a family each pair of groups needs those of both."""
+    if part not in _ALONE:
+        _ALONE[part] = contrast([part])
+    return _ALONE[part]
+
+
+def _without_events(values: Sequence[float], rates: Sequence[Ends]) -> Ends:
+    """Return the ends of a ratio of rates of which one is 0, from those of each."""
+    if max(values) <= 0 or len(values) > 2:
+        return 0.0, math.inf
+    (low1, high1), (low2, high2) = rates
+    if values[0] <= 0:
+        return 0.0, high1 / math.sqrt(low2 * (2 * values[1] - low2))
+    return math.sqrt(low1 * (2 * values[0] - low1)) / high2, math.inf
 
 
 def _correlation(parts: Sequence[ClusterSums]) -> float:

@@ -62,7 +62,11 @@ class Scale:
 
     def to(self, value: float) -> float:
         """Return the value on the scale; infinite at an end of the span."""
-        return float(self.every(np.float64(value)))
+        if self.kind == "identity":
+            return float(value)
+        if self.kind == "log":
+            return _log(value - self.low)
+        return _log(value - self.low) - _log(self.high - value)
 
     def every(self, values: Any) -> Any:
         """Return an array of values on the scale; infinite at an end of the span and beyond."""
@@ -87,6 +91,10 @@ class Scale:
             return 1.0
         slope = 1 / (value - self.low)
         return slope + 1 / (self.high - value) if self.kind == "logit" else slope
+
+
+def _log(value: float) -> float:
+    return math.log(value) if value > 0 else -math.inf if value <= 0 else math.nan
 
 
 IDENTITY = Scale()

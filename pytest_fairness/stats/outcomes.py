@@ -267,12 +267,12 @@ class OutcomeReader:
         if equals is not None:
             self._check_value(grade, equals)
         raw = self.values(grade)
-        held = [value if isinstance(value, Propensities) else None for value in raw]
+        values = _grade_numbers(grade, raw, equals)
+        held = [value if type(value) is Propensities else None for value in raw]
         weights = np.array([1.0 if shares is None else shares.graded for shares in held]) if any(held) else None
-        values = np.array([_grade_number(grade, value, equals) for value in raw], dtype=np.float64)
 
         def ends(row: int) -> list[float]:
-            propensities, prompt = held[row], self._columns.attempts[row].prompt
+            propensities, prompt = held[row], self._columns.prompt(row)
             if propensities is None:
                 return [_grade_number(grade, value, equals) for value in self._of(grade, prompt)]
             sure = propensities.expected(lambda value: _grade_number(grade, value, equals))
@@ -285,8 +285,8 @@ class OutcomeReader:
         return replace(filled, weights=weights)
 
     def _declared_span(self, grade: str) -> tuple[float, float] | None:
-        attempts = self._columns.attempts  # none where another program holds the sample as arrays
-        declared = self._declared(grade, attempts[0].prompt) if attempts else ()
+        # No attempts where another program holds the sample as arrays.
+        declared = self._declared(grade, self._columns.prompt(0)) if self._columns.attempts else ()
         ends = [float(value) for value in declared]
         return (min(ends), max(ends)) if ends else None
 
@@ -300,6 +300,8 @@ class OutcomeReader:
         if grade not in self._extremes:
             return
         seen = {str(value) for value in _options(self.values(grade))}
+        if str(equals) in seen:
+            return
         for attempt in self._columns.attempts:
             if str(equals) in seen:
                 return
@@ -394,6 +396,17 @@ def _options(values: Iterable[Any]) -> Iterator[Any]:
             yield from (option for option, _ in value.shares)
         elif value is not None:
             yield value
+
+
+def _grade_numbers(grade: str, values: Sequence[Any], equals: Any) -> Floats:
+    """Return the values of a grade as numbers, each distinct one read once; nan where ungraded."""
+    kinds = set(map(type, values)) - {type(None)}
+    if equals is None and kinds.issubset(_PLAIN):
+        return np.array(values, dtype=np.float64)
+    if kinds <= {str}:
+        numbers = {value: _grade_number(grade, value, equals) for value in dict.fromkeys(values)}
+        return np.array([numbers[value] for value in values], dtype=np.float64)
+    return np.array([_grade_number(grade, value, equals) for value in values], dtype=np.float64)
 
 
 def _grade_number(grade: str, value: Any, equals: Any) -> float:

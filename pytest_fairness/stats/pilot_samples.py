@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pytest_fairness.core.attempts import Grade, GradedAttempt, value_or_none
+from pytest_fairness.core.items import Prompt
 from pytest_fairness.stats.columns import Attribute, Clustering, Codes, Columns, Rebuilt, Rows, hold_propensities
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.outcomes import Extremes
@@ -152,6 +153,9 @@ class Resample(Columns):
             attribute = self._whole.attribute(name)
             self._attributes[name] = replace(attribute, codes=attribute.codes[self._selected])
         return self._attributes[name]
+
+    def prompt(self, row: int) -> Prompt:
+        return self._whole.prompt(int(self._selected[row]))
 
     def values(self, grade: str) -> list[Any]:
         if self._drawn:

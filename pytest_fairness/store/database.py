@@ -58,9 +58,8 @@ class Database:
             raise StoreError(f"the store {self.location} is damaged, it has no layout: {self._medium.way_out}")
         if number == schema.LAYOUT and (lost := schema.lacking(columns)):
             raise StoreError(f"the store {self.location} is damaged, it has lost {lost}: {self._medium.way_out}")
-        if number is None or number <= schema.LAYOUT:
-            schema.metadata.create_all(connection)
         if number is None:
+            schema.metadata.create_all(connection, checkfirst=False)
             connection.execute(insert(schema.layout).values(number=schema.LAYOUT))
         elif number > schema.LAYOUT:
             raise StoreError(
@@ -68,6 +67,7 @@ class Database:
                 f"{schema.LAYOUT}: upgrade pytest-fairness, or name another store with --fairness-store"
             )
         elif number < schema.LAYOUT:
+            schema.metadata.create_all(connection)
             schema.migrate(connection, number)
             connection.execute(update(schema.layout).values(number=schema.LAYOUT))
 

@@ -6,7 +6,12 @@ imported twice, and everything else here would be slow to.
 
 from __future__ import annotations
 
+import sys
+import sysconfig
 from importlib import import_module
+from pathlib import Path
+
+import pytest_fairness
 
 MODULES = (
     "filelock",
@@ -51,3 +56,38 @@ def preload() -> None:
     """Import all of them."""
     for name in MODULES:
         import_module(name)
+
+
+LIBRARIES = tuple(
+    str(folder)
+    for folder in (Path(pytest_fairness.__file__).parent, *map(sysconfig.get_path, ("stdlib", "purelib", "platlib")))
+)
+
+
+class ProjectModulesSnapshot:
+    """The modules that are loaded now; `restore` forgets later ones, except for those of libraries.
+
+    What a run with a hidden library has imported is forgotten as well: it may have noted that it lacks it.
+    """
+
+    def __init__(self, preserve: object = None) -> None:
+        self._saved = dict(sys.modules)
+
+    def restore(self) -> None:
+        """Forget the modules of the project."""
+        added = {name: module for name, module in sys.modules.items() if name not in self._saved}
+        if not any(module is None for module in sys.modules.values()):
+            self._saved |= {name: module for name, module in added.items() if is_library(name)}
+        sys.modules.clear()
+        sys.modules.update(self._saved)
+
+
+def is_library(name: str) -> bool:
+    """Return whether a loaded module is of Python, of an installed package or of the plugin, not of a project."""
+    module = sys.modules.get(name)
+    folders = [getattr(module, "__file__", None), *getattr(module, "__path__", [])]
+    places = [str(folder) for folder in folders if folder]
+    if places:
+        return all(place.startswith(LIBRARIES) for place in places)
+    package = name.partition(".")[0]  # made by code, as `six.moves` is, or part of the interpreter
+    return name in sys.builtin_module_names or (package != name and package in sys.modules and is_library(package))

@@ -124,7 +124,8 @@ PLANTED = {
 
 
 @pytest.mark.slow
-def test_bias_is_planted_on_and_beyond_the_bound(project: Project) -> None:
+def test_bias_is_planted_on_and_beyond_the_bound(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    set_constants(monkeypatch, under_test, DRAWS=40)
     write(project, *project_sources.thresholds(PLANTED), count=200)
     measure(project, "simulated:x?base=0.7")
     certify(project)
