@@ -22,7 +22,7 @@ class ClusterSums:
     belongs, then (with a crossed factor) to which level of it and to which cell of the two.
     ``prompts`` says, where it is known, which are repetitions of one prompt; ``center`` what to
     take out of them before they are summed by the crossed factor and by the cells; ``weights``, of propensities, which
-    share of each is graded.
+    share of each is graded; ``items``, where several may be of one source, of which item each is.
     """
 
     def __init__(
@@ -33,8 +33,9 @@ class ClusterSums:
         prompts: Clustering | None = None,
         center: ItemEffect | None = None,
         weights: Floats | None = None,
+        items: Clustering | None = None,
     ) -> None:
-        self._values, self._prompts = values, prompts
+        self._values, self._prompts, self._items = values, prompts, items
         self.count: float = len(values) if weights is None else float(weights.sum())
         self.span = span
         self.binary = weights is None and bool(np.all((values == 0) | (values == 1)))
@@ -44,6 +45,8 @@ class ClusterSums:
         """Whether its mean is one of probabilities."""
         self.bend = 0.0
         """Half of how fast its mean's variance grows with the mean, where `deviations` do not tell."""
+        self.is_nested = center is not None
+        """Whether the levels of the crossed factor stand in one group alone, as names do."""
         self.own_share = 0.0 if center is None or not self.count else float(center.share.mean())
         """Of the variance by crossed factor or by cell, what is the attempts' own and not their center's."""
         centered = values if center is None or not self.count else values - center.values + center.values.mean()
@@ -143,14 +146,14 @@ class ClusterSums:
         return min(spread / self.variance, float(self.count)) if self.variance > 0 else float(self.sources)
 
     @cached_property
-    def prompts(self) -> float:
-        """The number of different prompts that could each be of an unseen kind; the sources where nobody knows them.
+    def items(self) -> float:
+        """The number of items that could each be of an unseen kind; the sources where nobody knows them.
 
         At most the effective number of attempts, and at least the sources.
         """
-        if self._prompts is None or self.counts_clusters:
+        if self._items is None or self.counts_clusters:
             return float(self.sources)
-        return max(min(float(len(np.unique(self._prompts.codes))), self.effective), float(self.sources))
+        return max(min(float(len(np.unique(self._items.codes))), self.effective), float(self.sources))
 
     @property
     def events(self) -> float:

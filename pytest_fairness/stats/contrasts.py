@@ -38,6 +38,9 @@ MANY_EVENTS = 8
 of 20 attempts a difference of rates of 4 and 5% errs in 4.2%, with such intervals below 8 events in 2.9%.
 """
 
+FEWEST_LEVELS = 30
+"""Levels of a crossed factor, in each group, from which the error by level speaks for those that were not drawn."""
+
 
 _ALONE: WeakKeyDictionary[ClusterSums, LinearEstimate] = WeakKeyDictionary()
 
@@ -96,12 +99,12 @@ def contrast(parts: Sequence[ClusterSums], signs: Sequence[int] = (1,), *, log: 
 
 
 def unseen_ends(parts: Sequence[ClusterSums], signs: Sequence[int], tail: float, *, log: bool = False) -> Ends:
-    """Return the value with an unseen share of the prompts of one part at its extreme, in both directions.
+    """Return the value with an unseen share of the items of one part at its extreme, in both directions.
 
     Of rates as of other means: where a rate is not estimated from its own events alone, they do not bound it.
     """
     scale = LOG if log else IDENTITY
-    return _one_moved(parts, signs, scale, [part.effective if part.binary else part.prompts for part in parts], tail)
+    return _one_moved(parts, signs, scale, [part.effective if part.binary else part.items for part in parts], tail)
 
 
 def _signed(arrays: Sequence[Floats], signs: Sequence[int]) -> Floats:
@@ -168,20 +171,24 @@ def _curvature(
 def _unseen(parts: Sequence[ClusterSums], signs: Sequence[int], scale: Scale, few: bool, tail: float) -> Ends:  # noqa: FBT001
     """Return the value with an unseen share of one part at its extreme, in both directions.
 
-    A share of the part's prompts: a rare harm may be one of each answer to a prompt, or of each prompt of a source.
-    Where few clusters differ, a share of clusters, in all parts at once. Rates of which more differ need none: they
-    are bounded by the clusters that hold an event.
+    A share of the part's items: a rare harm may be one of each answer about an item. Where few clusters differ, a
+    share of clusters, in all parts at once. Rates of which more differ need none: they are bounded by the clusters
+    that hold an event. Of a crossed factor of few levels that stand in one group alone, a share of these as well: a
+    rare harm may be one of each answer about a name.
     """
-    values = [part.value for part in parts]
     if not few and all(part.binary for part in parts):
-        value = _value(values, signs, scale)
+        value = _value([part.value for part in parts], signs, scale)
         return value, value
-    if not few:
-        numbers = [part.effective if part.binary else part.prompts for part in parts]
-        return _one_moved(parts, signs, scale, numbers, tail)
-    numbers = [part.effective if part.binary else float(part.sources) for part in parts]
-    low, high = (_value(means, signs, scale) for means in _moved(parts, signs, numbers, tail))
-    return low, high
+    if few:
+        numbers = [part.effective if part.binary else float(part.sources) for part in parts]
+        low, high = (_value(means, signs, scale) for means in _moved(parts, signs, numbers, tail))
+    else:
+        numbers = [part.effective if part.binary else part.items for part in parts]
+        low, high = _one_moved(parts, signs, scale, numbers, tail)
+    if not all(part.is_nested and 0 < part.levels < FEWEST_LEVELS for part in parts):
+        return low, high
+    least, most = _one_moved(parts, signs, scale, [float(part.levels) for part in parts], tail)
+    return min(low, least), max(high, most)
 
 
 def _moved(

@@ -158,7 +158,15 @@ class LinearEstimate:
     @cached_property
     def differing(self) -> float:
         """The effective number of clusters that differ, m = (sum d^2)^2 / sum d^4."""
-        return differing(self.influences[0])
+        return differing(self.influences[self._leading])
+
+    @cached_property
+    def _leading(self) -> int:
+        """The clustering that makes most of the variance, and so says how few clusters make it and how skewed they are:
+        of a crossed factor 1 where it adds more than the sources have.
+        """
+        by_source, *others = (float(np.square(influences).sum()) for influences in self.influences)
+        return int(bool(others) and combined([by_source, *others], self.own_share) > 2 * by_source)
 
     @cached_property
     def error(self) -> float:
@@ -171,7 +179,7 @@ class LinearEstimate:
         """
         if not self.variance or not self.differing:
             return math.sqrt(self.variance)
-        grown = 1 + max(0.0, 2 / self.differing - 2 / min(self.dfs[0] / 6, self.events))
+        grown = 1 + max(0.0, 2 / self.differing - 2 / min(self.dfs[self._leading] / 6, self.events))
         return math.sqrt(self.variance * grown)
 
     @cached_property
@@ -192,7 +200,7 @@ class LinearEstimate:
         """
         if self.symmetric:
             return 0.0, 0.0
-        own = self.influences[0]
+        own = self.influences[self._leading]
         variance = float(np.square(own).sum())
         if variance <= 0:
             return 0.0, 0.0

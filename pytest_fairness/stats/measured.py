@@ -387,7 +387,15 @@ class Measured:
         reading = selection.reading(outcome, equals)
         if kind is MetricKind.RATE and not reading.binary and reading.weights is None:
             raise FairnessError(f"{name} holds numbers other than 0 and 1: take its mean, or say equals=...")
-        everyone = group("all", reading, selection.rows, selection.clusterings, selection.columns.prompts)
+        everyone = group(
+            "all",
+            reading,
+            selection.rows,
+            selection.clusterings,
+            selection.columns.prompts,
+            None,
+            selection.columns.items,
+        )
         everyone = selection.everyone(everyone, reading.missing[selection.rows])
         breakdown = partial(of_mean, selection, reading, everyone)
         called = (
@@ -467,4 +475,6 @@ class Measured:
 def _all_of(selection: Selection, outcome: Outcome, equals: Any) -> GroupOutcomes:
     """Return all attempts of a selection as one group."""
     reading = selection.reading(outcome, equals)
-    return group("all", reading, selection.rows, selection.clusterings, selection.columns.prompts)
+    return group(
+        "all", reading, selection.rows, selection.clusterings, selection.columns.prompts, None, selection.columns.items
+    )

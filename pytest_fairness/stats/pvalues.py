@@ -8,15 +8,23 @@ two one-sided tests' (Schuirmann 1987).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 from pytest_fairness.core.comparisons import Comparison
 from pytest_fairness.core.decisions import OPERATORS, OPPOSITES
 from pytest_fairness.core.estimates import Ends, Estimate
+from pytest_fairness.stats.quantiles import t_quantile, t_tail
 
 SMALLEST = 1e-9
 """Below, the approximations behind an interval say nothing."""
-_STEPS = 30
+CLOSE = 1e-7
+"""Width of a normal quantile's bracket at which a search ends: below 1e-6 of any tail down to the smallest."""
+
+Point = tuple[float, float]
+"""A normal quantile and the margin of a claim there."""
+Margin = Callable[[float], float]
+"""A function from a tail to a number that is above 0 where a claim is made there, the larger the clearer."""
 
 
 def p_unfair(comparisons: Sequence[Comparison], asserted: int = 1) -> float | None:
@@ -71,32 +79,67 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 def _one_sided(comparison: Comparison, *, against: bool) -> float | None:
     """Return the p-value of the claim that the estimate lies beyond the bound (``against``), or within it."""
-    estimate, bound = comparison.estimate, comparison.bound
+    estimate, op = comparison.estimate, comparison.op
     at = _ends(estimate, strict=against)
     if estimate.invalid or at is None:
         return None
-    holds = OPERATORS[OPPOSITES[comparison.op] if against else comparison.op]
-    end = 0 if (comparison.op in (">", ">=")) != against else 1
-    fails = OPERATORS[comparison.op if against else OPPOSITES[comparison.op]]
-    return _smallest_tail(lambda tail: holds(at(tail)[end], bound), lambda tail: fails(at(tail)[1 - end], bound))
+    claim, opposite = (OPPOSITES[op], op) if against else (op, OPPOSITES[op])
+    return _smallest_tail(_margin(at, claim, comparison), _margin(at, opposite, comparison))
 
 
 def _ends(estimate: Estimate, *, strict: bool) -> Ends | None:
     return estimate.strict_at or estimate.ends_at if strict else estimate.ends_at
 
 
-def _smallest_tail(claimed: Callable[[float], bool], opposite: Callable[[float], bool]) -> float:
+def _margin(at: Ends, op: str, comparison: Comparison) -> Margin:
+    """Return how clearly the whole interval lies on one side of the bound, from -1 to 1 and never 0."""
+    holds, end, bound = OPERATORS[op], 0 if op in (">", ">=") else 1, comparison.bound
+    error = comparison.estimate.error
+    unit = error if error > 0 and math.isfinite(error) else 1.0
+
+    def margin(tail: float) -> float:
+        reached = at(tail)[end]
+        distance = abs(reached - bound) / unit
+        size = distance / (1 + distance) if 0 < distance < math.inf else 1.0  # a jump: no line leads there
+        return size if holds(reached, bound) else -size
+
+    return margin
+
+
+def _smallest_tail(claim: Margin, opposite: Margin) -> float:
     """Return the smallest tail at which a claim is made; one less that of the opposite claim where it never is."""
-    if not claimed(0.5):
-        return 1 - _bisected(opposite) if opposite(0.5) else 0.5
-    return _bisected(claimed)
+    if (middle := claim(0.5)) > 0:
+        return _search(claim, middle)
+    return 1 - _search(opposite, middle) if (middle := opposite(0.5)) > 0 else 0.5
 
 
-def _bisected(claimed: Callable[[float], bool]) -> float:
-    low, high = SMALLEST, 0.5
-    if claimed(low):
-        return low
-    for _ in range(_STEPS):
-        middle = (low * high) ** 0.5
-        low, high = (low, middle) if claimed(middle) else (middle, high)
-    return high
+def _search(claim: Margin, middle: float) -> float:
+    """Return the smallest tail at which a claim is made that has this margin at 0.5.
+
+    Over normal quantiles, in which the margin is closest to straight. By inverse quadratic interpolation, and by
+    halves where the last three points bend too much for it (Chandrupatla 1997, Advances in Engineering Software 28,
+    145-149): a dozen intervals, where halves alone take 30.
+    """
+    smallest = claim(SMALLEST)
+    if smallest > 0:
+        return SMALLEST
+    # The newest point, the last one on the other side of zero, and the one before.
+    new, other = (0.0, middle), (t_quantile(SMALLEST, math.inf), smallest)
+    share = 0.5
+    while abs(new[0] - other[0]) > CLOSE:
+        at = new[0] + share * (other[0] - new[0])
+        point = at, claim(t_tail(at, math.inf))
+        new, other, before = (point, other, new) if (point[1] > 0) == (new[1] > 0) else (point, new, other)
+        least = min(CLOSE / 2 / abs(new[0] - other[0]), 0.5)
+        share = min(max(_interpolated(new, other, before), least), 1 - least)
+    return t_tail((new if new[1] > 0 else other)[0], math.inf)
+
+
+def _interpolated(new: Point, other: Point, before: Point) -> float:
+    """Return where between two points three of them have a margin of 0, as a share of the way; 0.5 if too bent."""
+    (a, at_a), (b, at_b), (c, at_c) = new, other, before
+    way, rise = (a - b) / (c - b), (at_a - at_b) / (at_c - at_b)
+    if not (rise**2 < way and (1 - rise) ** 2 < 1 - way):
+        return 0.5
+    first = at_a / (at_b - at_a) * at_c / (at_b - at_c)
+    return first + (c - a) / (b - a) * at_a / (at_c - at_a) * at_b / (at_c - at_b)

@@ -206,7 +206,8 @@ class Selection:
         for name in names:
             if name not in groups:
                 rows = self.rows_of(by, name)
-                made = group(name, reading, rows, self.clusterings, self.columns.prompts, effects)
+                columns = self.columns
+                made = group(name, reading, rows, self.clusterings, columns.prompts, effects, columns.items)
                 kinds = self.left_out[attribute.left_out[self.left_out] == attribute.code(name)]
                 groups[name] = made if len(rows) else replace(made, invalid=self._why_none(kinds))
         return {name: groups[name] for name in names}

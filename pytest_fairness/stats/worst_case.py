@@ -25,6 +25,7 @@ def group(
     clusterings: Sequence[Clustering],
     prompts: Clustering | None = None,
     centers: ItemEffects | None = None,
+    items: Clustering | None = None,
 ) -> GroupOutcomes:
     """Return the attempts in ``rows`` (indices into the reading) as a group; ``centers`` are of the whole sample."""
     empty = np.isnan(reading.values[rows])
@@ -32,14 +33,15 @@ def group(
         corrected = reading.labeled.group(name, reading, rows, clusterings, centers)
         return replace(corrected, invalid=reading.unbounded) if reading.unbounded and empty.any() else corrected
 
-    def sums(values: Floats, of: Rows, asked_of: Clustering | None, weights: Floats | None) -> ClusterSums:
+    def sums(values: Floats, of: Rows, weights: Floats | None) -> ClusterSums:
+        asked_of, item_of = (None if clustering is None else clustering[of] for clustering in (prompts, items))
         center = None if centers is None else centers.graded[of]
         shares = None if weights is None else weights[of]
         clusters = [clustering[of] for clustering in clusterings]
-        return ClusterSums(values[of], clusters, reading.span, asked_of, center, shares)
+        return ClusterSums(values[of], clusters, reading.span, asked_of, center, shares, item_of)
 
     kept = rows[~empty]
-    graded = sums(reading.values, kept, None if prompts is None else prompts[kept], reading.weights)
+    graded = sums(reading.values, kept, reading.weights)
     missing = ClusterSums(
         reading.missing[rows],
         [clustering[rows] for clustering in clusterings],
@@ -50,8 +52,7 @@ def group(
     if not missing.totals[0].any():
         return GroupOutcomes(name, graded, graded, graded, missing)
     whole = None if reading.weights is None else np.ones(len(reading.values))
-    of_prompts = None if prompts is None else prompts[rows]
-    lowest, highest = (sums(values, rows, of_prompts, whole) for values in (reading.lowest, reading.highest))
+    lowest, highest = (sums(values, rows, whole) for values in (reading.lowest, reading.highest))
     return GroupOutcomes(name, graded, lowest, highest, missing, invalid=reading.unbounded)
 
 

@@ -6,8 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.stats.columns import Columns
+from pytest_fairness.stats.linear_estimate import LinearEstimate
 from pytest_fairness.stats.measured import Measured
 
 Rows = list[dict[str, Any]]
@@ -83,3 +87,55 @@ def test_custom_metric_uses_crossed_factors() -> None:
         measured = Measured.from_rows(kept, item="item", groups=["gender"], crossed=crossed)
         own = measured.metric(lambda s: s.yes / s.all, yes="yes", all=lambda _: 1)
         assert own.error == pytest.approx(measured.mean("yes").error)
+
+
+def alike(items: int, names: int, *, noise: float = 0.0, binary: bool = False, seed: int = 0) -> Measured:
+    """Return a sample in which each item has one answer whatever the name, but for noise."""
+    generator = np.random.default_rng(seed)
+    scores = np.broadcast_to(generator.uniform(0.2, 0.6, (items, 1, 1)), (items, 2, names))
+    scores = scores + generator.uniform(-noise, noise, scores.shape)
+    item, group, name = np.indices(scores.shape).reshape(3, -1)
+    labels = {
+        "gender": ["fm"[code] for code in group],
+        "name": [f"{'fm'[code]}{level}" for code, level in zip(group, name, strict=True)],
+    }
+    grades = {"score": (scores > 0.4).astype(float).ravel() if binary else scores.ravel()}
+    return Measured.from_columns(Columns.from_arrays(item.tolist(), grades, labels, crossed="name"))
+
+
+@settings(deadline=None, max_examples=20)
+@given(
+    seed=st.integers(0, 10**6),
+    items=st.integers(10, 60),
+    names=st.integers(2, 29),
+    noise=st.sampled_from([0.0, 0.1]),
+)
+def test_harm_to_a_name_may_be_unseen(seed: int, items: int, names: int, noise: float) -> None:
+    measured = alike(items, names, noise=noise, seed=seed)
+    share = 1 - 0.025 ** (1 / names)
+    rate = measured.where(gender="f").mean("score").value
+    gap = measured.difference("score", by="gender", of="f", to="m")
+    assert gap.low <= gap.value - share * rate + 1e-12
+    ratio = measured.ratio("score", by="gender", of="f", to="m")
+    assert ratio.low <= ratio.value * (1 - share) + 1e-12
+
+
+@pytest.mark.parametrize("binary", [False, True])
+def test_equal_groups_are_fair_where_names_and_items_are_many(binary: bool) -> None:
+    for items, names, verdict in ((150, 40, "fair"), (150, 5, "undecided"), (20, 40, "undecided")):
+        ratio = alike(items, names, binary=binary).ratio("score", by="gender", of="f", to="m")
+        assert ratio.value == pytest.approx(1.0)
+        assert (names, ratio.sparse) == (names, "")
+        if not binary or names == 5:  # an unseen rate is bounded by its attempts as well
+            assert (names, ratio.decide(">=", 0.8).value) == (names, verdict)
+
+
+def test_few_names_that_differ_make_no_claim() -> None:
+    """Guards look at the clustering that makes the error, not at the sources."""
+    generator = np.random.default_rng(3)
+    by_source, by_name = generator.normal(0, 0.001, 60), np.zeros(40)
+    by_name[:2] = 0.1, -0.1
+    estimate = LinearEstimate(0.5, [by_source, by_name, np.zeros(400)], [59.0, 38.0, 399.0], 60)
+    assert estimate.differing == pytest.approx(2.0)
+    assert "make all of its error" in estimate.open
+    assert LinearEstimate(0.5, [by_source * 100, by_name, np.zeros(400)], [59.0, 38.0, 399.0], 60).open == ""

@@ -273,6 +273,25 @@ def test_harm_to_every_answer_of_a_prompt_may_be_unseen() -> None:
     assert measured.difference("harm", by="group", of="a", to="b").decide("<=", 0.02).value == "undecided"
 
 
+@settings(deadline=None, max_examples=20)
+@given(seed=st.integers(0, 10**6), items=st.integers(12, 60), prompts=st.integers(1, 6))
+def test_harm_to_every_prompt_of_an_item_may_be_unseen(seed: int, items: int, prompts: int) -> None:
+    """An unseen item may be harmed under all of its prompts: however many there are, items alone bound it."""
+    item, group, prompt = np.indices((items, 2, prompts)).reshape(3, -1)
+    columns = Columns.from_arrays(
+        item.tolist(),
+        {"score": np.random.default_rng(seed).uniform(0.2, 0.4, len(item))},
+        {"group": ["ab"[code] for code in group]},
+        prompts=list(zip(item.tolist(), group.tolist(), prompt.tolist(), strict=True)),
+    )
+    measured = Measured.from_columns(columns)
+    mean = measured.where(group="a").mean("score")
+    difference = measured.difference("score", by="group", of="a", to="b")
+    reach = (1 - 0.025 ** (1 / items)) * (1 - mean.value)
+    for estimate in (mean, difference):
+        assert estimate.high >= estimate.value + reach - 1e-12
+
+
 def test_rates_that_vary_together_make_a_narrower_difference() -> None:
     def width(hired: list[tuple[bool, bool]]) -> float:
         rows = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,8 @@ from scipy.stats import binomtest  # type: ignore[import-untyped]
 from statsmodels.stats.multitest import multipletests  # type: ignore[import-untyped]
 
 from pytest_fairness.core.comparisons import compare
-from pytest_fairness.core.decisions import Decision
-from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.core.decisions import OPERATORS, OPPOSITES, Decision
+from pytest_fairness.core.estimates import Ends, Estimate
 from pytest_fairness.stats.measured import Measured
 from pytest_fairness.stats.pvalues import holm, p_fair, p_unfair
 
@@ -76,6 +77,64 @@ def test_p_values_are_significant_exactly_with_the_verdict(
         if within is not None and abs(within - tail) > 1e-6:
             assert (within <= tail) == (comparison.decision is Decision.TRUE), estimate.metric
         assert 0 < against <= 1
+
+
+def by_halves(at: Ends, op: str, bound: float) -> float:
+    """Return the smallest tail at which the claim against a comparison is made, from 1e-9 to 0.5."""
+    holds, end = OPERATORS[OPPOSITES[op]], 0 if op[0] == "<" else 1
+    low, high = 1e-9, 0.5
+    for _ in range(40):
+        middle = (low * high) ** 0.5
+        low, high = (low, middle) if holds(at(middle)[end], bound) else (middle, high)
+    return high
+
+
+@settings(deadline=None, max_examples=10)
+@given(
+    seed=st.integers(0, 1000),
+    items=st.integers(6, 60),
+    rates=st.tuples(*[st.floats(0.05, 0.95)] * 3),
+    away=st.floats(-6, 6),
+    op=st.sampled_from(["<", "<=", ">", ">="]),
+)
+def test_p_values_match_those_found_by_halves(
+    seed: int, items: int, rates: tuple[float, ...], away: float, op: str
+) -> None:
+    for estimate in estimates(Measured.from_rows(rows(seed, items, rates), item="item", groups=["group"])):
+        if estimate.invalid or not np.isfinite(estimate.error):
+            continue
+        tails: list[float] = []
+        counting = counted(estimate, tails)
+        for bound in (estimate.value + away * estimate.error, 1.0):  # the second is often an end of the span
+            tails.clear()
+            p_value = p_unfair([compare(counting, op, bound)])
+            assert p_value is not None
+            assert len(tails) <= 50
+            at = estimate.strict_at or estimate.ends_at
+            if at is not None and 1e-9 < p_value < 0.5:
+                assert p_value == pytest.approx(by_halves(at, op, bound), rel=1e-6), estimate.metric
+
+
+def test_p_value_takes_a_dozen_intervals() -> None:
+    measured = Measured.from_rows(rows(4, 60, (0.3, 0.5, 0.6)), item="item", groups=["group"])
+    tails: list[float] = []
+    ratio = counted(measured.ratio("yes", by="group", of="a", to="b"), tails)
+    assert p_unfair([compare(ratio, ">=", 0.8)]) is not None
+    assert 5 < len(tails) <= 15
+
+
+def counted(estimate: Estimate, tails: list[float]) -> Estimate:
+    """Return the estimate, which adds each tail at which its ends are asked for to a list."""
+
+    def wrapped(at: Ends | None) -> Ends | None:
+        def counting(tail: float) -> tuple[float, float]:
+            assert at is not None
+            tails.append(tail)
+            return at(tail)
+
+        return None if at is None else counting
+
+    return replace(estimate, ends_at=wrapped(estimate.ends_at), strict_at=wrapped(estimate.strict_at))
 
 
 def test_p_value_of_a_rate_is_the_exact_binomial() -> None:

@@ -121,7 +121,7 @@ def test_planted_gap_in_warmth_is_found() -> None:
     embedder = Embedder(minilm())
     scales = {name: SimilarityScale(embedder, anchors) for name, anchors in read_anchors().items()}
     attempts = []
-    for item in applications(count=25, ask="assessment"):
+    for item in applications(count=30, ask="assessment"):
         for number, prompt in enumerate(item.prompts):
             warm = "kind and friendly" if prompt.groups["gender"] == "female" else "cold and unfriendly"
             detail = ("in the team", "with guests", "at work", "on the phone")[number % 4]
