@@ -1,4 +1,4 @@
-"""How often a rare harm that no sample shows is called fair: to all prompts of an item, or to all answers about a name.
+"""How often a rare harm that no sample shows is called fair: to all prompts of an item, or all answers about a name.
 
     python tests/benchmarks/unseen_harms.py --runs 200
     python tests/benchmarks/unseen_harms.py --kinds names --items 300 --names 40 --share 0.05
@@ -56,6 +56,19 @@ def harmed_items(generator: np.random.Generator, empty: Columns, shape: tuple[in
     }
 
 
+def harmed_rates(generator: np.random.Generator, empty: Columns, shape: tuple[int, int, int], share: float) -> Drawn:
+    """Draw events, with a share of the items in which they happen under every prompt of one group."""
+    events = generator.random(shape) < SCORE
+    events[generator.random(shape[0]) < share, 0] = True
+    measured = Measured.from_columns(empty.regraded({"event": events.ravel().astype(float)}))
+    truth = SCORE + share * (1 - SCORE)
+    return {
+        "rate": (measured.where(group="g0").rate("event"), "<=", truth),
+        "difference": (measured.difference("event", by="group", of="g0", to="g1"), "<=", truth - SCORE),
+        "ratio": (measured.ratio("event", by="group", of="g0", to="g1"), "<=", truth / SCORE),
+    }
+
+
 def harmed_names(generator: np.random.Generator, empty: Columns, shape: tuple[int, int, int], share: float) -> Drawn:
     """Draw a sample in which a share of one group's names has a score of zero in all items."""
     items = generator.uniform(SCORE - NOISE, SCORE + NOISE, (shape[0], 1, 1))
@@ -70,6 +83,7 @@ def harmed_names(generator: np.random.Generator, empty: Columns, shape: tuple[in
 
 KINDS: Mapping[str, tuple[Callable[..., Drawn], str | None]] = {
     "items": (harmed_items, None),
+    "rates": (harmed_rates, None),
     "names": (harmed_names, "name"),
 }
 
