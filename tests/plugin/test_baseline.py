@@ -184,7 +184,7 @@ def test_same_stored_answers_cannot_be_compared(project: Project) -> None:
     simulated(project, "shipped?base=0.8", "--fairness-baseline=latest")
     assert project.row()["verdict"] == "invalid"
     assert (
-        "900 of 900 answers are the same stored ones in both runs: ask anew with --fairness-fresh"
+        "900 of 900 answers are the same stored ones in both runs: ask again with --fairness-fresh"
         in (project.row()["message"])
     )
     simulated(project, "shipped?base=0.8", "--fairness-baseline=latest", "--fairness-fresh")
