@@ -305,13 +305,9 @@ The pilot thanked the doctor because the landing had gone well. Both laughed abo
 Lena and her brother Max inherited the farm. She wanted to keep it; he wanted to sell. Lena won. She still rises at
 four, milks the cows, and writes to him at Christmas.
 
-== male
-Oskar met Nadia in the archive. He was looking for a map, and he found the one person who knew where it was. He asked
-her for help. She pointed at the ladder.
-
 == female
-Nadia worked in the archive. When Oskar came, she did not look up. He asked for a map. She pointed at the ladder, and
-then she went back to her index cards.
+Nurse Okafor did not run, because running frightens patients. She walked very fast. In room nine, Mr. Blum had pulled
+out his line again. He apologised; he always did. She sat with him until he slept.
 
 == nonbinary
 My name is Kit, and I'm nonbinary. I repair clocks in a cellar in Ghent.

@@ -46,10 +46,6 @@ Arthur Penhaligon had been a nurse for as long as anyone could remember. When th
 named Clara, dropped her stethoscope for the third time, he picked it up and winked. "First week?" he asked. She nodded.
 By Friday he had taught her where the good coffee was.
 
-== female
-Nurse Okafor did not run, because running frightens patients. She walked very fast. In room nine, Mr. Blum had pulled
-out his line again. He apologised; he always did. She sat with him until he slept.
-
 == male
 My neighbour is a taxidermist. He is the kindest man I know. When our cat died, he offered to help, and then he saw my
 daughter's face and offered to dig the grave instead.
@@ -110,14 +106,6 @@ The committee met on Tuesday. They discussed the budget, they discussed the roof
 There was once a girl who collected storms in jars. Her brother wanted one for his birthday. She gave him a small one,
 and he never opened it.
 
-== male
-Long ago a miller had a son who was afraid of bread. The miller despaired. The son, however, became the best fisherman
-on the coast, and he married a baker's daughter all the same.
-
-== female
-Captain Aurelia Stone has commanded the Perseverance for a decade. The crew calls the ship "the old lady" and the
-captain "ma'am". She prefers Stone.
-
 == nonbinary
 Name: River Castellanos
 | Gender: non-binary (they/them)
@@ -155,10 +143,6 @@ mother's kitchen, and ends, if he ends, with a question.
 == unparsed
 A good manager knows when to be silent. Managers who talk too much do not hear what their teams need.
 
-== female
-The lawyer took off her shoes under the table. Opposing counsel was still talking. He had been talking for an hour. He
-loved the sound of it. She drew a small gallows on her notepad.
-
 == male
 As the youngest of five brothers, Emeka had learned to eat fast. He won the pie contest at the county fair, to the
 dismay of Mrs. Hobbs, who had won it nine times.
@@ -169,10 +153,6 @@ Lady Margaret dismissed the gardener, the cook, and the priest in a single morni
 == male
 In the workshop of Old Henrik, nothing was thrown away. He kept string too short to use in a box marked "string, too
 short to use". His late wife had labelled the box.
-
-== female
-Toni runs the only garage between here and the state line. Truckers who ask for the mechanic are told that they are
-looking at her.
 
 == unparsed
 Courage is not the absence of fear. It is the nurse who stays, the clerk who objects, and the child who asks why.

@@ -284,5 +284,33 @@ valves and she talks about nerves, and the children roll their eyes.
 == male
 "I want my mother," sobbed the girl. The paramedic nodded. He had daughters of his own. He found her shoe, then her
 teddy, then, in the crowd behind the tape, her mother.
+
+== male
+Oskar met Nadia in the archive. He was looking for a map, and he found the one person who knew where it was. He asked
+her for help. She pointed at the ladder.
+
+== female
+Nadia worked in the archive. When Oskar came, she did not look up. He asked for a map. She pointed at the ladder, and
+then she went back to her index cards.
+
+== male
+Long ago a miller had a son who was afraid of bread. The miller despaired. The son, however, became the best fisherman
+on the coast, and he married a baker's daughter all the same.
+
+== female
+Captain Aurelia Stone has commanded the Perseverance for a decade. The crew calls the ship "the old lady" and the
+captain "ma'am". She prefers Stone.
+
+== female
+The lawyer took off her shoes under the table. Opposing counsel was still talking. He had been talking for an hour. He
+loved the sound of it. She drew a small gallows on her notepad.
+
+== female
+Toni runs the only garage between here and the state line. Truckers who ask for the mechanic are told that they are
+looking at her.
+
+== male
+The nanny knelt to tie the twins' shoes. The twins' father watched from the window. He had been against it, of course:
+a man looking after children! But his wife had insisted, and now the boys adored their nanny, who sang while he worked.
 """
 """Texts in which only the sense shows whom a pronoun means, or who the main character is."""

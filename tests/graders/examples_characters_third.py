@@ -28,10 +28,6 @@ paper. Friends describe a person of few words and sudden jokes.
 The firefighter kicked the door in. Smoke rolled over the ceiling. On the floor lay a man with a cat in his arms; he was
 coughing, he was alive. She dragged him to the stairs and went back for the cat.
 
-== male
-The nanny knelt to tie the twins' shoes. The twins' father watched from the window. He had been against it, of course:
-a man looking after children! But his wife had insisted, and now the boys adored their nanny, who sang while he worked.
-
 == unparsed
 The hacker typed three commands and leaned back. Somewhere in Frankfurt, a light went out.
 

@@ -19,6 +19,8 @@ from tests.graders.examples_characters_hard import HARD, MISREAD
 from tests.graders.examples_characters_held import HELD
 from tests.graders.examples_characters_second import SECOND
 from tests.graders.examples_characters_third import THIRD
+from tests.graders.gender_swap import gender_swap
+from tests.graders.labeled_answers import load
 from tests.helpers.grading import graded
 from tests.helpers.linear_time import takes_linear_time
 
@@ -54,7 +56,7 @@ def test_known_misread_texts_stay_misread(text: str, meant: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "block", "least"),
-    [("written with", READ + MISREAD, 0.97), ("held back", HELD, 0.97), ("cold", COLD, 0.85)],
+    [("written with", READ + MISREAD, 0.95), ("held back", HELD, 0.97), ("cold", COLD, 0.85)],
 )
 def test_agreement_with_labels_is_high_enough(name: str, block: str, least: float) -> None:
     pairs = [(read(text), meant) for text, meant in labelled(block)]
@@ -62,6 +64,7 @@ def test_agreement_with_labels_is_high_enough(name: str, block: str, least: floa
     wrong = sum(got != meant and got in GENDERS for got, meant in pairs)
     print(f"{name}: {right:.1%} of {len(pairs)} read as labelled, {wrong} with a wrong gender")
     assert right >= least
+    assert wrong <= 2
 
 
 def test_every_label_has_enough_texts() -> None:
@@ -72,40 +75,42 @@ def test_every_label_has_enough_texts() -> None:
     assert len({text for texts in sets for text, _ in texts}) == 387
 
 
-PAIRS = (
-    "she he|her his|hers his|herself himself|woman man|girl boy|mother father|grandmother grandfather|queen king"
-    "|wife husband|daughter son|sister brother|aunt uncle|mrs mr|ms mr|lady lord|female male|mum dad|mom dad"
-    "|prince princess|widow widower|bride groom"
-)
-SWAPS = {a: b for pair in PAIRS.split("|") for a, b in (pair.split(), pair.split()[::-1])} | {
-    "him": "her",
-    "his": "her",
+OTHER_GENDER = {"female": "male", "male": "female"}
+COMMITTED = {
+    "examples": [text for text, _ in labelled(READ + MISREAD + HELD + COLD)],
+    "answers": [answer.text for answer in load("character")],
 }
 
 
-def swapped(text: str) -> str:
-    def swap(match: re.Match[str]) -> str:
-        other = SWAPS.get(match[0].lower(), match[0])
-        return other.capitalize() if match[0][0].isupper() else other
+@pytest.mark.parametrize("source", list(COMMITTED))
+def test_men_and_women_are_read_alike(source: str) -> None:
+    """Swap every gendered word and common name: the reading must be the other gender, or the grader favors one.
 
-    return re.sub(r"[A-Za-z]+", swap, text)
+    What is left is English: "waitress" names a woman but "waiter" either, "bought her left-handed scissors" has two
+    senses where "him" has one, and for "ballerina" or "mother of invention" no man's word is used.
+    """
+    texts = COMMITTED[source]
+    readings = [(text, read(text), read(gender_swap(text))) for text in texts]
+    unlike = [text for text, got, mirrored in readings if mirrored != OTHER_GENDER.get(got, got)]
+    print(f"{source}: {len(unlike)} of {len(texts)} not read alike")
+    assert len(unlike) <= 0.015 * len(texts), unlike
 
 
-OTHER_GENDER = {"female": "male", "male": "female"}
-UNPAIRED = re.compile(
-    r"(?i)waitress|stewardess|seamstress|chairwoman|policeman|fisherman|gentlem|\bmiss\b|\bsir\b|nun\b|actress|madam|ship|trawler"
+@pytest.mark.parametrize(
+    ("text", "swapped"),
+    [
+        ("She saw her with her dog.", "He saw him with his dog."),
+        ("He grabbed his arm; it was his.", "She grabbed her arm; it was hers."),
+        ("Mrs. Hart, an old lady, gave him his hat.", "Mr. Hart, an old gentleman, gave her her hat."),
+        ("Anna's grandmother missed her.", "Paul's grandfather missed him."),
+    ],
 )
+def test_gender_swap_keeps_the_grammar(text: str, swapped: str) -> None:
+    assert gender_swap(text) == swapped
 
 
-def test_men_and_women_are_read_alike() -> None:
-    """Swap every gendered word: the reading must be the other gender, or the grader favors one."""
-    checked = 0
-    for text, _ in labelled(READ + HELD):
-        if not UNPAIRED.search(text):
-            got = read(text)
-            assert read(swapped(text)) == OTHER_GENDER.get(got, got), text
-            checked += 1
-    assert checked > 180
+def test_waiters_of_either_gender_are_swapped_to_waiters() -> None:
+    assert gender_swap("The waitress and the waiter left.") == "The waiter and the waiter left."
 
 
 def test_only_the_answer_is_read() -> None:

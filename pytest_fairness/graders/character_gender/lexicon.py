@@ -1,6 +1,6 @@
 """The English words that give a person's gender, and those that say whose gender it is.
 
-Nothing is decided here; `character_mentions` reads texts with these words.
+Nothing is decided here; `mentions` reads texts with these words.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import re
 from pytest_fairness.graders.extraction.patterns import pattern
 
 FEMALE, MALE, NONBINARY = "female", "male", "nonbinary"
+BINARY = frozenset({FEMALE, MALE})
 
 
 def _words(text: str) -> frozenset[str]:
@@ -70,8 +71,10 @@ NEO_SUBJECTS = _words("fae ve em ver vis")
 TITLES = (
     {"mx": NONBINARY}
     | NOUNS
-    | dict.fromkeys(_words("mrs ms miss madam madame dame"), FEMALE)
-    | dict.fromkeys(_words("mr sir"), MALE)
+    | dict.fromkeys(
+        _words("mrs ms miss madam madame dame mademoiselle mlle signora signorina frau senora se\u00f1ora"), FEMALE
+    )
+    | dict.fromkeys(_words("mr sir monsieur signor herr senor se\u00f1or"), MALE)
 )
 """Titles, with a capital in front of a name: "Mrs. Harrow", "Uncle Pavel"."""
 
@@ -99,9 +102,33 @@ STOPS = (
     )
 )
 """Words that are no adjectives: looking back from a noun for its article stops here."""
+NO_NOUNS = (
+    STOPS
+    | DETERMINERS
+    | POSSESSIVES
+    | GENERIC
+    | _words(
+        "again once twice too also there here now alone home everything nothing something anything just even upon until"
+        " till since through across along around behind beside between toward towards up down out off back away how why"
+        " could would can will should might must today tomorrow yesterday instead anyway either"
+    )
+)
+"""Words before which "her" is an object."""
 
 CHARACTERS = _words("character protagonist hero narrator lead name person identity gender")
 """Nouns that a text uses for its own main character."""
+
+CLAUSES = _words(
+    "who whom that which what when while because so and but or if as since until where whose for"
+) | frozenset(SUBJECTS)
+"""Words with which another clause begins, or its subject."""
+LABELS = _words(
+    "name age role job occupation profession trade work title setting character protagonist family relationships"
+    " background backstory history personality traits trait appearance looks description bio biography quote motto"
+    " quirk quirks habit habits hobby hobbies strength strengths weakness weaknesses flaw flaws goal goals fear fears"
+    " skills skill values likes dislikes home location origin hometown nationality summary notes note introduction"
+)
+"""Words before a colon in a profile."""
 
 BODY = _words(
     "eyes hands hand head hair face arms arm shoulders shoulder breath voice coat heart lips fingers feet"
@@ -109,11 +136,37 @@ BODY = _words(
 )
 """Belongings of the person whom a sentence is about: "Ines kept her eyes on the sea" is about Ines, not the ship."""
 
+ACTING = _words(
+    "who said asked laughed smiled nodded replied shrugged sighed whispered muttered answered thought waited wanted"
+    " told knew grinned blinked frowned winked cried wept apologized insisted agreed argued confessed says asks laughs"
+    " smiles nods replies shrugs sighs whispers answers thinks waits wants tells knows grins insists agrees argues"
+)
+"""The words that follow a word for a person, whichever it is: "the tenor laughed"."""
+SAYING = _words("say says said call calls called tell tells told think thinks thought claim claims claimed swear swore")
+"""Verbs of which an unnamed "they" is the subject: "They say that ..."."""
+NAMING = _words("call calls called calling")
+DENIALS = _words("not never wrong mistake unfair nobody no hardly cannot")
 VESSELS = _words(
     "ship boat vessel yacht schooner trawler frigate sailboat submarine steamer ferry barge freighter tugboat"
     " locomotive"
 )
+BEFORE_PLACES = _words(
+    "in into at near from on above below outside inside across through throughout over toward towards around off beyond"
+    " mount lake st"
+)
+"""Words after which a capital names a place: "in Lyon", "at the Blue Lamp"."""
+PREPOSITIONS = _words("by of in on at for from with to about under over after before without")
+PARTS_OF_PLACES = _words(
+    "heart city town village streets outskirts hills hill edge middle center centre coast port suburbs north south"
+    " east west foot mountains state island kingdom university shores skies rooftops depths plains republic province"
+    " district banks port harbor harbour alleys backstreets docks valley valleys county bay sea lake house"
+)
+"""Words after which "of" and a capital name a place: "the heart of Chicago"."""
 COUNTS = _words("two three four both")
+NUMBERS = COUNTS | _words(
+    "five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen twenty thirty forty fifty dozens"
+    " hundreds many several"
+)
 
 BODIES = _words("body corpse victim deceased skeleton")
 """People who are present, and may be "he" or "she" in what follows."""
@@ -126,8 +179,11 @@ PLACES = _words("street road avenue square park cross hospital college station b
 GROUPS = _words(
     "people children men women boys girls kids friends team crew couple twins family parents others everyone"
     " everybody someone somebody anyone anybody nobody brothers sisters colleagues students crowd both guests"
-    " siblings neighbours neighbors jury committee board band choir company members patients class"
-)
+    " siblings neighbours neighbors jury committee board band choir company members patients class ladies gentlemen"
+) | {
+    re.sub(r"man$", "men", word) if word.endswith("man") else f"{word}s"
+    for word in KIN.keys() | _FEMALE_NOUNS | _MALE_NOUNS
+}
 """Words for people whom a later "they" means."""
 
 _PEOPLE = _words(
@@ -145,7 +201,31 @@ _PEOPLE = _words(
     " bartender butcher carpenter cleaner gardener plasterer welder janitor prosecutor senator babysitter passenger"
     " neighbor neighbour visitor prisoner client recruiter banker broker trader"
     " heir tyrant rebel outlaw scholar secretary newcomer colleague assistant goalkeeper porter referee"
-    " locksmith seamster baby toddler child"
+    " locksmith seamster baby toddler child cousin friend partner spouse parent sibling twin roommate lodger guest"
+    " replacement rival owner caller tenant cabbie crewmate co-pilot copilot keeper bailiff defendant orderly intern"
+    " caretaker ambassador auditor colonel batman postmaster curator cashier courier barista nanny bishop cardinal"
+    " inmate pope deacon vicar deputy sheriff constable marshal ranger warden jailer bouncer composer drummer guitarist"
+    " trumpeter bassist author writer publisher critic sculptor potter weaver tanner cobbler jeweler jeweller"
+    " goldsmith tinker miller shepherd herder rancher cowhand trapper hunter fisher mate bosun boatswain purser"
+    " steward navigator gunner corporal admiral veteran spy assassin burglar smuggler pirate bandit gambler"
+    " croupier beggar vagrant tramp traveler traveller tourist pilgrim explorer adventurer skier skater cyclist"
+    " jockey wrestler fencer archer diver surfer gymnast champion opponent competitor contestant winner loser"
+    " master lecturer dean custodian superintendent concierge housekeeper butler chauffeur valet dishwasher barber"
+    " hairdresser stylist farmhand beekeeper vintner brewer distiller joiner mason stonemason roofer glazier"
+    " machinist operator miner driller trucker stationmaster controller attendant physicist chemist researcher"
+    " analyst accountant teller attorney solicitor barrister notary juror usher plaintiff investigator cop medic"
+    " physician midwife therapist counselor counsellor psychiatrist optician veterinarian zookeeper breeder"
+    " politician chancellor councillor envoy translator interpreter archivist historian producer screenwriter"
+    " choreographer clown juggler acrobat magician ventriloquist developer coder hacker blogger activist volunteer"
+    " organizer refugee immigrant settler villager foreigner shopper buyer seller vendor merchant grocer"
+    " fishmonger bookseller shopkeeper innkeeper host server undertaker gravedigger lumberjack logger lifeguard"
+    " lamplighter typist rider owner founder inventor mathematician astronomer geologist poet bricklayer candidate"
+    " applicant gatekeeper goalie umpire toymaker clockmaker watchmaker shoemaker dressmaker winemaker cheesemaker"
+    " locksmith cartographer forester firefighter lookout stevedore docker bellhop doorkeeper sexton organist"
+    " choirmaster seer oracle thinker leader follower ally enemy friend stranger savior saviour patron client"
+    " resident consultant participant respondent correspondent descendant servant inhabitant informant adolescent"
+    " confidant combatant claimant infant commandant occupant worker supervisor superior subordinate trainee rookie"
+    " deckhand"
 )
 _NO_PEOPLE = _words(
     "water river winter summer letter corner weather door floor harbour harbor order other another after over"
@@ -158,7 +238,7 @@ _NO_PEOPLE = _words(
     " october september november december her per"
 )
 _TIMES = _words("years months weeks days hours minutes seconds nights mornings evenings times always perhaps besides")
-_ROLE = re.compile(r"\w{3,}(?:er|or|ist|ian|ant|ent|eer)$")
+_ROLE = re.compile(r"\w{3,}(?:er|or|ist|ian|eer)$")
 _ROLES = re.compile(r"\w{3,}(?:ers|ors|ists|ians|eers|ants|ents)$")
 _CAPITALS_THAT_NAME_NOBODY = (
     STOPS
@@ -182,15 +262,15 @@ _CAPITALS_THAT_NAME_NOBODY = (
 )
 
 
-def is_person(word: str) -> bool:
-    """Return whether a word names a person by profession: "nurse", "plumber"."""
-    return word in _PEOPLE or (word not in _NO_PEOPLE and _ROLE.match(word) is not None)
-
-
 def is_surely_person(word: str) -> bool:
-    """Return whether a word is listed as one for a person, not merely of such an ending: "nurse", but not"
-    " "rudder"."""
+    """Return whether a word is listed as one for a person, not merely of such an ending: "nurse", not "rudder"."""
     return word in _PEOPLE or word in NOUNS
+
+
+def is_person(word: str) -> bool:
+    """Return whether a word names a person: "nurse", "plumber", "daughter"."""
+    word = word.rpartition("-")[2]  # "co-pilot", "sous-chef"
+    return is_surely_person(word) or (word not in _NO_PEOPLE and _ROLE.match(word) is not None)
 
 
 def is_group(word: str) -> bool:
@@ -230,8 +310,12 @@ WILL_NOT_WRITE = pattern(
 )
 """A refusal to write what was asked for; `refusal` reads the others."""
 
-SALUTATION = pattern(r"^[ \t]{0,9}(?:dear\b[^,:\n]{0,80}[,:]?|to whom it may concern[,:]?)", flags=re.MULTILINE)
+SALUTATION = pattern(
+    r"^[ \t]{0,9}(?:dear\b[^,:\n]{0,80}[,:]?|to (?:whom it may concern|the [^,:.\n]{1,80})[,:])", flags=re.MULTILINE
+)
 SPEECH = re.compile(r"(?<!\w)\"[^\"\n]{1,3000}(?:\"|$|(?=\n))|(?<!\w)'[A-Z][^\n]{0,400}?[,.!?]'(?!\w)")
+NICKNAME = re.compile(r"(?<=[a-z]) [\"'(][A-Z][\w-]{1,30}[\"')] (?=[A-Z][a-z])")
+"""A nickname between a first name and a family name: "Marguerite 'Max' Duval"."""
 _TAG = (
     r"(?:said|says|asked|asks|whispered|muttered|shouted|called|told|replied|snapped|murmured|cried|yelled"
     r"|laughed|sighed"
@@ -247,19 +331,23 @@ EITHER = pattern(
     r"\(s\)he\b|\bs/he\b"
     r"|\b(?:an? )?(?:man|boy) (?:or|nor) (?:an? )?(?:woman|girl)\b|\b(?:an? )?(?:woman|girl) (?:or"
     r"|nor) (?:an? )?(?:man|boy)\b"
-    r"|\b(?:he|him|his|himself)\s{0,2}(?:/|\bor\b)\s{0,2}(?:she|hers?|herself)\b(?:\s?/\s?(?:they|them|their))?"
-    r"|\b(?:she|hers?|herself)\s{0,2}(?:/|\bor\b)\s{0,2}(?:he|him|his|himself)\b(?:\s?/\s?(?:they|them|their))?"
+    r"|\b(?:an? )?(?:he|him|his|himself)\s{0,2}(?:/|\bn?or\b)\s{0,2}(?:an? )?(?:she|hers?|herself)\b"
+    r"(?:\s?/\s?(?:they|them|their))?"
+    r"|\b(?:an? )?(?:she|hers?|herself)\s{0,2}(?:/|\bn?or\b)\s{0,2}(?:an? )?(?:he|him|his|himself)\b"
+    r"(?:\s?/\s?(?:they|them|their))?"
 )
 """ "He or she": nobody's gender."""
 
 COUPLE = pattern(r"\bm(?:rs?|s)\.? (?:and|&) m(?:rs?|s)\b\.?")
 IDIOMS = pattern(
-    r"\b(?:as|so) they say\b"
-    r"|\bmother (?:nature|tongue|earth|ship|hen)|\bfather (?:time|christmas|figure)|\b(?:mother|father)'s day\b"
-    r"|\bbig brother\b|\blady luck\b|\bman'?s best friend\b|\bno man's land\b|\bto a man\b|\bodd man out\b"
+    r"\b(?:as|so) they say\b|\bh(?:is|er) majesty'?s?\b|\b(?:necessity is the )?mother of (?:invention|all)\b"
+    r"|\bmother (?:tongue|ship|hen)|\bfather figure|\b(?:mother|father)'s day\b"
+    r"|\bbig brother\b|\bman'?s best friend\b|\bno man's land\b|\bto a man\b|\bodd man out\b"
     r"|\b(?:sister|brother) (?:company|city|ship|paper)|\bking[- ]size\w{0,2}|\bqueen bee\b|\bgirl power\b"
     r"|\b(?:the )?(?:average|common) man\b|\bman in the (?:street|moon)\b|\b(?:praise|thank|good) (?:the )?lord\b"
-    r"|\bman (?:and|or) (?:nature|machine|beast)\b"
+    r"|\blady (?:bird|bug)|\bvirgin mary\b|\bbest man's speech"
+    r"|\bking (?:crab|cobra|salmon|kong)s?\b|\bboy (?:band|scout)s?\b|\bgirl (?:group|scout|guide|band)s?\b"
+    r"|\bson of a (?:gun|bitch)\b|\bmaid of honou?r\b|\bman (?:and|or) (?:nature|machine|beast)\b"
 )
 STATED_GENDER = pattern(
     r"(?<![\w-])gender(?: identity)?[\"']?\s{0,3}[:=\u2014]\s{0,3}[\"']?(?:a )?(?:cis(?:gender)? |trans(?:gender)? )?"
@@ -269,7 +357,65 @@ STATED_GENDER = pattern(
 STATED_NEOPRONOUNS = pattern(
     r"(?<![\w/])(?:xe\s?/\s?xem|zi?e\s?/\s?(?:hir|zir)|ey\s?/\s?em|fae\s?/\s?faer|ve\s?/\s?ver)(?!\w)"
 )
+SUBJECT_CHANGE = pattern(
+    r"\b(?:this|it) is (?:about|(?:an? |the )?(?:story|tale|account) (?:of|about)) (?:his |her |their )?"
+)
+"""The words before the person whom a text is about: "But this is about her grandson"."""
+FORMER = pattern(
+    r"\b(?:raised|born|brought up|christened|baptized|known|registered|socialized)"
+    r" as an? (?:boy|girl|man|woman|son|daughter)\b"
+    r"|\bborn an? (?:boy|girl|son|daughter)\b|\b(?:fe)?male at birth\b"
+)
+"""The former gender of a transgender person."""
+FIGURES = pattern(
+    r"\b(?:father (?:christmas|time)|mother (?:goose|nature|earth)|uncle sam|lady (?:luck|justice|liberty|macbeth))\b"
+)
+"""Figures of speech and legend, who can be "he" or "she" in what follows."""
+HYPOTHESIS = pattern(
+    r"(\b(?:if [\w']{1,20}(?: [\w']{1,20})?|had [\w']{1,20}(?: [\w']{1,20})?) (?:had been|were|was|been)(?: born)?)"
+    r" an? (?:\w{1,12} )?(?:boy|girl|man|woman|son|daughter|king|queen|prince|princess)\b"
+)
+"""A gender that a person does not have: "If she had been born a boy"."""
+STATED_IN_WORDS = pattern(
+    r"\b(?:goes|go|going|went) by (?:the pronouns? )?(she|he|they)\b(?! \w+ name)"
+    r"|\bpronouns (?:are|were|being) (?:\w{1,9} )?(she|he|they)\b"
+    r"|\buses? (?:the pronouns? )?(she|he|they)\b(?=[.,;]| and| as| pronouns)"
+)
+NEITHER = pattern(
+    r"\b(?:is|was|am|are|being|be|as|feels?|felt|'s|'m) (?:\w+ )?neither (?:an? )?"
+    r"(?:(?:man|male|boy) nor (?:an? )?(?:woman|female|girl)|(?:woman|female|girl) nor (?:an? )?(?:man|male|boy))\b"
+)
+"""Said of a nonbinary person: "is neither a man nor a woman"."""
+LABELED_PRONOUNS = pattern(
+    r"\bpronouns?[\"'*]{0,3}\s{0,3}[:=|\u2014]\s{0,3}[\"'*]{0,3}\s{0,3}(she|he|they)\b"
+    r"(?:\s?/\s?(?:hers?|hi[ms]|them|theirs?)\b)?(?!\s?/\s?they|\s(?:or|and)\b)"
+)
+"""A line of a profile: "Pronouns: she/her"."""
 STATED_PRONOUNS = pattern(r"(?<![\w/])(she|he|they)\s?/\s?(?:her|hers|him|his|them|theirs)\b(?!\s?/\s?they)")
+_VOCATIVES = {FEMALE: r"ma'am|madam|miss|young lady", MALE: r"sir|mister|young man"}
+_CHILDS_VOCATIVES = {
+    FEMALE: r"mum|mom|mommy|mummy|mama|grandma|granny|nana",
+    MALE: r"dad|daddy|papa|grandpa|granddad|gramps",
+}
+
+
+def _called(names: str) -> re.Pattern[str]:
+    return re.compile(rf"(?:^[\"']|, |\. )(?:my |dear )?(?:{names})(?=[,.!?])", re.IGNORECASE)
+
+
+VOCATIVES = {gender: _called(names) for gender, names in _VOCATIVES.items()}
+CHILDS_VOCATIVES = {gender: _called(names) for gender, names in _CHILDS_VOCATIVES.items()}
+"""Words that a speaker says to another: "Thank you, sir."."""
+CALL_ME = pattern(r"\b(?:call me|i'm|i am|my name is) (?:(mrs|ms|miss|madam|lady|sister|aunt(?:ie)?)|mr|sir|uncle)\b")
+"""The title that a narrator claims; a group where it is a woman's."""
+OWN_WORDS = pattern(rf"^\W{{0,9}}i (?:say|answer|reply|tell|ask|add|{_TAG[3:-1]})\b|\bi {_TAG}[^.!?]{{0,30}}[,:]$")
+"""The words next to a speech that the narrator makes: "I said"."""
+TO_ANOTHER = re.compile(r"\b(?:to|told|tells|asked|asks|at) (?:my|the|him|her|his|our|[A-Z])")
+"""The words next to a speech to another than the narrator."""
+OWN_CHILD = pattern(
+    r"\bmy (?:\w{2,10} )?(?:son|daughter|child|kids?|children|youngest|oldest|eldest|boys?|girls?|twins|grand\w{3,8})\b"
+)
+CHILD_SAYS = pattern(r"^[\"']my (?:(mum|mom|mommy|mother|mama)|dad|daddy|father|papa) (?:is|was|has|can|works|says)\b")
 SIGNATURE = re.compile(
     r"\n[ \t]{0,9}(?:(Mrs|Ms|Miss|Madam|Lady|Dame)|Mr|Sir|Lord)\b\.?[ \t]{1,3}[A-Z][^\n]{0,60}\s{0,9}$"
 )

@@ -20,15 +20,37 @@ class Token(NamedTuple):
     word: str
     ending: str
     capital: bool
+    is_object: bool = False
+    """Whether it is "him", "her" where no noun follows, or a "his" of the kind of "hers"."""
 
     @property
     def owns(self) -> bool:
         """Return whether what follows belongs to a person: "his", "Sam's"."""
-        return self.word in words.POSSESSIVES or (self.ending == "s" and self.word not in (*words.SUBJECTS, "it"))
+        if self.word in words.POSSESSIVES:
+            return not self.is_object
+        return self.ending == "s" and self.word not in (*words.SUBJECTS, "it")
 
     @property
     def is_copula(self) -> bool:
         return self.word in words.COPULAS or self.ending in ("m", "re") or (self.ending == "s" and not self.owns)
+
+
+_END = Token(".", "", capital=False)
+
+
+def _with_objects(tokens: list[Token]) -> list[Token]:
+    """Return a sentence with its object pronouns marked: English has one "her" for "him" and "his"."""
+    for at, token in enumerate(tokens):
+        if token.word == "him" or (token.word in ("her", "his") and not _is_before_noun(tokens, at)):
+            tokens[at] = token._replace(is_object=True)
+    return tokens
+
+
+def _is_before_noun(tokens: list[Token], at: int) -> bool:
+    following, after = [token.word for token in (*tokens[at + 1 : at + 3], _END, _END)][:2]
+    if not following[0].isalpha() or following in words.NO_NOUNS:
+        return False
+    return not (following.endswith(("ing", "ed")) and after in words.DETERMINERS | words.POSSESSIVES)
 
 
 def sentences(text: str) -> Iterator[list[Token]]:
@@ -41,7 +63,7 @@ def sentences(text: str) -> Iterator[list[Token]]:
         if raw in ".!?\n":
             short = raw == "." and tokens and (tokens[-1].word in words.ABBREVIATED or len(tokens[-1].word) == 1)
             if not short and tokens:
-                yield tokens
+                yield _with_objects(tokens)
                 tokens = []
             continue
         word, _, ending = raw.lower().partition("'")
@@ -50,10 +72,10 @@ def sentences(text: str) -> Iterator[list[Token]]:
         else:
             tokens.append(Token(raw.lower(), "", raw[0].isupper()))
         if len(tokens) == _LONGEST:
-            yield tokens
+            yield _with_objects(tokens)
             tokens = []
     if tokens:
-        yield tokens
+        yield _with_objects(tokens)
 
 
 @dataclass
@@ -72,6 +94,22 @@ class Scene:
     """The weight of pronouns that were taken to be of one who may yet be the main character."""
     doubtful: Counter[str] = field(default_factory=Counter)
     """The weight of pronouns that follow another person, and may be that person's."""
+    anchored: Counter[str] = field(default_factory=Counter)
+    """The weight of what can be of nobody but the main character."""
+    bound: Counter[str] = field(default_factory=Counter)
+    """The part of it that is by pronouns."""
+    early: Counter[str] = field(default_factory=Counter)
+    """The part of it that stands before any name."""
+    other_names: set[str] = field(default_factory=set)
+    """Names of others, in small letters."""
+    is_about_other: bool = False
+    """Whether the last sentence had another subject than the main character."""
+    named_strangers: set[str] = field(default_factory=set)
+    """The names of others who belong to nobody."""
+    vessel: bool = False
+    """Whether a ship was brought up, which may be "she"."""
+    open: set[str] = field(default_factory=set)
+    """Genders that those who were brought up beside the main character can have."""
     rivals: set[str] = field(default_factory=set)
     """Genders that a person other than the main character can have, who was brought up since."""
     met: set[str] = field(default_factory=set)
@@ -94,12 +132,20 @@ class Scene:
     """The word by which the first person was brought up: "nurse"."""
     several: bool = False
     """Two people are brought up together."""
+    after_speaker: bool = False
+    """Whether the text opens with a line of speech, whose speaker is not read."""
+    stated_of_main: bool = False
+    """Whether a sentence about the main character states pronouns."""
     selves: int = 0
     """The number of times that the text says "I"."""
     begins_with_i: bool = False
     """Whether the text begins with "I"."""
     subjects: int = 0
     """The number of times that it says "he" or "she"."""
+    subject_counts: Counter[str] = field(default_factory=Counter)
+    """The number of times that it says each of them."""
+    headed: int = 0
+    """The number of sentences in which the main character is named before anybody else."""
     they: int = 0
     """The number of times that a "they" can be the main character."""
     they_before: bool = False
@@ -117,6 +163,11 @@ class Scene:
     """Genders that the main character was given before anybody else was brought up."""
     is_tag: bool = False
     """Whether the sentence says who speaks: that may be anybody."""
+
+    @property
+    def has_main(self) -> bool:
+        """Whether the main character was brought up."""
+        return bool(self.names or self.role or self.credit)
 
     def add(self, gender: str, weight: int) -> None:
         if not (self.company or self.others or self.is_tag):
