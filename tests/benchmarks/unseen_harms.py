@@ -44,28 +44,23 @@ def columns(shape: tuple[int, int, int], crossed: str | None) -> Columns:
 
 
 def harmed_items(generator: np.random.Generator, empty: Columns, shape: tuple[int, int, int], share: float) -> Drawn:
-    """Draw a sample in which a share of the items has a score of one under all prompts of one group."""
-    scores = SCORE + generator.uniform(-NOISE, NOISE, shape)
-    scores[generator.random(shape[0]) < share, 0] = 1.0
-    measured = Measured.from_columns(empty.regraded({"score": scores.ravel()}))
-    truth = SCORE + share * (1 - SCORE)
-    return {
-        "mean": (measured.where(group="g0").mean("score"), "<=", truth),
-        "difference": (measured.difference("score", by="group", of="g0", to="g1"), "<=", truth - SCORE),
-        "ratio": (measured.ratio("score", by="group", of="g0", to="g1"), "<=", truth / SCORE),
-    }
+    """Draw scores, with a share of the items in which they are one under all prompts of one group."""
+    return _harmed(generator, empty, SCORE + generator.uniform(-NOISE, NOISE, shape), share)
 
 
 def harmed_rates(generator: np.random.Generator, empty: Columns, shape: tuple[int, int, int], share: float) -> Drawn:
     """Draw events, with a share of the items in which they happen under every prompt of one group."""
-    events = generator.random(shape) < SCORE
-    events[generator.random(shape[0]) < share, 0] = True
-    measured = Measured.from_columns(empty.regraded({"event": events.ravel().astype(float)}))
+    return _harmed(generator, empty, (generator.random(shape) < SCORE).astype(float), share)
+
+
+def _harmed(generator: np.random.Generator, empty: Columns, harm: Any, share: float) -> Drawn:
+    harm[generator.random(len(harm)) < share, 0] = 1.0
+    measured = Measured.from_columns(empty.regraded({"harm": harm.ravel()}))
     truth = SCORE + share * (1 - SCORE)
     return {
-        "rate": (measured.where(group="g0").rate("event"), "<=", truth),
-        "difference": (measured.difference("event", by="group", of="g0", to="g1"), "<=", truth - SCORE),
-        "ratio": (measured.ratio("event", by="group", of="g0", to="g1"), "<=", truth / SCORE),
+        "mean": (measured.where(group="g0").mean("harm"), "<=", truth),
+        "difference": (measured.difference("harm", by="group", of="g0", to="g1"), "<=", truth - SCORE),
+        "ratio": (measured.ratio("harm", by="group", of="g0", to="g1"), "<=", truth / SCORE),
     }
 
 

@@ -166,7 +166,7 @@ class Scene:
 
     @property
     def has_main(self) -> bool:
-        """Whether the main character was brought up."""
+        """Return whether the main character was brought up."""
         return bool(self.names or self.role or self.credit)
 
     def add(self, gender: str, weight: int) -> None:
