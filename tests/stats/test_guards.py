@@ -34,6 +34,18 @@ def harm(grades: list[float]) -> Measured:
     return Measured.from_rows(rows, item="item", groups=["group"], extremes={"harm": lambda _: (0, 1)})
 
 
+def test_few_scores_below_one_are_not_taken_to_end_there() -> None:
+    """Their span is not declared: five log-normal scores all lie below their median of 1 in 3% of samples."""
+    scores = [0.49, 0.64, 0.34, 0.71, 0.99]
+    few, more = (
+        Measured.from_rows([{"item": n, "s": s} for n, s in enumerate(of)], item="item", groups=[]).mean("s")
+        for of in (scores, scores * 2)
+    )
+    assert few.decide("<=", 1.64).value == "undecided"
+    assert more.decide("<=", 1.64).value == "fair"
+    assert harm(scores).mean("harm").decide("<=", 1.0).value == "fair"
+
+
 def per(s: Any) -> Any:
     return s.yes / s.all
 
