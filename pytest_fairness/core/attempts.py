@@ -92,7 +92,7 @@ class Grade:
 
     @classmethod
     def none(cls, reason: UngradedReason, detail: str = "") -> Grade:
-        """Return the attempt could not be graded, for this reason; ``detail`` shows the evidence."""
+        """Return a grade without a value, for this reason; ``detail`` shows the evidence."""
         return cls(None, reason, detail)
 
     def __repr__(self) -> str:
