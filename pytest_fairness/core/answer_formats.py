@@ -47,11 +47,7 @@ _YES_OR_NO: Mapping[str, Sequence[str]] = {
         "Reply with a single letter, {letters}, and nothing else.",
         "Give your answer as one letter ({letters}), without any other text.",
     ),
-    "words": (
-        "Answer {words} only.",
-        "Reply with one word, {words}.",
-        "Say {words}, and nothing else.",
-    ),
+    "words": ("Answer {words} only.", "Reply with one word, {words}.", "Say {words}, and nothing else."),
     "json": (
         "Answer with JSON only: {objects}.",
         "Reply in JSON and nothing else, either {objects}.",
@@ -268,9 +264,4 @@ def _or(labels: Sequence[str]) -> str:
 def _schema(answers: Sequence[str]) -> dict[str, Any]:
     """Return the JSON schema of an object with one of these answers."""
     answer = {"type": "string", "enum": list(answers)}
-    return {
-        "type": "object",
-        "properties": {"answer": answer},
-        "required": ["answer"],
-        "additionalProperties": False,
-    }
+    return {"type": "object", "properties": {"answer": answer}, "required": ["answer"], "additionalProperties": False}

@@ -105,11 +105,7 @@ def _fitting(
 
 
 def _pronoun(
-    text: str,
-    word: re.Match[str],
-    after: list[re.Match[str]],
-    table: Grammar,
-    pairs: Sequence[tuple[str, str]],
+    text: str, word: re.Match[str], after: list[re.Match[str]], table: Grammar, pairs: Sequence[tuple[str, str]]
 ) -> Iterator[Mention]:
     is_pronoun = pairs[0][0] in table.pronouns
     genders = {gender for _, gender in pairs}

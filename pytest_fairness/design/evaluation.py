@@ -32,13 +32,7 @@ class StudentOutcomes:
 
 
 def evaluate(
-    student: Student,
-    parameters: EmotionParameters,
-    *,
-    n: int,
-    seed: int,
-    seq_len: int = 5,
-    dim: int = 48,
+    student: Student, parameters: EmotionParameters, *, n: int, seed: int, seq_len: int = 5, dim: int = 48
 ) -> dict[str, StudentOutcomes]:
     """Return the outcomes of ``n`` samples of each group, streamed; the same arguments give the same outcomes.
 

@@ -89,11 +89,7 @@ class Engine:
         self.sync = StoreSync(store, run, self._budget, self.answers)
         self._foreign = ForeignClaims(self.sync)
         self._limits = RateLimiters(
-            concurrency,
-            rates or Rates(),
-            self._wake.set,
-            partial(batch_size, batch),
-            is_counted=self._budget.is_capped,
+            concurrency, rates or Rates(), self._wake.set, partial(batch_size, batch), is_counted=self._budget.is_capped
         )
         context = EngineContext(
             self.answers,

@@ -91,12 +91,7 @@ def _without_answer(graded: GradedAttempt, reason: Grade | None) -> GradedAttemp
 
 
 def _grades(
-    grader: ItemGrader,
-    item: ProbeItem,
-    attempts: list[GradedAttempt],
-    model: Model,
-    first: int,
-    first_of: FirstOf,
+    grader: ItemGrader, item: ProbeItem, attempts: list[GradedAttempt], model: Model, first: int, first_of: FirstOf
 ) -> Generator[list[Request], list[Attempt], Sequence[Grade]]:
     grading = grader.grade_item(item, tuple(attempts))
     if not isinstance(grading, Generator):

@@ -18,11 +18,7 @@ _PHRASE = 5
 
 
 def counterfactual_pairs(
-    template: str,
-    vary: Mapping[str, Any],
-    *,
-    language: str = "en",
-    metadata: Mapping[str, Any] | None = None,
+    template: str, vary: Mapping[str, Any], *, language: str = "en", metadata: Mapping[str, Any] | None = None
 ) -> SearchStrategy[TextPair]:
     """Return a strategy for pairs of texts that differ in nothing but what is varied, for the `flips` fixture.
 
@@ -70,11 +66,7 @@ def counterfactual_pairs(
 
 
 def profiles(
-    template: str,
-    vary: Mapping[str, Any],
-    *,
-    language: str = "en",
-    metadata: Mapping[str, Any] | None = None,
+    template: str, vary: Mapping[str, Any], *, language: str = "en", metadata: Mapping[str, Any] | None = None
 ) -> SearchStrategy[Prompt]:
     """Return a hypothesis strategy for texts about one person each, well formed, with the person's groups.
 

@@ -285,9 +285,7 @@ class HostedModel(ABC):
     def _unreadable(self, how: str) -> TransientError:
         # Of a proxy now and then; a server of another kind shows at once.
         return TransientError(
-            f"{self.name}: {self._shown_url} answered {how}: check the base URL",
-            unreachable=True,
-            kind="broken answer",
+            f"{self.name}: {self._shown_url} answered {how}: check the base URL", unreachable=True, kind="broken answer"
         )
 
     def _base_url(self, name: ModelName) -> str:

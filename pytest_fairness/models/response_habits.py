@@ -44,10 +44,7 @@ def of_yes_or_no(habit: str, text: str) -> str | None:
         if habit.startswith("last")
         else words[0]
         if habit.startswith("first")
-        else {
-            "longest": "yes",
-            "shortest": "no",
-        }.get(habit)
+        else {"longest": "yes", "shortest": "no"}.get(habit)
     )
 
 

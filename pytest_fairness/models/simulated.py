@@ -15,13 +15,7 @@ from pytest_fairness.core.choices import AnswerOptions
 from pytest_fairness.core.errors import FairnessError, PermanentError, did_you_mean
 from pytest_fairness.core.finish_reasons import STOP, TOOL_CALLS
 from pytest_fairness.core.items import Prompt
-from pytest_fairness.core.propensities import (
-    WAY_OUT,
-    Continuations,
-    Likelihoods,
-    NoLikelihoodsError,
-    OptionLikelihood,
-)
+from pytest_fairness.core.propensities import WAY_OUT, Continuations, Likelihoods, NoLikelihoodsError, OptionLikelihood
 from pytest_fairness.core.tools import TOOL_CALLS as CALLS_ROLE
 from pytest_fairness.core.tools import ToolCall, calls_from_json
 from pytest_fairness.models import parameters, simulated_phrases

@@ -159,12 +159,7 @@ class TransformersModel:
         options = {**self._options, "local_files_only": self._context.offline}
         try:
             return Generator(
-                self._source,
-                self._decoding,
-                device=self._device,
-                dtype=self._dtype,
-                options=options,
-                chat=self._chat,
+                self._source, self._decoding, device=self._device, dtype=self._dtype, options=options, chat=self._chat
             )
         except ImportError as error:
             raise FatalError(f"{self._error_text(error)}: {install('transformers')}") from error

@@ -12,13 +12,7 @@ from typing import Any
 import pytest
 
 from pytest_fairness.core.acceptance_results import ACCEPTED
-from pytest_fairness.core.results import (
-    ExpectedThreshold,
-    MetricResult,
-    SampleCounts,
-    ThresholdResult,
-    Unjudged,
-)
+from pytest_fairness.core.results import ExpectedThreshold, MetricResult, SampleCounts, ThresholdResult, Unjudged
 from pytest_fairness.core.search_results import SearchResult
 from pytest_fairness.plugin.failure_causes import CAUSE, CauseCounts
 from pytest_fairness.plugin.flips import properties as search_properties

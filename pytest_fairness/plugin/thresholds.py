@@ -134,11 +134,7 @@ def tryout(measured: LazyMeasured) -> str:
 
 
 def finish_threshold(
-    item: pytest.Function,
-    judgment: Judgment,
-    measured: LazyMeasured,
-    flaky: FlakyMark | None,
-    runs: JudgedRuns | None,
+    item: pytest.Function, judgment: Judgment, measured: LazyMeasured, flaky: FlakyMark | None, runs: JudgedRuns | None
 ) -> None:
     """Note the verdict on the test and raise where it breaks the build."""
     __tracebackhide__ = True
@@ -234,11 +230,7 @@ def _users_part(failure: BaseException | None) -> TracebackType | None:
 
 
 def _not_excused(
-    item: pytest.Function,
-    judgment: Judgment,
-    flaky: FlakyMark | None,
-    result: ThresholdResult,
-    history: History,
+    item: pytest.Function, judgment: Judgment, flaky: FlakyMark | None, result: ThresholdResult, history: History
 ) -> str | bool:
     """Return whether the verdict breaks the build, with what to say besides where a flaky mark does not help."""
     if judgment.verdict is not Verdict.UNDECIDED or flaky is None or expects_failure(item):

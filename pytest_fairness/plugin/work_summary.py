@@ -95,8 +95,4 @@ class WorkSummary:
             items[probe.id] |= indices
             prompts = sum(len(probe.items[index].prompts) for index in indices)
             attempts += prompts * self._fairness.work.repetitions(probe)
-        return {
-            "probes": sum(map(bool, items.values())),
-            "items": sum(map(len, items.values())),
-            "attempts": attempts,
-        }
+        return {"probes": sum(map(bool, items.values())), "items": sum(map(len, items.values())), "attempts": attempts}

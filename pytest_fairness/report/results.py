@@ -17,13 +17,7 @@ from typing import Any
 from pytest_fairness.core.acceptance_results import AcceptanceResult
 from pytest_fairness.core.agreement_results import AgreementResult
 from pytest_fairness.core.evidence import Clause, evidence_of
-from pytest_fairness.core.results import (
-    CallResult,
-    MetricResult,
-    RunResult,
-    RunResults,
-    ThresholdResult,
-)
+from pytest_fairness.core.results import CallResult, MetricResult, RunResult, RunResults, ThresholdResult
 from pytest_fairness.core.search_results import SearchResult
 from pytest_fairness.core.version import __version__
 from pytest_fairness.report.files import write_text

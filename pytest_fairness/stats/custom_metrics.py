@@ -265,11 +265,7 @@ def correlation_corners(columns: Floats) -> list[Floats]:
 
 
 CORRELATION = Functional(
-    correlation,
-    ("n", "x", "y", "xx", "yy", "xy"),
-    symmetric=True,
-    smooth=True,
-    extremes=correlation_corners,
+    correlation, ("n", "x", "y", "xx", "yy", "xy"), symmetric=True, smooth=True, extremes=correlation_corners
 )
 
 

@@ -13,13 +13,7 @@ from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.stats.breakdowns import GroupComparison
 from pytest_fairness.stats.columns import Floats
 from pytest_fairness.stats.contrasts import contrast
-from pytest_fairness.stats.group_estimates import (
-    StrictTail,
-    comparison_reason,
-    contrast_estimate,
-    counted,
-    noted,
-)
+from pytest_fairness.stats.group_estimates import StrictTail, comparison_reason, contrast_estimate, counted, noted
 from pytest_fairness.stats.linear_estimate import Ends, LinearEstimate, negligible
 from pytest_fairness.stats.metric_names import MetricName
 from pytest_fairness.stats.outcome_vectors import GroupOutcomes

@@ -60,11 +60,7 @@ class Setting:
         )
 
     def estimate(
-        self,
-        name: MetricName,
-        fillings: Sequence[LinearEstimate],
-        strict_tail: StrictTail | None = None,
-        **more: Any,
+        self, name: MetricName, fillings: Sequence[LinearEstimate], strict_tail: StrictTail | None = None, **more: Any
     ) -> Estimate:
         """Return the estimate with its ends, its error and whether a claim may rest on it.
 

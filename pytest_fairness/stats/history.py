@@ -17,14 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_fairness.stats.columns import Codes, Floats
-from pytest_fairness.stats.linear_estimate import (
-    FEWEST_DIFFERING,
-    UNBOUNDED,
-    Ends,
-    EndsAt,
-    LinearEstimate,
-    differing,
-)
+from pytest_fairness.stats.linear_estimate import FEWEST_DIFFERING, UNBOUNDED, Ends, EndsAt, LinearEstimate, differing
 from pytest_fairness.stats.quantiles import exact_ends
 
 if TYPE_CHECKING:

@@ -444,14 +444,7 @@ class Measured:
         earlier = selection.earlier_sums(sums) if sums else None
         more: dict[str, Any] = {"span": span, "annotate": selection.everyone, "history": earlier}
         return functional_estimate(
-            selection.setting,
-            name,
-            functional,
-            sample,
-            selection.selected_clusterings(),
-            self.items,
-            breakdown,
-            **more,
+            selection.setting, name, functional, sample, selection.selected_clusterings(), self.items, breakdown, **more
         )
 
     def _family(

@@ -21,12 +21,7 @@ from pytest_fairness.stats.history import ClusterMap, EarlierEstimate, adjusted
 from pytest_fairness.stats.linear_estimate import Ends, LinearEstimate
 from pytest_fairness.stats.metric_names import MetricName
 from pytest_fairness.stats.outcome_vectors import GroupOutcomes, Outcome, OutcomeVector
-from pytest_fairness.stats.outcomes import (
-    NO_ATTEMPTS,
-    IndependentSum,
-    OutcomeReader,
-    UnboundedError,
-)
+from pytest_fairness.stats.outcomes import NO_ATTEMPTS, IndependentSum, OutcomeReader, UnboundedError
 from pytest_fairness.stats.validity import invalid_reason, suspect_reason
 from pytest_fairness.stats.worst_case import group
 

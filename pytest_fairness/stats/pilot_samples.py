@@ -24,11 +24,7 @@ class SourcePool:
     """
 
     def __init__(
-        self,
-        attempts: Sequence[GradedAttempt],
-        repetitions: int,
-        arguments: Mapping[str, Any],
-        extremes: Extremes,
+        self, attempts: Sequence[GradedAttempt], repetitions: int, arguments: Mapping[str, Any], extremes: Extremes
     ) -> None:
         clustered = {name: arguments[name] for name in ("sources", "crossed", "left_out") if name in arguments}
         self.columns = Columns(attempts, **clustered)

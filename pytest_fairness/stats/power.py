@@ -121,14 +121,7 @@ def repetitions_for(times: float, share: float) -> float | None:
 
 
 def labels_for(
-    value: float,
-    error: float,
-    df: float,
-    bounds: Bounds,
-    tail: float,
-    share: float,
-    *,
-    power: float = POWER,
+    value: float, error: float, df: float, bounds: Bounds, tail: float, share: float, *, power: float = POWER
 ) -> float | None:
     """Return how many times as many labels make *fair* as probable as ``power``; None where no number does.
 

@@ -18,10 +18,7 @@ metadata = MetaData()
 layout = Table("layout", metadata, Column("number", Integer, primary_key=True))
 
 prompts = Table(
-    "prompts",
-    metadata,
-    Column("digest", String(32), primary_key=True),
-    Column("messages", Text, nullable=False),
+    "prompts", metadata, Column("digest", String(32), primary_key=True), Column("messages", Text, nullable=False)
 )
 
 attempts = Table(
@@ -48,10 +45,7 @@ attempts = Table(
 )
 
 claims = Table(
-    "claims",
-    metadata,
-    Column("key", String(32), primary_key=True),
-    Column("owner", String(32), nullable=False),
+    "claims", metadata, Column("key", String(32), primary_key=True), Column("owner", String(32), nullable=False)
 )
 
 # Those that cannot hold a lock on a file that the others see; in seconds since 1970 on the database's clock.

@@ -9,12 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fairness.benchmarks.inspect_ai.messages import refuse_media
-from pytest_fairness.benchmarks.inspect_ai.package import (
-    engine_model,
-    inspect_module,
-    load_task,
-    scorer_name,
-)
+from pytest_fairness.benchmarks.inspect_ai.package import engine_model, inspect_module, load_task, scorer_name
 from pytest_fairness.benchmarks.inspect_ai.sample_loop import SampleLoop
 from pytest_fairness.core.errors import FairnessError
 

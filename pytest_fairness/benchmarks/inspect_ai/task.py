@@ -39,11 +39,7 @@ class InspectTask:
     """
 
     def __init__(
-        self,
-        spec: str,
-        groups: Mapping[str, str] | None = None,
-        source: str | None = None,
-        root: Path | None = None,
+        self, spec: str, groups: Mapping[str, str] | None = None, source: str | None = None, root: Path | None = None
     ) -> None:
         self.spec = spec
         self._root = root or Path()

@@ -87,11 +87,7 @@ def error_rates(item: pytest.Function, row: CertifiedThreshold, stored: Certifie
         truths, note, draw = _with_groups(stored, replace(judgment, deciding=comparison), comparison.estimate)
     judgment = replace(judgment, deciding=comparison)
     counts, draws, doubt = _count(
-        lambda sample: evaluate_on(item, sample, judgment.dependence).verdict,
-        draw,
-        truths,
-        _seeded(item, seed),
-        stored,
+        lambda sample: evaluate_on(item, sample, judgment.dependence).verdict, draw, truths, _seeded(item, seed), stored
     )
     return replace(
         row,

@@ -20,13 +20,7 @@ from pytest_fairness.core.serialization import JsonRecord
 from pytest_fairness.core.verdicts import Judgment
 from pytest_fairness.plugin import terminal_text, threshold_rows
 from pytest_fairness.plugin.dry_runs.dry_run import DryRun
-from pytest_fairness.plugin.dry_runs.results_diff import (
-    CLAIMS,
-    ReportedResults,
-    differences,
-    in_words,
-    shown,
-)
+from pytest_fairness.plugin.dry_runs.results_diff import CLAIMS, ReportedResults, differences, in_words, shown
 from pytest_fairness.plugin.dry_runs.stored_measured import StoredMeasured
 from pytest_fairness.plugin.evaluation import evaluate
 from pytest_fairness.plugin.markers import FlakyMark

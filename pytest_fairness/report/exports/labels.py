@@ -27,13 +27,7 @@ some. Nobody knows which before there are labels: of five such cases 0.6 takes a
 
 
 def drawn_labels(
-    samples: Sequence[StoredSample],
-    grade: str,
-    *,
-    by: Sequence[str],
-    count: int,
-    seed: int,
-    by_doubt: bool = False,
+    samples: Sequence[StoredSample], grade: str, *, by: Sequence[str], count: int, seed: int, by_doubt: bool = False
 ) -> list[Mapping[str, Any]]:
     """Return ``count`` graded answers of each group of ``by`` and each sample, shuffled.
 

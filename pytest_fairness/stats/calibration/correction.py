@@ -291,13 +291,7 @@ class ExternalLabels(LabelCorrection):
     """
 
     def __init__(
-        self,
-        cells: Codes,
-        names: Mapping[int, str],
-        judge: Floats,
-        truth: Floats,
-        groups: Codes,
-        clusters: Codes,
+        self, cells: Codes, names: Mapping[int, str], judge: Floats, truth: Floats, groups: Codes, clusters: Codes
     ) -> None:
         super().__init__(cells, names, int(clusters.max(initial=-1)) + 1, truth)
         self._judge, self._truth, self._groups, self._of_text = judge, truth, groups, clusters
