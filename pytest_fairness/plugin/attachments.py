@@ -24,7 +24,7 @@ def attach_verdict(item: pytest.Item, report: pytest.TestReport) -> None:
     row = from_properties(report.user_properties, report.outcome)
     if row is None:
         return
-    from pytest_fairness.report.html.standalone import standalone_chart
+    from pytest_fairness.report.html.charts import standalone_chart
     from pytest_fairness.report.html.threshold_section import statement
 
     name, text, chart = f"fairness: {row.verdict}", _text(row, statement(row)), standalone_chart(row)

@@ -160,7 +160,7 @@ def format_effects(item: pytest.Function, measured: Measured, judgment: Judgment
     estimate = judgment.deciding.estimate if judgment.deciding else None
     if estimate is None or FORMAT not in measured.selection.columns.known_attributes or FORMAT in estimate.slice:
         return None
-    from pytest_fairness.stats.format_effects import p_equal
+    from pytest_fairness.stats.pvalues import p_equal
 
     parts: dict[str, Estimate] = {}
     for kind in measured.groups(FORMAT):

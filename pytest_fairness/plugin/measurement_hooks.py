@@ -180,7 +180,7 @@ class MeasurementHooks:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         from pytest_fairness.plugin import terminal_summary
-        from pytest_fairness.plugin.decision_summary import write_decisions
+        from pytest_fairness.plugin.terminal_summary import write_decisions
 
         state = self._state
         state.write_problem(terminalreporter)

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import pytest
 
+from pytest_fairness.core.acceptance_results import ACCEPTED, BROKEN, EXPIRED, AcceptanceResult
 from pytest_fairness.core.formatting import bounds_of, decimals, format_subject, number
 from pytest_fairness.core.marks import NOT_MARKED
 from pytest_fairness.core.results import MarkResult, RunResults, ThresholdResult
@@ -17,9 +18,9 @@ from pytest_fairness.plugin.failure_causes import CauseCounts
 from pytest_fairness.plugin.outcomes import UNJUDGED, in_line
 from pytest_fairness.plugin.terminal_text import by_model, pad, wrapped
 from pytest_fairness.report import phrases
+from pytest_fairness.report.decisions import decision_line, decisions_worst_first
 from pytest_fairness.report.escaping import escape_controls
-from pytest_fairness.report.release import NOT_JUDGED, NOT_SELECTED, reason_of, sentence
-from pytest_fairness.report.severity import WORST_FIRST, worst_first
+from pytest_fairness.report.release import NOT_JUDGED, NOT_SELECTED, WORST_FIRST, reason_of, sentence, worst_first
 
 COLORS = {
     "fair": {"green": True},
@@ -259,3 +260,17 @@ def _verdict(row: ThresholdResult) -> str:
     verdict = row.verdict
     outcome = row.outcome
     return f"{verdict} ({outcome})" if outcome in ("flaky", "accepted", "xfailed", "xpassed") else verdict
+
+
+_STATE_COLORS = {BROKEN: {"red": True}, EXPIRED: {"red": True}, ACCEPTED: {"yellow": True}}
+
+
+def write_decisions(reporter: pytest.TerminalReporter, acceptances: Sequence[AcceptanceResult]) -> None:
+    """Write each accepted verdict of the project with its state, the broken ones first."""
+    if not acceptances:
+        return
+    reporter.write_sep("=", "fairness: accepted verdicts")
+    width = reporter.config.get_terminal_writer().fullwidth
+    for entry in decisions_worst_first(acceptances):
+        for line in wrapped(decision_line(entry), width):
+            reporter.write_line(line, **_STATE_COLORS.get(entry.state, {}))

@@ -1,9 +1,9 @@
-"""The verdict on a release, from the thresholds of a model."""
+"""The verdict on a release, and the order in which thresholds matter."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -140,3 +140,21 @@ def _left_out(reasons: Mapping[str, int]) -> str:
 
 def _holds(row: ThresholdResult) -> bool:
     return row.p_holm is not None and row.risk is not None and row.p_holm <= row.risk
+
+
+WORST_FIRST = ("unfair", "invalid", "undecided", ACCEPTED, "flaky", NOT_JUDGED, "fair")
+
+
+def effective_verdict(row: ThresholdResult) -> str:
+    """Return a row's verdict, or ``flaky`` or ``accepted`` where that kept it from failing."""
+    return row.outcome if row.outcome in ("flaky", ACCEPTED) else row.verdict
+
+
+def rank(row: ThresholdResult) -> int:
+    """Return the rank of a row, from 0, the worst."""
+    return WORST_FIRST.index(effective_verdict(row))
+
+
+def worst_first(rows: Iterable[ThresholdResult]) -> list[ThresholdResult]:
+    """Return rows of the results file in the order in which they matter."""
+    return sorted(rows, key=rank)

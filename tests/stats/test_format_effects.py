@@ -14,7 +14,7 @@ import pytest
 from scipy.stats import f  # type: ignore[import-untyped]
 
 from pytest_fairness import Estimate, Measured
-from pytest_fairness.stats.format_effects import p_equal
+from pytest_fairness.stats.pvalues import p_equal
 from tests.helpers.recorded_data import recorded_path
 
 FORMATS = ("multiple_choice", "fill_blank", "short_answer")

@@ -6,7 +6,7 @@ from pytest_fairness.core.acceptance_results import ACCEPTED
 from pytest_fairness.core.results import ThresholdResult
 from pytest_fairness.report.decisions import acceptance_phrase
 from pytest_fairness.report.escaping import escape_controls
-from pytest_fairness.report.severity import effective_verdict, worst_first
+from pytest_fairness.report.release import effective_verdict, worst_first
 from pytest_fairness.report.view import View
 
 MOST = 10

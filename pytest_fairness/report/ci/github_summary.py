@@ -9,13 +9,12 @@ from pytest_fairness.core.formatting import bounds_phrase, figures, format_subje
 from pytest_fairness.core.marks import NOT_MARKED
 from pytest_fairness.core.results import RunResults, ThresholdResult
 from pytest_fairness.core.search_results import SearchResult
-from pytest_fairness.report import examples, phrases
+from pytest_fairness.report import phrases
 from pytest_fairness.report.decisions import decision_line, decisions_worst_first
 from pytest_fairness.report.markdown_escaping import escape, fenced
 from pytest_fairness.report.provenance import provenance_facts
-from pytest_fairness.report.release import NOT_JUDGED, reason_of, sentence
+from pytest_fairness.report.release import NOT_JUDGED, effective_verdict, rank, reason_of, sentence, worst_first
 from pytest_fairness.report.repeat_commands import command_of_run
-from pytest_fairness.report.severity import effective_verdict, rank, worst_first
 from pytest_fairness.report.view import SideView, ThresholdView, View
 
 LIMIT = 1024 * 1024
@@ -225,12 +224,12 @@ def _side(side: SideView) -> str:
         answers += f"\n\n{len(side.attempts) - len(shown)} more answers"
     which = "Prompt" if len(side.attempts) == side.numbers.attempts else "One of its prompts"
     whose = f"Group **{escape(side.group)}** in this item: " if side.group else "This item: "
-    heading = f"{whose}{examples.tally(side.numbers)}. {which}:"
+    heading = f"{whose}{phrases.tally(side.numbers)}. {which}:"
     return "\n\n".join([heading, fenced(_cut(prompt)), "Answers:", fenced(answers)])
 
 
 def _answer(graded: GradedAttempt) -> str:
-    return f"{_cut(examples.answer_or_error(graded))}\n   [{_cut(examples.grades(graded))}]"
+    return f"{_cut(phrases.answer_or_error(graded))}\n   [{_cut(phrases.grades(graded))}]"
 
 
 def _cut(text: str) -> str:

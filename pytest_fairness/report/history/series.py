@@ -11,9 +11,8 @@ from typing import Any
 from pytest_fairness.core.formatting import span_text
 from pytest_fairness.core.results import PastResult, ThresholdResult
 from pytest_fairness.report.decisions import acceptance_phrase
-from pytest_fairness.report.release import NOT_JUDGED
+from pytest_fairness.report.release import NOT_JUDGED, rank
 from pytest_fairness.report.results import redacted
-from pytest_fairness.report.severity import rank
 
 FIELDS = (
     "id", "suite", "probe", "threshold", "model", "verdict", "message", "outcome", "metric", "title", "kind", "family",

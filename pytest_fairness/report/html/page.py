@@ -1,12 +1,30 @@
-"""The report as one page."""
+"""The report as one page, and what its templates show."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+from pytest_fairness.core.acceptance_results import AcceptanceResult
+from pytest_fairness.core.agreement_results import AgreementResult
+from pytest_fairness.core.evidence_results import DISCLAIMER, EvidenceResult
+from pytest_fairness.core.formatting import figures
+from pytest_fairness.core.results import MetricResult, ReleaseResult, RunResults
+from pytest_fairness.core.search_results import SearchResult
+from pytest_fairness.report import phrases
+from pytest_fairness.report.decisions import accepted_figures, decisions_worst_first
+from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.files import write_text
-from pytest_fairness.report.html.context import page_of
+from pytest_fairness.report.html.attempts import pack_attempts
+from pytest_fairness.report.html.direction_table import group_directions
 from pytest_fairness.report.html.rendering import render
+from pytest_fairness.report.html.suite_cards import Card, read_card
+from pytest_fairness.report.html.threshold_section import ThresholdSection, article
+from pytest_fairness.report.provenance import provenance_facts
+from pytest_fairness.report.release import NOT_JUDGED, STATES, counts, is_fair_so_far, rank, reason_of
+from pytest_fairness.report.repeat_commands import command_of_run
 from pytest_fairness.report.view import View
 
 _STYLES = ("style.css", "charts.css", "attempts.css")
@@ -24,3 +42,230 @@ def write_page(path: Path, view: View) -> None:
 def page(view: View) -> str:
     """Return the report of a run, as HTML."""
     return render("report.html.j2", styles=_STYLES, scripts=_SCRIPTS, **page_of(view))
+
+
+def page_of(view: View) -> dict[str, Any]:
+    """Return the values of the page's template."""
+    results = view.results
+    ordered = sorted(view.thresholds, key=lambda threshold: rank(threshold.row))
+    names = short_names([line.model for line in results.release])
+    articles = [
+        article(threshold, names[threshold.row.model], f"t{number}") for number, threshold in enumerate(ordered, 1)
+    ]
+    cards = {suite: read_card(suite, text) for suite, text in view.cards.items()}
+    return {
+        "run": results.run,
+        "packed": pack_attempts(view.samples, results),
+        "page": {
+            "models": [_model(line, names[line.model]) for line in results.release],
+            "simulated": phrases.SIMULATED if any(map(phrases.is_simulated, names)) else "",
+            "grid": _grid(results),
+            "unfair": [section for section in articles if section.row.verdict == "unfair"],
+            "undecided": [section for section in articles if section.row.verdict == "undecided"],
+            "invalid": _by_reason(
+                (section.reason, section) for section in articles if section.row.verdict == "invalid"
+            ),
+            "not_judged": _by_reason(
+                (escape_controls(reason_of(section.row)), section)
+                for section in articles
+                if section.row.verdict == NOT_JUDGED
+            ),
+            "suites": _suites(articles, cards, others(results, names)),
+            "leans": group_directions(articles),
+            "agreements": [_agreement(check, names[check.model]) for check in results.agreements or ()],
+            "searches": [_search(row) for row in results.searches],
+            "facts": provenance_facts(view),
+            "cards": list(cards.values()),
+            "promise": phrases.promise(results.thresholds),
+            "decisions": [_decision(entry) for entry in decisions_worst_first(results.acceptances or ())],
+            "evidence": _evidence(results, articles, names),
+            "command": command_of_run(results.run),
+        },
+    }
+
+
+def _decision(entry: AcceptanceResult) -> dict[str, Any]:
+    """Return an accepted verdict of the project."""
+    return {
+        "entry": entry,
+        "title": escape_controls(entry.title),
+        "model": escape_controls(entry.model),
+        "state": entry.state,
+        "why": escape_controls(entry.why),
+        "accepted": escape_controls(accepted_figures(entry)),
+        "by": escape_controls(entry.by),
+        "reason": escape_controls(entry.reason),
+    }
+
+
+def _evidence(results: RunResults, articles: Sequence[ThresholdSection], names: Mapping[str, str]) -> dict[str, Any]:
+    """Return the clauses on which thresholds bear, with links to these."""
+    anchors = {(section.row.id, section.row.model): section.anchor for section in articles}
+    clauses = results.evidence or ()
+    return {
+        "disclaimer": DISCLAIMER,
+        "frameworks": list(dict.fromkeys(escape_controls(entry.framework) for entry in clauses)),
+        "clauses": [_clause(entry, anchors, names) for entry in clauses],
+    }
+
+
+def _clause(entry: EvidenceResult, anchors: Mapping[tuple[str, str], str], names: Mapping[str, str]) -> dict[str, Any]:
+    verdicts = Counter(threshold.verdict for threshold in entry.thresholds)
+    texts = ("framework", "clause", "subject", "relation", "status", "source", "where")
+    return {
+        **{name: escape_controls(getattr(entry, name)) for name in texts},
+        "counts": ", ".join(f"{verdicts[state]} {state}" for state in (*STATES, NOT_JUDGED) if verdicts[state]),
+        "thresholds": [
+            {
+                "title": escape_controls(threshold.title),
+                "model": names.get(threshold.model, escape_controls(threshold.model)),
+                "verdict": threshold.verdict,
+                "anchor": anchors.get((threshold.id, threshold.model), ""),
+            }
+            for threshold in entry.thresholds
+        ],
+    }
+
+
+def _agreement(check: AgreementResult, model: str) -> dict[str, Any]:
+    """Return a check of propensities against drawn answers."""
+    verdict = "agree" if check.agrees else f"disagree: {check.reason}. The drawn answers are what a service gives"
+    return {
+        "name": f"{check.suite}: {phrases.probe_name(check.probe)}, {check.grade}",
+        "model": model,
+        "agrees": check.agrees,
+        "sentence": f"On {check.prompts:,} prompts they {verdict} (p = {check.p_value:.2g}).",
+        "groups": [
+            {
+                "group": group.group,
+                "value": group.value,
+                "propensity": f"{group.propensity:.1%}",
+                "outside": f"{group.outside:.1%}",
+                "drawn": f"{group.drawn:.1%}",
+                "answers": group.answers,
+            }
+            for group in check.groups
+        ],
+    }
+
+
+def _search(row: SearchResult) -> dict[str, Any]:
+    """Return a search of a test with hypothesis; an older version's results have none."""
+    texts = [escape_controls(text, lines=True) for text in row.flip.texts] if row.flip else []
+    fields = {"name": f"{row.id}, {row.model}", "sentence": phrases.search(row), "command": row.command}
+    return {"texts": texts, **{name: escape_controls(text) for name, text in fields.items()}}
+
+
+def _model(line: ReleaseResult, name: str) -> dict[str, Any]:
+    parameters = line.model.removeprefix(name).removeprefix("?").replace("&", ", ")
+    so_far = "fair so far: " if is_fair_so_far(line) else ""
+    return {
+        "name": name,
+        "parameters": parameters,
+        "release": line,
+        "counts": f"{so_far}{counts(line)}",
+        "next": phrases.next_step(line),
+    }
+
+
+def _by_reason(sections: Iterable[tuple[str, ThresholdSection]]) -> list[dict[str, Any]]:
+    """Return thresholds by the reason that they have no estimate, since many may share one."""
+    by_reason: dict[str, list[ThresholdSection]] = {}
+    for reason, section in sections:
+        by_reason.setdefault(reason, []).append(section)
+    return [{"reason": escape_controls(reason), "cards": cards} for reason, cards in by_reason.items()]
+
+
+def short_names(models: Sequence[str]) -> dict[str, str]:
+    """Return short names of models: without their parameters, where no two differ in these alone.
+
+    >>> short_names(["openai:x?seed=1", "openai:y?seed=1"])
+    {'openai:x?seed=1': 'openai:x', 'openai:y?seed=1': 'openai:y'}
+    """
+    plain = [model.partition("?")[0] for model in models]
+    return {
+        model: (name if plain.count(name) == 1 else model) or "no model"
+        for model, name in zip(models, plain, strict=True)
+    }
+
+
+def _grid(results: RunResults) -> list[dict[str, Any]]:
+    """Return a line per suite and then per field of it, a mark per model; suites without a scale have none."""
+    models = [line.model for line in results.release]
+    suites = list(dict.fromkeys(row.suite for row in results.thresholds))
+    lines = []
+    for suite in suites:
+        harms = dict.fromkeys(row.harm for row in results.thresholds if row.suite == suite and row.harm)
+        marked = {mark.model: mark.mark for mark in results.marks if mark.suite == suite}
+        line: dict[str, Any] = {
+            "anchor": _anchor(suites, suite),
+            "suite": suite,
+            "field": "",
+            "harms": ", ".join(harms),
+        }
+        if marked:
+            lines.append(line | {"cells": [marked.get(model) for model in models]})
+        for field in dict.fromkeys(mark.field for mark in results.marks if mark.field is not None):
+            of, _, name = field.partition("/")
+            marked = {mark.model: mark.mark for mark in results.marks if mark.field == field}
+            if of == suite:
+                lines.append(line | {"field": name, "harms": "", "cells": [marked.get(model) for model in models]})
+    return lines
+
+
+def _suites(
+    articles: Sequence[ThresholdSection],
+    cards: Mapping[str, Card],
+    other_metrics: Mapping[str, Sequence[Mapping[str, Any]]],
+) -> list[dict[str, Any]]:
+    names = sorted({section.row.suite for section in articles})
+    first = {name: next(index for index, section in enumerate(articles) if section.row.suite == name) for name in names}
+    return [
+        {
+            "name": name,
+            "anchor": _anchor(list(dict.fromkeys(section.row.suite for section in articles)), name),
+            "question": cards[name].question if name in cards else "",
+            "cards": [section for section in articles if section.row.suite == name],
+            "others": other_metrics.get(name, ()),
+        }
+        for name in sorted(names, key=first.__getitem__)
+    ]
+
+
+def _anchor(names: Sequence[str], name: str) -> str:
+    return f"suite-{sorted(names).index(name) + 1}"
+
+
+def others(results: RunResults, names: Mapping[str, str]) -> dict[str, list[dict[str, Any]]]:
+    """Return the lines of a table by suite: every estimate that decided no threshold, in the order in which it was
+    made.
+
+    ``names`` are those of the models on the page.
+    """
+    judged = [_key(row) for row in results.thresholds]
+    lines_by_suite: dict[str, list[dict[str, Any]]] = {}
+    for row in results.metrics:
+        if _key(row) not in judged:
+            lines_by_suite.setdefault(row.suite, []).append(_line(row, names[row.model]))
+    return lines_by_suite
+
+
+def _key(row: MetricResult) -> tuple[Any, ...]:
+    """Return the key of an estimate; the size of a threshold's difference is another than the signed difference."""
+    return row.probe, row.model, row.metric, row.slice
+
+
+def _line(row: MetricResult, model: str) -> dict[str, Any]:
+    value, low, high = figures(row)
+    return {
+        "probe": row.probe.rpartition("::")[2].removeprefix("test_").replace("_", " "),
+        "model": model,
+        "title": row.title,
+        "slice": ", ".join(f"{name} {part}" for name, part in row.slice.items()),
+        "value": value,
+        "interval": f"{low} to {high}",
+        "items": row.items,
+        "attempts": row.attempts,
+        "ungraded": sum(row.ungraded.values()),
+        "invalid": row.invalid,
+    }

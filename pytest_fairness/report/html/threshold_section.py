@@ -11,7 +11,7 @@ from markupsafe import Markup, escape
 
 from pytest_fairness.core.formatting import bounds_phrase, figures, format_subject
 from pytest_fairness.core.results import GroupResult, MetricResult, PastResult, ThresholdResult
-from pytest_fairness.report import examples, phrases
+from pytest_fairness.report import phrases
 from pytest_fairness.report.decisions import acceptance_phrase, decision_facts
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.history.series import ThresholdSeries
@@ -198,7 +198,7 @@ def _example(example: ExampleView, row: ThresholdResult) -> dict[str, Any]:
         "sides": [
             {
                 "group": side.group,
-                "counts": examples.tally(side.numbers),
+                "counts": phrases.tally(side.numbers),
                 "messages": [
                     {"role": role, "text": text} for (role, _), text in zip(messages, texts, strict=True)
                 ],
@@ -211,7 +211,7 @@ def _example(example: ExampleView, row: ThresholdResult) -> dict[str, Any]:
 
 def _example_sentence(example: ExampleView) -> str:
     groups = [side for side in example.sides if side.group]
-    counts = [f"{side.group} {examples.tally(side.numbers)}" for side in groups]
+    counts = [f"{side.group} {phrases.tally(side.numbers)}" for side in groups]
     what = f": {'; '.join(counts)}" if groups else " has the largest influence on the estimate"
     return f"{example.item}{what}."
 
@@ -222,7 +222,7 @@ def _messages(side: SideView) -> list[tuple[str, str]]:
 
 def _answers(side: SideView) -> list[dict[str, Any]]:
     """Return the distinct answers, the most frequent first."""
-    counts = Counter((_cut(examples.answer_or_error(graded)), examples.grades(graded)) for graded in side.attempts)
+    counts = Counter((_cut(phrases.answer_or_error(graded)), phrases.grades(graded)) for graded in side.attempts)
     return [{"text": text, "grade": grade, "times": times} for (text, grade), times in counts.most_common(MOST_ANSWERS)]
 
 
