@@ -137,7 +137,7 @@ def _values(pairs: Iterable[PromptPair]) -> list[Any]:
 
 def _group(attribute: str, group: str, value: Any, pairs: Sequence[PromptPair]) -> GroupAgreement:
     counts = np.array([len(pair.answers) for pair in pairs])
-    shares = np.array([_share(pair.propensities, value) for pair in pairs])
+    shares = np.array([sum(share for own, share in pair.propensities.shares if _is(own, value)) for pair in pairs])
     outside = np.array([pair.propensities.outside for pair in pairs])
     seen = sum(_is(answer, value) for pair in pairs for answer in pair.answers)
     total = int(counts.sum())
@@ -153,10 +153,6 @@ def _group(attribute: str, group: str, value: Any, pairs: Sequence[PromptPair]) 
         answers=total,
         p_value=min(1.0, 2 * max(min(fewer, more), 0.0)),
     )
-
-
-def _share(propensities: Propensities, value: Any) -> float:
-    return sum(share for own, share in propensities.shares if _is(own, value))
 
 
 def _is(answer: Any, value: Any) -> bool:

@@ -80,15 +80,11 @@ def holm(p_values: Sequence[float]) -> list[float]:
 def _one_sided(comparison: Comparison, *, against: bool) -> float | None:
     """Return the p-value of the claim that the estimate lies beyond the bound (``against``), or within it."""
     estimate, op = comparison.estimate, comparison.op
-    at = _ends(estimate, strict=against)
+    at = estimate.strict_at or estimate.ends_at if against else estimate.ends_at
     if estimate.invalid or at is None:
         return None
     claim, opposite = (OPPOSITES[op], op) if against else (op, OPPOSITES[op])
     return _smallest_tail(_margin(at, claim, comparison), _margin(at, opposite, comparison))
-
-
-def _ends(estimate: Estimate, *, strict: bool) -> Ends | None:
-    return estimate.strict_at or estimate.ends_at if strict else estimate.ends_at
 
 
 def _margin(at: Ends, op: str, comparison: Comparison) -> Margin:

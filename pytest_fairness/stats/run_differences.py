@@ -99,7 +99,7 @@ def difference(new: ReportedEstimate, old: ReportedEstimate, tail: float = TAIL)
     contrast = _contrast(new, old, -1, tail)
     if not new.log:
         return contrast
-    low, high = (_exponential(end) for end in (contrast.low, contrast.high))
+    low, high = ((math.inf if end > 700 else math.exp(end)) for end in (contrast.low, contrast.high))
     return Difference(math.exp(contrast.value), low, high, contrast.p_value, contrast.paired, contrast.same)
 
 
@@ -174,7 +174,3 @@ def _either(new: float, old: float, sign: int) -> float:
 
 def _sign(value: float) -> int:
     return (value > 0) - (value < 0)
-
-
-def _exponential(value: float) -> float:
-    return math.inf if value > 700 else math.exp(value)

@@ -81,7 +81,7 @@ def match(raw: str, record: Mapping[str, Any]) -> str | None:
     'Unknown'
     """
     given = _plain(raw)
-    choices = [_shown(str(record[name])) for name in _ANSWERS]
+    choices = [str(record[name]).replace("{", "").replace("}", "").strip() for name in _ANSWERS]
     equal = [choice for choice in choices if _plain(choice) == given]
     if equal:
         return equal[0]
@@ -94,11 +94,6 @@ def match(raw: str, record: Mapping[str, Any]) -> str | None:
         if len(words) >= 2 and _plain(" ".join(words[:2])) in given:
             return choice
     return None
-
-
-def _shown(text: str) -> str:
-    # As the suite shows it: without the stray braces of a few records.
-    return text.replace("{", "").replace("}", "").strip()
 
 
 def _plain(text: str) -> str:

@@ -52,7 +52,7 @@ def eval_results(
 def _by_task(rows: Mapping[str, ThresholdResult], tasks: Mapping[str, str] | None) -> dict[str, ThresholdResult]:
     names: dict[str, list[ThresholdResult]] = {}
     for row in rows.values():
-        names.setdefault(_test_name(row.id), []).append(row)
+        names.setdefault(row.id.rpartition("::")[2].partition("[")[0], []).append(row)
     chosen: dict[str, ThresholdResult] = {}
     for name, task in (tasks if tasks is not None else {name: name for name in names}).items():
         matches = names.get(name, [])
@@ -64,10 +64,6 @@ def _by_task(rows: Mapping[str, ThresholdResult], tasks: Mapping[str, str] | Non
         elif tasks is not None:
             raise FairnessError(f"--task {name}: it has no estimate: {matches[0].message or matches[0].verdict}")
     return chosen
-
-
-def _test_name(id: str) -> str:
-    return id.rpartition("::")[2].partition("[")[0]
 
 
 def _notes(row: ThresholdResult) -> str:

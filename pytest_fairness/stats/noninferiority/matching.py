@@ -51,7 +51,7 @@ def _refuse_same_answers(new: Selection, old: Selection) -> None:
 
 def _refuse_other_conditions(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> None:
     for name in sorted({*ours, *theirs}):
-        here, there = (_condition_text(conditions, name) for conditions in (ours, theirs))
+        here, there = ((str(conditions[name]) if name in conditions else "not given") for conditions in (ours, theirs))
         if here != there:
             raise FairnessError(
                 f"the baseline cannot be compared: {name} is {here} in this run and {there} in the baseline: "
@@ -62,10 +62,6 @@ def _refuse_other_conditions(ours: Mapping[str, Any], theirs: Mapping[str, Any])
                 f"the baseline cannot be compared: {name} has no fingerprint, so it is unknown whether it is "
                 "the same in both runs: give it an attribute `fingerprint`"
             )
-
-
-def _condition_text(conditions: Mapping[str, Any], name: str) -> str:
-    return str(conditions[name]) if name in conditions else "not given"
 
 
 def _matched_arrays(new: Selection, old: Selection) -> Rows:
