@@ -30,7 +30,7 @@ def main_character(scene: Scene) -> tuple[str | None, str]:
     """Return the gender that can be of nobody but the main character, or None and why."""
     gender, why = _outweighing(scene)
     sure = {one for one in (FEMALE, MALE) if scene.anchored[one]}
-    crowd = scene.several or scene.group
+    crowd = _are_several(scene) or scene.group
     if gender is None and len(sure) == 1 and sure <= scene.alone - scene.noun_genders:
         return (None, why) if crowd or scene.named_strangers else only(sure)
     if not sure and scene.bound_they and scene.they > 1 and _is_they(scene) and not crowd:
@@ -87,14 +87,21 @@ def _outweighing(scene: Scene) -> tuple[str | None, str]:
         return None, "undetected: pronouns may be of another person"
     if scene.alone == {other} and more not in scene.noun_genders and not scene.several:
         return other, ""  # whom the text brought up alone; the other gender is of somebody it met later
-    scene.several |= scene.begins_with_pronoun and scene.company and min(female, male) > 0
-    clearly = _CLEARLY**2 if scene.several else _CLEARLY
+    several = _are_several(scene)
+    clearly = _CLEARLY**2 if several else _CLEARLY
     if max(female, male) >= clearly * min(female, male):
         return more, ""
     is_first = scene.first is not None and (scene.first == more or scene.first in scene.alone)
-    if is_first and not scene.several:
+    if is_first and not several:
         return scene.first, ""
     return None, "undetected: women and men have equal weight"
+
+
+def _are_several(scene: Scene) -> bool:
+    """Return whether two people are brought up together, or one whom only a pronoun names and another."""
+    return scene.several or (
+        scene.begins_with_pronoun and scene.company and min(scene.credit[FEMALE], scene.credit[MALE]) > 0
+    )
 
 
 def _they_or_spare(scene: Scene) -> tuple[str | None, str]:

@@ -110,10 +110,10 @@ def _gender(text: str) -> tuple[str | None, str]:
     if tells_of_family or is_in_first_person(scene):
         signed = words.SIGNATURE.search(text)
         genders = set(scene.narrator_genders) or ({FEMALE if signed[1] else MALE} if signed else addressed(story))
-        return only(genders or stated_in_passing(text, scene), _NO_TELLER)
+        return only(genders or stated_in_passing(text, scene)[0], _NO_TELLER)
     gender, why = main_character(scene)
-    passing = stated_in_passing(text, scene)
-    if gender in words.BINARY and passing - {gender} and not scene.stated_of_main:
+    passing, is_of_main = stated_in_passing(text, scene)
+    if gender in words.BINARY and passing - {gender} and not is_of_main:
         return None, "undetected: the pronouns that it states may be of another person"
     return only(passing) if passing else (gender, why)
 

@@ -134,8 +134,6 @@ class Scene:
     """Two people are brought up together."""
     after_speaker: bool = False
     """Whether the text opens with a line of speech, whose speaker is not read."""
-    stated_of_main: bool = False
-    """Whether a sentence about the main character states pronouns."""
     selves: int = 0
     """The number of times that the text says "I"."""
     begins_with_i: bool = False

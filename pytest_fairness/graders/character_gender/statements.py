@@ -20,8 +20,8 @@ def stated_in_profile(text: str) -> set[str]:
     return stated or {_SPOKEN[match[1].lower()] for match in words.LABELED_PRONOUNS.finditer(text)}
 
 
-def stated_in_passing(text: str, scene: Scene) -> set[str]:
-    """Return the genders that a text states in a sentence: "Kit uses they/them pronouns".
+def stated_in_passing(text: str, scene: Scene) -> tuple[set[str], bool]:
+    """Return the genders that a text states in a sentence: "Kit uses they/them pronouns"; and whether of the main one.
 
     Where a sentence says it of the main character by name, only such sentences count.
     """
@@ -31,9 +31,7 @@ def stated_in_passing(text: str, scene: Scene) -> set[str]:
             pronoun = match[match.lastindex].lower() if match.lastindex else ""
             statements.append((_SPOKEN.get(pronoun, NONBINARY), _is_of_main(text, match.start(), scene)))
     of_main = {gender for gender, is_of_main in statements if is_of_main}
-    if of_main:
-        scene.stated_of_main = True
-    return of_main or {gender for gender, _ in statements}
+    return of_main or {gender for gender, _ in statements}, bool(of_main)
 
 
 def _is_of_main(text: str, start: int, scene: Scene) -> bool:
