@@ -32,7 +32,7 @@ def age(text: str) -> float:
     return seconds
 
 
-def decimals(values: Iterable[float], bounds: Iterable[float], least: int = 3) -> int:
+def decimals(values: Iterable[float], bounds: Iterable[float]) -> int:
     """Return how many decimals show on which side of each bound each value lies (six at most).
 
     >>> decimals([0.79996], [0.8])
@@ -40,12 +40,12 @@ def decimals(values: Iterable[float], bounds: Iterable[float], least: int = 3) -
     """
     bounds = [bound for bound in bounds if math.isfinite(bound)]
     pairs = [(v, b) for v in values if math.isfinite(v) for b in bounds if v != b]
-    if all(abs(v - b) > 10**-least for v, b in pairs):  # as almost always: rounded, they cannot be equal
-        return least
-    for digits in range(least, 6):
+    if all(abs(v - b) > 1e-3 for v, b in pairs):  # as almost always: rounded, they cannot be equal
+        return 3
+    for digits in range(3, 6):
         if all(round(v, digits) != round(b, digits) for v, b in pairs):
             return digits
-    return 6 if pairs else least
+    return 6 if pairs else 3
 
 
 def number(value: float, digits: int) -> str:

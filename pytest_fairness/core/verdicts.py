@@ -302,8 +302,8 @@ def flip_probability(estimate: Estimate, bounds: Sequence[float]) -> float | Non
     return NormalDist().cdf(-distance / estimate.error / math.sqrt(2))
 
 
-def growth_to_decide(estimate: Estimate, bounds: Sequence[float], power: float = 0.8) -> float | None:
-    """Return how many times as many items or sources give that chance of a verdict, if the estimate holds.
+def growth_to_decide(estimate: Estimate, bounds: Sequence[float]) -> float | None:
+    """Return how many times as many items or sources give a chance of 80% of a verdict, if the estimate holds.
 
     The error of an estimate shrinks with the square root of their number. None where the
     estimate lies so near a bound that more would hardly help (over 1,000 times as many).
@@ -314,7 +314,7 @@ def growth_to_decide(estimate: Estimate, bounds: Sequence[float], power: float =
     if not bounds or estimate.invalid or not estimate.error > 0:
         return None
     distance = min(abs(estimate.value - bound) for bound in bounds)
-    reach = (normal.inv_cdf(0.5 + estimate.confidence / 2) + normal.inv_cdf(power)) * estimate.error
+    reach = (normal.inv_cdf(0.5 + estimate.confidence / 2) + normal.inv_cdf(0.8)) * estimate.error
     if distance == 0 or (reach / distance) ** 2 > 1000:
         return None
     return max(1.0, (reach / distance) ** 2)

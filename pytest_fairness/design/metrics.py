@@ -23,13 +23,11 @@ BINS = 10
 _T = 0.975
 
 
-def figures(
-    seeds: Sequence[Mapping[str, StudentOutcomes]], target: float = 1.0, *, of: str = OF, to: str = TO
-) -> dict[str, BenchmarkFigure]:
+def figures(seeds: Sequence[Mapping[str, StudentOutcomes]], target: float = 1.0) -> dict[str, BenchmarkFigure]:
     """Return the figures of one or several evaluations, one mapping from group to outcomes for each seed.
 
     ======================  ==========================================================================
-    accuracy_ratio          accuracy of ``of`` over that of ``to``
+    accuracy_ratio          accuracy for alexithymic over that for neurotypical speakers
     confidence_ratio        the same of the mean confidence
     verification_ratio      the same of the share of verified readings; only where the student verified
     gap                     abs(accuracy_ratio - target)
@@ -48,70 +46,65 @@ def figures(
 
     Raises `FairnessError` for outcomes of no seed, or of other groups.
     """
-    if not seeds or any({of, to} != set(outcomes) for outcomes in seeds):
+    if not seeds or any({OF, TO} != set(outcomes) for outcomes in seeds):
         groups = sorted({group for outcomes in seeds for group in outcomes})
-        raise FairnessError(f"there are outcomes of the groups {groups}: these figures need {of} and {to}")
-    pooled = _Sample(seeds, of, to).figures(target)
+        raise FairnessError(f"there are outcomes of the groups {groups}: these figures need {OF} and {TO}")
+    pooled = _Sample(seeds).figures(target)
     if len(seeds) < 3:
         return pooled
-    by_seed = [_Sample([outcomes], of, to).values(target) for outcomes in seeds]
+    by_seed = [_Sample([outcomes]).values(target) for outcomes in seeds]
     return {name: _with_seeds(figure, [own[name] for own in by_seed]) for name, figure in pooled.items()}
 
 
-def values(
-    seeds: Sequence[Mapping[str, StudentOutcomes]], target: float = 1.0, *, of: str = OF, to: str = TO
-) -> dict[str, float]:
+def values(seeds: Sequence[Mapping[str, StudentOutcomes]], target: float = 1.0) -> dict[str, float]:
     """Return the same without intervals, which take most of the time."""
-    return _Sample(seeds, of, to).values(target)
+    return _Sample(seeds).values(target)
 
 
 class _Sample:
     """All samples of some seeds: sums over each group, from which every figure is a function."""
 
-    def __init__(self, seeds: Sequence[Mapping[str, StudentOutcomes]], of: str, to: str) -> None:
-        self._groups = (of, to)
+    def __init__(self, seeds: Sequence[Mapping[str, StudentOutcomes]]) -> None:
         self._arrays = {
             group: {
                 "correct": np.concatenate([outcomes[group].correct for outcomes in seeds]),
                 "confidence": np.concatenate([outcomes[group].confidence for outcomes in seeds]),
             }
-            for group in self._groups
+            for group in (OF, TO)
         }
         self._grades = ["correct", "confidence"]
-        if all(outcomes[group].verified is not None for outcomes in seeds for group in self._groups):
+        if all(outcomes[group].verified is not None for outcomes in seeds for group in (OF, TO)):
             self._grades.append("verified")
-            for group in self._groups:
+            for group in (OF, TO):
                 verified = [np.asarray(outcomes[group].verified) for outcomes in seeds]
                 self._arrays[group]["verified"] = np.concatenate(verified)
         self._pairs = [
             f"{number}/{index}"
-            for group in self._groups
+            for group in (OF, TO)
             for number, outcomes in enumerate(seeds)
             for index in range(len(outcomes[group].correct))
         ]
 
     def values(self, target: float) -> dict[str, float]:
         """Return the figures without intervals."""
-        of, to = self._groups
-        mean = {(group, name): _mean(self._arrays[group][name]) for group in self._groups for name in self._grades}
-        error = {group: _calibration(*(self._arrays[group][name] for name in self._grades[:2])) for group in (of, to)}
-        ratio = {name: _quotient(mean[of, name], mean[to, name]) for name in self._grades}
+        mean = {(group, name): _mean(self._arrays[group][name]) for group in (OF, TO) for name in self._grades}
+        error = {group: _calibration(*(self._arrays[group][name] for name in self._grades[:2])) for group in (OF, TO)}
+        ratio = {name: _quotient(mean[OF, name], mean[TO, name]) for name in self._grades}
         metrics = {
             "accuracy_ratio": ratio["correct"],
             "confidence_ratio": ratio["confidence"],
             "gap": abs(ratio["correct"] - target),
-            "combined_gap": sum(abs(mean[of, name] - mean[to, name]) for name in self._grades[:2]) / 2,
+            "combined_gap": sum(abs(mean[OF, name] - mean[TO, name]) for name in self._grades[:2]) / 2,
             "combined_gap_of_ratios": sum(abs(ratio[name] - target) for name in self._grades[:2]) / 2,
-            "accuracy": (mean[of, "correct"] + mean[to, "correct"]) / 2,
-            "calibration_error": (error[of] + error[to]) / 2,
+            "accuracy": (mean[OF, "correct"] + mean[TO, "correct"]) / 2,
+            "calibration_error": (error[OF] + error[TO]) / 2,
         }
-        for group in self._groups:
+        for group in (OF, TO):
             metrics[f"accuracy_{group}"], metrics[f"calibration_error_{group}"] = mean[group, "correct"], error[group]
         return metrics | ({"verification_ratio": ratio["verified"]} if "verified" in ratio else {})
 
     def figures(self, target: float) -> dict[str, BenchmarkFigure]:
         """Return the figures with their intervals over samples."""
-        of, to = self._groups
         values, measured = self.values(target), self._measured()
         ends: dict[str, tuple[float, float]] = {}
         for name, grade in (
@@ -120,9 +113,9 @@ class _Sample:
             ("verification_ratio", "verified"),
         ):
             if name in values:
-                ends[name] = _ends(measured.ratio(grade, by="group", of=of, to=to))
+                ends[name] = _ends(measured.ratio(grade, by="group", of=OF, to=TO))
         ends["gap"] = _folded(ends["accuracy_ratio"], target)
-        for group in self._groups:
+        for group in (OF, TO):
             ends[f"accuracy_{group}"] = _ends(measured.where(group=group).rate("correct"))
         for name, (function, sums, span) in self._functions(target).items():
             # Sums of sizes bend at 0. These figures describe and gate nothing: an approximate interval serves there.
@@ -132,8 +125,8 @@ class _Sample:
 
     def _functions(self, target: float) -> dict[str, tuple[Any, list[str], tuple[float, float]]]:
         """Return the figures that are functions of sums over both groups, by the sums that they need."""
-        both = [f"{name}_{group}" for name in ("correct", "confidence", "n") for group in self._groups]
-        right, sure, count = ([f"{name}_{group}" for group in self._groups] for name in ("correct", "confidence", "n"))
+        both = [f"{name}_{group}" for name in ("correct", "confidence", "n") for group in (OF, TO)]
+        right, sure, count = ([f"{name}_{group}" for group in (OF, TO)] for name in ("correct", "confidence", "n"))
 
         def means(s: Any, names: list[str]) -> list[Any]:
             return [getattr(s, name) / getattr(s, n) for name, n in zip(names, count, strict=True)]
@@ -152,10 +145,10 @@ class _Sample:
             "combined_gap_of_ratios": (ratios, both, (0, math.inf)),
             "accuracy": (accuracy, [*right, *count], (0, 1)),
         }
-        bins = {group: [f"bin{index}_{group}" for index in range(BINS)] for group in self._groups}
+        bins = {group: [f"bin{index}_{group}" for index in range(BINS)] for group in (OF, TO)}
         for name, groups in [
-            ("calibration_error", self._groups),
-            *((f"calibration_error_{group}", (group,)) for group in self._groups),
+            ("calibration_error", (OF, TO)),
+            *((f"calibration_error_{group}", (group,)) for group in (OF, TO)),
         ]:
 
             def calibration(s: Any, groups: Sequence[str] = groups) -> Any:
@@ -170,11 +163,11 @@ class _Sample:
 
     def _measured(self) -> Measured:
         """Return both groups' samples under the names of the sums: zero where a sum is the other group's."""
-        sizes = [len(self._arrays[group]["correct"]) for group in self._groups]
-        columns = {name: np.concatenate([self._arrays[group][name] for group in self._groups]) for name in self._grades}
+        sizes = [len(self._arrays[group]["correct"]) for group in (OF, TO)]
+        columns = {name: np.concatenate([self._arrays[group][name] for group in (OF, TO)]) for name in self._grades}
         unread = np.isnan(columns["correct"]) | np.isnan(columns["confidence"])
         places = _bins(columns["confidence"])
-        for number, group in enumerate(self._groups):
+        for number, group in enumerate((OF, TO)):
             own = np.repeat([float(number == 0), float(number == 1)], sizes)
             for name in ("correct", "confidence"):
                 columns[f"{name}_{group}"] = np.where(own == 1, columns[name], 0.0)
@@ -184,10 +177,10 @@ class _Sample:
                 columns[f"bin{index}_{group}"] = np.where(
                     unread & (own == 1), np.nan, np.where(places == index, off, 0.0)
                 )
-        for group in self._groups:
+        for group in (OF, TO):
             for name in ("correct", "confidence"):
                 columns[f"{name}_{group}"][unread & (columns[f"n_{group}"] != 0)] = np.nan
-        named = [group for group, size in zip(self._groups, sizes, strict=True) for _ in range(size)]
+        named = [group for group, size in zip((OF, TO), sizes, strict=True) for _ in range(size)]
         return Measured.from_columns(Columns.from_arrays(self._pairs, columns, {"group": named}))
 
 

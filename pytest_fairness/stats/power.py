@@ -55,8 +55,8 @@ def is_narrow(error: float, df: float, bounds: Bounds, tail: float) -> bool:
     return low is not None and high is not None and 2 * t_quantile(tail, df) * error > high - low
 
 
-def needed(value: float, error: float, df: float, bounds: Bounds, tail: float, *, power: float = POWER) -> float | None:
-    """Return how many times as many items (or sources) make *fair* as probable as ``power``; below 1, fewer do.
+def needed(value: float, error: float, df: float, bounds: Bounds, tail: float) -> float | None:
+    """Return how many times as many items (or sources) make *fair* as probable as `POWER`; below 1, fewer do.
 
     The squared error falls with their number, and the degrees of freedom grow with it. None
     where no number up to 1,000 times as many does: the value lies on a bound, or outside.
@@ -68,41 +68,41 @@ def needed(value: float, error: float, df: float, bounds: Bounds, tail: float, *
     def fair(times: float) -> float:
         return probabilities(value, error / math.sqrt(times), max(1.0, df * times), bounds, tail)[0]
 
-    return least(fair, 1 / MOST_TIMES, MOST_TIMES, power)
+    return least(fair, 1 / MOST_TIMES, MOST_TIMES)
 
 
-def least(chance: Callable[[float], float], low: float, high: float, power: float = POWER) -> float | None:
-    """Return the least argument at which a growing chance reaches ``power``; None where none up to ``high`` does."""
+def least(chance: Callable[[float], float], low: float, high: float) -> float | None:
+    """Return the least argument at which a growing chance reaches `POWER`; None where none up to ``high`` does."""
     from scipy.optimize import brentq  # type: ignore[import-untyped]
 
-    if chance(high) < power:
+    if chance(high) < POWER:
         return None
-    if chance(low) >= power:
+    if chance(low) >= POWER:
         return low
-    return math.exp(brentq(lambda log: chance(math.exp(log)) - power, math.log(low), math.log(high), xtol=1e-6))
+    return math.exp(brentq(lambda log: chance(math.exp(log)) - POWER, math.log(low), math.log(high), xtol=1e-6))
 
 
-def times_for(observed: Sequence[tuple[float, float]], tail: float, *, power: float = POWER) -> float:
-    """Return how many times as many items are *fair* with probability ``power``, from what so many times as many were.
+def times_for(observed: Sequence[tuple[float, float]], tail: float) -> float:
+    """Return how many times as many items are *fair* with probability `POWER`, from what so many times as many were.
 
     ``observed`` holds pairs of times and probability (above 0, below 1), the last one looked at
     last. The distance from the truth to the bound is z(1 - tail) + z(probability) errors, and
     grows with the square root of the number of items: straight between two numbers that have
-    ``power`` between them, in proportion from the last one where there are none.
+    `POWER` between them, in proportion from the last one where there are none.
 
     >>> round(times_for([(1.0, 0.5)], 0.025), 2), round(times_for([(1.0, 0.5), (2.25, 0.9)], 0.025), 2)
     (2.04, 1.76)
     """
     z = NormalDist().inv_cdf
-    below = max(((times, chance) for times, chance in observed if chance < power), default=None)
-    above = min(((times, chance) for times, chance in observed if chance >= power), default=None)
+    below = max(((times, chance) for times, chance in observed if chance < POWER), default=None)
+    above = min(((times, chance) for times, chance in observed if chance >= POWER), default=None)
     if below and above and below[0] < above[0]:
-        share = (z(power) - z(below[1])) / (z(above[1]) - z(below[1]))
+        share = (z(POWER) - z(below[1])) / (z(above[1]) - z(below[1]))
         return (math.sqrt(below[0]) + share * (math.sqrt(above[0]) - math.sqrt(below[0]))) ** 2
     times, chance = observed[-1]
     reach = z(1 - tail)
     now = reach + max(z(chance), -reach / 2)  # of less a share tells next to nothing
-    return times * ((reach + z(power)) / now) ** 2
+    return times * ((reach + z(POWER)) / now) ** 2
 
 
 def repetitions_for(times: float, share: float) -> float | None:
@@ -120,10 +120,8 @@ def repetitions_for(times: float, share: float) -> float | None:
     return share / left if left > 0 else None
 
 
-def labels_for(
-    value: float, error: float, df: float, bounds: Bounds, tail: float, share: float, *, power: float = POWER
-) -> float | None:
-    """Return how many times as many labels make *fair* as probable as ``power``; None where no number does.
+def labels_for(value: float, error: float, df: float, bounds: Bounds, tail: float, share: float) -> float | None:
+    """Return how many times as many labels make *fair* as probable as `POWER`; None where no number does.
 
     ``share`` is the part of the squared error that comes from labels (`Estimate.label_share`): with t times as
     many, the squared error is (1 - share) + share / t times what it was.
@@ -137,16 +135,16 @@ def labels_for(
     def fair(times: float) -> float:
         return probabilities(value, error * math.sqrt(1 - share + share / times), df, bounds, tail)[0]
 
-    return least(fair, 1 / MOST_TIMES, MOST_TIMES, power)
+    return least(fair, 1 / MOST_TIMES, MOST_TIMES)
 
 
-def detectable(error: float, df: float, bounds: Bounds, tail: float, *, power: float = POWER) -> Bounds:
-    """Return the values below and above the bounds, nearest to them, that are found unfair with probability ``power``.
+def detectable(error: float, df: float, bounds: Bounds, tail: float) -> Bounds:
+    """Return the values below and above the bounds, nearest to them, that are found unfair with probability `POWER`.
 
     >>> below, above = detectable(0.1, 99, (-0.2, 0.2), 0.025)
     >>> round(below, 3), round(above, 3)
     (-0.483, 0.483)
     """
-    reach = (t_quantile(tail, df) + NormalDist().inv_cdf(power)) * error
+    reach = (t_quantile(tail, df) + NormalDist().inv_cdf(POWER)) * error
     low, high = bounds
     return None if low is None else low - reach, None if high is None else high + reach

@@ -103,7 +103,7 @@ def difference(new: ReportedEstimate, old: ReportedEstimate, tail: float = TAIL)
     return Difference(math.exp(contrast.value), low, high, contrast.p_value, contrast.paired, contrast.same)
 
 
-def change_in_gap(new: ReportedEstimate, old: ReportedEstimate, parity: float, tail: float = TAIL) -> tuple[int, float]:
+def change_in_gap(new: ReportedEstimate, old: ReportedEstimate, parity: float) -> tuple[int, float]:
     """Return whether the new estimate is further from ``parity`` than the old one: 1, or -1 for nearer; and a p-value.
 
     |n| - |o| has the sign of (n - o)(n + o), both taken from parity. So n is further away
@@ -113,8 +113,8 @@ def change_in_gap(new: ReportedEstimate, old: ReportedEstimate, parity: float, t
     """
     if not (math.isfinite(new.value) and math.isfinite(old.value)):
         return 0, 1.0
-    less = _contrast(new, old, -1, tail)
-    total = _contrast(new, old, 1, tail, 2 * parity)
+    less = _contrast(new, old, -1, TAIL)
+    total = _contrast(new, old, 1, TAIL, 2 * parity)
     return _sign(less.value) * _sign(total.value), max(less.p_value, total.p_value)
 
 

@@ -17,14 +17,11 @@ class Bystanders:
     tokens: list[Token]
     scene: Scene
 
-    def rivals(self, end: int | None = None) -> tuple[set[str], set[str]]:
-        """Return the genders that people beside the main character can have, and those that they have by a noun.
-
-        ``end`` is the position before which people are looked for.
-        """
+    def rivals(self) -> tuple[set[str], set[str]]:
+        """Return the genders that people beside the main character can have, and those that they have by a noun."""
         possible: set[str] = set()
         by_noun: set[str] = set()
-        for at, token in enumerate(self.tokens[:end]):
+        for at, token in enumerate(self.tokens):
             start = phrases.determiner(self.tokens, at) if words.is_surely_person(token.word) else None
             if (
                 start is None
