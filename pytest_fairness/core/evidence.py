@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.evidence_results import EvidenceResult, EvidenceThreshold
@@ -34,14 +35,14 @@ Rule = Mapping[str, Sequence[str]]
 class Clause:
     """One clause of the map."""
 
-    framework: str
-    clause: str
-    subject: str
-    relation: str
-    status: str = ""
-    source: str
+    entry: EvidenceResult
+    """The entry of the results file, without thresholds."""
     rules: Sequence[Rule]
-    where: str
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Its framework and name, which no other clause has."""
+        return self.entry.framework, self.entry.clause
 
     def matches(self, row: ThresholdResult) -> bool:
         """Return whether a threshold bears on the clause: whether one of the rules holds."""
@@ -96,32 +97,31 @@ def read_clauses(path: Path | None = None) -> list[Clause]:
         own = parse_clauses(read_toml_text(path), path.name)
     except FileNotFoundError:
         raise FairnessError(f"--fairness-evidence names {path}: there is no such file; {_WAY_OUT}") from None
-    replaced = {(entry.framework, entry.clause) for entry in own}
-    return [entry for entry in clauses if (entry.framework, entry.clause) not in replaced] + own
+    replaced = {clause.key for clause in own}
+    return [clause for clause in clauses if clause.key not in replaced] + own
 
 
 def parse_clauses(text: str, name: str) -> list[Clause]:
     """Return the clauses of the text of a map; ``name`` is what errors call it."""
     seen: dict[tuple[str, str], Clause] = {}
     for table in parse_tables(text, name, TABLE, _WAY_OUT):
-        entry = _clause(table)
-        key = entry.framework, entry.clause
-        if key in seen:
-            raise FairnessError(f"{entry.where}: {' '.join(key)!r} is at {seen[key].where} too: keep one entry")
-        seen[key] = entry
+        clause = _clause(table)
+        if (first := seen.setdefault(clause.key, clause)) is not clause:
+            name, where = " ".join(clause.key), first.entry.where
+            raise FairnessError(f"{table.where}: {name!r} is at {where} too: keep one entry")
     return list(seen.values())
 
 
 def _clause(table: TomlTable) -> Clause:
     table.check_fields(FIELDS, OPTIONAL_FIELDS, _WAY_OUT)
-    names = ("framework", "clause", "subject", "relation")
-    return Clause(
-        **{name: table.field(name, written_text) for name in names},
-        status=table.field("status", written_text) if "status" in table.content else "",
+    names = ("framework", "clause", "subject", "relation", *(name for name in OPTIONAL_FIELDS if name in table.content))
+    texts: dict[str, Any] = {name: table.field(name, written_text) for name in names}
+    entry = EvidenceResult(
+        **texts,
         source=table.field("source", _address),
-        rules=table.field("match", _rules),
         where=table.where,
     )
+    return Clause(entry=entry, rules=table.field("match", _rules))
 
 
 def _address(value: object) -> str:
@@ -156,23 +156,12 @@ def evidence_of(clauses: Iterable[Clause], rows: Sequence[ThresholdResult]) -> l
     Every verdict stands as it is: an unfair, invalid or missing one is listed like a fair one.
     """
     results = []
-    for entry in clauses:
+    for clause in clauses:
         thresholds = [
             EvidenceThreshold(id=row.id, title=row.threshold, model=row.model, verdict=row.verdict)
             for row in rows
-            if entry.matches(row)
+            if clause.matches(row)
         ]
         if thresholds:
-            results.append(
-                EvidenceResult(
-                    framework=entry.framework,
-                    clause=entry.clause,
-                    subject=entry.subject,
-                    relation=entry.relation,
-                    status=entry.status,
-                    source=entry.source,
-                    where=entry.where,
-                    thresholds=thresholds,
-                )
-            )
+            results.append(replace(clause.entry, thresholds=thresholds))
     return results
