@@ -126,19 +126,15 @@ class MeasurementHooks:
         # Rows without a test exist only where the selection has tests of this plugin, or names its results file.
         if not (state.must_write or ((has_measured or rows) and not is_deferred)):
             return
-        redact = secret_redactor(settings)
-        metrics, agreements = (
-            state.outcomes.metrics,
-            find_agreements(self._fairness.store.runs, run, rows) if has_run else [],
-        )
         results = compile_results(
             metadata,
+            settings.root,
             rows,
             totals,
-            redact,
-            metrics=metrics,
+            secret_redactor(settings),
+            metrics=state.outcomes.metrics,
             searches=searches,
-            agreements=agreements,
+            agreements=find_agreements(self._fairness.store.runs, run, rows) if has_run else [],
             acceptances=self._fairness.acceptances.results(rows),
             clauses=self._fairness.clauses,
         )

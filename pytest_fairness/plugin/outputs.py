@@ -12,13 +12,13 @@ import pytest
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.garbage_collection import paused_collection
-from pytest_fairness.core.results import CallResult, RunResults, ThresholdResult
+from pytest_fairness.core.results import CallResult, RunResult, RunResults, ThresholdResult
 from pytest_fairness.declarative.files import suite_in
 from pytest_fairness.plugin.compat import junit_file
 from pytest_fairness.plugin.session import FairnessSession
 from pytest_fairness.plugin.settings import Settings, secret_redactor
 from pytest_fairness.report.ci.junit import suite_properties
-from pytest_fairness.report.results import RunMetadata, write_results
+from pytest_fairness.report.results import moment, write_results
 
 if TYPE_CHECKING:
     from pytest_fairness.report.view import View
@@ -30,16 +30,15 @@ LONGEST_CARD = 200_000
 """Characters; more is no card."""
 
 
-def collect_metadata(fairness: FairnessSession, started: float, *, has_run: bool = True) -> RunMetadata:
+def collect_metadata(fairness: FairnessSession, started: float, *, has_run: bool = True) -> RunResult:
     """Return the run's part of the results file; ``has_run`` says whether the store has the run."""
     settings = fairness.settings
-    return RunMetadata(
-        fairness.run,
-        started,
-        settings.root,
-        fairness.store.runs.tokens(fairness.run) if has_run else {},
-        [_call_result(fairness, entry) for entry in fairness.store.spent(fairness.run)] if has_run else [],
-        settings.arguments,
+    return RunResult(
+        id=fairness.run,
+        started=moment(started),
+        tokens=fairness.store.runs.tokens(fairness.run) if has_run else {},
+        calls=[_call_result(fairness, entry) for entry in fairness.store.spent(fairness.run)] if has_run else [],
+        command=settings.arguments,
         system_prompts=fairness.models.system_prompts,
         judge=settings.judge,
         seed=settings.seed,

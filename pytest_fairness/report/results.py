@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Any
 from pytest_fairness.core.acceptance_results import AcceptanceResult
 from pytest_fairness.core.agreement_results import AgreementResult
 from pytest_fairness.core.evidence import Clause, evidence_of
-from pytest_fairness.core.results import CallResult, MetricResult, RunResult, RunResults, ThresholdResult
+from pytest_fairness.core.results import MetricResult, RunResult, RunResults, ThresholdResult
 from pytest_fairness.core.search_results import SearchResult
 from pytest_fairness.core.version import __version__
 from pytest_fairness.report.files import write_text
@@ -25,50 +25,16 @@ from pytest_fairness.report.mark_aggregation import aggregated
 from pytest_fairness.report.release import corrected, release
 
 _PACKAGES = (
-    "pytest",
-    "pytest-xdist",
-    "numpy",
-    "scipy",
-    "SQLAlchemy",
-    "openai",
-    "anthropic",
-    "datasets",
-    "transformers",
-    "torch",
+    *("pytest", "pytest-xdist", "numpy", "scipy", "SQLAlchemy"),
+    *("openai", "anthropic", "datasets", "transformers", "torch"),
 )
 
 
-@dataclass(frozen=True, slots=True)
-class RunMetadata:
-    """Facts about a run besides what it measured."""
-
-    run: str
-    started: float
-    """Seconds since 1970."""
-    root: Path
-    """The user's project, whose commit is recorded."""
-    tokens: Mapping[str, int] = field(default_factory=dict)
-    calls: Sequence[CallResult] = ()
-    """The calls of each model, on behalf of probes and of graders."""
-    command: Sequence[str] = ()
-    """Options of pytest that make it ask the same again."""
-    tests: Sequence[str] = ()
-    """Arguments that name the tests, as they were typed."""
-    selection: Sequence[str] = ()
-    """Options that chose among them."""
-    folder: str | None = ""
-    """The folder in which pytest was called, from the root; None outside of it."""
-    system_prompts: Mapping[str, str] = field(default_factory=dict)
-    """File and fingerprint of the system prompt of each model that has one."""
-    judge: str | None = None
-    seed: int = 0
-    sample: int | None = None
-
-
 def compile_results(
-    facts: RunMetadata,
+    run: RunResult,
+    root: Path,
     rows: Sequence[ThresholdResult],
-    totals: Mapping[str, int],
+    totals: Mapping[str, Any],
     redact: Callable[[str], str] = str,
     *,
     metrics: Iterable[MetricResult] = (),
@@ -77,32 +43,33 @@ def compile_results(
     acceptances: Sequence[AcceptanceResult] = (),
     clauses: Sequence[Clause] = (),
 ) -> RunResults:
-    """Return everything that a reader needs to check the verdicts; each text through ``redact``."""
+    """Return everything that a reader needs to check the verdicts; each text through ``redact``.
+
+    Args:
+        run: The facts about the run that are known before its results.
+        root: The user's project, whose commit is recorded.
+        rows: The thresholds.
+        totals: Numbers of attempts by the names of their fields.
+        redact: Removes secrets from a text.
+        metrics: The estimates that tests have recorded.
+        searches: Searches for flips.
+        agreements: Checks of propensities.
+        acceptances: The accepted verdicts of the project.
+        clauses: The clauses of the evidence map.
+    """
     rows = corrected(rows)
     recorded = {
         (metric.probe, metric.model, metric.metric, frozenset(metric.slice.items())): metric for metric in metrics
     }
-    run = RunResult(
-        id=facts.run,
-        started=_moment(facts.started),
-        ended=_moment(time.time()),
-        models=sorted(
-            {model for model in (*(row.model for row in rows), *(search.model for search in searches)) if model}
-        ),
-        system_prompts=facts.system_prompts,
-        judge=facts.judge,
-        command=facts.command,
-        tests=facts.tests,
-        selection=facts.selection,
-        folder=facts.folder,
-        seed=facts.seed,
-        sample=facts.sample,
-        git=_commit(facts.root),
+    models = {row.model for row in rows} | {search.model for search in searches}
+    run = replace(
+        run,
+        ended=moment(time.time()),
+        models=sorted(filter(None, models)),
+        git=_commit(root),
         versions=_versions(),
         **totals,
-        tokens=facts.tokens,
-        cost_usd=_total([line.cost_usd for line in facts.calls]),
-        calls=facts.calls,
+        cost_usd=_total([line.cost_usd for line in run.calls]),
     )
     results = RunResults(
         run=run,
@@ -161,7 +128,8 @@ def _total(costs: Sequence[float | None]) -> float | None:
     return sum(priced, 0.0) if len(priced) == len(costs) else None
 
 
-def _moment(seconds: float) -> str:
+def moment(seconds: float) -> str:
+    """Return seconds since 1970 as a results file has them."""
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 import pytest
 
-from pytest_fairness.core.results import RunResults
+from pytest_fairness.core.results import RunResult, RunResults
 from pytest_fairness.core.serialization import JsonRecord
 from pytest_fairness.plugin import thresholds
 from pytest_fairness.plugin.run_state import RunState
@@ -63,13 +63,13 @@ class DryRun(Generic[Row]):
         Args:
             content: Turns the rows of all thresholds into the section of the results.
         """
-        from pytest_fairness.report.results import RunMetadata, compile_results, write_results
+        from pytest_fairness.report.results import compile_results, moment, write_results
 
         settings = self.state.fairness.settings
         if self.state.config.option.collectonly or not (self.rows or self.state.must_write):
             return
-        metadata = RunMetadata(self.state.fairness.run, self.state.started, settings.root)
-        compiled = compile_results(metadata, [], {})
+        run = RunResult(id=self.state.fairness.run, started=moment(self.state.started))
+        compiled = compile_results(run, settings.root, [], {})
         if self.rows:
             section = {self.section: content(list(self.rows.values()))}
             compiled = self.results = replace(compiled, **section)  # type: ignore[arg-type]  # the section's own type
