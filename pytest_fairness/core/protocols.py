@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt
 from pytest_fairness.core.items import ProbeItem, Prompt
@@ -87,6 +87,13 @@ class Grader(Protocol):
     def grade(self, prompt: Prompt, answer: Answer) -> Grade:
         """Grade one answer; what cannot be read is ``Grade.none(reason)``, never a default."""
         ...
+
+
+def extremes_of(grader: object) -> Callable[[Prompt], Sequence[Any]] | None:
+    """Return the values that an ungraded attempt could have had, of each prompt; None where its grader does not say."""
+    extremes_for: Callable[[Prompt], Sequence[Any]] | None = getattr(grader, "extremes_for", None)
+    values = getattr(grader, "extremes", None)
+    return extremes_for or (None if values is None else lambda _: values)
 
 
 @dataclass(frozen=True, slots=True)

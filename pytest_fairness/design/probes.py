@@ -10,7 +10,7 @@ from typing import Any
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.items import ProbeItem
-from pytest_fairness.core.protocols import Model
+from pytest_fairness.core.protocols import Model, extremes_of
 from pytest_fairness.design.records import BenchmarkFigure
 from pytest_fairness.design.search_space import Point, Space
 from pytest_fairness.engine.engine import Engine
@@ -79,24 +79,14 @@ class ProbeBenchmark:
         if failed:
             raise FairnessError(f"{len(failed)} of {len(attempts)} attempts could not be made: {failed[0]}")
         options = {name: self._mark[name] for name in ("sources", "crossed", "confidence") if name in self._mark}
-        measured = Measured(attempts, extremes=self._extremes(), **options)
+        extremes = {name: of for name, grader in self._mark["grade"].items() if (of := extremes_of(grader))}
+        measured = Measured(attempts, extremes=extremes, **options)
         return {name: BenchmarkFigure.of(value) for name, value in self.figures(measured).items()}
 
     def _attempts(self, items: Sequence[ProbeItem], seed: int) -> list[Any]:
         sample = ProbeSample(items, self.model, self._mark.get("repetitions", 1), self.engine, seed)
         sample.grade_with(self._mark["grade"])
         return sample.measure_all()
-
-    def _extremes(self) -> dict[str, Any]:
-        bounds: dict[str, Any] = {}
-        for name, grader in self._mark["grade"].items():
-            extremes_for = getattr(grader, "extremes_for", None)
-            always = getattr(grader, "extremes", None)
-            if extremes_for is not None:
-                bounds[name] = extremes_for
-            elif always is not None:
-                bounds[name] = lambda _prompt, always=always: always
-        return bounds
 
 
 def is_held_out(item: str) -> bool:

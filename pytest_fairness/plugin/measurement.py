@@ -15,6 +15,7 @@ from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.exclusions import LeftOut, left_out
 from pytest_fairness.core.keys import fingerprint_of, prompt_digest
+from pytest_fairness.core.protocols import extremes_of
 from pytest_fairness.core.results import InfluenceResult, JudgeResult, PastResult, SampleCounts
 from pytest_fairness.engine.errors import BudgetExceededError, RunStoppedError
 from pytest_fairness.plugin.identity import CollectionError
@@ -105,6 +106,7 @@ class LazyMeasured:
         self._model_name = model_name
         self.graders = graders_of(self.probe, request)
         self.look = self.first_look(1)
+        """The look whose sample this is, at its confidence."""
         self._attempts_at: dict[int, Sequence[GradedAttempt]] = {}
         self._measured_at: dict[int, Measured] = {}
         """By the number of the look."""
@@ -172,10 +174,6 @@ class LazyMeasured:
         items_only = anytime or self.probe.is_propensity
         sizes = planned(self.probe, self._fairness.work.repetitions(self.probe), looks, items_only=items_only)
         return Look(1, sizes, self.tail, anytime=declared_clusters(self.probe) if anytime else None)
-
-    def take(self, look: Look) -> None:
-        """Become the sample of this look, at its confidence."""
-        self.look = look
 
     def load(self) -> Measured:
         """Return the metrics, asking for all that is missing.
@@ -412,18 +410,9 @@ class LazyMeasured:
 
     @property
     def extremes(self) -> dict[str, Callable[[Prompt], Sequence[Any]]]:
-        extremes = {name: _extremes(grader) for name, grader in self.graders.items()}
+        extremes = {name: extremes_of(grader) for name, grader in self.graders.items()}
         return {name: of for name, of in extremes.items() if of}
 
 
 def _answer(graded: GradedAttempt) -> str:
     return graded.attempt.answer.transcript if graded.attempt.answer else repr(graded.attempt.error)
-
-
-def _extremes(grader: Any) -> Callable[[Prompt], Sequence[Any]] | None:
-    """Return what an ungraded attempt could have been graded, as far as its grader says."""
-    if hasattr(grader, "extremes_for"):
-        of: Callable[[Prompt], Sequence[Any]] = grader.extremes_for
-        return of
-    values = getattr(grader, "extremes", None)
-    return None if values is None else lambda _: values

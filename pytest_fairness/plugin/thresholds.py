@@ -87,18 +87,18 @@ def run_threshold(item: pytest.Function) -> None:
         judgment = Judgment(Verdict.UNDECIDED)
         for look in looks(item, settings, measured):
             before = measured.look
-            measured.take(replace(look, run=runs.look.number if runs else 1))
+            measured.look = replace(look, run=runs.look.number if runs else 1)
             try:
                 measured.load()
             except BudgetExceededError as error:  # what was not measured never helps: the rest may be the fairer part
-                measured.take(before)
+                measured.look = before
                 judgment = replace(judgment, reason=str(error))
                 break
             judgment = evaluate(item)
             if runs is None:
                 runs = JudgedRuns.take(item.nodeid, measured, judgment)
                 if runs.look.number > 1:
-                    measured.take(replace(look, run=runs.look.number))
+                    measured.look = replace(look, run=runs.look.number)
                     judgment = evaluate(item)
             judgment = at_look(judgment, measured)
             if judgment.verdict is not Verdict.UNDECIDED:

@@ -40,7 +40,7 @@ class StoredMeasured(LazyMeasured):
         design = dict(looks) if isinstance(looks, Mapping) else {}
         if "plan" not in design and design.get("of") == 1:  # of version 0.1
             design["plan"] = [list(size) for size in self.first_look(1).plan]
-        self.take(_look_of(design, self.tail))
+        self.look = _look_of(design, self.tail)
         if self.counts is not None and self.counts.attempts != self._size:
             self._attempts_at, self._measured_at, self._views = {}, {}, {}
         self._stored  # noqa: B018 - whether it is there
