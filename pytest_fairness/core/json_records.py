@@ -6,7 +6,7 @@ import gzip
 import io
 import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -46,6 +46,11 @@ def read_records(path: Path, noun: str) -> Iterator[tuple[str, Record]]:
             text = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
             if text.strip():
                 yield f"{path}:{number}", _object(text, f"{path}:{number}", noun)
+
+
+def json_lines(records: Iterable[Mapping[str, Any]]) -> str:
+    """Return the text of a file of JSON lines."""
+    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
 
 
 def read_document(path: Path, noun: str) -> Record:

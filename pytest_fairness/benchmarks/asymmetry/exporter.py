@@ -24,7 +24,7 @@ from pytest_fairness.benchmarks.asymmetry.records import (
 from pytest_fairness.benchmarks.asymmetry.summary import figures, markdown
 from pytest_fairness.core.attempts import GradedAttempt
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.json_records import read_records
+from pytest_fairness.core.json_records import json_lines, read_records
 from pytest_fairness.report.exports.exporter import Exporter, RunReference, add_model, select_sample
 from pytest_fairness.report.files import write_text
 from pytest_fairness.stats.measured import Measured
@@ -158,11 +158,6 @@ def _rounded(value: float) -> float:
     return round(value, _DIGITS)
 
 
-def jsonl(records: Iterable[Record]) -> str:
-    """JSON lines."""
-    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
-
-
 class AsymmetryExport(Exporter):
     """The export ``asymmetry``."""
 
@@ -187,8 +182,8 @@ class AsymmetryExport(Exporter):
             generated, title, attempts = view.results.run.ended, sample.model, list(sample.attempts)
             measured = Measured(attempts, extremes=sample.extremes, **sample.arguments)
             graded = graded_responses(sample, generated)
-            write_text(out / "raw_responses.jsonl", jsonl(raw_responses(sample)))
-            write_text(out / "graded_responses.jsonl", jsonl(graded))
+            write_text(out / "raw_responses.jsonl", json_lines(raw_responses(sample)))
+            write_text(out / "graded_responses.jsonl", json_lines(graded))
         content = {"model": title, **figures(measured, attempts)}
         summary = published_summary(graded, str(out), generated)
         write_text(out / "summary.json", json.dumps(summary, indent=2, ensure_ascii=False) + "\n")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from pytest_fairness.core.attempts import Grade, GradedAttempt, value_or_none
+from pytest_fairness.core.json_records import json_lines
 from pytest_fairness.core.results import MetricResult
 from pytest_fairness.report.exports.exporter import Exporter, RunReference, add_model, select_sample
 from pytest_fairness.report.files import write_text
@@ -99,7 +99,7 @@ def files(sample: StoredSample) -> dict[str, str]:
         judged = f"cross_consistency_{subset}_{'mixed' if is_mixed else 'consistent'}.jsonl"
         lines.setdefault(answered, []).append(_answered(data, a, b))
         lines.setdefault(judged, []).append(_judged(data, a, b))
-    return {name: _jsonl(records) for name, records in lines.items()}
+    return {name: json_lines(records) for name, records in lines.items()}
 
 
 def _answered(data: Record, a: GradedAttempt, b: GradedAttempt) -> Record:
@@ -196,10 +196,6 @@ def _unread(graded: GradedAttempt) -> bool:
 
 def _is_unknown(graded: GradedAttempt) -> bool:
     return bool(value_or_none(graded.grades["answer"]) == UNKNOWN)
-
-
-def _jsonl(records: Iterable[Record]) -> str:
-    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
 
 
 def table(metrics: Sequence[MetricResult]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
@@ -14,6 +13,7 @@ from typing import Any
 
 from pytest_fairness.core.attempts import JUDGED_BY, GradedAttempt, judged_values
 from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.json_records import json_lines
 from pytest_fairness.report.exports.exporter import Exporter, RunReference
 from pytest_fairness.store.samples import StoredSample
 
@@ -134,7 +134,7 @@ def write_labels(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     """Write them as JSONL. Raises `FairnessError` where the file is there, since a human may have filled it in."""
     if path.exists():
         raise FairnessError(f"{path} is there, and may hold labels: name another file, or take it away")
-    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    text = json_lines(rows)
     # Half characters are written as JSON's own escapes.
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -19,6 +19,7 @@ import numpy as np
 
 from pytest_fairness.core.attempts import Grade, GradedAttempt, judged_values
 from pytest_fairness.core.errors import FairnessError, UngradedError, did_you_mean
+from pytest_fairness.core.json_records import read_records
 from pytest_fairness.stats.calibration.correction import ExternalLabels, InSampleLabels, LabelCorrection
 from pytest_fairness.stats.columns import ABSENT, Codes, Columns, Floats
 from pytest_fairness.stats.outcome_vectors import Outcome
@@ -49,15 +50,9 @@ def read_labels(path: str | Path) -> list[Row]:
     if not path.is_file():
         raise FairnessError(f"there is no file {path}: calibration names a JSONL file of labels")
     rows: list[Row] = []
-    for number, line in enumerate(path.read_text(encoding="utf-8-sig").split("\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except ValueError as error:
-            raise FairnessError(f"{path}, line {number}: not JSON ({error})") from error
+    for where, row in read_records(path, "a label"):
         if problem := _problem(row):
-            raise FairnessError(f"{path}, line {number}: {problem}")
+            raise FairnessError(f"{where}: {problem}")
         rows.append(row)
     if not rows:
         raise FairnessError(f"{path} holds no labels")
