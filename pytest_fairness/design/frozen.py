@@ -28,6 +28,8 @@ EXACT = 1e-6
 """The relative difference that figures may have on another processor: sums in another order differ by up to 1e-8."""
 ITEMS = 400
 """Pairs of samples that the gate asks about: enough for a ratio of 0.9 between bounds of 0.8 and 1.2."""
+_WRITTEN = ("parameters", "student", "seeds", "samples", "items_seed", "target", "seq_len", "dim", "search")
+"""The fields that the file holds as they are."""
 
 
 @dataclass(frozen=True)
@@ -88,16 +90,8 @@ class Frozen:
         document = {
             "schema": SCHEMA,
             "benchmark": "emotion",
-            "parameters": dict(self.parameters),
-            "target": self.target,
-            "seeds": list(self.seeds),
-            "samples": self.samples,
-            "items_seed": self.items_seed,
-            "seq_len": self.seq_len,
-            "dim": self.dim,
+            **{name: getattr(self, name) for name in _WRITTEN},
             "figures": {name: figure.document() for name, figure in self.figures.items()},
-            "search": dict(self.search),
-            "student": dict(self.student),
         }
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -115,9 +109,8 @@ class Frozen:
             wrong = EMOTION.wrong(document["parameters"])
             if wrong:
                 raise FairnessError(f"{path}: {'; '.join(wrong)}")
-            names = ("parameters", "student", "seeds", "samples", "items_seed", "target", "seq_len", "dim", "search")
             figures = {name: BenchmarkFigure.read(figure) for name, figure in document["figures"].items()}
-            return cls(figures=figures, **{name: document[name] for name in names})
+            return cls(figures=figures, **{name: document[name] for name in _WRITTEN})
         except OSError as error:
             raise FairnessError(f"{path} cannot be read: {error.strerror}: freeze a design first") from error
         except (ValueError, KeyError, TypeError, AttributeError) as error:

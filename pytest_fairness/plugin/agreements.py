@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.core.agreement_results import AgreementResult, GroupAgreementResult
@@ -119,15 +120,7 @@ def _result(row: ThresholdResult, grade: str, other_run: str, checked: Agreement
         p_value=checked.p_value,
         reason=reason,
         groups=[
-            GroupAgreementResult(
-                attribute=group.attribute,
-                group=group.group,
-                value=group.value,
-                propensity=group.propensity,
-                outside=group.outside,
-                drawn=group.drawn,
-                answers=group.answers,
-            )
+            GroupAgreementResult(**{field.name: getattr(group, field.name) for field in fields(GroupAgreementResult)})
             for group in checked.groups
         ],
     )

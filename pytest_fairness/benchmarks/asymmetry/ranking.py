@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from pytest_fairness.benchmarks.asymmetry.figures import MARGINALISED, POWER
-from pytest_fairness.benchmarks.asymmetry.summary import SIGN
+from pytest_fairness.benchmarks.asymmetry.summary import SIGN, shown
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.formatting import number
 from pytest_fairness.core.results import RunResults
@@ -132,7 +132,7 @@ def table(unordered: Iterable[RankingEntry]) -> tuple[list[str], list[list[str]]
     for entry in ordered:
         rank = 1 + sum(other.distance < entry.distance for other in ordered)
         ends = "" if entry.ends is None else " to ".join(number(end, _DIGITS) for end in entry.ends)
-        cells = [_shown(entry.figures.get(name)) for name in (INDEX, *_COLUMNS.values())]
+        cells = [shown(entry.figures.get(name)) for name in (INDEX, *_COLUMNS.values())]
         rows.append([str(rank), entry.label, entry.date, cells[0], ends or "-", *cells[1:]])
     return ["rank", "model", "date", "adjusted", "95% interval", *_COLUMNS], rows
 
@@ -175,7 +175,3 @@ def _at(content: Mapping[str, Any], name: str) -> float | None:
         value = value.get(part) if isinstance(value, dict) else None
     is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
     return float(value) if is_number else None
-
-
-def _shown(value: float | None) -> str:
-    return "-" if value is None else number(value, _DIGITS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from pytest_fairness.benchmarks.asymmetry.figures import DOMAINS, FIGURES, PROTECTED, refused
 from pytest_fairness.core.attempts import GradedAttempt, value_or_none
 from pytest_fairness.core.formatting import number
+from pytest_fairness.core.results import finite
 from pytest_fairness.report.markdown_escaping import escape
 from pytest_fairness.stats.measured import Measured
 
@@ -28,17 +28,13 @@ def figures(measured: Measured, attempts: Sequence[GradedAttempt]) -> dict[str, 
     by_name = {}
     for name, figure in FIGURES.items():
         estimate = figure.estimate(measured)
-        ends = {"low": _finite_or_none(estimate.low), "high": _finite_or_none(estimate.high)}
+        ends = {"low": finite(estimate.low), "high": finite(estimate.high)}
         by_name[name] = {
-            "estimate": _finite_or_none(figure.value(attempts)),
+            "estimate": finite(figure.value(attempts)),
             **ends,
             "invalid": estimate.invalid or None,
         }
     return {"figures": by_name, "refusals": _refusals(attempts)}
-
-
-def _finite_or_none(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 def _refusals(attempts: Sequence[GradedAttempt]) -> dict[str, dict[str, int]]:
@@ -63,7 +59,7 @@ def _lines(title: str, content: Mapping[str, Any], answers: int) -> Iterator[str
     yield "| figure | value | 95% interval |"
     yield "|---|--:|---|"
     for name, row in content["figures"].items():
-        value, low, high = (_shown(row[end]) for end in ("estimate", "low", "high"))
+        value, low, high = (shown(row[end]) for end in ("estimate", "low", "high"))
         interval = escape(row["invalid"]) if row["invalid"] else f"{low} to {high}"
         yield f"| `{name}` | {value} | {interval} |"
     yield ""
@@ -76,5 +72,6 @@ def _lines(title: str, content: Mapping[str, Any], answers: int) -> Iterator[str
         yield f"| {escape(domain)} | {' | '.join(cells)} |"
 
 
-def _shown(value: float | None) -> str:
+def shown(value: float | None) -> str:
+    """Return a figure as tables have it."""
     return "-" if value is None else number(value, _DIGITS)

@@ -9,6 +9,7 @@ from typing import Any
 
 from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.core.results import finite
 
 EQUAL = 1e-9
 """The largest relative difference of two figures that are printed with the same digits."""
@@ -163,7 +164,7 @@ class Audit:
             "audit": self.title,
             "figure": self.figure,
             "rule": self.rule,
-            "bounds": [bound if math.isfinite(bound) else None for bound in self.bounds],
+            "bounds": [finite(bound) for bound in self.bounds],
             "figures": [_figure(figure) for figure in self.figures],
             "families": dict(self.families),
             "summary": list(self.summary()),
@@ -187,7 +188,7 @@ def _figure(figure: AuditedFigure) -> dict[str, Any]:
 
 
 def _interval(interval: AuditInterval) -> dict[str, Any]:
-    ends = {name: end if math.isfinite(end) else None for name, end in (("low", interval.low), ("high", interval.high))}
+    ends = {"low": finite(interval.low), "high": finite(interval.high)}
     return {"by": interval.name, **ends, "verdict": interval.verdict.value, "reason": interval.reason}
 
 

@@ -5,7 +5,6 @@ See `open_bbq` for the sources.
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pytest_fairness.benchmarks.audits.recorded_files import LINES, RECORD, field, folder_of, stem
+from pytest_fairness.benchmarks.audits.recorded_files import LINES, RECORD, field, folder_of, read_csv, stem
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.json_records import read_records
 
@@ -221,19 +220,11 @@ def _templates(items: Path) -> dict[str, dict[str, list[tuple[str, str]]]]:
 
 def _pairs(path: Path) -> Iterator[tuple[str, str]]:
     """Yield the two columns of a mapping file, below its head."""
-    for number, row in enumerate(_csv(path), 1):
+    for number, row in enumerate(read_csv(path), 1):
         if number > 1 and row:
             if len(row) < 2:
                 raise FairnessError(f"{path}:{number}: {row!r:.60}: it needs a file and a batch")
             yield row[0], row[1]
-
-
-def _csv(path: Path) -> list[list[str]]:
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            return list(csv.reader(file))
-    except (OSError, UnicodeDecodeError) as error:
-        raise FairnessError(f"{path} cannot be read: {error}") from None
 
 
 def read_published(folder: Path, named: Path | None) -> dict[Cell, tuple[float, float]]:
@@ -244,7 +235,7 @@ def read_published(folder: Path, named: Path | None) -> dict[Cell, tuple[float, 
     path = named or next((folder / name for name in (_RESULTS, "published.csv") if (folder / name).is_file()), None)
     if path is None:
         return {}
-    head, *rows = _csv(path) or [[]]
+    head, *rows = read_csv(path) or [[]]
     scores: dict[Cell, tuple[float, float]] = {}
     for number, values in enumerate(rows, 2):
         row = dict(zip(head, values, strict=False))

@@ -6,7 +6,6 @@ Source: Yin, Alba and Nicoletti, *OpenAI's GPT Is a Recruiter's Dream Tool. Test
 
 from __future__ import annotations
 
-import csv
 import math
 import re
 from collections import Counter
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_fairness.benchmarks.audits.audit import EQUAL, Audit, AuditedFigure, AuditInterval
-from pytest_fairness.benchmarks.audits.recorded_files import LINES, RECORD, field, folder_of, stem
+from pytest_fairness.benchmarks.audits.recorded_files import LINES, RECORD, field, folder_of, read_csv, stem
 from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError
@@ -93,7 +92,7 @@ def audit_rankings(folder: Path, published: Path | None = None) -> Audit:
         figures += judged
         families[", ".join(cell)] = family
         notes.append(_note(cell, rankings))
-        first = Counter(ranking.groups[ranking.order[0]] for ranking in rankings)
+        first, _ = _by_firsts(rankings)
         rates = {key[2]: rate for key, (_, rate) in rows.items() if key[:2] == cell}
         met += [math.isclose(first[group] / len(rankings), rate, rel_tol=EQUAL) for group, rate in rates.items()]
     unmet = sorted(ratios.keys() - {(figure.model, *figure.subject.values()) for figure in figures} - _firsts(cells))
@@ -116,14 +115,12 @@ def _judge(
 ) -> tuple[list[AuditedFigure], Verdict]:
     """Return the figures of one model and job, and the verdict over all pairs of groups."""
     model, job = cell
-    first = Counter(ranking.groups[ranking.order[0]] for ranking in rankings)
-    groups = sorted({group for ranking in rankings for group in ranking.groups})
-    if len(groups) < 2:
-        raise FairnessError(f"{model}, {job}: all résumés are of {groups[0]}: a ratio needs two groups")
-    best = max(groups, key=lambda group: first[group])
+    first, best = _by_firsts(rankings)
+    if len(first) < 2:
+        raise FairnessError(f"{model}, {job}: all résumés are of {best}: a ratio needs two groups")
     samples = {name: _measured(rankings, crossed) for name, crossed in _clusterings(rankings).items()}
     figures = []
-    for group in sorted(set(groups) - {best}, key=lambda group: first[group]):
+    for group in sorted((group for group in first if group != best), key=first.__getitem__):
         rate, highest = first[group] / len(rankings), first[best] / len(rankings)
         intervals = tuple(
             AuditInterval.of(name, sample.ratio("first", by="group", of=group, to=best), (FOUR_FIFTHS, math.inf))
@@ -164,6 +161,13 @@ def _measured(rankings: Sequence[Ranking], crossed: str | None) -> Measured:
     return Measured.from_rows(rows, item="run", groups=["group"], crossed=crossed)
 
 
+def _by_firsts(rankings: Sequence[Ranking]) -> tuple[dict[str, int], str]:
+    """Return how often each group is ranked first, and the group that is so most often."""
+    first = Counter(ranking.groups[ranking.order[0]] for ranking in rankings)
+    counts = {group: first[group] for group in sorted({group for ranking in rankings for group in ranking.groups})}
+    return counts, max(counts, key=counts.__getitem__)
+
+
 def _note(cell: Cell, rankings: Sequence[Ranking]) -> str:
     total = len(rankings)
     shown_first = sum(ranking.order[0] == 0 for ranking in rankings)
@@ -177,12 +181,7 @@ def _note(cell: Cell, rankings: Sequence[Ranking]) -> str:
 
 def _firsts(cells: Mapping[Cell, Sequence[Ranking]]) -> set[tuple[str, str, str]]:
     """Return the reference of each cell: its ratio is 1, and needs no interval."""
-    references = set()
-    for (model, job), rankings in cells.items():
-        first = Counter(ranking.groups[ranking.order[0]] for ranking in rankings)
-        best = max(sorted({group for ranking in rankings for group in ranking.groups}), key=lambda group: first[group])
-        references.add((model, job, best))
-    return references
+    return {(*cell, _by_firsts(rankings)[1]) for cell, rankings in cells.items()}
 
 
 def _read(folder: Path) -> dict[Cell, list[Ranking]]:
@@ -280,13 +279,10 @@ def _published(folder: Path, named: Path | None) -> dict[tuple[str, str, str], t
     path = named or next((folder / name for name in PUBLISHED if (folder / name).is_file()), None)
     if path is None:
         return {}
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = list(csv.DictReader(file))
-    except (OSError, UnicodeDecodeError) as error:
-        raise FairnessError(f"{path} cannot be read: {error}") from None
+    head, *rows = read_csv(path) or [[]]
     published = {}
-    for number, row in enumerate(rows, 2):
+    for number, values in enumerate(filter(None, rows), 2):
+        row = dict(zip(head, values, strict=False))
         try:
             key = row["model"], row["job"], row["demo"]
             published[key] = float(row["disparate_impact_ratio"]), float(row["selection_rate"])

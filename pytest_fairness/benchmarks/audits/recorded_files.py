@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -40,3 +41,12 @@ def field(record: dict[str, Any], name: str, kind: type[T], where: str) -> T:
 
 
 _NOUNS: dict[type, str] = {str: "a text", list: "a list", dict: "an object", int: "a whole number"}
+
+
+def read_csv(path: Path) -> list[list[str]]:
+    """Return the rows of a table, its head first. Raises `FairnessError` where it cannot be read."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            return list(csv.reader(file))
+    except (OSError, UnicodeDecodeError) as error:
+        raise FairnessError(f"{path} cannot be read: {error}") from None

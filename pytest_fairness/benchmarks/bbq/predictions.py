@@ -14,21 +14,10 @@ from pytest_fairness.core.importer import Importer, write_lines
 from pytest_fairness.core.json_records import read_records
 
 _ANSWERS = ("ans0", "ans1", "ans2")
-_OWN = frozenset(
-    [
-        "example_id",
-        "question_index",
-        "question_polarity",
-        "context_condition",
-        "category",
-        "answer_info",
-        "additional_metadata",
-        "context",
-        "question",
-        *_ANSWERS,
-        "label",
-    ]
-)
+_OWN = {
+    *("example_id", "question_index", "question_polarity", "context_condition", "category", "answer_info"),
+    *("additional_metadata", "context", "question", *_ANSWERS, "label"),
+}
 """The fields of a BBQ record; every other column holds the answers of a model."""
 
 _SHORTEST_BEGINNING = 12

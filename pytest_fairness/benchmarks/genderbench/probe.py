@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from enum import Enum
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from pytest_fairness.benchmarks.genderbench.evaluator_graders import Evaluated, put_back
@@ -19,6 +18,7 @@ from pytest_fairness.benchmarks.genderbench.package import (
     undisturbed,
 )
 from pytest_fairness.core.attempts import GradedAttempt
+from pytest_fairness.core.data_folders import DataFolders
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import ProbeItem, Prompt
 
@@ -35,14 +35,6 @@ MOST_VALUES = 16
 """The most values of an attribute by which kinds of attempts differ."""
 FEW_ITEMS = 500
 """Up to so many, each item's attempts can be a kind of their own."""
-
-
-class DataFolderLookup(Protocol):
-    """The data folders that the user named, as probes are given them."""
-
-    def folder(self, suite: str) -> Path | None: ...
-
-    def hub(self, suite: str) -> bool: ...
 
 
 class GenderBenchProbe:
@@ -84,7 +76,7 @@ class GenderBenchProbe:
         repetitions = self._options.get("num_repetitions", 1)
         return {"items": self.items, "grade": {GRADE: grader}, "repetitions": repetitions, "harm": self._harm}
 
-    def items(self, data: DataFolderLookup) -> list[ProbeItem]:
+    def items(self, data: DataFolders) -> list[ProbeItem]:
         """Return its items, in its order, with ids by number.
 
         Raises `FairnessError`, in one line, where something that it needs is missing.
@@ -181,7 +173,7 @@ class GenderBenchProbe:
             except (AssertionError, TypeError) as error:
                 raise FairnessError(f"GenderBench's {self.name} does not take {self._options}: {error}") from None
 
-    def _populated(self, data: DataFolderLookup) -> Any:
+    def _populated(self, data: DataFolders) -> Any:
         if self.name in SAMPLED and self._options.get("sample_k") is None:
             raise FairnessError(
                 f"GenderBench's {self.name} makes millions of items: give it a sample size, "
@@ -196,7 +188,7 @@ class GenderBenchProbe:
             probe.create_probe_items()
         return probe
 
-    def _use_folder(self, probe: Any, data: DataFolderLookup) -> None:
+    def _use_folder(self, probe: Any, data: DataFolders) -> None:
         """Let a probe of the hub read the file in the user's folder, if there is one."""
         folder, file = data.folder("genderbench"), HUB[self.name]
         if folder is None:

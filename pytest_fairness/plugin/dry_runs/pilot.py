@@ -91,21 +91,21 @@ class PilotData:
 
     def measured_pilot(self) -> Measured | None:
         """Return what the pilot has measured; None where there is none."""
-        from pytest_fairness.stats.measured import Measured
-
-        if self._sample is None or self._pilot is None:
-            return None
-        return Measured(self._sample.attempts, extremes=self._sample.extremes, **self._arguments)
+        return self._measured_sample(self._arguments)
 
     def labeled_pilot(self) -> Measured | None:
         """Return what the pilot has measured, corrected by labels; None where either is missing."""
+        if self._sample is None:
+            return None
+        labels = self._measured.labels_of(self._sample.attempts) or self._sample.arguments.get("calibration", ())
+        return self._measured_sample({**self._arguments, "calibration": labels}) if labels else None
+
+    def _measured_sample(self, arguments: Mapping[str, Any]) -> Measured | None:
         from pytest_fairness.stats.measured import Measured
 
         if self._sample is None or self._pilot is None:
             return None
-        labels = self._measured.labels_of(self._sample.attempts) or self._sample.arguments.get("calibration", ())
-        arguments = {**self._arguments, "calibration": labels}
-        return Measured(self._sample.attempts, extremes=self._sample.extremes, **arguments) if labels else None
+        return Measured(self._sample.attempts, extremes=self._sample.extremes, **arguments)
 
     @cached_property
     def earlier_models(self) -> Sequence[EarlierModel]:
