@@ -21,23 +21,13 @@ _SHOWN = 300
 _CONNECTION_FAILURES = {
     # First of all: what dropped a connection may be wrapped in an error that says it failed, or timed out.
     "dropped connection": {
-        "BrokenPipeError",
-        "ChunkedEncodingError",
-        "ClientPayloadError",
-        "ConnectionAbortedError",
-        "ConnectionResetError",
-        "ReadError",
-        "RemoteProtocolError",
-        "ServerDisconnectedError",
-        "WriteError",
+        *("BrokenPipeError", "ChunkedEncodingError", "ClientPayloadError", "ConnectionAbortedError"),
+        *("ConnectionResetError", "ReadError", "RemoteProtocolError", "ServerDisconnectedError"),
+        *("WriteError",),
     },
     "no connection": {
-        "ClientConnectorError",
-        "ConnectError",
-        "ConnectTimeout",
-        "ConnectionRefusedError",
-        "ConnectionTimeoutError",
-        "gaierror",
+        *("ClientConnectorError", "ConnectError", "ConnectTimeout", "ConnectionRefusedError"),
+        *("ConnectionTimeoutError", "gaierror"),
     },
     "timeout": {"TimeoutError", "TimeoutException", "APITimeoutError", "Timeout"},
 }

@@ -11,13 +11,8 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 _FILTER_CODES = {
-    "content_filter",
-    "content_policy_violation",
-    "data_inspection_failed",
-    "datainspectionfailed",
-    "invalid_prompt",
-    "moderation_blocked",
-    "responsibleaipolicyviolation",
+    *("content_filter", "content_policy_violation", "data_inspection_failed", "datainspectionfailed"),
+    *("invalid_prompt", "moderation_blocked", "responsibleaipolicyviolation"),
 }
 _MESSAGE = 200
 """Characters of a message that are the provider's own."""

@@ -198,8 +198,9 @@ def _genderbench(probe: str, estimate: Callable[[Measured], Estimate], groups: t
     Raises `FairnessError` without GenderBench.
     """
     from pytest_fairness.benchmarks.genderbench import GenderBenchProbe
+    from pytest_fairness.core.data_folders import DataFolders
 
-    built = GenderBenchProbe(probe).items(_NoData())
+    built = GenderBenchProbe(probe).items(DataFolders({}))
     kept = np.random.default_rng(0).permutation(len(built))[:800]
     names = [name for name in sorted(built[0].metadata) if name not in ("name", "category")]  # a name is of one group
     codes = [np.unique([str(built[index].metadata[name]) for index in kept], return_inverse=True)[1] for name in names]
@@ -221,16 +222,6 @@ def _genderbench(probe: str, estimate: Callable[[Measured], Estimate], groups: t
 
     truth = 0.5 if groups == ("all",) else 1.0
     return Matrix(redraw(np.random.default_rng(0)), np.arange(len(kept)), estimate, groups, redraw, truth)
-
-
-class _NoData:
-    """No folder that a user names."""
-
-    def folder(self, suite: str) -> None:
-        """Return no folder."""
-
-    def hub(self, suite: str) -> bool:
-        return False
 
 
 def _hiring(score: str, groups: tuple[str, ...] = ("f", "m")) -> Matrix:

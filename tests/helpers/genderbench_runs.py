@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from pytest_fairness.benchmarks.genderbench import GenderBenchProbe
 from pytest_fairness.benchmarks.genderbench.package import probe_class, undisturbed
 from pytest_fairness.core.attempts import Answer, Attempt, GradedAttempt
+from pytest_fairness.core.data_folders import DataFolders
 from pytest_fairness.stats.measured import Measured
 
 PARTS = (
@@ -39,19 +39,6 @@ class Generator:
         return [answer(text) for text in texts]
 
 
-class Folder:
-    """The data folder that a user names; None for one that names none."""
-
-    def __init__(self, path: Path | None = None) -> None:
-        self.path = path
-
-    def folder(self, suite: str) -> Path | None:
-        return self.path
-
-    def hub(self, suite: str) -> bool:
-        return False
-
-
 def theirs(name: str, *, cycles: int = 0, **options: Any) -> Any:
     """Return one of its probes after its own run, with so many bootstrap ``cycles``, or with plain values."""
     with undisturbed():
@@ -61,10 +48,10 @@ def theirs(name: str, *, cycles: int = 0, **options: Any) -> Any:
     return probe
 
 
-def ours(name: str, data: Folder | None = None, **options: Any) -> tuple[GenderBenchProbe, Measured]:
+def ours(name: str, data: DataFolders | None = None, **options: Any) -> tuple[GenderBenchProbe, Measured]:
     """Return one of its probes through our adapter, and its measured sample."""
     probe = GenderBenchProbe(name, **options)
-    items = probe.items(data or Folder())
+    items = probe.items(data or DataFolders({}))
     arguments = probe.arguments
     grader = arguments["grade"]["evaluation"]
     attempts: list[GradedAttempt] = []

@@ -44,22 +44,8 @@ FUNCTION_WORDS = (
     OPEN_WORDS
     | languages.PARTICLES
     | {
-        "true",
-        "false",
-        "never",
-        "also",
-        "them",
-        "their",
-        "this",
-        "that",
-        "these",
-        "those",
-        "with",
-        "maybe",
-        "all",
-        "any",
-        "her",
-        "him",
+        *("true", "false", "never", "also", "them", "their", "this", "that", "these", "those", "with"),
+        *("maybe", "all", "any", "her", "him"),
     }
     | {"his", "its", "you", "and", "but", "the", "not", "may", "can", "low", "bad", "old", "new", "man", "who", "one"}
 )

@@ -275,24 +275,8 @@ def _is_name(word: str) -> bool:
 
 
 _NO_NAMES = patterns.FUNCTION_WORDS | {
-    *(
-        "der",
-        "die",
-        "das",
-        "den",
-        "dem",
-        "ein",
-        "eine",
-        "einen",
-        "los",
-        "las",
-        "una",
-        "les",
-        "une",
-        "gli",
-        "het",
-        "een",
-    ),
+    *("der", "die", "das", "den", "dem", "ein", "eine", "einen", "los", "las", "una", "les", "une"),
+    *("gli", "het", "een"),
     *("very", "somewhat", "not", "more", "less", "the", "his", "too", "only", "same", "fully", "much", "most", "least"),
     *("strongly", "slightly", "highly", "fairly", "extremely", "equally", "mostly", "likely", "unlikely", "partly"),
 }

