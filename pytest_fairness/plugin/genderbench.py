@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Iterable
+import re
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import asdict
 from types import ModuleType
 from typing import Any
@@ -13,11 +14,14 @@ import pytest
 from pytest_fairness.benchmarks.genderbench.marks import BothMarks
 from pytest_fairness.benchmarks.genderbench.package import probe_classes
 from pytest_fairness.benchmarks.genderbench.probe import GenderBenchProbe
-from pytest_fairness.benchmarks.genderbench.test_functions import SUITE, probe_test, threshold_tests
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.plugin.compat import MadeModule
+from pytest_fairness.plugin.task_tests import add_tests, named_test, probe_test
 from pytest_fairness.plugin.threshold_rows import PREFIX
 
+SUITE = "genderbench"
+GATE = "B"
+"""The mark that a metric must have at least: neither critical nor catastrophic."""
 MARKS = PREFIX + "genderbench"
 """The property of a threshold's report that carries its metric's marks by both rules."""
 
@@ -35,6 +39,24 @@ def chosen_probes(names: Iterable[str]) -> list[GenderBenchProbe]:
     return [GenderBenchProbe.as_in_harness(name) for name in chosen]
 
 
+def snake(name: str) -> str:
+    """Return a probe's name as that of a function.
+
+    >>> snake("DiversityMedQa")
+    'diversity_med_qa'
+    """
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+
+
+def _threshold_test(probe: GenderBenchProbe, metric: str) -> Callable[..., None]:
+    def test(measured: Any) -> None:
+        metrics = probe.metrics(measured)
+        measured.record(*metrics.values())
+        assert metrics[metric].mark >= GATE  # noqa: S101 - the threshold itself
+
+    return named_test(test, f"test_{snake(probe.name)}_{metric}", SUITE)
+
+
 class GenderBenchModule(MadeModule):
     """A test module that is made, not read."""
 
@@ -43,9 +65,10 @@ class GenderBenchModule(MadeModule):
     def make(self) -> ModuleType:
         module = ModuleType(SUITE)
         for probe in self.probes:
-            test = pytest.mark.probe(**probe.arguments)(probe_test(probe))
+            test = pytest.mark.probe(**probe.arguments)(probe_test(f"test_{snake(probe.name)}", SUITE))
             setattr(module, test.__name__, test)
-            for made in threshold_tests(probe):
+            for metric in probe.marked:
+                made = _threshold_test(probe, metric)
                 setattr(module, made.__name__, pytest.mark.threshold(probe=test)(made))
         return module
 
@@ -63,15 +86,12 @@ class GenderBenchTests:
     def pytest_collection_modifyitems(
         self, session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
     ) -> None:
-        # Not collected by way of pytest's report hooks: `--lf` would leave out a file that is none.
         module: Any = GenderBenchModule.from_parent(session, path=config.rootpath / SUITE, nodeid=SUITE, name=SUITE)
         module.probes = list(self._probes.values())
-        ours = list(module.collect())
-        config.hook.pytest_collectreport(report=pytest.CollectReport(SUITE, "passed", None, ours))
-        items.extend(ours)
+        add_tests(config, items, module)
         for probe in self._probes.values():
-            for test, metric in zip(threshold_tests(probe), probe.marked, strict=True):
-                self._by_test[test.__name__] = probe, metric
+            for metric in probe.marked:
+                self._by_test[f"test_{snake(probe.name)}_{metric}"] = probe, metric
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, None, None]:

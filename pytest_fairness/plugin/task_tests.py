@@ -28,7 +28,7 @@ class TaskModule(MadeModule):
     def make(self) -> ModuleType:
         module = ModuleType(self.suite)
         for name, task in self.tasks.items():
-            test = pytest.mark.probe(**task.arguments)(self._probe_test(name))
+            test = pytest.mark.probe(**task.arguments)(probe_test(f"test_{slug(name)}", self.suite))
             setattr(module, test.__name__, test)
             for text in texts_for(name, self.thresholds):
                 made = self._threshold_test(name, TaskThreshold(text, task))
@@ -37,23 +37,38 @@ class TaskModule(MadeModule):
                 setattr(module, made.__name__, mark(made))
         return module
 
-    def _probe_test(self, name: str) -> Callable[..., None]:
-        def test(probe_item: Any, model: Any) -> None:
-            probe_item.measure(model)
-
-        return self._named(test, f"test_{slug(name)}")
-
     def _threshold_test(self, name: str, threshold: TaskThreshold) -> Callable[..., None]:
         def test(measured: Any) -> None:
             threshold.require(measured)
 
-        return self._named(test, f"test_{slug(name)}_{threshold.name}")
+        return named_test(test, f"test_{slug(name)}_{threshold.name}", self.suite)
 
-    def _named(self, test: Any, name: str) -> Callable[..., None]:
-        test.__name__ = test.__qualname__ = name
-        test.fairness_suite = self.suite
-        made: Callable[..., None] = test
-        return made
+
+def probe_test(name: str, suite: str) -> Callable[..., None]:
+    """Return the test that measures an item of a probe; it needs the mark of one."""
+
+    def test(probe_item: Any, model: Any) -> None:
+        probe_item.measure(model)
+
+    return named_test(test, name, suite)
+
+
+def named_test(test: Any, name: str, suite: str) -> Callable[..., None]:
+    """Return a function under the name of a test, of a suite that no file holds."""
+    test.__name__ = test.__qualname__ = name
+    test.fairness_suite = suite
+    made: Callable[..., None] = test
+    return made
+
+
+def add_tests(config: pytest.Config, items: list[pytest.Item], module: MadeModule) -> None:
+    """Add the tests of a module that is made to those that pytest has collected.
+
+    Not by way of pytest's report hooks: `--lf` would leave out a file that is none.
+    """
+    ours = list(module.collect())
+    config.hook.pytest_collectreport(report=pytest.CollectReport(module.nodeid, "passed", None, ours))
+    items.extend(node for node in ours if isinstance(node, pytest.Item))
 
 
 class TaskTests:
@@ -85,16 +100,13 @@ class TaskTests:
     def pytest_collection_modifyitems(
         self, session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
     ) -> None:
-        # Not collected by way of pytest's report hooks: `--lf` would leave out a file that is none.
         name = self.suite
         module: Any = TaskModule.from_parent(session, path=config.rootpath / name, nodeid=name, name=name)
         module.suite, module.tasks, module.thresholds = name, self._tasks, self._thresholds
         try:
-            ours = list(module.collect())
+            add_tests(config, items, module)
         except FairnessError as error:
             raise pytest.UsageError(str(error)) from None
-        config.hook.pytest_collectreport(report=pytest.CollectReport(name, "passed", None, ours))
-        items.extend(ours)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Write a line for each task whose settings of decoding were not sent."""
