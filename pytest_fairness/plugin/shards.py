@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pytest_fairness.core.digests import digest
 
 _RUNS_OF_CI = (
-    ("GITHUB_RUN_ID",),
-    ("CI_PIPELINE_ID",),
-    ("BUILDKITE_BUILD_ID",),
-    ("CIRCLE_WORKFLOW_ID",),
-    ("BUILD_BUILDID",),
-    ("BUILD_TAG",),
+    "GITHUB_RUN_ID",
+    "CI_PIPELINE_ID",
+    "BUILDKITE_BUILD_ID",
+    "CIRCLE_WORKFLOW_ID",
+    "BUILD_BUILDID",
+    "BUILD_TAG",
 )
 """Variables that all jobs of a pipeline share: GitHub, GitLab, Buildkite, CircleCI, Azure and Jenkins."""
 
@@ -63,8 +63,5 @@ class Shard:
 
 def ci_run() -> str | None:
     """Return the run id of the CI pipeline that this process is a job of; None outside CI."""
-    for names in _RUNS_OF_CI:
-        values = [os.environ[name] for name in names if os.environ.get(name)]
-        if values:
-            return re.sub(r"[^\w.-]", "_", "-".join(values), flags=re.ASCII)[-64:]
-    return None
+    run = next(filter(None, map(os.environ.get, _RUNS_OF_CI)), None)
+    return None if run is None else re.sub(r"[^\w.-]", "_", run, flags=re.ASCII)[-64:]
