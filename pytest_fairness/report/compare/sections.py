@@ -41,9 +41,8 @@ class SectionTable:
 
     def markdown(self) -> str:
         """Return the section in Markdown; no cell is markup in it."""
-        lines = [f"| {' | '.join(map(escape, row))} |" for row in (self.heads, *self.rows)]
         notes = [line for note in self.notes for line in ("", note)]
-        return "\n".join([f"## {self.title}", "", lines[0], "|---" * len(self.heads) + "|", *lines[1:], *notes]) + "\n"
+        return "\n".join([f"## {self.title}", "", *markdown_table(self.heads, self.rows), *notes]) + "\n"
 
     def page(self) -> str:
         """Return the section as an HTML page of its own."""
@@ -59,13 +58,11 @@ class SectionTable:
         shown = self.terminal_columns or [column for column in range(len(self.heads)) if column != 1]
         cells: list[list[str]] = [["no.", *(self.heads[column] for column in shown)]]
         cells += [[str(number), *(row[column] for column in shown)] for number, row in enumerate(self.rows, 1)]
-        sizes = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
-        for row in cells:
-            yield " " + "  ".join(text.ljust(size) for text, size in zip(row, sizes, strict=True)).rstrip()
+        yield from text_table(cells)
         for number, name in enumerate([row[1] for row in self.rows], 1):
-            yield from _wrap(f"{number}: {name}", width)
+            yield from wrapped(f"{number}: {name}", width)
         for note in self.notes[:1]:
-            yield from _wrap(note, width)
+            yield from wrapped(note, width)
 
 
 @dataclass(slots=True)
@@ -122,5 +119,23 @@ class CompareSection(ABC):
         """
 
 
-def _wrap(text: str, width: int) -> list[str]:
-    return textwrap.wrap(escape_controls(text), max(40, width - 1), initial_indent=" ", subsequent_indent="   ")
+def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield a table in Markdown; no cell is markup in it."""
+    yield f"| {' | '.join(map(escape, heads))} |"
+    yield "|---" * len(heads) + "|"
+    for row in rows:
+        yield f"| {' | '.join(map(escape, row))} |"
+
+
+def text_table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield rows for a terminal, in columns as wide as their cells."""
+    sizes = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield " " + "  ".join(text.ljust(size) for text, size in zip(row, sizes, strict=True)).rstrip()
+
+
+def wrapped(text: str, width: int, indent: str = " ") -> list[str]:
+    """Return the lines of a text for a terminal, those after the first indented further."""
+    return textwrap.wrap(
+        escape_controls(text), max(40, width - 1), initial_indent=indent, subsequent_indent=f"{indent}  "
+    )

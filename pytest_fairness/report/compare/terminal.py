@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from pytest_fairness.core.marks import NOT_MARKED
 from pytest_fairness.report.compare import tables
 from pytest_fairness.report.compare.comparison import ComparedThreshold, RunComparison, changes
 from pytest_fairness.report.compare.ranking import rank_models
-from pytest_fairness.report.escaping import escape_controls
+from pytest_fairness.report.compare.sections import text_table, wrapped
 from pytest_fairness.report.phrases import SIMULATED
 
 
@@ -20,20 +19,20 @@ def lines(comparison: RunComparison, width: int = 80) -> Iterator[str]:
         yield ""
         yield from _question(comparison, question, width)
     yield ""
-    yield from _wrapped(tables.DIFFERENCES, width)
+    yield from wrapped(tables.DIFFERENCES, width)
     for changed in changes(comparison):
         yield ""
         yield f"{changed.column_index + 1} against {comparison.references[changed.column_index] + 1}"
         for head, pairs in changed.lists:
             for question, held in pairs:
-                yield from _wrapped(f"{head}: {tables.name(question)}: {tables.change_words(held)}", width)
+                yield from wrapped(f"{head}: {tables.name(question)}: {tables.change_words(held)}", width)
         for head, questions in (("new", changed.new), ("gone", changed.gone)):
             for question in questions:
-                yield from _wrapped(f"{head}: {tables.name(question)}", width)
+                yield from wrapped(f"{head}: {tables.name(question)}", width)
         if not changed.any:
             yield f" {tables.UNCHANGED}"
     yield ""
-    yield from _wrapped(tables.CHANGES, width)
+    yield from wrapped(tables.CHANGES, width)
 
 
 def _league(comparison: RunComparison, width: int) -> Iterator[str]:
@@ -50,38 +49,26 @@ def _league(comparison: RunComparison, width: int) -> Iterator[str]:
         )
         for standing in standings
     ]
-    yield from _table(heads, cells)
+    yield from text_table([heads, *cells])
     # A name with its parameters is longer than a column can be.
     for number, column in enumerate(comparison.columns, 1):
         marks = "; ".join(f"{suite} {mark or NOT_MARKED}" for suite, mark in column.marks.items())
         run = f" in run {column.run[:8]}" if len({other.run for other in comparison.columns}) > 1 else ""
-        yield from _wrapped(f"{number}: {column.model}{run}{f' (marks: {marks})' if marks else ''}", width)
+        yield from wrapped(f"{number}: {column.model}{run}{f' (marks: {marks})' if marks else ''}", width)
     if tables.simulated(comparison):
-        yield from _wrapped(f"simulated: {SIMULATED}", width)
-    yield from _wrapped(tables.RANKS, width)
+        yield from wrapped(f"simulated: {SIMULATED}", width)
+    yield from wrapped(tables.RANKS, width)
 
 
 def _question(comparison: RunComparison, question: ComparedThreshold, width: int) -> Iterator[str]:
-    yield from _wrapped(tables.name(question), width, indent="")
-    yield from _wrapped(tables.about(question), width)
+    yield from wrapped(tables.name(question), width, indent="")
+    yield from wrapped(tables.about(question), width)
     cells = [
         (str(index + 1), tables.estimate_words(row), tables.mark_words(row), tables.verdict_words(row))
         for index, row in enumerate(question.rows)
     ]
-    yield from _table(("no.", "estimate", "mark", "verdict"), cells)
+    yield from text_table([("no.", "estimate", "mark", "verdict"), *cells])
     for index, held in enumerate(question.against):
         if held is not None:
             against = f"{index + 1} against {comparison.references[index] + 1}: {tables.difference_words(held)}"
-            yield from _wrapped(against, width)
-
-
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    sizes = [max(len(row[column]) for row in (heads, *rows)) for column in range(len(heads))]
-    for row in (heads, *rows):
-        yield " " + "  ".join(text.ljust(size) for text, size in zip(row, sizes, strict=True)).rstrip()
-
-
-def _wrapped(text: str, width: int, indent: str = " ") -> list[str]:
-    return textwrap.wrap(
-        escape_controls(text), max(40, width - 1), initial_indent=indent, subsequent_indent=f"{indent}  "
-    )
+            yield from wrapped(against, width)
