@@ -44,15 +44,12 @@ _ORDER = "a model that takes whichever comes first would seem to prefer it"
 
 @dataclass(frozen=True, slots=True)
 class Confound:
-    """One confound of a probe's items.
-
-    Attributes:
-        kind: "order", "position", "neighbor", "length", "mention", "label" or "attribute".
-        text: What goes along with what, and the way out, in one line.
-    """
+    """One confound of a probe's items."""
 
     kind: str
+    """"order", "position", "neighbor", "length", "mention", "label" or "attribute"."""
     text: str
+    """The line that says what goes along with what, and the way out."""
 
 
 @dataclass(frozen=True, slots=True)

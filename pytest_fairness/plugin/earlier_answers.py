@@ -20,30 +20,24 @@ Extremes = Mapping[str, "Callable[[Prompt], Sequence[Any]]"]
 
 @dataclass(frozen=True, slots=True)
 class EarlierModel:
-    """One model's answers to all items that a probe's sample was drawn from.
-
-    Attributes:
-        run: The id of the run that asked it.
-        sample: The sample that holds them.
-        attempts: With the items and prompts as the probe has them today.
-    """
+    """One model's answers to all items that a probe's sample was drawn from."""
 
     run: str
+    """The id of the run that asked it."""
     sample: StoredSample
+    """The sample that holds them."""
     attempts: Sequence[GradedAttempt]
+    """The answers, with the items and prompts as the probe has them today."""
 
 
 @dataclass(frozen=True, slots=True)
 class EarlierAnswers:
-    """Answers of other models to all items that a probe's sample was drawn from.
-
-    Attributes:
-        models: Those that count.
-        unused: Why runs, or models of a run, are left out: one line each.
-    """
+    """Answers of other models to all items that a probe's sample was drawn from."""
 
     models: Sequence[EarlierModel] = ()
+    """Those that count."""
     unused: Sequence[str] = ()
+    """The reasons why runs, or models of a run, are left out: one line each."""
 
     @property
     def samples(self) -> list[StoredSample]:

@@ -22,60 +22,51 @@ LEAST_VARIANCE = 5.0
 
 @dataclass(frozen=True, slots=True)
 class PromptPair:
-    """One prompt that was measured both ways.
-
-    Attributes:
-        groups: Its groups, from attribute to value.
-        propensities: The probability of each value.
-        answers: The value that each drawn answer was graded by, None where ungraded.
-    """
+    """One prompt that was measured both ways."""
 
     groups: Mapping[str, str]
+    """Its groups, from attribute to value."""
     propensities: Propensities
+    """The probability of each value."""
     answers: Sequence[Any]
+    """The value that each drawn answer was graded by, None where ungraded."""
 
 
 @dataclass(frozen=True, slots=True)
 class GroupAgreement:
-    """One value in the prompts of one group, both ways.
-
-    Attributes:
-        attribute: The attribute that makes the group; empty for all prompts.
-        group: The group.
-        value: The value of the grade.
-        propensity: Its mean probability, over all drawn answers that there are.
-        outside: The mean probability outside of the options.
-        drawn: Its share of the drawn answers, the ungraded ones among them.
-        answers: The number of drawn answers.
-        p_value: Of the one comparison, by the exact distribution; 1 at most.
-    """
+    """One value in the prompts of one group, both ways."""
 
     attribute: str
+    """The attribute that makes the group; empty for all prompts."""
     group: str
+    """The group."""
     value: str
+    """The value of the grade."""
     propensity: float
+    """Its mean probability, over all drawn answers that there are."""
     outside: float
+    """The mean probability outside of the options."""
     drawn: float
+    """Its share of the drawn answers, the ungraded ones among them."""
     answers: int
+    """The number of drawn answers."""
     p_value: float
+    """The p-value of the one comparison, by the exact distribution; 1 at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """The comparison of drawn answers with propensities.
-
-    Attributes:
-        groups: The values in each group.
-        prompts: The number of prompts that were measured both ways.
-        p_value: Of the whole check, corrected for its comparisons (Bonferroni); 1 at most.
-        sharpness: The score of the temperature in standard errors: above 0 where drawn answers are surer than the
-            propensities; nan where the sample is too small for it.
-    """
+    """The comparison of drawn answers with propensities."""
 
     groups: Sequence[GroupAgreement]
+    """The values in each group."""
     prompts: int
+    """The number of prompts that were measured both ways."""
     p_value: float
+    """The p-value of the whole check, corrected for its comparisons (Bonferroni); 1 at most."""
     sharpness: float
+    """The score of the temperature in standard errors: above 0 where drawn answers are surer than the
+    propensities; nan where the sample is too small for it."""
 
     @property
     def agrees(self) -> bool:

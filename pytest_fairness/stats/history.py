@@ -31,15 +31,12 @@ FEWEST_EVENTS = 8.0
 
 @dataclass(frozen=True, slots=True)
 class ClusterMap:
-    """The clusters of a sample as clusters of all items.
-
-    Attributes:
-        clusters: By cluster of the sample, the cluster of all items that holds it.
-        size: How many clusters all items have.
-    """
+    """The clusters of a sample as clusters of all items."""
 
     clusters: Codes
+    """The cluster of all items that holds each cluster of the sample."""
     size: int
+    """The number of clusters of all items."""
 
     def summed(self, influences: Floats, codes: Codes | None = None) -> Floats:
         """Return influences of clusters of the sample by cluster of all items.
@@ -63,32 +60,26 @@ class EarlierGroups:
 
 @dataclass(frozen=True, slots=True)
 class EarlierEstimate:
-    """A metric of earlier models' answers.
-
-    Attributes:
-        estimate: As a linear estimate.
-        influences: By cluster of the bank.
-        unseen: What an unseen share of clusters at an extreme would give; None where no extreme is known.
-    """
+    """A metric of earlier models' answers."""
 
     estimate: LinearEstimate
+    """The bank as a linear estimate."""
     influences: Floats
+    """The influence of each cluster of the bank."""
     unseen: EndsAt | None
+    """The ends that an unseen share of clusters at an extreme would give; None where no extreme is known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Regression:
-    """The influences of clusters, regressed on what the draw of the items did to the earlier estimate.
-
-    Attributes:
-        slope: The lambda of all clusters.
-        slopes: Of each cluster, the lambda of all other clusters (cross-fitting).
-        residuals: What is left of each cluster's influence.
-    """
+    """The influences of clusters, regressed on what the draw of the items did to the earlier estimate."""
 
     slope: float
+    """The lambda of all clusters."""
     slopes: Floats
+    """The lambda for each cluster, from all other clusters (cross-fitting)."""
     residuals: Floats
+    """The rest of each cluster's influence."""
 
     @classmethod
     def of(cls, influences: Floats, drawn: Floats) -> Regression | None:

@@ -27,17 +27,14 @@ LEVEL = 0.05
 
 @dataclass(frozen=True, slots=True)
 class ItemDiscrimination:
-    """The correlation of each item's scores with the models' means over the other items.
-
-    Attributes:
-        correlations: One per item, from -1 to 1; nan for an item on which all models score alike.
-        p_values: Share of the orders of models in which it is as low or lower; nan for the same items.
-        by_chance: How many items would be listed if the models' scores stood in any order.
-    """
+    """The correlation of each item's scores with the models' means over the other items."""
 
     correlations: Floats
+    """One per item, from -1 to 1; nan for an item on which all models score alike."""
     p_values: Floats
+    """Share of the orders of models in which it is as low or lower; nan for the same items."""
     by_chance: float
+    """The number of items that would be listed if the models' scores stood in any order."""
 
     @property
     def negative(self) -> npt.NDArray[np.int64]:

@@ -103,51 +103,48 @@ LOG = Scale("log")
 
 @dataclass(frozen=True)
 class LinearEstimate:
-    """A value with what each cluster adds to its error.
-
-    Attributes:
-        value: In its own units.
-        influences: Per clustering (by source; with a crossed factor by level and by cell), what each cluster adds to
-            the error on the scale: the squares sum to the jackknife variance (Tukey 1958).
-        dfs: Degrees of freedom of each of these variances.
-        clusters: How many independent clusters there are.
-        scale: Where the interval is made.
-        span: What the value cannot leave.
-        own_share: Of a crossed factor's variance, what is the attempts' own (`ItemEffect.share`).
-        curvature: By how much both ends move because the scale bends: constant, and times the squared quantile.
-        symmetric: Whether the error is known to have no tail longer than the other.
-        trials: Of a rate: the effective number of its attempts. 0 for everything else.
-        counts_clusters: Whether each of these trials is a cluster, so that no variance has to be known.
-        events: How many events are known to have made it: they account for clusters that differ in few.
-        unclustered: Variance that no cluster explains.
-        farther: How far out an unseen cluster may lie, over the farthest that was seen, where no span says more.
-        unseen: From a tail to the values that an unseen share of clusters at the extreme would give.
-        exact: From a tail to ends that hold with few events.
-        shift: What ungraded answers add below (at most 0) and above.
-        sparse: Why no claim of fairness may rest on it; empty where one may.
-        derived: From a tail to ends that follow from those of other estimates, where the value has the error of
-            one of them: a size, or how much further one gap is than another.
-    """
+    """A value with what each cluster adds to its error."""
 
     value: float
+    """The estimate, in its own units."""
     influences: Sequence[Floats]
+    """Per clustering (by source; with a crossed factor by level and by cell), what each cluster adds to the
+    error on the scale: the squares sum to the jackknife variance (Tukey 1958)."""
     dfs: Sequence[float]
+    """Degrees of freedom of each of these variances."""
     clusters: int
+    """The number of independent clusters."""
     scale: Scale = IDENTITY
+    """The scale on which the interval is made."""
     span: Ends | None = None
+    """The range that the value cannot leave."""
     own_share: float = 0.0
+    """The attempts' own share of a crossed factor's variance (`ItemEffect.share`)."""
     curvature: Ends = (0.0, 0.0)
+    """The move of both ends because the scale bends: constant, and times the squared quantile."""
     symmetric: bool = False
+    """Whether the error is known to have no tail longer than the other."""
     trials: float = 0.0
+    """The effective number of attempts of a rate; 0 for everything else."""
     counts_clusters: bool = False
+    """Whether each of these trials is a cluster, so that no variance has to be known."""
     events: float = math.inf
+    """The number of events that are known to have made it: they account for clusters that differ in few."""
     unclustered: float = 0.0
+    """Variance that no cluster explains."""
     farther: float = FARTHER
+    """The distance of an unseen cluster, at most, over that of the farthest that was seen, where no span says more."""
     unseen: EndsAt | None = None
+    """The function from a tail to the values that an unseen share of clusters at the extreme would give."""
     exact: EndsAt | None = None
+    """The function from a tail to ends that hold with few events."""
     shift: Ends = (0.0, 0.0)
+    """The amounts that ungraded answers add below (at most 0) and above."""
     sparse: str = ""
+    """The reason why no claim of fairness may rest on it; empty where one may."""
     derived: EndsAt | None = None
+    """The function from a tail to ends that follow from those of other estimates, where the value has the error of
+    one of them: a size, or how much further one gap is than another."""
 
     @cached_property
     def variance(self) -> float:

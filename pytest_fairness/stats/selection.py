@@ -251,17 +251,14 @@ class Selection:
 
 @dataclass(frozen=True)
 class SampleHistory:
-    """The answers of earlier models to all items that a sample was drawn from.
-
-    Attributes:
-        bank: Those answers, to all items.
-        sampled: Whether each of all answers of the bank is to an item of the sample: 0 or 1, shape (attempts,).
-        clusters: The clusters of the sample among those of the bank.
-    """
+    """The answers of earlier models to all items that a sample was drawn from."""
 
     bank: Selection
+    """Those answers, to all items."""
     sampled: Codes
+    """Whether each of all answers of the bank is to an item of the sample: 0 or 1, shape (attempts,)."""
     clusters: ClusterMap
+    """The clusters of the sample among those of the bank."""
 
     @classmethod
     def of(cls, sample: Columns, bank: Selection) -> SampleHistory:
