@@ -58,9 +58,6 @@ def compile_results(
         clauses: The clauses of the evidence map.
     """
     rows = corrected(rows)
-    recorded = {
-        (metric.probe, metric.model, metric.metric, frozenset(metric.slice.items())): metric for metric in metrics
-    }
     models = {row.model for row in rows} | {search.model for search in searches}
     run = replace(
         run,
@@ -76,7 +73,7 @@ def compile_results(
         release=release(rows),
         marks=aggregated(rows),
         thresholds=rows,
-        metrics=list(recorded.values()),
+        metrics=list({(m.probe, m.model, m.metric, frozenset(m.slice.items())): m for m in metrics}.values()),
         searches=searches,
         agreements=agreements or None,
         acceptances=acceptances or None,
