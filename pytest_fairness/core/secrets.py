@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-_SECRET_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$", re.IGNORECASE)
+from pytest_fairness.core.lazy_patterns import lazy_pattern
+
+_SECRET_NAME = lazy_pattern(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$", re.IGNORECASE)
 _LEAST = 8
 """Shorter values ("none", "test") are no secrets, and would blank out ordinary words."""
 
-_CREDENTIALS = re.compile(r"(?<=://)[^/\s'\"]+@")  # up to the last @: a password may hold one
-_NAMED = re.compile(
+_CREDENTIALS = lazy_pattern(r"(?<=://)[^/\s'\"]+@")  # up to the last @: a password may hold one
+_NAMED = lazy_pattern(
     r"""(?ix) ( \bbearer\s+
       | \bauthorization["']?\s*[:=]\s*["']?(?:basic\s+)?
       | \b(?:x-)?api-key["']?\s*[:=]\s*["']?
@@ -19,7 +21,7 @@ _NAMED = re.compile(
     ) (?!\[redacted) [^\s&"',;]{8,}"""
 )
 """A secret by what stands before it, in a header or in a URL."""
-_KEY_LIKE = re.compile(
+_KEY_LIKE = lazy_pattern(
     r"""(?x) \b(?: (?:sk|pk|gsk|hf|xai|gh[pousr]|github_pat|glpat|xox[abprs])[-_][A-Za-z0-9_-]{12,}
       | AIza[0-9A-Za-z_-]{30,}
       | (?:AKIA|ASIA)[0-9A-Z]{16}\b

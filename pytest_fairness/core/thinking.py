@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from pytest_fairness.core.lazy_patterns import lazy_pattern
+
 _NAME = r"[\w:.-]{0,20}?(?:think|thought|reason|reflect|scratchpad|monologue|deliberat|analysis)\w{0,12}"
-_BRACKETS = re.compile(
+_BRACKETS = lazy_pattern(
     rf"<(?P<tag>/?{_NAME})>"
     rf"|[<\uff1c]\s?[|\uff5c](?P<token>/?[\w\u2581 ]{{0,12}}?{_NAME}(?:[_\u2581 ]\w{{1,12}}){{0,2}})[|\uff5c]\s?>"
     rf"|\u25c1(?P<angle>/?{_NAME})\u25b7|\[(?P<square>/?think(?:ing)?)\]"
@@ -24,7 +26,7 @@ _BRACKETS = re.compile(
 square brackets (Magistral), channels (gpt-oss) and sentences (Ollama, Granite). By its name, a tag that nobody knows
 yet is one of them."""
 
-_SPECIAL = re.compile(r"[<\uff1c]\s?[|\uff5c][^<>|\uff5c\n]{1,40}[|\uff5c]\s?>|</s>|<eos>|<end_of_turn>")
+_SPECIAL = lazy_pattern(r"[<\uff1c]\s?[|\uff5c][^<>|\uff5c\n]{1,40}[|\uff5c]\s?>|</s>|<eos>|<end_of_turn>")
 """Special tokens around an answer, which a server left in its text."""
 
 

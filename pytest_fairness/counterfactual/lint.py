@@ -9,11 +9,12 @@ from functools import lru_cache
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import ProbeItem, Prompt
+from pytest_fairness.core.lazy_patterns import lazy_pattern
 
-_TOKEN = re.compile(r"\w+|\s+|[^\w\s]")
-_INSIDE = re.compile(r"\w\w|\s\s")
+_TOKEN = lazy_pattern(r"\w+|\s+|[^\w\s]")
+_INSIDE = lazy_pattern(r"\w\w|\s\s")
 _ARTICLES = ("a", "an")
-_ARTICLE = re.compile(r"\b([Aa]n?)\s+[(\"'\u201c\u2018]?(\w+)")
+_ARTICLE = lazy_pattern(r"\b([Aa]n?)\s+[(\"'\u201c\u2018]?(\w+)")
 _PRONOUNS: tuple[Mapping[str, tuple[str, ...]], ...] = tuple(
     {"they": (they,), "them": (them,), "their": (their,), "theirs": (theirs,), "themself": tuple(themself)}
     for they, them, their, theirs, *themself in (
@@ -29,11 +30,11 @@ _PRONOUNS: tuple[Mapping[str, tuple[str, ...]], ...] = tuple(
 )
 _FORMS = {form for kind in _PRONOUNS for forms in kind.values() for form in forms}
 # Written with a vowel and spoken without one, and the other way round.
-_CONSONANT = re.compile(
+_CONSONANT = lazy_pattern(
     r"(?:uni(?![nm])|use|usu|uti|ukr|ugand|urug|uran|ural|uyg|eu|ewe|one(?!r)|once|ouija)", re.IGNORECASE
 )
-_VOWEL = re.compile(r"(?:hour|honest|honou?r|heir|8|1[18](?!\d))", re.IGNORECASE)
-_SPELLED = re.compile(r"[AEFHILMNORSX](?:[A-Z]+|\b)")
+_VOWEL = lazy_pattern(r"(?:hour|honest|honou?r|heir|8|1[18](?!\d))", re.IGNORECASE)
+_SPELLED = lazy_pattern(r"[AEFHILMNORSX](?:[A-Z]+|\b)")
 _GENDERED = {form for kind in _PRONOUNS[:2] for forms in kind.values() for form in forms}
 _SHOWN = 8
 _TEMPLATES = 8

@@ -13,6 +13,7 @@ from pytest_fairness.core.declarations import BOOLEAN, DeclarativeGrader
 from pytest_fairness.core.errors import UngradedReason
 from pytest_fairness.core.finish_reasons import unfinished
 from pytest_fairness.core.items import Prompt
+from pytest_fairness.core.lazy_patterns import lazy_pattern
 from pytest_fairness.graders.extraction import refusal_patterns
 from pytest_fairness.graders.extraction.answer import read
 from pytest_fairness.graders.extraction.languages import (
@@ -33,7 +34,7 @@ _SIGNALS = ("filter", "refusal")
 _SHORT = 200
 """Up to this length a text that only offers something else may be a refusal."""
 
-_BRIEF_ANSWER = re.compile(
+_BRIEF_ANSWER = lazy_pattern(
     r"\s{0,9}(?!(?:thank|sorry|i|no|nope|hm+|well|hello|hi)\b)[^\s.!?]{1,20}(?: [^\s.!?]{1,20}){0,2}[.!]\s",
     re.IGNORECASE,
 )

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.lazy_patterns import lazy_pattern
 
-_LINE = re.compile(
+_LINE = lazy_pattern(
     r"""\s*(?:export\s+)?(?P<name>[A-Za-z_][A-Za-z0-9_.]*)\s*=\s*
     (?: '(?P<single>[^']*)' | "(?P<double>(?:[^"\\]|\\.)*)" | (?P<plain>[^'"\s\#][^\r\n]*?)? )
     \s*(?:(?:^|(?<=\s))\#.*)?""",

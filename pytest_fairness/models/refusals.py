@@ -10,28 +10,32 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from pytest_fairness.core.lazy_patterns import lazy_pattern
+
 _FILTER_CODES = {
     *("content_filter", "content_policy_violation", "data_inspection_failed", "datainspectionfailed"),
     *("invalid_prompt", "moderation_blocked", "responsibleaipolicyviolation"),
 }
 _MESSAGE = 200
 """Characters of a message that are the provider's own."""
-_FILTER_WORDS = re.compile(r"\bflagged\b|moderation|polic(?:y|ies)\b|content exists risk|safety system", re.IGNORECASE)
-_ACCESS_WORDS = re.compile(
+_FILTER_WORDS = lazy_pattern(
+    r"\bflagged\b|moderation|polic(?:y|ies)\b|content exists risk|safety system", re.IGNORECASE
+)
+_ACCESS_WORDS = lazy_pattern(
     r"identity|\bIAM\b|network|access|permission|organi[sz]ation|authori[sz]|data policy|firewall", re.IGNORECASE
 )
 """A policy on these is about who asks, or from where, not about what is asked."""
 
 _KEY_CODES = {"invalid_api_key", "api_key_invalid", "authentication_error", "no_db_connection"}
 """The last is LiteLLM's, of a key that it would look up in a database which it does not have."""
-_KEY_WORDS = re.compile(
+_KEY_WORDS = lazy_pattern(
     r"api key (?:is )?(?:not valid|invalid|expired)|(?:invalid|incorrect) api key|organization has been disabled|"
     r"location is not supported",
     re.IGNORECASE,
 )
 
 _PARAMETER_CODES = {"unsupported_parameter", "unsupported_value", "unknown_parameter"}
-_PARAMETER_WORDS = re.compile(
+_PARAMETER_WORDS = lazy_pattern(
     r"unsupported|unknown|unrecognized|deprecated|not (?:supported|permitted|allowed)|does(?: not|n't) support",
     re.IGNORECASE,
 )

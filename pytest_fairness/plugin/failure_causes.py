@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from typing import NoReturn
 
 import pytest
 
+from pytest_fairness.core.lazy_patterns import lazy_pattern
 from pytest_fairness.plugin.identity import ItemOf, sample_of
 from pytest_fairness.plugin.markers import mark_of
 from pytest_fairness.report.escaping import escape_controls
@@ -20,7 +20,7 @@ CAUSE = "fairness_cause"
 
 MOST_ALIKE = 3
 """Tests in a row that fail by the same mistake, of a grader or an application, before others only refer to them."""
-_DETAILS = re.compile(r"'[^']*'|\"[^\"]*\"|\d+|(?<=raised )(\w+):.*")
+_DETAILS = lazy_pattern(r"'[^']*'|\"[^\"]*\"|\d+|(?<=raised )(\w+):.*")
 """Ids, numbers, and the text of an exception: the messages of one mistake differ in them."""
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from pytest_fairness.core.lazy_patterns import lazy_pattern
 from pytest_fairness.graders.extraction import languages, patterns
 from pytest_fairness.graders.extraction.normalization import bare, plain, structured
 
@@ -27,8 +28,8 @@ _DIALOG_TURN = patterns.pattern(
 """A turn with which a small model goes on: the answer ends before it."""
 
 _SPEAKER = patterns.pattern(r"\A\s{0,9}(?:#{1,4} ?)?\**(?:assistant|ai|bot|model|response)\**\s{0,3}:\**\s{1,3}")
-_QUOTED_QUESTION = re.compile(r"^[ \t]{0,9}>[^\n]{0,600}\?[\"'*_ ]{0,6}$", re.MULTILINE)
-_ROW = re.compile(r"^[ \t]{0,9}\|([^\n]{1,600}?)\|?[ \t]{0,9}$", re.MULTILINE)
+_QUOTED_QUESTION = lazy_pattern(r"^[ \t]{0,9}>[^\n]{0,600}\?[\"'*_ ]{0,6}$", re.MULTILINE)
+_ROW = lazy_pattern(r"^[ \t]{0,9}\|([^\n]{1,600}?)\|?[ \t]{0,9}$", re.MULTILINE)
 
 
 class ExtractedAnswer(NamedTuple):

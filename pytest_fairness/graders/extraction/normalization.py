@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.finish_reasons import unfinished
 from pytest_fairness.core.json_objects import json_objects
+from pytest_fairness.core.lazy_patterns import lazy_pattern
 from pytest_fairness.core.thinking import without_thinking
 
 HEAD, TAIL = 4_000, 12_000
@@ -33,19 +34,19 @@ _LEVEL = str.maketrans(
 )
 CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 """Kana, Han and Hangul, as a part of a class of characters."""
-_BORDERS = re.compile(
+_BORDERS = lazy_pattern(
     rf"(?<=[{CJK}])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(?=[{CJK}])|(?<=[,;:!?)])(?=[{CJK}])|(?<=[\uac00-\ud7af])(?=입니다|이에요|예요)"
 )
 """Positions where a label or a number touches a script without spaces."""
-_MARKDOWN = re.compile(
+_MARKDOWN = lazy_pattern(
     r"\*+|~~|(?<!\w)_{1,3}(?=\w)|(?<=\w)_{1,3}(?!\w)"  # emphasis
     r"|^[ \t]{0,9}(?:#{1,6}|>)[ \t]{1,9}"  # headings and quotes
     r"|\\[()\[\]]|\$(?=\\?[A-Za-z{]{1,8}\}?\$)|(?<=[A-Za-z}])\$"  # the marks of a formula around a label
     r"|[\u2600-\u27bf\u2b50-\u2b55\ufe0f\U0001f000-\U0001faff]",  # pictures
     re.MULTILINE,
 )
-_LATEX_TEXT = re.compile(r"\\(?:text|textbf|mathrm|mathbf|operatorname)\{([^{}]{0,200})\}")
-_SPELLING = re.compile(r"\b(?:can(?:'t|t| not)|won't|info)\b|(?<=\w)n't\b", re.IGNORECASE)
+_LATEX_TEXT = lazy_pattern(r"\\(?:text|textbf|mathrm|mathbf|operatorname)\{([^{}]{0,200})\}")
+_SPELLING = lazy_pattern(r"\b(?:can(?:'t|t| not)|won't|info)\b|(?<=\w)n't\b", re.IGNORECASE)
 _SPELLED = {"won't": "will not", "info": "information", "n't": " not"}
 _EDGES = " \t\n\"'.,;:!?()[]{}<>*_#|\\/=\u2014-\u00a1\u00bf\u3010\u3011\u2026"
 
@@ -120,17 +121,17 @@ _REASONING_KEYS = (
     *("question", "context", "step", "evidence"),
 )
 _EMPTY: tuple[Any, ...] = ([], {}, "", None)
-_BROKEN_JSON = re.compile(
+_BROKEN_JSON = lazy_pattern(
     r"(?:[\"']|(?<=[{,])\s{0,9})(final[ _]?answer|answer|final[ _]?choice|choice|option|selection|decision|verdict)"
     r"\s{0,9}[\"']?\s{0,9}:\s{0,9}"
     r"(?:\"((?:[^\"\\]|\\.){0,500})|'((?:[^'\\]|\\.|'(?=\w)){0,500})|([^\s,}\"'\n][^,}\n]{0,200}))",
     re.IGNORECASE,
 )
-_TAGGED = re.compile(
+_TAGGED = lazy_pattern(
     r"<(final_?answer|answer|choice|option|decision|verdict|rating|score|grade)>(.{0,2000}?)</\1>",
     re.IGNORECASE | re.DOTALL,
 )
-_BOXED = re.compile(
+_BOXED = lazy_pattern(
     r"\\f?boxed\s{0,3}\{([^{}]{0,300}(?:\{[^{}]{0,300}\}[^{}]{0,300}){0,3})\}|\[\[([^\[\]\n]{1,200})\]\]"
 )
 

@@ -6,33 +6,14 @@ All quantifiers are bounded, so that no text makes a search slow.
 from __future__ import annotations
 
 import re
-from functools import cached_property
-from typing import Any, cast
 
+from pytest_fairness.core.lazy_patterns import lazy_pattern
 from pytest_fairness.graders.extraction import languages
-
-
-class _LazyPattern:
-    """A pattern that is compiled when it is first used: where all grades are stored, none is."""
-
-    def __init__(self, text: str, flags: int) -> None:
-        self._text, self._flags = text, flags
-
-    @cached_property
-    def _compiled(self) -> re.Pattern[str]:
-        return re.compile(self._text, self._flags)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):  # copying and pickling look for methods of an object that has nothing yet
-            raise AttributeError(name)
-        value = getattr(self._compiled, name)
-        setattr(self, name, value)
-        return value
 
 
 def pattern(*parts: str, flags: int = 0) -> re.Pattern[str]:
     """Return one pattern of these parts, whatever the case of the text."""
-    return cast("re.Pattern[str]", _LazyPattern("".join(parts), re.IGNORECASE | flags))
+    return lazy_pattern("".join(parts), re.IGNORECASE | flags)
 
 
 # --- Names: what may stand around a label or a text --------------------------------------------------------------

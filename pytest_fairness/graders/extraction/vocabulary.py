@@ -9,19 +9,20 @@ from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
 
 from pytest_fairness.core.choices import AnswerOptions
+from pytest_fairness.core.lazy_patterns import lazy_pattern
 from pytest_fairness.graders.extraction import languages, patterns
 from pytest_fairness.graders.extraction.normalization import CJK, bare, plain, trimmed
 
 # "19" in COVID-19 and "one" in "one-sided" are no words of their own.
 _START = r"(?<!\w)(?<!\w[-.,'@])"
-_JOINED = re.compile(r"(\w{2,15})\s{0,2}(?:\bto|-|\bor|/)\s{0,2}$", re.IGNORECASE)
+_JOINED = lazy_pattern(r"(\w{2,15})\s{0,2}(?:\bto|-|\bor|/)\s{0,2}$", re.IGNORECASE)
 _ARTICLES = rf"(?:the|a|an)\s{{1,3}}|{languages.ARTICLES}"
 _ANY_ARTICLE = rf"(?:{_ARTICLES})?"
 _END = r"(?!\w)(?![-.'@:]\w)(?!,\d)"
-_ARTICLE = re.compile(rf"^(?:{_ARTICLES})(?=\S)", re.IGNORECASE)
-_IS_OR = re.compile(r"(?i)\b(?:or|nor|oder|noch|ou|ni|of|veya|o|lub|czy|ani)\b|/")
-_GLOSS = re.compile(r"\s{0,3}[(\[](?:option |choice )?(\w{1,12})[)\]]", re.IGNORECASE)
-_UNSPACED = re.compile(rf"[{CJK}]{{2,}}")
+_ARTICLE = lazy_pattern(rf"^(?:{_ARTICLES})(?=\S)", re.IGNORECASE)
+_IS_OR = lazy_pattern(r"(?i)\b(?:or|nor|oder|noch|ou|ni|of|veya|o|lub|czy|ani)\b|/")
+_GLOSS = lazy_pattern(r"\s{0,3}[(\[](?:option |choice )?(\w{1,12})[)\]]", re.IGNORECASE)
+_UNSPACED = lazy_pattern(rf"[{CJK}]{{2,}}")
 _PARTICLES = "\uc744|\ub97c|\uc774|\uac00|\uc740|\ub294|\ub3c4|\uc785\ub2c8\ub2e4|\uc774\ub77c\uace0|\uc77c"
 """Korean particles, which are written together with the word before them."""
 _NOTHING: frozenset[Any] = frozenset()

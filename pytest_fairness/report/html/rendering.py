@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import sys
+from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+import jinja2
+from jinja2 import Environment, FileSystemBytecodeCache, PackageLoader, StrictUndefined
+from jinja2.bccache import Bucket
 from markupsafe import Markup
 
 from pytest_fairness.core.version import __version__
@@ -60,9 +64,28 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         finalize=_plain,
+        bytecode_cache=_compiled_templates(),
     )
     environment.filters["sentence"] = sentence
     return environment
+
+
+class _CompiledTemplates(FileSystemBytecodeCache):
+    """Templates as compiled before, in the user's folder for temporary files; a folder that is full is no error."""
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        with suppress(OSError):
+            super().dump_bytecode(bucket)
+
+
+def _compiled_templates() -> _CompiledTemplates | None:
+    """Return where compiled templates are kept, as Python keeps modules: to compile them takes longer than a page."""
+    if sys.dont_write_bytecode:
+        return None
+    try:
+        return _CompiledTemplates(pattern=f"pytest-fairness-{__version__}-{jinja2.__version__}-%s.cache")
+    except (OSError, RuntimeError):  # no such folder that is the user's alone
+        return None
 
 
 def _plain(value: object) -> object:

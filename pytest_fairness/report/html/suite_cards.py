@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from pytest_fairness.core.lazy_patterns import lazy_pattern
 from pytest_fairness.report.escaping import escape_controls
 
-_QUESTION = re.compile(r"\*\*Question\.?\*\*\s*(.+?)(?:\n\s*\n|\Z)", re.DOTALL)
-_LIMITS = re.compile(r"^##\s+(?:Known\s+)?[Ll]imit\w*[^\n]*\n(.+?)(?=^##?\s|\Z)", re.MULTILINE | re.DOTALL)
-_TITLE = re.compile(r"\A\s*#\s[^\n]*\n")
+_QUESTION = lazy_pattern(r"\*\*Question\.?\*\*\s*(.+?)(?:\n\s*\n|\Z)", re.DOTALL)
+_LIMITS = lazy_pattern(r"^##\s+(?:Known\s+)?[Ll]imit\w*[^\n]*\n(.+?)(?=^##?\s|\Z)", re.MULTILINE | re.DOTALL)
+_TITLE = lazy_pattern(r"\A\s*#\s[^\n]*\n")
 
 
 @dataclass(frozen=True, slots=True)

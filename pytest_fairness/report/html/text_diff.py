@@ -7,9 +7,10 @@ from difflib import SequenceMatcher
 
 from markupsafe import Markup, escape
 
+from pytest_fairness.core.lazy_patterns import lazy_pattern
 from pytest_fairness.report.escaping import escape_controls
 
-_WORDS = re.compile(r"\s+|[^\W_]+(?:['\u2019][^\W_]+)*|.", re.DOTALL)
+_WORDS = lazy_pattern(r"\s+|[^\W_]+(?:['\u2019][^\W_]+)*|.", re.DOTALL)
 MOST_WORDS = 4_000
 """The most words of a text; comparing longer ones takes seconds."""
 

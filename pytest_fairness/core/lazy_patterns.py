@@ -1,0 +1,32 @@
+"""Patterns that are compiled when they are first used: a run over stored grades uses few of them."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import Any, cast
+
+
+class _LazyPattern:
+    def __init__(self, text: str, flags: int) -> None:
+        self._text, self._flags = text, flags
+
+    @cached_property
+    def _compiled(self) -> re.Pattern[str]:
+        return re.compile(self._text, self._flags)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):  # copying and pickling look for methods of an object that has nothing yet
+            raise AttributeError(name)
+        value = getattr(self._compiled, name)
+        setattr(self, name, value)
+        return value
+
+
+def lazy_pattern(text: str, flags: int = 0) -> re.Pattern[str]:
+    """Return what `re.compile` returns, for a call of its methods. A malformed text fails at the first call.
+
+    >>> lazy_pattern(r"\\d+").findall("7 of 12")
+    ['7', '12']
+    """
+    return cast("re.Pattern[str]", _LazyPattern(text, flags))
