@@ -15,6 +15,9 @@ from pathlib import Path, PurePath
 from typing import Any
 from uuid import UUID
 
+to_json = json.JSONEncoder(ensure_ascii=False).encode
+"""Returns JSON as ``json.dumps`` does, without a new encoder each time."""
+
 _WITH_STABLE_TEXT = (bytes, complex, range, date, time, timedelta, Decimal, Fraction, UUID, PurePath)
 _BLOCKS, _BLOCK = 64, 4096
 """The number of blocks of a large file that are read, and their size in bytes."""
@@ -58,7 +61,7 @@ def canonical(value: object) -> str:
     Raises:
         TypeError: The value is, or holds, an object that only its address tells from others.
     """
-    return json.dumps(_form(value), ensure_ascii=False)
+    return to_json(_form(value))
 
 
 def _form(value: object) -> Any:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
-from pytest_fairness.core.digests import canonical, digest
+from pytest_fairness.core.digests import canonical, digest, to_json
 from pytest_fairness.core.items import Message, Prompt
 
 _GRADING = ("grade", "grade_item", "grade_batch")
@@ -45,7 +44,7 @@ def grade_key(fingerprint: str | None, form: str | None) -> str | None:
 
 def prompt_digest(messages: Sequence[Message]) -> str:
     """Return the fingerprint of what is sent: roles and texts, nothing else."""
-    return digest(json.dumps([[message["role"], message["content"]] for message in messages], ensure_ascii=False))
+    return digest(to_json([[message["role"], message["content"]] for message in messages]))
 
 
 def attempt_key(model: str, prompt: str, repetition: int) -> str:

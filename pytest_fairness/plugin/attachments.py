@@ -16,10 +16,12 @@ from pytest_fairness.report.escaping import escape_controls
 
 def attach_verdict(item: pytest.Item, report: pytest.TestReport) -> None:
     """Attach the sentence and the chart of a threshold to its report, where another plugin writes one."""
+    if report.when != "call":
+        return
     has_html = item.config.pluginmanager.hasplugin("html") and bool(item.config.getoption("htmlpath", None))
     has_allure = bool(item.config.getoption("allure_report_dir", None))
     portal = report_portal(item.config)
-    if report.when != "call" or not (has_html or has_allure or portal):
+    if not (has_html or has_allure or portal):
         return
     row = from_properties(report.user_properties, report.outcome)
     if row is None:

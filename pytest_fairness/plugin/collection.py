@@ -119,7 +119,7 @@ def _parametrize_measured(metafunc: pytest.Metafunc, fairness: FairnessSession) 
 
 def unnamed(item: pytest.Function) -> str | None:
     """Return why a marked test has no model: none is named, and the `model` fixture is the plugin's own."""
-    return NO_MODEL if takes_named_model(item) and name_of(item) is None else None
+    return NO_MODEL if name_of(item) is None and takes_named_model(item) else None
 
 
 def all_unnamed(items: Sequence[pytest.Function]) -> str | None:
@@ -213,8 +213,7 @@ def shared_results(items: Sequence[pytest.Item]) -> str | None:
 
 def graders_with_parameters(item: pytest.Function) -> Iterator[str]:
     """Yield the fixtures of a marked test that grade its probe, and have parameters."""
-    if sample := sample_of(item):
-        graders = grader_fixtures(sample.probe.function)
+    if (sample := sample_of(item)) and (graders := grader_fixtures(sample.probe.function)):
         # With another model comes another sample, so that graders may depend on the model.
         yield from parameters_of(item, graders).keys() - parameters_of(item, ["model", "model_name"]).keys()
 

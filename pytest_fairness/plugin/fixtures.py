@@ -45,12 +45,12 @@ def model_name(request: pytest.FixtureRequest, fairness_session: FairnessSession
 
 
 @pytest.fixture(scope="session")
-def model(model_name: str | None, pytestconfig: pytest.Config) -> Model:
+def model(model_name: str | None, request: pytest.FixtureRequest) -> Model:
     """Return the model under test. Override it (session scope) with any callable from text to text."""
     if model_name is None:
         pytest.fail(NO_MODEL, pytrace=False)
     try:
-        return _session_of(pytestconfig).models.named(model_name)
+        return _session_of(request.config).models.named(model_name)
     except FairnessError as error:
         pytest.fail(str(error), pytrace=False)
 

@@ -111,7 +111,8 @@ def mark_of(function: object, name: str) -> pytest.Mark | None:
     its fixtures.
     """
     marks = [mark for mark in getattr(function, "pytestmark", []) if mark.name == name]
-    return marks[-1] if marks and (_KEYWORDS[name] & set(marks[-1].kwargs) or _takes_ours(function)) else None
+    is_ours = marks and (not _KEYWORDS[name].isdisjoint(marks[-1].kwargs) or _takes_ours(function))
+    return marks[-1] if is_ours else None
 
 
 def _takes_ours(function: object) -> bool:

@@ -83,8 +83,11 @@ class MeasurementHooks:
         state = self._state
         try:
             choose_latest(self._fairness, items)
-            names = {name_of(item) for item in ours if takes_named_model(item)}
-            calls = state.work.prepare(sorted(filter(None, names)))
+            names = set[str]()
+            for item in ours:
+                if (name := name_of(item)) and name not in names and takes_named_model(item):
+                    names.add(name)
+            calls = state.work.prepare(sorted(names))
         except FairnessError as error:
             return str(error)
         interrupt_on_sigterm(state.config)

@@ -199,12 +199,10 @@ class ThresholdOutcomes:
             if (counts.get("probe"), counts["model"]) not in whole:
                 # A search is of no probe; an item may have several tests, in two classes that inherit them.
                 of = (counts["probe"], counts["item"], counts["model"]) if "probe" in counts else (nodeid,)
-                items[of] = SampleCounts.from_json(
-                    {
-                        PREFIX + name: float(value) if name == "ungraded" else int(value)
-                        for name, value in counts.items()
-                        if name in _COUNTED
-                    }
+                items[of] = SampleCounts(
+                    attempts=int(counts["attempts"]),
+                    from_store=int(counts.get("from_store", 0)),
+                    ungraded=float(counts.get("ungraded", 0)),
                 )
         parts = [*whole.values(), *items.values()]
         return {name: math.ceil(math.fsum(getattr(part, name) for part in parts)) for name in _COUNTED}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from operator import is_
 from types import MappingProxyType
 
 from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt, value_or_none
@@ -129,12 +130,20 @@ def _redacted(sample: StoredSample, redact: Callable[[str], str]) -> StoredSampl
 def _redacted_item(item: ProbeItem, prompts: dict[int, Prompt], redact: Callable[[str], str]) -> ProbeItem:
     """Return the item; ``prompts`` learns what became of each of its prompts."""
     for prompt in item.prompts:
-        messages = [{"role": message["role"], "content": redact(message["content"])} for message in prompt.conversation]
-        tools = [Tool(tool.name, redact(tool.description), redacted(tool.parameters, redact)) for tool in prompt.tools]
-        groups, metadata = (redacted(mapping, redact) for mapping in (prompt.groups, prompt.metadata))
-        prompts[id(prompt)] = Prompt(messages, groups, metadata, tools=tools)
+        prompts[id(prompt)] = _redacted_prompt(prompt, redact)
     own = [prompts[id(prompt)] for prompt in item.prompts]
-    return ProbeItem(redact(item.id), own, item.source and redact(item.source), redacted(item.metadata, redact))
+    about = redact(item.id), item.source and redact(item.source), redacted(item.metadata, redact)
+    same = about == (item.id, item.source, item.metadata) and all(map(is_, own, item.prompts))
+    name, source, metadata = about
+    return item if same else ProbeItem(name, own, source, metadata)
+
+
+def _redacted_prompt(prompt: Prompt, redact: Callable[[str], str]) -> Prompt:
+    messages = [{"role": message["role"], "content": redact(message["content"])} for message in prompt.conversation]
+    tools = [Tool(tool.name, redact(tool.description), redacted(tool.parameters, redact)) for tool in prompt.tools]
+    groups, metadata = (redacted(mapping, redact) for mapping in (prompt.groups, prompt.metadata))
+    same = (messages, groups, metadata) == (list(prompt.messages), prompt.groups, prompt.metadata)
+    return prompt if same else Prompt(messages, groups, metadata, tools=tools)
 
 
 def _redacted_attempt(attempt: Attempt, redact: Callable[[str], str]) -> Attempt:
