@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -85,6 +84,8 @@ def parse_toml(text: str, name: str) -> dict[str, Any]:
     Raises:
         FairnessError: It is not valid TOML; the message has file and line.
     """
+    import tomllib  # most runs have no such file
+
     try:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:

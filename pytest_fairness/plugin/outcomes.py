@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -82,7 +82,8 @@ class ThresholdOutcomes:
     def __init__(self) -> None:
         self._rows: dict[str, ThresholdResult] = {}
         self._metrics: dict[str, list[MetricResult]] = {}
-        self._measured: dict[str, Mapping[str, Any]] = {}
+        self._measured: dict[str, Sequence[tuple[str, Any]]] = {}
+        """Properties of the tests of items and of searches, as their reports hold them: there may be very many."""
         self._excuses: dict[str, Unjudged] = {}
         """Why tests have no result of their own."""
         self._subjects: dict[str, None] = {}
@@ -111,7 +112,7 @@ class ThresholdOutcomes:
                 recorded = json.loads(str(properties.get(ESTIMATES, "[]")))
                 self._metrics[report.nodeid] = [MetricResult.from_json(item, report.nodeid) for item in recorded]
             else:
-                self._measured[report.nodeid] = {name.removeprefix(PREFIX): value for name, value in foreign}
+                self._measured[report.nodeid] = tuple(foreign)
         elif report.nodeid not in self._rows and (report.failed or report.skipped):
             self._excuses[report.nodeid] = unjudged_fields(report)
 
@@ -123,8 +124,13 @@ class ThresholdOutcomes:
     @property
     def searches(self) -> list[SearchResult]:
         """The searches of the tests that take `flips`."""
-        rows = [row for properties in self._measured.values() for row in json.loads(properties.get("searches", "[]"))]
+        rows = [row for _, counts in self._counts() for row in json.loads(counts.get("searches", "[]"))]
         return [SearchResult.from_json(row, str(row.get("id"))) for row in rows]
+
+    def _counts(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield the tests of items and of searches, each with its properties."""
+        for test, properties in self._measured.items():
+            yield test, {name.removeprefix(PREFIX): value for name, value in properties}
 
     @property
     def metrics(self) -> list[MetricResult]:
@@ -150,8 +156,12 @@ class ThresholdOutcomes:
     def rows(self, expected: Mapping[str, ExpectedThreshold], *, stopped: bool) -> list[ThresholdResult]:
         """Return a row for every threshold that was collected; ``stopped`` says why one may be lacking."""
         silent = not_judged(STOPPED if stopped else "its test gave no result", "not run")
+        tests: dict[tuple[object, ...], str] = {}
+        if any(row.example is not None for row in self._rows.values()):
+            for test, counts in self._counts():
+                tests.setdefault((counts.get("probe"), counts.get("item"), counts.get("model")), test)
         return [
-            self._with_test(self._rows[test]) if test in self._rows else self._unjudged(threshold, silent).result()
+            _with_test(self._rows[test], tests) if test in self._rows else self._unjudged(threshold, silent).result()
             for test, threshold in self._with_subjects(expected).items()
         ]
 
@@ -159,19 +169,6 @@ class ThresholdOutcomes:
         if threshold.id in self._excuses:
             return threshold.unjudged(self._excuses[threshold.id])
         return threshold if threshold.verdict else threshold.unjudged(silent)
-
-    def _with_test(self, row: ThresholdResult) -> ThresholdResult:
-        """Return a result with the test of its example, where that has run here or is another shard's."""
-        if row.example is None:
-            return row
-        of = row.probe, row.example.item, row.model
-        tests = (
-            test
-            for test, counts in self._measured.items()
-            if (counts.get("probe"), counts.get("item"), counts.get("model")) == of
-        )
-        test = next(tests, None) or row.example.test
-        return replace(row, example=replace(row.example, test=test))
 
     def _with_subjects(self, expected: Mapping[str, ExpectedThreshold]) -> dict[str, ExpectedThreshold]:
         """Return what was expected, with the model that each threshold is about where another test was given it.
@@ -195,7 +192,7 @@ class ThresholdOutcomes:
                 if largest.attempts < row.sample.attempts:
                     whole[row.probe, row.model] = row.sample
         items: dict[tuple[object, ...], SampleCounts] = {}
-        for nodeid, counts in self._measured.items():
+        for nodeid, counts in self._counts():
             if (counts.get("probe"), counts["model"]) not in whole:
                 # A search is of no probe; an item may have several tests, in two classes that inherit them.
                 of = (counts["probe"], counts["item"], counts["model"]) if "probe" in counts else (nodeid,)
@@ -206,6 +203,14 @@ class ThresholdOutcomes:
                 )
         parts = [*whole.values(), *items.values()]
         return {name: math.ceil(math.fsum(getattr(part, name) for part in parts)) for name in _COUNTED}
+
+
+def _with_test(row: ThresholdResult, tests: Mapping[tuple[object, ...], str]) -> ThresholdResult:
+    """Return a result with the test of its example, where that has run here or is another shard's."""
+    if row.example is None:
+        return row
+    test = tests.get((row.probe, row.example.item, row.model)) or row.example.test
+    return replace(row, example=replace(row.example, test=test))
 
 
 _COUNTED = ("attempts", "from_store", "ungraded")

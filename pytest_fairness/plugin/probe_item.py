@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,6 +18,12 @@ if TYPE_CHECKING:
     from pytest_fairness.core.attempts import Attempt, GradedAttempt
     from pytest_fairness.core.items import ProbeItem, Prompt
     from pytest_fairness.plugin.identity import ItemOf
+
+
+@lru_cache(maxsize=64, typed=True)  # typed: 1 equals 1.0
+def _shared_property(name: str, value: object) -> tuple[str, object]:
+    """Return a property of a report, one object for many reports: pytest keeps all of them."""
+    return name, value
 
 
 class ProbeItemHandle:
@@ -73,8 +80,9 @@ class ProbeItemHandle:
             failure = str(error)
         if failure:  # outside of the block: the test shows its line alone
             self._fairness.causes.fail(self._node, failure)
-        about = [("fairness_probe", self._probe.id), ("fairness_item", self.id), ("fairness_model", subject.name)]
-        self._node.user_properties[:] = [*about, *counts(attempts).to_json().items()]
+        about = {"fairness_probe": self._probe.id, "fairness_item": self.id, "fairness_model": subject.name}
+        properties = about | counts(attempts).to_json()
+        self._node.user_properties[:] = [_shared_property(name, value) for name, value in properties.items()]
         self._end_by_errors([graded.attempt for graded in attempts], "{} of {} attempts could not be made: {}")
         self._end_by_errors(sample.questions(self._index), "{} of {} questions of its graders got no answer: {}")
         self._fairness.causes.passed()

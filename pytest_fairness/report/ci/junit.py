@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from operator import is_
 
 from pytest_fairness.core.results import RunResults
 from pytest_fairness.report.escaping import escape_controls
@@ -32,16 +32,17 @@ def suite_properties(results: RunResults) -> list[tuple[str, str]]:
     return [(PREFIX + name, value) for name, value in properties]
 
 
-def shown_properties(properties: Iterable[tuple[str, object]]) -> list[tuple[str, object]]:
+def shown_properties(properties: list[tuple[str, object]]) -> list[tuple[str, object]]:
     """Return a test's properties for a file: ours without hidden characters and not over `MOST` characters.
 
-    Others' are left as they are.
+    Others' are left as they are. Where nothing is to be changed it is the same list, since pytest keeps all reports.
     """
-    return [_shown(entry) for entry in properties]
+    shown = [_shown(entry) for entry in properties]
+    return properties if all(map(is_, shown, properties)) else shown
 
 
 def _shown(entry: tuple[str, object]) -> tuple[str, object]:
-    """Return a property; the same object where nothing is to be changed, since pytest keeps all reports."""
+    """Return a property; the same object where nothing is to be changed."""
     name, value = entry
     if not (name.startswith(PREFIX) and isinstance(value, str)):
         return entry
