@@ -139,7 +139,7 @@ class MeasurementHooks:
             searches=searches,
             agreements=find_agreements(self._fairness.store.runs, run, rows) if has_run else [],
             acceptances=self._fairness.acceptances.results(rows),
-            clauses=self._fairness.clauses,
+            clauses=self._fairness.clauses if rows else (),
         )
         outputs.add_to_junit(state.config, results)
         self._results = None if is_deferred or state.is_refused else with_distinct_titles(results)

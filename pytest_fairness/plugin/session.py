@@ -96,8 +96,9 @@ class FairnessSession:
         return read_clauses(self.settings.evidence)
 
     def check_clauses(self) -> None:
-        """Read the evidence map, before the first test runs."""
-        _ = self.clauses
+        """Read the evidence map of the project, if it has one, before the first test runs."""
+        if self.settings.evidence is not None:
+            _ = self.clauses
 
     @cached_property
     def probes(self) -> Probes:

@@ -29,10 +29,12 @@ def test_alike(measured):
     assert -1.1 <= measured.difference("approved", by="gender", of="woman", to="man") <= 1.1
 """
 STATISTICS = {"numpy", "scipy", "pytest_fairness.stats.measured"}
+JUDGING = STATISTICS | {"tomllib"}
+"""With what reads the clauses of laws on which thresholds bear."""
 REPORT = {"jinja2", "pytest_fairness.report.html.page", "pytest_fairness.report.load_run"}
 NEVER = {
     *("anthropic", "datasets", "hypothesis", "inspect_ai", "lm_eval", "openai", "pandas", "psycopg", "torch", "yaml"),
-    *("aiohttp", "markdown_it", "tenacity", "tomllib"),
+    *("aiohttp", "markdown_it", "tenacity"),
     *("sqlalchemy.orm", "sqlalchemy.dialects.postgresql", "pytest_fairness.store.postgresql"),
     *("pytest_fairness.benchmarks", "pytest_fairness.design", "pytest_fairness.executors", "pytest_fairness.imports"),
     *("pytest_fairness.cli", "pytest_fairness.flip_search", "pytest_fairness.graders.judge"),
@@ -44,9 +46,9 @@ NEVER = {
 @pytest.mark.parametrize(
     ("suite", "options", "unused", "used"),
     [
-        (SUITE, ["--fairness-report=none"], STATISTICS | REPORT, {"pytest_fairness.store.sqlite"}),
-        (SUITE, [], STATISTICS, REPORT),
-        (SUITE + THRESHOLD, ["--fairness-report=none"], REPORT, STATISTICS),
+        (SUITE, ["--fairness-report=none"], JUDGING | REPORT, {"pytest_fairness.store.sqlite"}),
+        (SUITE, [], JUDGING, REPORT),
+        (SUITE + THRESHOLD, ["--fairness-report=none"], REPORT, JUDGING),
     ],
     ids=["measured", "measured-and-reported", "judged"],
 )
