@@ -38,10 +38,22 @@ collect_ignore = ["example_extension"]  # a package of its own, which a test ins
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
-    """Begin with the files that have slow tests: all workers are to end at about the same time."""
+    """Mark further cases of runs of pytest as slow, and begin with the files that have slow tests.
+
+    All workers are to end at about the same time.
+    """
+    for item in items:
+        if is_further_run(item):
+            item.add_marker("slow")
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     yield
     items.sort(key=lambda item: item.path not in slow)
+
+
+def is_further_run(item: pytest.Item) -> bool:
+    """Return whether a test runs pytest with other parameters than its first ones: another mode or another value."""
+    callspec = getattr(item, "callspec", None)
+    return callspec is not None and "pytester" in getattr(item, "fixturenames", ()) and any(callspec.indices.values())
 
 
 def pytest_collection_finish() -> None:

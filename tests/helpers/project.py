@@ -32,11 +32,14 @@ N2 = Mode("n2", ("-n2",), distributed=True)
 every_mode = pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
 """Runs a test in one process and with two workers; without it, only the first. ``-n0`` has `in_one_process`."""
 
+with_workers = pytest.mark.parametrize("mode", [N2, NO_XDIST], ids=lambda mode: mode.id, indirect=True)
+"""The same for what workers share: ``make test`` runs the first case only, which here is the one with workers."""
 
-def each(name: str, values: Iterable[str]) -> pytest.MarkDecorator:
+
+def each(name: str, values: Iterable[str], modes: tuple[Mode, Mode] = (NO_XDIST, N2)) -> pytest.MarkDecorator:
     """Parametrize a test: the first value runs in every mode, the others in one."""
     first, *others = values
-    cases = [(NO_XDIST, first), (N2, first), *((NO_XDIST, other) for other in others)]
+    cases = [*((mode, first) for mode in modes), *((NO_XDIST, other) for other in others)]
     parameters = [pytest.param(mode, value, id=f"{value}-{mode.id}") for mode, value in cases]
     return pytest.mark.parametrize(("mode", name), parameters, indirect=["mode"])
 
@@ -45,7 +48,7 @@ def each(name: str, values: Iterable[str]) -> pytest.MarkDecorator:
 # right without it: tests that are run with workers are not run so as well.
 in_one_process = pytest.mark.parametrize(
     "mode",
-    [NO_XDIST, pytest.param(N0, marks=pytest.mark.slow, id=N0.id)],
+    [NO_XDIST, N0],
     ids=lambda mode: mode.id,
     indirect=True,
 )

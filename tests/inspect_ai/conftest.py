@@ -15,10 +15,6 @@ import tests.helpers
 from pytest_fairness.benchmarks.inspect_ai.package import inspect_module
 from tests.helpers.shared_folder import shared_folder
 
-if find_spec("inspect_ai") is not None:  # in this process only once: it does not survive being imported twice
-    for name in ("model", "_eval.loader", "_eval.task.results"):
-        inspect_module(name)
-
 HELPERS = (
     Path(tests.helpers.__file__ or "").parent if tests.helpers.__file__ else Path(next(iter(tests.helpers.__path__)))
 )
@@ -26,6 +22,14 @@ TASKS = (
     *("matching", "letters", "including", "patterns", "judged", "turns", "gathered", "repeated"),
     *("calling", "acting", "rated"),
 )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _inspect_ai_imported_once() -> None:
+    """It does not survive being imported twice; and where no test of this folder runs, not even once."""
+    if find_spec("inspect_ai") is not None:
+        for name in ("model", "_eval.loader", "_eval.task.results"):
+            inspect_module(name)
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections import Counter
 from importlib.metadata import PackageNotFoundError
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from pytest_fairness.core.errors import FairnessError
 from tests.helpers.project import NO_XDIST, Project, distributed
 from tests.inspect_ai.conftest import HELPERS, TASKS
 
-pytest.importorskip("inspect_ai")
+pytestmark = pytest.mark.skipif(find_spec("inspect_ai") is None, reason="inspect_ai is not installed")
 
 THRESHOLDS = {
     "matching": ["accuracy >= 0.1", "-0.9 <= difference(match, by=gender, of=female, to=male) <= 0.9"],

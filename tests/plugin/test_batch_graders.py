@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.helpers import project_sources
-from tests.helpers.project import N2, NO_XDIST, QUIET, Project, every_mode, failures, in_one_process
+from tests.helpers.project import N2, NO_XDIST, QUIET, Project, failures, in_one_process, with_workers
 
 GRADER = """
 from pathlib import Path
@@ -47,7 +47,7 @@ def batches(project: Project) -> list[str]:
     return lines
 
 
-@every_mode
+@with_workers
 def test_each_attempt_is_graded_once_over_two_runs(project: Project) -> None:
     write(project)
     project.run().assert_outcomes(passed=42)

@@ -11,7 +11,7 @@ from pytest_fairness.models.pricing import ANY, FREE, price_of
 from pytest_fairness.models.registry import resolve
 from tests.helpers import project_sources
 from tests.helpers.chat_server import INPUT, OUTPUT, serving
-from tests.helpers.project import N2, NO_XDIST, Project, every_mode, shown
+from tests.helpers.project import N2, NO_XDIST, Project, every_mode, shown, with_workers
 
 PRICE = "--fairness-price=1000/2000"
 """USD per million tokens: a call costs 2.00 USD."""
@@ -30,7 +30,7 @@ def told(result: pytest.RunResult) -> str:
     return " ".join(shown(result).split())
 
 
-@every_mode
+@with_workers
 def test_request_cap_is_shared_by_all_processes_and_can_be_raised(project: Project) -> None:
     usual(project)
     result = project.run("--fairness-max-requests=13", "-rs")
@@ -55,7 +55,7 @@ def test_request_cap_is_shared_by_all_processes_and_can_be_raised(project: Proje
     assert project.asked().total() == 40
 
 
-@every_mode
+@with_workers
 def test_answers_in_flight_when_the_cap_is_reached_are_kept(project: Project) -> None:
     slow = "    if 'woman of profile 1 ' in text:\n        __import__('time').sleep(1.5)"
     project.write(

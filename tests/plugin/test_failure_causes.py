@@ -11,7 +11,7 @@ from pytest_fairness.plugin.failure_causes import MOST_ALIKE
 from tests.helpers import project_sources
 from tests.helpers.chat_server import serving
 from tests.helpers.fork_server import set_constants
-from tests.helpers.project import Project, each, every_mode, in_one_process, shown
+from tests.helpers.project import Project, each, every_mode, in_one_process, shown, with_workers
 
 ITEMS = 200
 
@@ -65,7 +65,7 @@ def test_known_problem_is_reported_in_one_line(project: Project, model: str, wor
     assert "SECRET" not in shown(result)
 
 
-@every_mode
+@with_workers
 def test_refused_key_is_reported_once(project: Project) -> None:
     with serving(refuses=1, status=401) as server:
         project.write(test_hiring=project_sources.suite(count=ITEMS))

@@ -8,7 +8,7 @@ from aiohttp import web
 
 from tests.helpers import project_sources
 from tests.helpers.http_server import serving
-from tests.helpers.project import NO_XDIST, Project, every_mode, failures, shown
+from tests.helpers.project import NO_XDIST, Project, failures, shown, with_workers
 
 MISTAKES = """
 from pytest_fairness import Grade
@@ -67,7 +67,7 @@ def test_cut_off_answers_are_requested_again_or_ungraded(project: Project) -> No
     }  # fmt: skip
 
 
-@every_mode
+@with_workers
 def test_grader_mistakes_fail_their_items_and_lose_nothing(project: Project) -> None:
     probe = project_sources.PROBE.replace("YesNo()}", "Wrong()}")
     rate = project_sources.threshold('assert measured.rate("hired") >= 0.5', name="test_rate")

@@ -14,14 +14,14 @@ from collections.abc import Iterator
 import pytest
 
 from tests.helpers import project_sources
-from tests.helpers.project import NO_XDIST, Project, distributed, each, shown
+from tests.helpers.project import N2, NO_XDIST, Project, distributed, each, shown
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
 
 SLOW = "    import time\n    time.sleep(0.02)"
 
 
-@each("option", ["-x", "--maxfail=2"])
+@each("option", ["-x", "--maxfail=2"], modes=(N2, NO_XDIST))
 def test_nothing_is_sent_after_the_last_failure(project: Project, option: str) -> None:
     probe = (
         project_sources.PROBE
@@ -49,7 +49,7 @@ def test_nothing_is_sent_after_the_last_failure(project: Project, option: str) -
     assert not late, f"{len(late)} of {asked}, up to {max(times) - ended:.1f} s after the failure"
 
 
-@each("option", ["-x"])
+@each("option", ["-x"], modes=(N2, NO_XDIST))
 def test_answers_in_flight_at_the_last_failure_are_kept(project: Project, option: str) -> None:
     probe = project_sources.PROBE + "    assert probe_item.id != 'person-0002'\n"
     application = project_sources.application(version="1", body="    import asyncio\n    await asyncio.sleep(0.2)")

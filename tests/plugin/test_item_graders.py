@@ -8,7 +8,7 @@ import re
 import pytest
 
 from tests.helpers import project_sources
-from tests.helpers.project import N2, NO_XDIST, Project, every_mode, failures, in_one_process, shown
+from tests.helpers.project import N2, NO_XDIST, Project, every_mode, failures, in_one_process, shown, with_workers
 from tests.plugin.test_interrupts import asked_twice, start, wait_for
 
 GRADER = """
@@ -112,7 +112,7 @@ def oracle(judge):
     assert project.row()["verdict"] == "fair"
 
 
-@every_mode
+@with_workers
 def test_unanswered_question_fails_its_test(project: Project) -> None:
     write(project, body="    if text.startswith('Fits of person-0003'):\n        raise OSError('no line')")
     result = project.run()

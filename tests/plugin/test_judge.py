@@ -9,7 +9,7 @@ import pytest
 
 from pytest_fairness.graders.judge.agreement import krippendorff
 from tests.helpers.judge_server import Bench, assessment, bench, wrongs
-from tests.helpers.project import NO_XDIST, Mode, Project, every_mode, failures, shown
+from tests.helpers.project import NO_XDIST, Mode, Project, failures, shown, with_workers
 
 COUNT = 8
 
@@ -75,7 +75,7 @@ def truth(judges: Bench, count: int = COUNT) -> list[int]:
     return [wrongs(judges.written(question)) for question in questions]
 
 
-@every_mode
+@with_workers
 def test_each_judge_grades_every_answer_once(project: Project, judges: Bench) -> None:
     def verdict(name: str, answer: str) -> str:
         number = wrongs(answer)

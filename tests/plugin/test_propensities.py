@@ -10,7 +10,7 @@ from collections import Counter
 from aiohttp import web
 
 from tests.helpers.http_server import serving
-from tests.helpers.project import Project, every_mode, failures, shown
+from tests.helpers.project import Project, every_mode, failures, shown, with_workers
 
 SUITE = """
 import pytest
@@ -58,7 +58,7 @@ class Server:
         return web.json_response({"choices": [{"message": message, "finish_reason": "stop", "logprobs": logprobs}]})
 
 
-@every_mode
+@with_workers
 def test_propensities_are_asked_for_once_and_apart_from_answers(project: Project) -> None:
     project.write(test_hiring=suite('{"advance": YesNo()}', "repetitions=2"))
     server = Server()

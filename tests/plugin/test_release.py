@@ -11,7 +11,7 @@ import pytest
 from pytest_fairness.core.results import ExpectedThreshold, ThresholdResult
 from pytest_fairness.report.release import corrected, not_judged, release, sentence
 from tests.helpers import project_sources
-from tests.helpers.project import Project, each, every_mode, shown
+from tests.helpers.project import Project, each, every_mode, shown, with_workers
 
 
 def row(verdict: str, p_value: float | None, model: str = "m", **more: Any) -> ThresholdResult:
@@ -134,7 +134,7 @@ def test_selection_by_id_leaves_the_rest_not_judged(project: Project, named: str
     assert project.results()["release"][0]["verdict"] == "undecided"
 
 
-@every_mode
+@with_workers
 def test_thresholds_cut_by_a_stop_are_not_judged(project: Project) -> None:
     last = project_sources.threshold('assert measured.rate("hired") >= 0.01', name="test_last")
     failing = "def test_fails():\n    assert False\n"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from tests.helpers import project_sources
-from tests.helpers.project import NO_XDIST, Project, every_mode, in_one_process, shown
+from tests.helpers.project import NO_XDIST, Project, in_one_process, shown, with_workers
 
 
-@every_mode
+@with_workers
 def test_second_run_of_one_version_requests_nothing(project: Project) -> None:
     project.write(conftest=project_sources.application(version="1"), test_hiring=project_sources.suite())
     project.run(mode=NO_XDIST).assert_outcomes(passed=61)

@@ -12,7 +12,7 @@ import pytest
 
 from pytest_fairness.stats.sequential import run_tail
 from tests.helpers import project_sources
-from tests.helpers.project import NO_XDIST, Project, every_mode, in_one_process, shown
+from tests.helpers.project import NO_XDIST, Project, every_mode, in_one_process, shown, with_workers
 
 EVEN = {"woman": 0.8, "man": 0.8}
 OTHER = """\
@@ -35,7 +35,7 @@ def look(row: Mapping[str, Any]) -> tuple[int, int, int]:
     return number, of, first
 
 
-@every_mode
+@with_workers
 def test_undecided_threshold_is_measured_until_it_is_decided(project: Project) -> None:
     write(project, project_sources.THRESHOLD, OTHER)
     result = project.run("--fairness-resolve", "--fairness-sample=60", "-m", "threshold")

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_fairness.plugin.dry_runs import error_rates
 from tests.helpers import project_sources
-from tests.helpers.project import Project, every_mode, shown
+from tests.helpers.project import Project, shown, with_workers
 
 COPIES = """\
 def people():
@@ -34,7 +34,7 @@ def project(project: Project) -> Project:
     return project
 
 
-@every_mode
+@with_workers
 def test_items_that_share_prompts_count_as_one(project: Project) -> None:
     result = project.run()
     assert [" ".join(shown(result).split()).count(SAID), len(project.asked())] == [1, 30]

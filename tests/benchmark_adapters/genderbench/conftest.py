@@ -1,25 +1,26 @@
-"""A punkt model where nltk looks for it; and the modules that do not survive being imported twice."""
+"""A punkt model where nltk looks for it; and the modules that do not survive being imported twice, imported once."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
 
-import nltk  # type: ignore[import-untyped]
 import pytest
 
 import pytest_fairness.plugin.genderbench
 import pytest_fairness.stats.external_metrics  # noqa: F401
 from pytest_fairness.benchmarks.genderbench.package import harness_options, probe_classes
-from tests.helpers.punkt_model import make_punkt
-
-probe_classes()
-harness_options()
 
 
 @pytest.fixture(scope="session", autouse=True)
 def punkt(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Yield the folder that holds the model."""
+    """Yield the folder that holds the model. Importing nltk takes seconds: only where a test of this folder runs."""
+    import nltk  # type: ignore[import-untyped]
+
+    from tests.helpers.punkt_model import make_punkt
+
+    probe_classes()
+    harness_options()
     kept = list(nltk.data.path)
     folder = tmp_path_factory.mktemp("nltk")
     make_punkt(folder)

