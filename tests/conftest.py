@@ -28,12 +28,19 @@ preload()
 
 # The same examples in every run, however busy the machine: a change is not refused by chance.
 hypothesis.settings.register_profile("steady", deadline=None, derandomize=True, database=None)
+hypothesis.settings.register_profile("quick", hypothesis.settings.get_profile("steady"), max_examples=20)
 hypothesis.settings.register_profile("random", deadline=None, database=None)
 hypothesis.settings.load_profile("steady")
 
 pytest_plugins = ["pytester"]
 
 collect_ignore = ["example_extension"]  # a package of its own, which a test installs and runs
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """A fifth of the examples are enough for ``make test``."""
+    if config.getoption("markexpr") == "not slow" and not config.getoption("--hypothesis-profile", None):
+        hypothesis.settings.load_profile("quick")
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

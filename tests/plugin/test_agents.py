@@ -219,6 +219,7 @@ def test_report_shows_the_calls(project: Project) -> None:
     assert "look_up" in pages
 
 
+@pytest.mark.slow
 def test_merged_stores_and_exports_keep_actions(project: Project) -> None:
     from pyarrow.parquet import read_table  # type: ignore[import-untyped]
 

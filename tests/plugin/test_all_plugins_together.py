@@ -57,6 +57,7 @@ def run(folder: Path, *args: str, before: tuple[str, ...] = (), path: Path = ROO
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", [("-p", "no:xdist"), ("-n2",)], ids=["no-xdist", "n2"])
 def test_all_plugins_together_work(folder: Path, mode: tuple[str, ...]) -> None:
     if not OTHERS.is_dir():
@@ -90,6 +91,7 @@ def test_all_plugins_together_work(folder: Path, mode: tuple[str, ...]) -> None:
     assert ": fair. Ratio of hired" in page
 
 
+@pytest.mark.slow
 def test_read_only_folder_is_supported(folder: Path, tmp_path: Path) -> None:
     bound: tuple[str, ...] = ()
     if os.geteuid() == 0:  # whom rights do not bind

@@ -41,6 +41,7 @@ def test_growing_sample_is_one_run(project: Project) -> None:
         assert row["verdict"] == "fair"  # a small one as well: it is one of those that were declared
 
 
+@pytest.mark.slow
 def test_slice_or_other_seed_is_a_separate_run(project: Project) -> None:
     write(project)
     runs = [

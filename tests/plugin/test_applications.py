@@ -125,6 +125,7 @@ def test_repeated_job_of_a_run_retries_what_failed(project: Project) -> None:
     assert project.asked().total() == 9
 
 
+@pytest.mark.slow
 def test_run_id_never_reuses_answers_of_a_changed_application(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

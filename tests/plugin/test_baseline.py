@@ -57,6 +57,7 @@ def test_run_is_compared_with_an_earlier_one(project: Project) -> None:
     assert "must be at most 1.1: factor by which the ratio of hired, woman to man, is further from parity" in message
 
 
+@pytest.mark.slow
 @in_one_process
 def test_latest_is_the_newest_run_before_this_one(project: Project) -> None:
     ship(project, rates=WORSE)
@@ -141,6 +142,7 @@ def write_simulated(project: Project, grader: str = "YesNo()") -> None:
     project.write(test_hiring=project_sources.suite(AGAINST, count=150, probe=probe))
 
 
+@pytest.mark.slow
 def test_another_model_is_compared_with_the_only_one_of_the_run(project: Project) -> None:
     write_simulated(project)
     shipped = "shipped?base=0.8"
@@ -154,6 +156,7 @@ def test_another_model_is_compared_with_the_only_one_of_the_run(project: Project
     assert "2 models and not on simulated:third" in project.row()["message"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "grader", "words"),
     [
@@ -177,6 +180,7 @@ def test_other_decoding_and_other_graders_are_refused(project: Project, model: s
     assert words in project.row()["message"]
 
 
+@pytest.mark.slow
 @in_one_process
 def test_same_stored_answers_cannot_be_compared(project: Project) -> None:
     write_simulated(project)
@@ -191,6 +195,7 @@ def test_same_stored_answers_cannot_be_compared(project: Project) -> None:
     assert project.row()["estimate"] is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
 def test_latest_is_the_newest_run_of_the_same_design(project: Project) -> None:
     run = ship(project)

@@ -75,6 +75,7 @@ def test_grader_questions_are_batched_too(project: Project, server: Batches) -> 
     assert server.singly == []
 
 
+@pytest.mark.slow
 def test_killed_run_submits_nothing_twice(project: Project, server: Batches) -> None:
     """Once when its batch is there and its name not told, and once when it waits for it."""
     project.write(test_hiring=project_sources.suite(count=10))

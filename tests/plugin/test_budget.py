@@ -167,6 +167,7 @@ class Asks:
 """
 
 
+@pytest.mark.slow
 def test_grader_questions_are_counted_apart_and_capped(project: Project) -> None:
     probe = project_sources.PROBE.replace('{"hired": YesNo()}', '{"hired": YesNo(), "polite": Asks()}')
     wide = project_sources.threshold(f"assert {project_sources.RATIO} >= 0.5")

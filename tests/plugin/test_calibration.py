@@ -119,6 +119,7 @@ def test_impossible_label_draw_is_reported(project: Project, capsys: pytest.Capt
     assert set(first) < set(more_rows)
 
 
+@pytest.mark.slow
 def test_plan_says_how_many_labels_are_needed(project: Project) -> None:
     write(project, PROBE)
     project.run("-m", "threshold")

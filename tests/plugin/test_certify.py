@@ -27,8 +27,13 @@ PLAIN = "def test_of_something_else():\n    raise AssertionError\n"
 
 @pytest.fixture(autouse=True)
 def _fewer_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Draw less often: 200 draws take a second or two each."""
-    set_constants(monkeypatch, under_test, DRAWS=80, SECONDS=600.0)
+    """Draw less often: 200 draws take a second or two each. A test of the shares takes `enough_draws`."""
+    set_constants(monkeypatch, under_test, DRAWS=20, SECONDS=600.0)
+
+
+@pytest.fixture
+def enough_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    set_constants(monkeypatch, under_test, DRAWS=80)
 
 
 def write(project: Project, *tests: str, count: int = 150, groups: tuple[str, ...] = ("woman", "man")) -> None:
@@ -56,6 +61,7 @@ def certificates(project: Project) -> dict[str, dict[str, Any]]:
 
 
 @every_mode
+@pytest.mark.usefixtures("enough_draws")
 def test_thresholds_are_certified_from_the_store(project: Project) -> None:
     write(project)
     run = measure(project)
@@ -98,8 +104,7 @@ def test_thresholds_are_certified_from_the_store(project: Project) -> None:
     assert max(map(len, text.splitlines()[-20:])) <= 80 + len(str(project.path))
 
 
-def test_draws_are_seeded(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    set_constants(monkeypatch, under_test, DRAWS=20)
+def test_draws_are_seeded(project: Project) -> None:
     write(project, RATIO, count=60)
     measure(project)
     found = []
@@ -141,6 +146,8 @@ def test_bias_is_planted_on_and_beyond_the_bound(project: Project, monkeypatch: 
         assert abs(bound["planned"]["fair"] - 0.025) < 0.01, body
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("enough_draws")
 def test_gate_with_wrong_error_rates_breaks_the_promise(project: Project) -> None:
     """Certify a gate that passes a model where the point estimate looks good."""
     ratio = f'ratio = measured.ratio("hired", {PAIR})'
@@ -240,8 +247,8 @@ def test_application_is_not_called(project: Project) -> None:
     assert row["model"] == "function:conftest.application"
 
 
+@pytest.mark.slow
 def test_certify_command_runs_pytest_on_the_latest_run(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    set_constants(monkeypatch, under_test, DRAWS=20)
     write(project, RATIO, RATE, count=40)
     run = measure(project)
     monkeypatch.chdir(project.path)

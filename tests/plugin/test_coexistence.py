@@ -226,6 +226,7 @@ def test_last_report_of_reruns_counts(project: Project, verdict: str) -> None:
     assert set(project.asked().values()) == {1}
 
 
+@pytest.mark.slow
 def test_rerun_probe_test_repeats_no_request(project: Project) -> None:
     probe = (
         project_sources.PROBE

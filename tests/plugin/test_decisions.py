@@ -209,6 +209,7 @@ def test_xfail_mark_that_applies_has_priority(accepted: Project) -> None:
     assert outcome("False, ") == outcome("", "--runxfail") == (0, "accepted", "unfair", "accepted")
 
 
+@pytest.mark.slow
 def test_acceptance_holds_over_shards_merged_stores_and_in_comparisons(
     accepted: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -186,6 +186,7 @@ def pytest_runtest_setup(item):
     assert noted == ["pay[j00-simulated:x]", "pay[j02-simulated:x]"]
 
 
+@pytest.mark.slow
 def test_plan_and_verify_work_on_declared_suites(project: Project) -> None:
     write(project)
     (project.path / "wrong.probe.yaml").write_text("template: Hi\n", encoding="utf-8")

@@ -56,6 +56,7 @@ def test_distribution_changes_no_row_and_repeats_no_request(project: Project, di
     assert (run["attempts"], run["from_store"]) == (240, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id)
 def test_random_order_changes_no_row(project: Project, mode: Mode) -> None:
     write(project)
@@ -107,6 +108,7 @@ def test_worker_killed_in_a_probe_test_loses_no_threshold(project: Project, dist
     assert result.duration < 45
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL")
 def test_threshold_whose_worker_was_killed_is_invalid(project: Project) -> None:
     test = project_sources.threshold(f"assert {project_sources.RATIO} >= 0.5\ndie('threshold')", name="test_deadly")

@@ -54,6 +54,7 @@ def test_sample_is_adjusted_by_an_earlier_run(project: Project) -> None:
     assert f"--fairness-adjust={run}" in project.results()["run"]["command"]
 
 
+@pytest.mark.slow
 def test_verify_makes_an_adjusted_verdict_again(project: Project) -> None:
     run = ship(project)
     write(project, "new")
@@ -63,6 +64,7 @@ def test_verify_makes_an_adjusted_verdict_again(project: Project) -> None:
     assert result.ret == 0, shown(result)
 
 
+@pytest.mark.slow
 def test_other_history_of_the_same_answers_is_a_look(project: Project) -> None:
     runs = [ship(project), ship(project, "other")]
     write(project, "new")

@@ -11,7 +11,7 @@ from pytest_fairness.plugin.failure_causes import MOST_ALIKE
 from tests.helpers import project_sources
 from tests.helpers.chat_server import serving
 from tests.helpers.fork_server import set_constants
-from tests.helpers.project import Project, each, every_mode, in_one_process, shown, with_workers
+from tests.helpers.project import Project, each, every_mode, in_one_process, shown
 
 ITEMS = 200
 
@@ -65,7 +65,7 @@ def test_known_problem_is_reported_in_one_line(project: Project, model: str, wor
     assert "SECRET" not in shown(result)
 
 
-@with_workers
+@every_mode
 def test_refused_key_is_reported_once(project: Project) -> None:
     with serving(refuses=1, status=401) as server:
         project.write(test_hiring=project_sources.suite(count=ITEMS))
@@ -111,6 +111,7 @@ def test_server_that_answers_nothing_is_given_up(project: Project, monkeypatch: 
         assert len(server.requests) == 2 * ITEMS
 
 
+@pytest.mark.slow
 def test_credit_that_ends_during_the_run_is_reported_once(project: Project) -> None:
     flaky = f'@pytest.mark.flaky_threshold(reason="few", until="{project_sources.LATER}", max_flip=0.5)'
     flaky += "\n@pytest.mark.threshold"

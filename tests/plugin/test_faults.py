@@ -57,6 +57,7 @@ def test_faulty_server_changes_nothing(project: Project) -> None:
     assert server.asked.total() > 2 * COUNT
 
 
+@pytest.mark.slow
 def test_jumping_clock_changes_nothing(project: Project) -> None:
     jumps = """
 import itertools, time
@@ -77,6 +78,7 @@ time.time = lambda: _real() + next(_jumps)
     assert set(project.asked().values()) == {1}
 
 
+@pytest.mark.slow
 def test_full_disk_is_reported_and_answers_are_kept(project: Project) -> None:
     """Limit the size of files, which SQLite takes for a full or failing disk."""
     project.write(conftest=project_sources.application(version="1"), test_hiring=project_sources.suite(count=200))

@@ -135,6 +135,7 @@ def home(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
     return project
 
 
+@pytest.mark.slow
 def test_files_outside_of_the_rootdir_are_distinguished_by_folder(home: Project) -> None:
     """Name files by their folders; where pytest gives two tests one id, nothing is judged."""
     for label in "ab":
@@ -254,6 +255,7 @@ def probe_and_threshold(grade: str) -> str:
 """
 
 
+@pytest.mark.slow
 def test_classes_with_their_own_model_or_grader_are_separate(project: Project) -> None:
     """Let classes inherit the tests or name a probe of the module, and verify the results."""
     rate = "    @pytest.mark.threshold(probe=test_req)\n"

@@ -128,6 +128,7 @@ def wait_for(project: Project, count: int) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", ["time.sleep(60)", "await asyncio.to_thread(time.sleep, 60)"])
 def test_blocking_async_application_is_interrupted(project: Project, call: str) -> None:
     """`requests.post` in a coroutine, which many write: Ctrl-C once did nothing for as long as it took."""
@@ -151,6 +152,7 @@ def pytest_sessionfinish(session):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arg", "signals"),
     [
@@ -212,6 +214,7 @@ def test_interrupted_run_is_resumed_where_it_stopped(project: Project, args: tup
     assert result.ret == 0
 
 
+@pytest.mark.slow
 def test_killed_run_is_resumed_where_it_stopped(project: Project) -> None:
     project.write(
         conftest=project_sources.application(version="1", body=SLOW), test_hiring=project_sources.suite(count=200)
@@ -229,6 +232,7 @@ def test_killed_run_is_resumed_where_it_stopped(project: Project) -> None:
     assert project.row()["attempts"] == 400
 
 
+@pytest.mark.slow
 def test_killed_run_does_not_delay_the_next(project: Project) -> None:
     project.write(
         conftest=project_sources.application(version="1", body="    import time\n    time.sleep(0.2)"),
@@ -257,6 +261,7 @@ def test_pytest_exit_keeps_the_answers(project: Project) -> None:
     assert sum(project.asked().values()) <= 120 - answered + 32
 
 
+@pytest.mark.slow
 def test_two_runs_on_one_store_request_nothing_twice(project: Project) -> None:
     project.write(
         conftest=project_sources.application(version="1", body=SLOW), test_hiring=project_sources.suite(count=100)

@@ -209,6 +209,7 @@ def test_nothing_is_sent_after_the_last_failure(project: Project) -> None:
     assert sum(project.asked().values()) < 700
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
 def test_killed_run_is_resumed_where_it_stopped(project: Project) -> None:
     write(project, body="    import time\n    time.sleep(0.02)", count=100)

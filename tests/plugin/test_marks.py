@@ -115,6 +115,7 @@ COMPARISONS = [
 ]
 
 
+@pytest.mark.slow
 def test_comparisons_with_marks_read_as_python(project: Project) -> None:
     write(project, *project_sources.thresholds(body for body, _ in COMPARISONS))
     result = project.run("-m", "threshold")
@@ -175,6 +176,7 @@ def test_interval_over_three_marks_is_undecided(project: Project) -> None:
     assert [line["mark"] for line in project.results()["marks"]] == [None, None]
 
 
+@pytest.mark.slow
 def test_unjudged_threshold_improves_no_mark(project: Project) -> None:
     broken = "@pytest.fixture\ndef broken():\n    raise OSError\n"
     never = FOUR[0].replace("test_women(measured)", "test_never(measured, broken)")

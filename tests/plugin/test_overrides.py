@@ -98,6 +98,7 @@ def test_metric_bounds_scale_and_repetitions_are_overridden(pay: Project) -> Non
     assert {row["sample"]["fairness_attempts"] for row in pay.rows()} == {960}
 
 
+@pytest.mark.slow
 def test_certify_and_verify_use_overridden_bounds(pay: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(error_rates, "DRAWS", 20)
     own(pay, **{KEY: "bounds = [0.5, 1.5]"})
@@ -187,6 +188,7 @@ def test_unknown_table_is_an_error(pay: Project) -> None:
     assert "[tool.pytest-fairness] has no 'threshold'; did you mean 'thresholds'" in shown(result)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["hiring::{}", "suites/hiring/test_hiring.py::{}"])
 def test_shipped_suite_is_overridden_without_a_copy(project: Project, key: str) -> None:
     name = "test_women_and_men_advance_alike"

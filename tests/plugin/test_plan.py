@@ -182,6 +182,7 @@ def test_high_bound_is_not_reported_as_impossible(project: Project) -> None:
     assert row["cannot_pass"] == ""
 
 
+@pytest.mark.slow
 @few_draws
 @pytest.mark.parametrize("mode", [N2], ids=["n2"], indirect=True)
 def test_workers_and_one_process_plan_alike(project: Project) -> None:
@@ -192,6 +193,7 @@ def test_workers_and_one_process_plan_alike(project: Project) -> None:
     assert workers["thresholds"] == alone["thresholds"]
 
 
+@pytest.mark.slow
 @few_draws
 def test_pilot_in_the_store_replaces_assumptions(project: Project) -> None:
     write(project, ALIKE, RATE, count=40, body="    text += str(ASKED.read_text().count(chr(10)) % 5)")
@@ -226,6 +228,7 @@ def test_unfair_pilot_is_predicted_unfair(project: Project) -> None:
     assert row["cannot_pass"] == ""
 
 
+@pytest.mark.slow
 def test_application_without_a_version_has_no_pilot(project: Project) -> None:
     write(project, RATE, count=20, version=None)
     project.run()
@@ -265,6 +268,7 @@ def test_thresholds_pass_together_less_often_than_alone() -> None:
     assert together.cost_usd == pytest.approx((30 + 2 * 12) / 1e6)
 
 
+@pytest.mark.slow
 def test_plan_command_runs_pytest_with_the_plan(project: Project) -> None:
     write(project, RATE, count=20)
     command = [sys.executable, "-m", "pytest_fairness", "plan", "-q", "test_hiring.py", "--fairness-rate=5"]
@@ -274,6 +278,7 @@ def test_plan_command_runs_pytest_with_the_plan(project: Project) -> None:
     assert "200 calls, 0 of them in the store" in done.stdout
 
 
+@pytest.mark.slow
 @few_draws
 def test_looks_are_simulated(project: Project) -> None:
     write(project, ALIKE, RATE, count=200)

@@ -7,10 +7,11 @@ import math
 import re
 from collections import Counter
 
+import pytest
 from aiohttp import web
 
 from tests.helpers.http_server import serving
-from tests.helpers.project import Project, every_mode, failures, shown, with_workers
+from tests.helpers.project import Project, every_mode, failures, shown
 
 SUITE = """
 import pytest
@@ -58,7 +59,7 @@ class Server:
         return web.json_response({"choices": [{"message": message, "finish_reason": "stop", "logprobs": logprobs}]})
 
 
-@with_workers
+@every_mode
 def test_propensities_are_asked_for_once_and_apart_from_answers(project: Project) -> None:
     project.write(test_hiring=suite('{"advance": YesNo()}', "repetitions=2"))
     server = Server()
@@ -138,6 +139,7 @@ def test_model_without_likelihoods_is_refused_in_one_line(project: Project) -> N
     assert failures(result)
 
 
+@pytest.mark.slow
 def test_plan_compares_calls_and_draws_propensities(project: Project) -> None:
     project.write(test_hiring=suite('{"advance": YesNo()}', "repetitions=5", items=30))
     drawn = " ".join(shown(project.run("--fairness-model=simulated:x", "--fairness-plan")).split())

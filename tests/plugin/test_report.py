@@ -62,6 +62,7 @@ def test_report_may_be_another_file(project: Project) -> None:
     assert not (project.path / REPORT).exists()
 
 
+@pytest.mark.slow
 def test_unwritable_report_fails_only_if_it_was_requested(project: Project) -> None:
     (project.path / "reports").write_text("a file", encoding="utf-8")
     project.write(

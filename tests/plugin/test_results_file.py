@@ -117,6 +117,7 @@ def stable(results: dict[str, Any]) -> dict[str, Any]:
     return {**results, "run": run}
 
 
+@pytest.mark.slow
 def test_results_file_is_the_same_in_every_mode(project: Project) -> None:
     write(project)
     found = []

@@ -132,6 +132,7 @@ def test_rerun_of_a_decided_threshold_changes_nothing(project: Project) -> None:
     assert sum(project.asked().values()) == 200
 
 
+@pytest.mark.slow
 @every_mode
 def test_tryouts_are_never_fair_and_spend_no_error(project: Project) -> None:
     write(project, project_sources.THRESHOLD, OTHER)
@@ -156,6 +157,7 @@ def test_looks_that_end_under_a_quarter_are_tryouts(project: Project) -> None:
     assert "a try-out" in row["message"]
 
 
+@pytest.mark.slow
 @in_one_process
 def test_every_judged_run_is_a_look(project: Project) -> None:
     project.write(test_hiring=project_sources.suite(OTHER, count=400))
@@ -209,6 +211,7 @@ def test_changed_answers_without_a_version_are_a_look(project: Project) -> None:
     assert runs == [1, 1, 2, 1]
 
 
+@pytest.mark.slow
 def test_sessions_of_a_run_with_a_fixed_id_are_looks(project: Project) -> None:
     project.write(test_hiring=project_sources.suite(OTHER, count=400))
     runs = []
@@ -233,6 +236,7 @@ def test_waits():
 """
 
 
+@pytest.mark.slow
 def test_sessions_at_once_are_looks(project: Project) -> None:
     project.write(test_hiring=project_sources.suite(OTHER, count=400), test_later=WAITING)
     waits = project.path / "waits"

@@ -98,6 +98,7 @@ def test_service_without_a_version_is_asked_in_every_run(
     assert project_of_page.row()["looks"]["unversioned"] is True
 
 
+@pytest.mark.slow
 def test_failures_that_pass_lose_nothing(project_of_page: Project, service: Service) -> None:
     service.broken = "sometimes"
     project_of_page.run(*MODEL)

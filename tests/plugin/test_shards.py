@@ -139,6 +139,7 @@ def test_run_in_ci_has_the_id_of_the_pipeline(hiring: Project, monkeypatch: pyte
     assert hiring.results()["run"]["id"] != "77"
 
 
+@pytest.mark.slow
 def test_killed_shard_and_restarted_server_change_no_verdict(hiring: Project, postgresql: PostgreSQL) -> None:
     alone = unsharded(hiring)
     hiring.write(conftest=application(NARROW, version="1", body=SLOW))

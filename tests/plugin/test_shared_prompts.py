@@ -42,6 +42,7 @@ def test_items_that_share_prompts_count_as_one(project: Project) -> None:
         assert (row["items"], row["sources"], row["attempts"]) == (15, 15, 300)
 
 
+@pytest.mark.slow
 def test_plan_and_certify_account_for_shared_prompts(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(error_rates, "DRAWS", 20)
     project.run("--fairness-plan")

@@ -91,6 +91,7 @@ def test_prompts_side_by_side_are_two_models_of_one_run(project: Project, servic
     assert all(text in page for text in recorded.values())
 
 
+@pytest.mark.slow
 def test_new_prompt_is_compared_with_the_one_in_production(project: Project, service: Service) -> None:
     ratio = project_sources.RATIO.removeprefix("measured")
     threshold = project_sources.threshold(f"assert measured.against(baseline){ratio} <= 1.1", name="test_no_worse")
@@ -179,6 +180,7 @@ def test_model_with_a_fixed_name_refuses_a_system_prompt(tmp_path: Path, monkeyp
         resolve("other:x?system=prod.txt", aliases={}, context=ModelContext(tmp_path))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
 def test_page_example_works_as_written(project: Project, service: Service) -> None:
     blocks = dict(re.findall(r"```\w+ file=(\S+)\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL))

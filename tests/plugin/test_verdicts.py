@@ -119,6 +119,7 @@ COMPARISONS = [
 ]
 
 
+@pytest.mark.slow
 def test_comparisons_read_as_python(project: Project) -> None:
     write(project, *project_sources.thresholds(body for body, _ in COMPARISONS))
     result = project.run("-m", "threshold")

@@ -134,6 +134,7 @@ CHANGES: list[tuple[str, Any]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_each_changed_number_is_found(project: Project) -> None:
     write(project, RATE)
     results = measure(project)

@@ -140,6 +140,7 @@ def test_excluded_groups_make_comparisons_invalid(of_groups: Project) -> None:
     assert "--fairness-where=region=south left them out" in messages["loop"]
 
 
+@pytest.mark.slow
 def test_stored_runs_remember_excluded_groups(of_groups: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(error_rates, "DRAWS", 20)
     of_groups.run("--fairness-where=region=south")
