@@ -5,18 +5,14 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Iterator
-from importlib.metadata import Distribution, EntryPoints
-from types import ModuleType
-from typing import Any, cast
 
-import _pytest.fixtures
 import _pytest.pytester
 import hypothesis
 import pytest
 
 from tests.helpers.fork_server import ForkedWorkers
 from tests.helpers.postgresql_server import postgresql  # noqa: F401 - a fixture
-from tests.helpers.preloaded import ProjectModulesSnapshot, is_library, preload
+from tests.helpers.preloaded import ProjectModulesSnapshot, preload, search_once
 from tests.helpers.project import NO_XDIST, Mode, Project
 
 # Threads of numpy and torch wait for each other in loops: where every worker has as many as there are processors, that
@@ -86,20 +82,10 @@ def _few_plugins() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _entry_points_read_once() -> Iterator[None]:
-    """Each run of pytest reads those of every installed package, twice: a tenth of the time of a small run."""
-    read = cast("property", Distribution.entry_points).fget
-    assert read is not None
-    known: dict[str, EntryPoints] = {}
-
-    def entry_points(distribution: Distribution) -> EntryPoints:
-        name = str(getattr(distribution, "_path", id(distribution)))
-        if name not in known:
-            known[name] = read(distribution)
-        return known[name]
-
+def _searched_once() -> Iterator[None]:
+    """Each run in this process would look through the same packages for entry points and fixtures."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Distribution, "entry_points", property(entry_points))
+        search_once(patch)
         yield
 
 
@@ -108,27 +94,6 @@ def _libraries_stay_imported() -> Iterator[None]:
     """Keep what a run in this process has imported of libraries and of the plugin: the next run needs it as well."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_pytest.pytester, "SysModulesSnapshot", ProjectModulesSnapshot)
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _plugins_searched_once() -> Iterator[None]:
-    """Each run of pytest looks through 40 modules of plugins for fixtures, of which most have none."""
-    manager = _pytest.fixtures.FixtureManager
-    search = manager.pytest_plugin_registered
-    have_fixtures: dict[ModuleType, bool] = {}
-
-    def pytest_plugin_registered(self: _pytest.fixtures.FixtureManager, plugin: Any, plugin_name: str) -> None:
-        if isinstance(plugin, ModuleType) and is_library(plugin.__name__):
-            if plugin not in have_fixtures:
-                kinds = map(type, vars(plugin).values())
-                have_fixtures[plugin] = _pytest.fixtures.FixtureFunctionDefinition in kinds
-            if not have_fixtures[plugin]:
-                return
-        search(self, plugin, plugin_name)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(manager, "pytest_plugin_registered", pytest_plugin_registered)
         yield
 
 

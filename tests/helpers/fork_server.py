@@ -26,7 +26,7 @@ from types import ModuleType
 import execnet
 import pytest
 
-from tests.helpers.preloaded import preload
+from tests.helpers.preloaded import preload, search_once
 
 CLIENT = Path(__file__).with_name("fork_client.py")
 CONSTANTS = "PYTEST_FAIRNESS_TEST_CONSTANTS"
@@ -144,6 +144,7 @@ def import_as_pytest() -> None:
     """Import what workers need under pytest's import hook, as a worker would."""
     config = pytest.Config.fromdictargs({}, [])
     preload()
+    search_once(pytest.MonkeyPatch())
     config._ensure_unconfigure()
     inspect.getmodule(preload.__code__)  # which module has which file: traceback entries look it up
     gc.collect()

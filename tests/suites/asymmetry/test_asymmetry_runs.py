@@ -49,8 +49,7 @@ def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, forked_w
 
 def run(project: Project, *args: str, mode: Mode = NO_XDIST) -> str:
     args = ("suites/asymmetry", "--fairness-report=none", "-p", "no:randomly", *args)
-    told = project.pytester.runpytest_subprocess("--fairness-json=results.json", *mode.args, *args, timeout=180)
-    return told.stdout.str()
+    return project.run(*args, mode=mode).stdout.str()
 
 
 def asked(server: Counted) -> tuple[str, str]:

@@ -32,7 +32,7 @@ def project(pytester: pytest.Pytester, forked_workers: ForkedWorkers) -> Project
 
 def run(project: Project, *args: str, mode: Mode = NO_XDIST) -> pytest.RunResult:
     args = ("suites/bbq/test_pairs.py", "--fairness-report=none", "-p", "no:randomly", *args)
-    return project.pytester.runpytest_subprocess("--fairness-json=results.json", *mode.args, *args, timeout=120)
+    return project.run(*args, mode=mode)
 
 
 def metrics(project: Project, **slice: str) -> dict[str, dict[str, Any]]:
