@@ -40,6 +40,7 @@ def metrics(project: Project, **slice: str) -> dict[str, dict[str, Any]]:
     return {row["metric"].removeprefix("pairs."): row for row in rows if row["slice"] == slice}
 
 
+@pytest.mark.slow
 def test_planted_rates_are_recovered_by_category_and_context(project: Project) -> None:
     run(project, f"--fairness-model={MODEL}")
     found = metrics(project)
@@ -61,6 +62,7 @@ def test_planted_rates_are_recovered_by_category_and_context(project: Project) -
     assert {row["verdict"] for row in project.rows()} > {"fair", "unfair"}
 
 
+@pytest.mark.slow
 def test_rerun_requests_nothing(project: Project) -> None:
     asked = f"--fairness-model={MODEL}", "--fairness-sample=24"
     run(project, *asked)
@@ -103,6 +105,7 @@ def test_judge_fixture_is_the_oracle(project: Project) -> None:
     assert (found["any_flag"]["count"], found["ungraded"]["count"]) == (24, 24)
 
 
+@pytest.mark.slow
 def test_stored_run_exports_records_that_can_be_judged_again(
     project: Project, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -146,6 +149,7 @@ def test_data_without_pairs_skips_them(project: Project) -> None:
     result.stdout.fnmatch_lines(["*no two questions of * share their context and answers*"])
 
 
+@pytest.mark.slow
 def test_published_records_run_through_the_suite(project: Project, recorded_pairs: Path) -> None:
     folder = recorded_pairs / "deepseek-reasoner"
     assert main(["import", "bbq-pairs", str(folder), "--out", str(project.path / "replay.jsonl")]) == 0

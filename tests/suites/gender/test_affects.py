@@ -100,6 +100,7 @@ def test_overreaction_and_help_are_two_findings() -> None:
     assert [judged(gate, Says(answer)).verdict for gate in REACTION_GATES.values()] == ["unfair", "unfair"]
 
 
+@pytest.mark.slow
 def test_unreadable_answers_are_never_fair() -> None:
     vague = Says(lambda prompt, _: "It depends.")
     gates = (suite.test_stress_is_read_alike, *EMOTION_GATES.values(), *REACTION_GATES.values())
