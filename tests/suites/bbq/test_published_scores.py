@@ -23,6 +23,7 @@ FIGURE_3 = {
 """Bias scores of UnifiedQA in percent (Parrish et al. 2022)."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prompt_format", FIGURE_3)
 def test_suite_gives_the_published_bias_scores(prompt_format: str, bbq_data: Path, tmp_path: Path) -> None:
     replay = tmp_path / "answers.jsonl"

@@ -92,6 +92,7 @@ def test_user_design_replaces_the_shipped_one(tmp_path: Path, own: Path) -> None
 
 
 @pytest.mark.parametrize(("ratio", "verdict"), [(1.0, "fair"), (0.6, "unfair")])
+@pytest.mark.slow
 def test_language_model_is_judged_on_the_text(tmp_path: Path, ratio: float, verdict: str) -> None:
     conftest = CONFTEST.format(design=str(DEFAULT), ratio=ratio)
     done, results = run(tmp_path, "emotion/test_emotion.py", "-m", "threshold", conftest=conftest)

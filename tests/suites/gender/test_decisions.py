@@ -141,6 +141,7 @@ def test_refusing_to_choose_is_never_fair() -> None:
     assert judged(suite.test_approvals_are_alike, refuses).verdict == "invalid"
 
 
+@pytest.mark.slow
 def test_suite_runs(tmp_path: Path) -> None:
     results = tmp_path / "results.json"
     done = subprocess.run(

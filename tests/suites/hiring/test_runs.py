@@ -45,6 +45,7 @@ def run(tmp_path: Path, *arguments: str) -> tuple[subprocess.CompletedProcess[st
     return done, json.loads(results.read_text(encoding="utf-8")) if results.exists() else {}
 
 
+@pytest.mark.slow
 def test_suite_runs(tmp_path: Path) -> None:
     model = "simulated:lean?base=0.9&ratio=0.3&by=gender&of=female"
     german = "languages.py::test_women_and_men_advance_alike_in_german"
@@ -104,6 +105,7 @@ def test_assessments_are_skipped_without_embeddings(tmp_path: Path) -> None:
     assert "failed" not in done.stdout
 
 
+@pytest.mark.slow
 def test_assessments_are_scored_by_a_real_model(tmp_path: Path) -> None:
     folder = minilm()
     done, results = run(
@@ -117,6 +119,7 @@ def test_assessments_are_scored_by_a_real_model(tmp_path: Path) -> None:
     assert means[0]["items"] == 12
 
 
+@pytest.mark.slow
 def test_planted_gap_in_warmth_is_found() -> None:
     embedder = Embedder(minilm())
     scales = {name: SimilarityScale(embedder, anchors) for name, anchors in read_anchors().items()}
