@@ -173,6 +173,7 @@ def _verdicts(project: Project) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 def test_killed_run_asks_nothing_twice(project: Project) -> None:
     tasks = (HELPERS / "inspect_tasks.py").read_text(encoding="utf-8")
     project.write(tasks=tasks, conftest=f"KILL = 25\n{MODEL}")

@@ -274,6 +274,7 @@ def test_hostile_texts_are_shown_and_never_run(show: Show, hostile: str) -> None
         assert hostile in shown
 
 
+@pytest.mark.slow
 def test_answer_of_a_megabyte_opens_in_parts(show: Show) -> None:
     page = show(sample([attempt("long " * 200_000)]))
     page.locator("summary").click()

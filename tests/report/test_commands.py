@@ -35,6 +35,7 @@ def test_report_command_writes_the_report_of_a_stored_run(capsys: pytest.Capture
     assert "women and men are invited alike" in Path("again/page.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_compare_command_compares_two_models(finished: Finished, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", finished.results["run"]["id"][:6], "--html", "compare.html", "--markdown", "c.md"]) == 0
     shown = capsys.readouterr().out

@@ -288,6 +288,7 @@ page.write_text(json.dumps(comments))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("jq") is None, reason="the runners of GitHub have jq")
 def test_pull_request_has_one_comment_of_the_newest_run(tmp_path: Path) -> None:
     provider = Provider(CI / "github.yml", tmp_path / "runs")
