@@ -86,6 +86,7 @@ def test_trained_classifier_generalizes(classifier: Classifier) -> None:
     assert easy[1] > 0.5
 
 
+@pytest.mark.slow
 def test_backward_reading_alone_predicts_emotions(classifier: Classifier) -> None:
     """Agreement would verify nothing if the reverse direction guessed: by chance it would agree in an eighth."""
     for group, found in evaluate(classifier, FIRST, n=1_000, seed=6).items():

