@@ -500,6 +500,7 @@ def test_local_template_that_begins_with_reasoning_is_refused(
         ask(name, HIRE, YES_NO, root=tmp_path, offline=True)
 
 
+@pytest.mark.slow
 def test_local_propensities_equal_frequencies_of_drawn_answers(
     ask: Ask, local: Callable[..., str], tmp_path: Path
 ) -> None:
