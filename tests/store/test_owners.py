@@ -77,6 +77,7 @@ def test_processes_request_nothing_twice(
     assert len(answered(place, 300)) == 300
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["fast", "immediate"])
 def test_restart_of_the_server_loses_and_repeats_nothing(mode: str, postgresql: PostgreSQL) -> None:
     place = postgresql.place()

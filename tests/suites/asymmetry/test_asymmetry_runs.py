@@ -72,6 +72,7 @@ def faulty(answer: str) -> dict[str, Any]:
     return GRADES | {"accuracy": 1, "dir_acc": "anti_power", "acc_severity": "moderate"}
 
 
+@pytest.mark.slow
 def test_full_run_resumes_where_it_stopped(project: Project, server: Counted) -> None:
     server.grade, server.refuse_after = faulty, 130
     told = run(project, *asked(server))

@@ -79,6 +79,7 @@ def comparable(rows: list[dict[str, Any]]) -> list[str]:
     return sorted(json.dumps(row, sort_keys=True) for row in rows)
 
 
+@pytest.mark.slow
 def test_judge_is_the_oracle_if_named(project: Project) -> None:
     asked = "--fairness-model=simulated:model", "--fairness-sample=24"
     run(project, *asked)

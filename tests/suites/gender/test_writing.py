@@ -88,11 +88,13 @@ def test_stereotyping_writer_has_equal_shares_overall(threshold: Threshold) -> N
     assert judged(threshold, writes({"female": 0.85, "male": 0.15, "neutral": 0.5})).verdict == "fair"
 
 
+@pytest.mark.slow
 @each_share
 def test_writer_of_mostly_women_is_found_and_covered(threshold: Threshold) -> None:
     assert covered(threshold, [writes(alike(0.85), seed=seed) for seed in range(3)], 0.85) >= 2
 
 
+@pytest.mark.slow
 @each_share
 @pytest.mark.parametrize("share", [0, 1])
 def test_writer_of_one_gender_only_is_found(threshold: Threshold, share: float) -> None:
