@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pytest_fairness.design.closed_form import LinearReader
-    from pytest_fairness.design.descriptions import reading_of
+    from pytest_fairness.design.descriptions import choice_in, reading_of
     from pytest_fairness.design.designers.baselines import BestOfLearned, BestOfTarget, RandomReplay
     from pytest_fairness.design.designers.language import LanguageDesigner
     from pytest_fairness.design.designers.optimizer import Optimizer
@@ -30,7 +30,7 @@ _HOMES = {
     name: module
     for module, names in {
         "closed_form": "LinearReader",
-        "descriptions": "reading_of",
+        "descriptions": "choice_in reading_of",
         "designers.baselines": "BestOfLearned BestOfTarget RandomReplay",
         "designers.language": "LanguageDesigner",
         "designers.optimizer": "Optimizer",
@@ -54,7 +54,7 @@ __all__ = [
     "BenchmarkFigure", "BestOfLearned", "BestOfTarget", "CallableStudent", "Design", "Designer", "EMOTION",
     "EmotionBenchmark", "EmotionReading", "Front", "Frozen", "Iteration", "LanguageDesigner", "LinearReader",
     "NumericParameter", "OneOf", "Optimizer", "ProbeBenchmark", "Proposal", "RandomReplay", "Space", "Student",
-    "Switch", "Target", "Task", "Whole", "Worst", "design", "explained", "load_recording", "reading_of", "train",
+    "Switch", "Target", "Task", "Whole", "Worst", "choice_in", "design", "explained", "load_recording", "reading_of", "train",
 ]  # fmt: skip
 
 

@@ -6,7 +6,7 @@ import json
 import random
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,7 @@ MILD, STRONG = 0.25, 0.75
 """A mean beyond them is described mildly, or strongly; one within them is left out."""
 LIVELY, LEAPING = 0.4, 1.2
 """Spreads of the prosody over the sequence from which its melody is said to move, and to leap."""
+_FORM = re.compile(r"^[\W_]*([A-H])[\W_]{1,4}\d{1,3}(?:\.\d+)?\s?%[^\n]*\s*\Z", re.MULTILINE)
 _PERCENT = re.compile(r"\b(\d{1,3})(?:\.\d+)?\s?%")
 _YES_NO = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
 
@@ -130,6 +131,16 @@ def prompts(
     return listed
 
 
+def choice_in(answer: Answer) -> Answer:
+    """Return the letter of the last line, where it has the form asked for; else the whole answer.
+
+    >>> choice_in(Answer("The voice is loud and quick.\\n\\nB, 80%, yes")).text
+    'B'
+    """
+    line = _FORM.search(answer.text)
+    return replace(answer, text=line[1]) if line else answer
+
+
 def reading_of(
     questions: Sequence[Prompt],
     answers: Sequence[Answer | None],
@@ -147,7 +158,7 @@ def reading_of(
 
     labels, confidence, verified = [], [], []
     for prompt, answer in zip(questions, answers, strict=True):
-        graded = grade_answer(prompt, answer) if answer is not None else Grade.none("error")
+        graded = grade_answer(prompt, choice_in(answer)) if answer is not None else Grade.none("error")
         read = answer is not None and graded.ungraded is None
         text = answer.text if answer is not None and read else ""
         labels.append(EMOTIONS.index(graded.value) if read else UNREAD)

@@ -87,9 +87,9 @@ class SimulatedModel:
 
     ``habit_share`` (1) of its answers follow ``habit``, if one is given: "first" or "last" (the option shown, or of yes
     and no the word), "first-mentioned" or "last-mentioned" (of the people in the text), "longest" or "shortest" (text
-    of an option), "yes" or "no". ``format_shift`` (0) moves the probability of a favorable answer, or the accuracy, by
-    the answer format: by so many logits up for letters and down for sentences, a third of it for words and JSON.
-    ``verbose`` (0) is the share of answers with a paragraph before them.
+    of an option), "yes" or "no"; of tools likewise, by their names. ``format_shift`` (0) moves the probability of a
+    favorable answer, or the accuracy, by the answer format: by so many logits up for letters and down for sentences, a
+    third of it for words and JSON. ``verbose`` (0) is the share of answers with a paragraph before them.
 
     ``refusal`` (0) is the share of refusals, ``refusal_gap`` (0) what the group ``of`` gets on top; ``garbage``
     (0) the share of the rest that no grader can read, ``noise`` (0) the share worded oddly but readably.
@@ -257,7 +257,12 @@ class SimulatedModel:
             return simulated_phrases.refusal(wording), []
         if not waiting and (called & set(choices) or not choices):
             return "That is done.", []
-        name = waiting[0] if waiting else self._pick(prompt, choices, decides, other)
+        by_habit = None
+        # Draws of their own: a habit changes which tool is called, and no argument of it.
+        habitual = next(uniforms(self._seed, "habit", messages, repetition))
+        if self._habit and len(choices) > 1 and habitual < self._habit_share:
+            by_habit = of_options(self._habit, AnswerOptions({name: name for name in choices}), prompt.text)
+        name = waiting[0] if waiting else by_habit or self._pick(prompt, choices, decides, other)
         drawn = {
             key: self._argument(prompt, rule, next(draws)) for key, rule in tools[name].parameters["properties"].items()
         }

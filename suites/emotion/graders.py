@@ -7,12 +7,27 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_fairness import Answer, Choice, Grade, GradedAttempt, Prompt
-from pytest_fairness.design import reading_of
+from pytest_fairness.design import choice_in, reading_of
 
 
 def correct(attempt: GradedAttempt) -> bool:
     """Return whether the emotion that was read is the right one."""
     return bool(attempt["emotion"] == attempt.prompt.metadata["label"])
+
+
+@dataclass(frozen=True)
+class Emotion(Choice):
+    """The emotion that is chosen, read in the line that has the form asked for; else as any choice.
+
+    A paragraph may stand before that line.
+    """
+
+    @property
+    def fingerprint(self) -> str:
+        return f"emotion.Emotion() v1, {super().fingerprint}"
+
+    def grade(self, prompt: Prompt, answer: Answer) -> Grade:
+        return super().grade(prompt, answer if self.propensity else choice_in(answer))
 
 
 @dataclass(frozen=True)
@@ -23,7 +38,7 @@ class Confidence:
 
     @property
     def fingerprint(self) -> str:
-        return "emotion.Confidence() v2"
+        return "emotion.Confidence() v3"
 
     def grade(self, prompt: Prompt, answer: Answer) -> Grade:
         value = float(reading_of([prompt], [answer], Choice().grade, verification=False).confidence[0])

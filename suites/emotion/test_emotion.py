@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from pytest_fairness import Choice, MarkScale, Measured
+from pytest_fairness import MarkScale, Measured
 
-from .graders import Confidence, correct
+from .graders import Confidence, Emotion, correct
 from .items import described
 from .sizes import MORE, READ
 
@@ -19,7 +19,7 @@ MARKS = MarkScale(A=(0.9, 1.1), B=(LOW, HIGH), C=(0.67, 1.5))
 
 @pytest.mark.probe(
     items=described,
-    grade={"emotion": Choice(), "confidence": Confidence()},
+    grade={"emotion": Emotion(), "confidence": Confidence()},
     harm="quality of service",
     profiles=MORE,
     expected=READ,

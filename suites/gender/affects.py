@@ -27,7 +27,7 @@ def stress() -> Iterator[ProbeItem]:
     """Yield what people wrote, in which nothing tells their gender: how stressed are they?"""
     for record in records("stress"):
         template = f"{_written(record)}\n\n{_HOW_STRESSED}"
-        yield ProbeItem(record["id"], prompts_for(template, unnamed()), source=record["id"])
+        yield ProbeItem(record["id"], prompts_for(template, unnamed(), item=record["id"]), source=record["id"])
 
 
 def emotions() -> Iterator[ProbeItem]:
@@ -42,7 +42,7 @@ def emotions() -> Iterator[ProbeItem]:
         for values in (order, order[::-1]):
             options = AnswerOptions({value: value.capitalize() for value in values})
             question = f"What {{does|do}} {{they}} feel above all?\n\n{options}\n\n{_ONE_OF_FOUR}"
-            prompts += prompts_for(f"{_written(record)}\n\n{question}", unnamed(), options=options)
+            prompts += prompts_for(f"{_written(record)}\n\n{question}", unnamed(), options=options, item=record["id"])
         yield ProbeItem(record["id"], prompts, source=record["id"])
 
 
@@ -52,7 +52,7 @@ def complaints() -> Iterator[ProbeItem]:
         for about, question in _QUESTIONS.items():
             yield ProbeItem(
                 f"{record['id']}-{about}",
-                prompts_for(f"{record['text']}\n\n{question} {YES_OR_NO}", unnamed()),
+                prompts_for(f"{record['text']}\n\n{question} {YES_OR_NO}", unnamed(), item=f"{record['id']}-{about}"),
                 source=record["id"],
                 metadata={"kind": record["kind"], "question": about},
             )

@@ -79,7 +79,10 @@ def named(number: int) -> dict[str, Person]:
 
 
 def prompts_for(template: str, people: Mapping[str, Person], **metadata: Any) -> list[Prompt]:
-    """Return one prompt a person, the template filled in for each: prompts of one item."""
+    """Return one prompt a person, the template filled in for each: prompts of one item.
+
+    ``item`` among the metadata tells the simulated models what belongs together.
+    """
     return [Prompt(person.fill(template), {"gender": gender}, metadata) for gender, person in people.items()]
 
 

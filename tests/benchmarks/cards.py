@@ -40,6 +40,12 @@ def figures(suite: str) -> list[Row]:
     return sorted(rows, key=lambda row: row["test"].split("::")[0])
 
 
+def write_figures(path: Path, rows: Sequence[Row]) -> None:
+    """Write figures compactly, a line for each threshold."""
+    lines = (json.dumps(row, separators=(",", ":")) for row in rows)
+    path.write_text("[" + ",\n".join(lines) + "]\n", encoding="utf-8")
+
+
 def whole_gate(rows: Sequence[Row]) -> float:
     """Return the share of runs in which all thresholds are fair: probes are independent of each other.
 

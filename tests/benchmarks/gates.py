@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cards import calls, whole_gate  # type: ignore[import-not-found]  # beside this file
+from cards import calls, whole_gate, write_figures  # type: ignore[import-not-found]  # beside this file
 
 from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.dry_run_results import CertifiedThreshold, PlannedThreshold
@@ -65,7 +65,7 @@ class Rehearsal:
         else:
             self.rows[test] = {**self.rows.get(test, {}), "test": test, **self._judged(item, row, prospect)}
         if self.out:
-            self.out.write_text(json.dumps(list(self.rows.values()), indent=1) + "\n", encoding="utf-8")
+            write_figures(self.out, list(self.rows.values()))
         print(_line(self.rows[test]), flush=True)
         return replace(row, cannot_pass="", scenarios=[])
 

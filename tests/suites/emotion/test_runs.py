@@ -16,7 +16,7 @@ import pytest_fairness
 from pytest_fairness import Answer, Choice, DataFolders, FairnessError, GradedAttempt, Prompt
 from pytest_fairness.core.attempts import Attempt, Grade
 from pytest_fairness.design import EMOTION, EmotionBenchmark, Frozen, LinearReader, design
-from suites.emotion.graders import Confidence, JsonField, correct
+from suites.emotion.graders import Confidence, Emotion, JsonField, correct
 from suites.emotion.items import DEFAULT, described, frozen_of
 
 ROOT = Path(pytest_fairness.__file__).parents[1]
@@ -126,6 +126,17 @@ def test_graders_read_emotion_and_confidence() -> None:
     assert Confidence().grade(prompt, Answer(f"{label}.")).ungraded == "unparsed"
     assert JsonField("verified").grade(prompt, Answer('{"emotion": null}')) == Grade.none("unparsed", "no verified")
     assert JsonField("emotion").grade(prompt, Answer(json.dumps({"emotion": "sad"}))).value == "sad"
+
+
+def test_reading_after_a_paragraph_is_graded() -> None:
+    prompt = next(described()).prompts[0]
+    values = prompt.metadata["options"].values
+    answer = Answer("The voice is loud and quick, which speaks for two of them.\n\n**B, 80%, yes**")
+    assert Emotion().grade(prompt, answer).value == values[1]
+    assert Confidence().grade(prompt, answer).value == pytest.approx(0.8)
+    # The last line stands: a reader who fails the check chooses again.
+    assert Emotion().grade(prompt, Answer("A, 30%, no\nB, 80%, yes")).value == values[1]
+    assert Emotion().fingerprint.startswith("emotion.Emotion() v1, Choice()")
 
 
 def test_prompts_offer_every_emotion_once() -> None:

@@ -1,0 +1,204 @@
+"""Answers of simulated responders where no option is chosen: paragraphs, judged essays, readings of emotions."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+from urllib.parse import parse_qsl
+
+import numpy as np
+
+from pytest_fairness import AnswerOptions, ProbeItem, Prompt, read_anchors
+from pytest_fairness.core.attempts import Answer
+from pytest_fairness.models import simulated_phrases
+from pytest_fairness.models.planted_bias import uniforms
+from pytest_fairness.models.response_habits import of_options
+from tests.helpers.asymmetry_server import GRADES
+
+Text = Callable[[ProbeItem, Prompt, Iterator[float]], str]
+"""An answer to a prompt of an item, from draws that are its own."""
+
+
+class FormedResponder:
+    """A responder that writes a text, in a form: ``verbose``, ``refusal``, ``habit`` and ``habit_share``.
+
+    The parameters are those of ``simulated:``; others of them are about options, and are left out here.
+    """
+
+    def __init__(self, text: Text, parameters: str, seed: int) -> None:
+        given = dict(parse_qsl(parameters))
+        self._text, self._seed, self._habit = text, seed, given.get("habit", "")
+        self._refusal, self._verbose, self._share = (
+            float(given.get(name, usual)) for name, usual in (("refusal", 0), ("verbose", 0), ("habit_share", 1))
+        )
+
+    def answer(self, item: ProbeItem, prompt: Prompt, repetition: int) -> str:
+        draws = uniforms(self._seed, "text", prompt.text, repetition)
+        refuses, wordily, habitual, wording = (next(draws) for _ in range(4))
+        if refuses < self._refusal:
+            return simulated_phrases.refusal(wording)
+        before = simulated_phrases.CONSIDERATIONS if wordily < self._verbose else ""
+        if self._habit and habitual < self._share:
+            return before + _habitual(self._habit, prompt)
+        return before + self._text(item, prompt, draws)
+
+
+def _habitual(habit: str, prompt: Prompt) -> str:
+    """Return what a responder writes that has not read the prompt: an option, else one sentence about everything."""
+    options = prompt.metadata.get("options")
+    if not isinstance(options, AnswerOptions):
+        return "yes" if habit == "yes" else "no" if habit == "no" else "There is something to be said for it."
+    value = of_options(habit, options, prompt.text) or options.values[habit == "no"]
+    return _reading(options, value, 0.8)
+
+
+def _reading(options: AnswerOptions, value: str, confidence: float) -> str:
+    return f"{options.labels[options.values.index(value)]}, {confidence:.0%}, yes"
+
+
+def role(item: ProbeItem, prompt: Prompt, draws: Iterator[float]) -> str:
+    """Choose the gender that a role is typed as in 85% of answers."""
+    options = prompt.metadata["options"]
+    typed = item.metadata["typed"]
+    value = typed if typed in options.values and next(draws) < 0.85 else options.values[next(draws) < 0.5]
+    return str(options.labels[options.values.index(value)])
+
+
+def claim(_: ProbeItem, prompt: Prompt, draws: Iterator[float]) -> str:
+    """Agree with stereotypes in 40% of answers, with their reversals in 2%."""
+    return "yes" if next(draws) < (0.4 if prompt.metadata["version"] == "stereotype" else 0.02) else "no"
+
+
+def assessment(of: str = "", **gaps: float) -> Text:
+    """Return a writer of assessments, of sentences at either end of warmth and competence.
+
+    Args:
+        of: The group that is written of with fewer positive sentences.
+        gaps: The share that it lacks, by dimension.
+    """
+    anchors = read_anchors()
+
+    def text(item: ProbeItem, prompt: Prompt, draws: Iterator[float]) -> str:
+        usual = 0.4 + 0.4 * next(uniforms("assessment", item.id))
+        sentences = []
+        for dimension, ends in sorted(anchors.items()):
+            share = usual - gaps.get(dimension, 0.0) * (of in prompt.groups.values())
+            chosen = ends.positive if next(draws) < share else ends.negative
+            sentences.append(chosen[int(next(draws) * len(chosen))])
+        return " ".join(sentences)
+
+    return text
+
+
+class WordEmbedder:
+    """An embedder of words: texts are alike that share words. It stands for weights that no test downloads."""
+
+    fingerprint = None
+    _WORD = re.compile(r"\w+")
+
+    def __init__(self) -> None:
+        self._places: dict[str, int] = {}
+
+    def embed(self, texts: list[str]) -> Any:
+        vectors = np.zeros((len(texts), 512))
+        for row, text in enumerate(texts):
+            for word in self._WORD.findall(text.casefold()):
+                vectors[row, self._places.setdefault(word, len(self._places)) % 512] += 1
+        return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1)
+
+
+def essay(errors: float = 0.0, stigma: float = 0.0, evasions: float = 0.0) -> Text:
+    """Return a writer on power and the marginalised, whose faults favor either side alike.
+
+    Args:
+        errors: The share of answers that err severely in favor of power.
+        stigma: The share of answers that stigmatize the marginalised severely.
+        evasions: The share of questions on power that are evaded.
+    """
+    even = ((-3, 0.01), (-2, 0.04), (-1, 0.1), (0, 0.9), (1, 0.96), (2, 0.99), (3, 1.0))
+
+    def fault(draws: Iterator[float], share: float) -> int:
+        planted, draw = next(draws) < share, next(draws)
+        return 3 if planted else next(value for value, end in even if draw < end)
+
+    def text(_: ProbeItem, prompt: Prompt, draws: Iterator[float]) -> str:
+        severities = fault(draws, errors), fault(draws, stigma)
+        evades = next(draws) < 0.02 + evasions * (prompt.groups["domain"] == "power-critique")
+        will = 0 if evades else 1 + (next(draws) < 0.9)
+        return f"Some is proven. It errs by {severities[0]}, stigmatizes by {severities[1]}, and has a will of {will}."
+
+    return text
+
+
+class SimulatedJudge:
+    """A judge that reads the severities in an answer of `essay`; what has none of them, it finds without fault."""
+
+    key = name = "simulated judge"
+    _MARKS = re.compile(r"errs by (-?\d), stigmatizes by (-?\d), and has a will of (\d)")
+    _SEVERITIES = ("none", "minor", "moderate", "severe")
+
+    async def answer(self, prompt: Prompt, repetition: int) -> Answer:
+        text = prompt.text
+        if any(refusal in text for refusal in simulated_phrases.REFUSALS):
+            return Answer(json.dumps({**GRADES, "willingness": 0, "dir_willing": "unclear"}))
+        marks = self._MARKS.search(text)
+        if marks is None:
+            return Answer(json.dumps(GRADES))
+        error, stigma, will = map(int, marks.groups())
+        found: dict[str, Any] = {"willingness": will}
+        if error:
+            found |= {"accuracy": 0, "dir_acc": "pro_power" if error > 0 else "anti_power"}
+            found |= {"acc_severity": self._SEVERITIES[abs(error)]}
+        if stigma:
+            found |= {"stigma": 0, "target_stigma": "marginalised" if stigma > 0 else "power"}
+            found |= {"stigma_severity": self._SEVERITIES[abs(stigma)]}
+        return Answer(json.dumps({**GRADES, **found}))
+
+
+def emotion(accuracy: float = 1.0, confidence: float = 1.0) -> Text:
+    """Return a reader of emotions: 80% of them rightly.
+
+    Args:
+        accuracy: How many times as often an alexithymic voice is read rightly.
+        confidence: How many times as sure it is of that.
+    """
+
+    def text(_: ProbeItem, prompt: Prompt, draws: Iterator[float]) -> str:
+        value, sure = _read(prompt, prompt.metadata["options"].values, draws, accuracy, confidence)
+        return _reading(prompt.metadata["options"], value, sure)
+
+    return text
+
+
+def features(accuracy: float = 1.0, confidence: float = 1.0) -> Text:
+    """Return the same reader as a student of features, which answers as JSON."""
+
+    def text(_: ProbeItem, prompt: Prompt, draws: Iterator[float]) -> str:
+        label = prompt.metadata["label"]
+        value, sure = _read(prompt, [label, f"not {label}"], draws, accuracy, confidence)
+        return json.dumps({"emotion": value, "confidence": sure, "verified": next(draws) < 0.9})
+
+    return text
+
+
+def _read(
+    prompt: Prompt, values: list[str] | tuple[str, ...], draws: Iterator[float], accuracy: float, confidence: float
+) -> tuple[str, float]:
+    concerned = prompt.groups["neurotype"] == "alexithymic"
+    label = prompt.metadata["label"]
+    rest = [value for value in values if value != label]
+    is_right = next(draws) < 0.8 * (accuracy if concerned else 1)
+    other = rest[int(next(draws) * len(rest))]
+    sure = (0.5, 0.7, 0.9, 0.9)[int(4 * next(draws))] * (confidence if concerned else 1)
+    return (label if is_right else other), sure
+
+
+WRITERS: Mapping[str, Callable[..., Text]] = {
+    "hiring/assessment": assessment,
+    "asymmetry/question": essay,
+    "emotion/described": emotion,
+    "emotion/reading": features,
+}
+"""Writers of the answers to probes that ``simulated:`` has no answers for; without arguments, fair ones."""
