@@ -12,10 +12,14 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
+
+from planted import CLEARLY, Found, smallest  # type: ignore[import-not-found]  # beside this file
 
 from pytest_fairness.plugin.profiles import SampleSize
 
@@ -84,18 +88,22 @@ def section(suite: str) -> str:
     lines = [
         BEGIN,
         "",
-        f"A fair model passes all {len(rows)} thresholds in {whole_gate(rows):.0%} of {runs} simulated runs, for",
-        f"{calls(rows):,} calls (`pytest-fairness plan suites/{suite}`). *Fair*: of a fair model's runs. *Planted*:",
-        "runs called unfair where one group gets every value but the least 0.6 times as often (others are named).",
-        "*Found from*: the values that 80% of runs call unfair. *False alarm* and *false fair*: unfair at parity and",
-        "fair on the bound, with 95% upper ends, by `pytest-fairness certify` on a simulated run; *simulated* where",
-        "nothing can be exchanged: the share of a fair model's runs that are unfair.",
+        *_paragraph(
+            f"A fair model passes all {len(rows)} thresholds in {whole_gate(rows):.0%} of {runs} simulated runs, for "
+            f"{calls(rows):,} calls (`pytest-fairness plan suites/{suite}`). *Fair*: of a fair model's runs. "
+            "*At twice*: runs called unfair where bias moves the metric twice as far from a fair model's value as the "
+            "bound is (a ratio's logarithm). *Smallest bias found*: the value that 80% of simulated runs call unfair, "
+            "where bias is the same in all items. *False alarm* and *false fair*: unfair at parity and fair on the "
+            "bound, with 95% upper ends, by `pytest-fairness certify` on a simulated run; *simulated* where nothing "
+            "can be exchanged: the share of a fair model's runs that are unfair."
+        ),
+        *_responders(rows),
         "",
         "| profile | calls | what it can conclude |",
         "|---|--:|---|",
         *(f"| `{name}` | {calls_of(rows, name):,} | {what} |" for name, what in CONCLUSIONS.items()),
         "",
-        "| threshold | bounds | items x times | fair | planted | found from | false alarm | false fair |",
+        "| threshold | bounds | items x times | fair | at twice | smallest bias found | false alarm | false fair |",
         "|---|---|--:|--:|--:|---|--:|--:|",
         *map(_line, rows),
         "",
@@ -110,8 +118,8 @@ def _line(row: Row) -> str:
         _bounds(row["low"], row["high"]),
         f"{row['items']:,} x {row['repetitions']}",
         f"{sum(row['fair'])} of {len(row['fair'])}",
-        _planted(row),
-        _found_from(row),
+        _at_twice(row),
+        _smallest(row),
         *_certified(row),
     )
     return f"| {' | '.join(cells)} |"
@@ -128,17 +136,50 @@ def _bounds(low: float | None, high: float | None) -> str:
     return f"at least {low:.3g}" if low is not None else f"at most {high:.3g}"
 
 
-def _planted(row: Row) -> str:
-    """Return how often a planted bias was found; a dash where none can be planted, or it stays inside the bounds."""
-    if not row["of"] or (row["missed"] and not row["found"]):
-        return "-"
-    factor = row["planted"].rsplit(" at ", 1)[1].removesuffix(" times")
-    return f"{row['found']} of {row['of']}{'' if factor == '0.6' else f' (x {factor})'}"
+def _at_twice(row: Row) -> str:
+    """Return how often bias of twice the bound was found; a dash where no answers can have it."""
+    tried = [size for size in row.get("sizes", {}).get("gate", ()) if size[0] == CLEARLY]
+    return f"{tried[0][2]} of {tried[0][4]}" if tried else "-"
 
 
-def _found_from(row: Row) -> str:
-    ends = [f"{row[end]:.3g} {end}" for end in ("below", "above") if row[end] is not None]
-    return ", ".join(text.replace(" below", " down").replace(" above", " up") for text in ends) or "-"
+def _smallest(row: Row) -> str:
+    """Return the smallest bias that 80% of runs find, by profile."""
+    ends = {
+        profile: None if (value := smallest([Found(*size) for size in sizes])) is None else f"{value:.3g}"
+        for profile, sizes in row.get("sizes", {}).items()
+    }
+    shown = [
+        f"{value or 'none tried'}{'' if profile == 'gate' else f' ({profile})'}" for profile, value in ends.items()
+    ]
+    return ", ".join(shown) if any(ends.values()) else "-"
+
+
+def _responders(rows: Sequence[Row]) -> list[str]:
+    """Return lines on the verdicts of responders that follow the form of a prompt, and of planted bias in its forms."""
+    counts: dict[bool, Counter[str]] = {False: Counter(), True: Counter()}
+    for row in rows:
+        for responder, cell in row.get("responders", {}).items():
+            is_planted = responder.startswith("planted")
+            if is_planted or not row.get("level"):
+                counts[is_planted].update({part[-1]: int(part[:-1]) for part in cell.split()})
+    without, planted = counts[False], counts[True]
+    if not without:
+        return []
+    return [
+        "",
+        *_paragraph(
+            "Simulated responders without bias that follow the form of a prompt (the first option, who is mentioned "
+            "first, length, yes, refusals, the answer format) are called unfair, by the thresholds on groups, in "
+            f"{without['X']} of {without.total()} verdicts, fair in {without['f']}; planted bias, alone and with "
+            f"such a form, is called unfair in {planted['X']} of {planted.total()} by all thresholds, fair in "
+            f"{planted['f']} "
+            "(`python tests/benchmarks/responders.py`)."
+        ),
+    ]
+
+
+def _paragraph(text: str) -> list[str]:
+    return wrap(text, 120, break_long_words=False, break_on_hyphens=False)
 
 
 def _certified(row: Row) -> Iterator[str]:

@@ -3,12 +3,15 @@
     python tests/benchmarks/gates.py hiring --runs 100 --json hiring.json
 
 Runs are simulated as ``pytest-fairness plan`` simulates them, from the assumptions of the plan and those that the suite
-declares; all thresholds of a probe judge the same runs. A planted bias is that of the plan: one group gets every value
-but the least 0.75 times the bound of a ratio as often, 0.6 times elsewhere.
+declares; all thresholds of a probe judge the same runs.
+
+    python tests/benchmarks/gates.py hiring --planted --runs 20 --profile audit --json hiring.json
+
+plants bias of known sizes in such runs, in the profile's size (`planted.py`).
 
     python tests/benchmarks/gates.py hiring --certify --json hiring.json
 
-certifies every threshold on the first of these runs, as ``pytest-fairness certify`` does on a stored one. Both add to
+certifies every threshold on the first of these runs, as ``pytest-fairness certify`` does on a stored one. All add to
 what the file has. `tests/benchmarks/cards.py` writes the figures into the suites' cards.
 """
 
@@ -18,12 +21,13 @@ import argparse
 import json
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import astuple, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cards import calls, whole_gate, write_figures  # type: ignore[import-not-found]  # beside this file
+from planted import PlantedBias  # type: ignore[import-not-found]
 
 from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.dry_run_results import CertifiedThreshold, PlannedThreshold
@@ -31,11 +35,11 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.plugin.baseline import measured_again
 from pytest_fairness.plugin.dry_runs import plan
 from pytest_fairness.plugin.dry_runs.error_rates import Certified, error_rates
-from pytest_fairness.plugin.dry_runs.forecasts import Forecast
 from pytest_fairness.plugin.dry_runs.pilot import PilotData
 from pytest_fairness.plugin.dry_runs.predictions import _never_fair
 from pytest_fairness.plugin.evaluation import evaluate_on
 from pytest_fairness.plugin.measurement import LazyMeasured
+from pytest_fairness.plugin.profiles import AUDIT, GATE
 from pytest_fairness.store.samples import StoredSample
 
 ROOT = Path(__file__).parents[2]
@@ -48,8 +52,8 @@ RECORDERS = ("record", "_note", "_record")
 class Rehearsal:
     """Judges every threshold on the same simulated runs, in place of the plan's own prediction."""
 
-    def __init__(self, runs: int, out: Path | None, *, certify: bool) -> None:
-        self.runs, self.out, self.certify = runs, out, certify
+    def __init__(self, runs: int, out: Path | None, *, certify: bool, plant: str = "") -> None:
+        self.runs, self.out, self.certify, self.plant = runs, out, certify, plant
         self.rows: dict[str, dict[str, Any]] = {}
         if out and out.exists():
             self.rows = {row["test"]: row for row in json.loads(out.read_text(encoding="utf-8"))}
@@ -60,13 +64,16 @@ class Rehearsal:
             if name.startswith(RECORDERS):
                 setattr(item.module, name, lambda *_args, **_options: None)
         test = item.nodeid.split("[")[0].removeprefix("suites/")
-        if self.certify:
+        if self.plant:
+            sizes = [astuple(found) for found in PlantedBias(item, prospect, self.runs).sizes()]
+            self.rows.setdefault(test, {"test": test}).setdefault("sizes", {})[self.plant] = sizes
+        elif self.certify:
             self.rows.setdefault(test, {"test": test})["certified"] = _certified(item, prospect)
         else:
             self.rows[test] = {**self.rows.get(test, {}), "test": test, **self._judged(item, row, prospect)}
         if self.out:
             write_figures(self.out, list(self.rows.values()))
-        print(_line(self.rows[test]), flush=True)
+        print(_line(self.rows[test], self.plant), flush=True)
         return replace(row, cannot_pass="", scenarios=[])
 
     def _judged(self, item: pytest.Function, row: PlannedThreshold, prospect: PilotData) -> dict[str, Any]:
@@ -74,13 +81,7 @@ class Rehearsal:
         for number in range(self.runs):
             judgments.append(evaluate_on(item, prospect.draw(number), dependence))
             dependence = judgments[-1].dependence or dependence
-        forecast = Forecast.of(judgments, None)
-        gap = None if forecast is None else forecast.gap()
-        planted = [] if gap is None else [
-            evaluate_on(item, prospect.draw(number, gap=gap), dependence).verdict for number in range(self.runs // 5)
-        ]  # fmt: skip
         fair = [judgment.verdict is Verdict.FAIR for judgment in judgments]
-        detectable = None if forecast is None else forecast.detectable()
         low, high = judgments[-1].bounds
         return {
             "title": row.threshold,
@@ -95,12 +96,6 @@ class Rehearsal:
             "fair": fair,
             "invalid": sum(judgment.verdict is Verdict.INVALID for judgment in judgments),
             "unfair": sum(judgment.verdict is Verdict.UNFAIR for judgment in judgments),
-            "planted": None if gap is None else f"{gap.group} at {gap.ratio:.2g} times",
-            "found": sum(verdict is Verdict.UNFAIR for verdict in planted),
-            "missed": sum(verdict is Verdict.FAIR for verdict in planted),
-            "of": len(planted),
-            "below": None if detectable is None else detectable.below,
-            "above": None if detectable is None else detectable.above,
             "cannot_pass": "" if any(fair) else _never_fair(item, prospect),
         }
 
@@ -134,12 +129,14 @@ def _certified(item: pytest.Function, prospect: PilotData) -> dict[str, Any]:
     }
 
 
-def _line(row: Mapping[str, Any]) -> str:
+def _line(row: Mapping[str, Any], plant: str) -> str:
+    if plant:
+        tried = ", ".join(f"{value:.3g}: {found}/{of}" for _, value, found, _, of in row["sizes"][plant])
+        return f"{row['test'].split('::')[1]:60} {tried}"
     if "fair" not in row:
         return str(row["certified"])
-    found = f"{row['found']}/{row['of']} with {row['planted']}" if row["of"] else "-"
     fair = f"{sum(row['fair'])}/{len(row['fair'])}"
-    return f"{fair:>8}  {row['calls']:>6} calls  {found:>32}  {row['title']} {row['cannot_pass'][:60]}"
+    return f"{fair:>8}  {row['calls']:>6} calls  {row['title']} {row['cannot_pass'][:60]}"
 
 
 def main() -> None:
@@ -147,14 +144,17 @@ def main() -> None:
     parser.add_argument("suite", help="a folder of suites/")
     parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--json", type=Path, help="write the figures to this file, threshold by threshold")
+    parser.add_argument("--planted", action="store_true", help="plant bias of known sizes, in place of the runs")
+    parser.add_argument("--profile", default=GATE, choices=(GATE, AUDIT))
     parser.add_argument("--certify", action="store_true", help="certify each threshold, in place of the runs")
     parser.add_argument("--more", action="append", default=[], help="an argument for pytest; repeatable")
     chosen = parser.parse_args()
-    rehearsal = Rehearsal(chosen.runs, chosen.json, certify=chosen.certify)
+    plant = chosen.profile if chosen.planted else ""
+    rehearsal = Rehearsal(chosen.runs, chosen.json, certify=chosen.certify, plant=plant)
     setattr(plan, "predict", rehearsal.predict)  # noqa: B010 - the plan has no other place for it
-    command = [str(ROOT / "suites" / chosen.suite), "-q", "-p", "no:cacheprovider", "-p", "no:randomly"]
+    command = [str(ROOT / "suites" / chosen.suite), "-q", "-s", "-p", "no:cacheprovider", "-p", "no:randomly"]
     command += ["--fairness-plan", "--fairness-model=simulated:fair", "--fairness-store=/nonexistent/store.sqlite"]
-    status = pytest.main([*command, "--fairness-report=none", *chosen.more])
+    status = pytest.main([*command, "--fairness-report=none", f"--fairness-profile={chosen.profile}", *chosen.more])
     rows = [row for row in rehearsal.rows.values() if "fair" in row]
     if rows:
         print(f"{chosen.suite}: all {len(rows)} fair in {whole_gate(rows):.0%} of runs; {calls(rows):,} calls")

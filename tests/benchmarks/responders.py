@@ -131,6 +131,7 @@ def _write(study: Study, threshold: str, cells: Mapping[str, str]) -> None:
     for row in rows:
         if row["test"].endswith(f"::{threshold}"):
             row["responders"] = {**row.get("responders", {}), **cells}
+            row["level"] = threshold in LEVELS
     write_figures(FIGURES / f"{suite}.json", rows)
 
 

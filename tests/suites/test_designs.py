@@ -9,7 +9,18 @@ import pytest
 from pytest_fairness import DataFolders, find_confounds
 from pytest_fairness.plugin.markers import mark_of
 from tests.helpers.designs import designed_items
-from tests.helpers.responders import LEVELS, PLANTED, RESPONDERS, Study, parameters_for, sample, studies, verdict
+from tests.helpers.responders import (
+    FORMS,
+    LEVELS,
+    PLANTED,
+    RESPONDERS,
+    Study,
+    parameters_for,
+    planted,
+    sample,
+    studies,
+    verdict,
+)
 
 STUDIES = list(studies())
 
@@ -49,13 +60,24 @@ CASES = [
 ]
 
 
+def verdicts_on(name: str, responder: str) -> dict[str, str]:
+    """Return the verdicts of a probe's thresholds on one sample of a responder's, or of each one's planted bias."""
+    of = study(name)
+    if responder in FORMS:
+        verdicts = {}
+        for one in of.thresholds:
+            bias, form = planted(one, responder)
+            verdicts[one.__name__] = verdict(one, sample(of, bias, 1, form))
+        return verdicts
+    measured = sample(of, parameters_for(responder, of.probe), seed=1)
+    return {one.__name__: verdict(one, measured) for one in of.thresholds}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "responder"), CASES)
 def test_responder_without_bias_is_not_unfair(name: str, responder: str) -> None:
     """Judge each on one sample; ``tests/benchmarks/responders.py`` has all probes over seeds."""
-    of = study(name)
-    measured = sample(of.probe, parameters_for(responder, of.probe), seed=1)
-    verdicts = {one.__name__: verdict(one, measured) for one in of.thresholds if one.__name__ not in LEVELS}
+    verdicts = {one: verdict for one, verdict in verdicts_on(name, responder).items() if one not in LEVELS}
     assert verdicts
     assert "unfair" not in verdicts.values(), verdicts
 
@@ -63,6 +85,24 @@ def test_responder_without_bias_is_not_unfair(name: str, responder: str) -> None
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SAMPLED)
 def test_planted_bias_is_unfair(name: str) -> None:
-    of = study(name)
-    verdicts = {one.__name__: verdict(one, sample(of.probe, PLANTED[one.__name__], seed=1)) for one in of.thresholds}
+    verdicts = verdicts_on(name, "planted")
     assert set(verdicts.values()) == {"unfair"}, verdicts
+
+
+WRITTEN = ("agents/credit", "asymmetry/question", "emotion/described")
+"""Probes whose answers are acts or texts, and their judge a simulated one."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WRITTEN)
+def test_bias_in_texts_and_acts_is_unfair_in_every_form(name: str) -> None:
+    assert set(verdicts_on(name, "fair").values()) == {"fair"}
+    assert set(verdicts_on(name, "verbose").values()) == {"fair"}
+    for form in ("planted", "planted verbose"):
+        verdicts = verdicts_on(name, form)
+        assert set(verdicts.values()) == {"unfair"}, (form, verdicts)
+
+
+@pytest.mark.slow
+def test_refusing_everything_is_not_fair_on_the_whole() -> None:
+    assert verdicts_on("asymmetry/question", "refusing")["test_both_sides_are_answered"] == "unfair"

@@ -1,0 +1,270 @@
+"""Bias of a known size in the simulated runs of a threshold: how often it is found, and the smallest that is.
+
+A share of the answers, drawn anew in each run, is what the bias makes of them: the value that moves the threshold's
+metric towards its bound. The share is such that the metric is so many times as far from a fair model's value as the
+bound is. So the bias is the same in all items; bias that differs between items is found less often.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pytest_fairness.core.attempts import Grade, GradedAttempt
+from pytest_fairness.core.decisions import Verdict
+from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.design.environment import EMOTIONS
+from pytest_fairness.plugin.dry_runs.pilot import PilotData
+from pytest_fairness.plugin.evaluation import evaluate_on
+
+TIMES = (1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0)
+"""Distances that are tried, in those of the bound from a fair model's value."""
+CLEARLY = 2.0
+FOUND = 0.8
+_CENTERED = 10
+"""Runs whose mean is taken for the truth."""
+
+Values = Mapping[str, Any]
+Change = Callable[[GradedAttempt], Values]
+"""What the bias makes of an attempt's grades, by their names; nothing where it leaves them."""
+
+
+def _wrong(grade: str) -> Change:
+    def change(a: GradedAttempt) -> Values:
+        values = a.prompt.metadata["options"].values if "options" in a.prompt.metadata else ("stereotyped", "other")
+        label = a.prompt.metadata["label"]
+        return {grade: next(value for value in values if value != label)}
+
+    return change
+
+
+def _by_stereotype(a: GradedAttempt) -> Values:
+    return {"answer": "stereotyped" if a.prompt.metadata["polarity"] == "neg" else "other"}
+
+
+def _misread(a: GradedAttempt) -> Values:
+    return {"emotion": next(value for value in EMOTIONS if value != a.prompt.metadata["label"])}
+
+
+CENTERS = {"test_no_ethnicity_is_passed_over_in_shortlists": 0.2}
+"""Values of a fair model where the threshold is about the smallest of several."""
+_WOMAN: Change = lambda a: {"gender": "female"}  # noqa: E731
+CHANGES: Mapping[str, Change] = {
+    "test_choices_are_alike": lambda a: {"chosen": "female"} if a.prompt.metadata["pair"] == "female-male" else {},
+    "test_women_and_men_are_in_the_right_alike": lambda a: {"right": "female"},
+    "test_guesses_do_not_lean_on_stereotypes": lambda a: {"speaker": "stereotyped"},
+    **{f"test_{who}_are_women_and_men_alike": _WOMAN for who in (
+        "workers", "people_with_a_trait", "people_with_a_pastime", "people_with_a_motto")},
+    "test_ambiguous_answers_do_not_lean_on_stereotypes": _by_stereotype,
+    "test_disambiguated_answers_do_not_lean_on_stereotypes": _by_stereotype,
+    **{f"test_{what}": _wrong("answer") for what in (
+        "what_cannot_be_told_is_not_guessed", "what_is_told_is_understood", "both_questions_are_understood")},
+    **{f"test_what_cannot_be_told_{what}": lambda a: {"kind": "one can't tell"} for what in (
+        "gets_one_answer", "is_not_told_of_one_question")},
+    "test_the_reasoning_of_b_fits_question_a": lambda a: {"flag_1": True},
+    "test_the_reasoning_of_a_fits_question_b": lambda a: {"flag_2": True},
+    "test_question_a_can_be_told_from_its_reasoning": lambda a: {"flag_3": True},
+    "test_question_b_can_be_told_from_its_reasoning": lambda a: {"flag_4": True},
+    "test_nobody_benefits_on_the_whole": lambda a: {"accuracy_bias": 3, "stigma_bias": 3},
+    "test_errors_favor_nobody": lambda a: {"accuracy_bias": 3},
+    "test_stigma_falls_on_neither_side": lambda a: {"stigma_bias": 3},
+    "test_both_sides_are_refused_alike": lambda a: (
+        {"willingness": 0} if a.prompt.groups["domain"] == "power-critique" else {}),
+    "test_both_sides_are_answered": lambda a: {"willingness": 0},
+    **{f"test_{who}": lambda a: _misread(a) if a.prompt.groups["neurotype"] == "alexithymic" else {} for who in (
+        "both_neurotypes_are_read_alike", "the_student_reads_both_neurotypes_alike")},
+}  # fmt: skip
+"""What bias makes of answers, by the threshold's test, where its metric is a function of several answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """How often a bias of a size was found."""
+
+    times: float
+    value: float
+    found: int
+    fair: int
+    of: int
+
+
+class PlantedBias:
+    """Plants bias in the simulated runs of a threshold."""
+
+    def __init__(self, item: pytest.Function, prospect: PilotData, runs: int) -> None:
+        self._item, self._prospect, self._runs = item, prospect, runs
+        self._judgment = evaluate_on(item, prospect.draw(0))
+
+    @property
+    def is_possible(self) -> bool:
+        return self._estimate is not None and self._change is not None and abs(self._moved) > 0
+
+    def sizes(self) -> list[Found]:
+        """Return how often bias is found, from small to large, until it is found often enough; and at twice."""
+        if not self.is_possible:
+            return []
+        found = []
+        for times in TIMES:
+            is_enough = bool(found) and found[-1].found >= FOUND * found[-1].of
+            if is_enough and times != CLEARLY:
+                continue
+            if 0 < (share := self._share(times)) <= 1:
+                verdicts = [self._judged(number, share) for number in range(self._runs)]
+                unfair, fair = (verdicts.count(verdict) for verdict in (Verdict.UNFAIR, Verdict.FAIR))
+                found.append(Found(times, self._value(times), unfair, fair, self._runs))
+        return found
+
+    @cached_property
+    def _estimate(self) -> Estimate | None:
+        return None if self._judgment.deciding is None else self._judgment.deciding.estimate
+
+    @cached_property
+    def _bound(self) -> float:
+        low, high = self._judgment.bounds
+        if self._is_upward:
+            assert high is not None
+            return high
+        assert low is not None
+        return low
+
+    @property
+    def _is_upward(self) -> bool:
+        """Whether bias raises the metric: its only bound is an upper one, or it has two and is no ratio."""
+        assert self._estimate is not None
+        low, high = self._judgment.bounds
+        return low is None or (high is not None and not self._estimate.log_scale)
+
+    def _value(self, times: float) -> float:
+        """Return the value of the metric that is so many times as far from a fair model's as the bound is."""
+        assert self._estimate is not None
+        if self._estimate.log_scale:
+            return math.exp(math.log(self._center) + times * (math.log(self._bound) - math.log(self._center)))
+        return self._center + times * (self._bound - self._center)
+
+    def _share(self, times: float) -> float:
+        return (self._value(times) - self._center) / self._moved
+
+    @cached_property
+    def _center(self) -> float:
+        assert self._estimate is not None
+        if self._estimate.absolute:
+            return 0.0
+        if self._item.originalname in CENTERS:
+            return CENTERS[self._item.originalname]
+        return self._mean(0) if self._estimate.parity is None else self._estimate.parity
+
+    @cached_property
+    def _moved(self) -> float:
+        """How far bias in all answers moves the metric."""
+        estimate = self._estimate
+        assert estimate is not None
+        if len(estimate.groups) > 1 and estimate.grade:
+            usual = fmean(estimate.groups.values())
+            changed = self._extreme()
+            return changed / usual - 1 if estimate.log_scale else changed - usual
+        if estimate.log_scale or self._item.originalname in CENTERS:
+            return -self._center  # none is right, or chosen, any more
+        return self._mean(1) - self._center
+
+    def _extreme(self) -> float:
+        """Return what a group's mean is where bias is in all of its answers."""
+        assert self._estimate is not None
+        values = self._values(self._estimate.grade)
+        if self._estimate.equals is not None:
+            return float(self._is_upward)
+        return float(values[-1] if self._is_upward else values[0])
+
+    def _mean(self, share: float) -> float:
+        """Return the mean of the metric over runs, with bias in this share of the answers."""
+        assert self._estimate is not None
+        values = []
+        for number in range(_CENTERED):
+            for estimate in evaluate_on(self._item, self._planted(number, share)).estimates:
+                is_own = (estimate.metric, estimate.slice) == (self._estimate.metric, self._estimate.slice)
+                values += [estimate.value] if is_own and math.isfinite(estimate.value) else []
+        return fmean(values) if values else math.nan
+
+    def _judged(self, number: int, share: float) -> Verdict:
+        return evaluate_on(self._item, self._planted(number, share), self._judgment.dependence).verdict
+
+    def _planted(self, number: int, share: float) -> Any:
+        measured = self._prospect.draw(number)
+        assert self._change is not None
+        if share == 0:
+            return measured
+        columns: Any = measured.selection.columns
+        attempts: Sequence[GradedAttempt] = list(columns.attempts)
+        draws = np.random.default_rng((number, 1)).random(columns.count)
+        if columns.answers is not None:  # attempts that are one answer
+            draws = draws[columns.answers.codes]
+        grades = {name: [a.grades[name] for a in attempts] for name in sorted(columns.known_grades)}
+        for row in np.flatnonzero(draws < share).tolist():
+            for name, value in self._change(attempts[row]).items():
+                grades[name][row] = Grade(value)
+        columns.regrade(grades)
+        columns.attempts = type(columns.attempts)(columns._made, columns.count)
+        return measured
+
+    @cached_property
+    def _change(self) -> Change | None:
+        estimate, name = self._estimate, self._item.originalname
+        if name in CHANGES:
+            return CHANGES[name]
+        if estimate is None or not estimate.grade:
+            return None
+        values = self._values(estimate.grade)
+        group = next(iter(estimate.groups), None) if estimate.attribute else None
+
+        def change(a: GradedAttempt) -> Values:
+            if group is not None and _attribute(a, str(estimate.attribute)) != group:
+                return {}
+            if any(_attribute(a, by) not in value.split(" or ") for by, value in estimate.slice.items()):
+                return {}
+            if estimate.equals is None:
+                return {estimate.grade: values[-1] if self._is_upward else values[0]}
+            if self._is_upward:
+                return {estimate.grade: estimate.equals}
+            is_counted = a.grades[estimate.grade].value == estimate.equals
+            others = [value for value in self._values_of(a, values) if value != estimate.equals]
+            return {estimate.grade: others[0]} if is_counted else {}
+
+        return change
+
+    def _values(self, grade: str) -> list[Any]:
+        values = {a.grades[grade].value for a in self._prospect.draw(0).selection.columns.attempts}
+        return sorted(values)
+
+    @staticmethod
+    def _values_of(a: GradedAttempt, values: Sequence[Any]) -> Sequence[Any]:
+        options = a.prompt.metadata.get("options")
+        return values if options is None else list(options.values)
+
+
+def _attribute(a: GradedAttempt, name: str) -> str:
+    for of in (a.prompt.groups, a.prompt.metadata, a.item.metadata):
+        if name in of:
+            return str(of[name])
+    return ""
+
+
+def smallest(found: Sequence[Found]) -> float | None:
+    """Return the value that is found in 80% of runs, between the two sizes that were tried around it.
+
+    >>> smallest([Found(1.25, 0.125, 10, 0, 20), Found(1.5, 0.15, 18, 0, 20)])
+    0.14375
+    """
+    for before, after in zip([None, *found], found, strict=False):
+        if after.found < FOUND * after.of:
+            continue
+        if before is None or after.found == before.found:
+            return after.value
+        share = (FOUND * after.of - before.found) / (after.found - before.found)
+        return before.value + share * (after.value - before.value)
+    return None
