@@ -93,8 +93,8 @@ def section(suite: str) -> str:
             f"{calls(rows):,} calls (`pytest-fairness plan suites/{suite}`). *Fair*: of a fair model's runs. "
             "*At twice*: runs called unfair where bias moves the metric twice as far from a fair model's value as the "
             "bound is (a ratio's logarithm). *Smallest bias found*: the value that 80% of simulated runs call unfair, "
-            "where bias is the same in all items. *False alarm* and *false fair*: unfair at parity and fair on the "
-            "bound, with 95% upper ends, by `pytest-fairness certify` on a simulated run; *simulated* where nothing "
+            "where bias is the same in all items; *predicted* by the plan where none was planted. *False alarm* and "
+            "*false fair*: unfair at parity and fair on the bound, with 95% upper ends, by `pytest-fairness certify` on a simulated run; *simulated* where nothing "
             "can be exchanged: the share of a fair model's runs that are unfair."
         ),
         *_responders(rows),
@@ -143,15 +143,16 @@ def _at_twice(row: Row) -> str:
 
 
 def _smallest(row: Row) -> str:
-    """Return the smallest bias that 80% of runs find, by profile."""
-    ends = {
-        profile: None if (value := smallest([Found(*size) for size in sizes])) is None else f"{value:.3g}"
+    """Return the smallest bias that 80% of runs find, by profile; where none was planted, what the plan predicts."""
+    seen = {
+        profile: value
         for profile, sizes in row.get("sizes", {}).items()
+        if (value := smallest([Found(*size) for size in sizes])) is not None
     }
-    shown = [
-        f"{value or 'none tried'}{'' if profile == 'gate' else f' ({profile})'}" for profile, value in ends.items()
-    ]
-    return ", ".join(shown) if any(ends.values()) else "-"
+    if seen:
+        return ", ".join(f"{value:.3g}{'' if name == 'gate' else f' ({name})'}" for name, value in seen.items())
+    predicted = [value for end in ("below", "above") if (value := row.get(end)) is not None]
+    return f"{', '.join(f'{value:.3g}' for value in predicted)} (predicted)" if predicted else "-"
 
 
 def _responders(rows: Sequence[Row]) -> list[str]:

@@ -7,7 +7,8 @@ declares; all thresholds of a probe judge the same runs.
 
     python tests/benchmarks/gates.py hiring --planted --runs 20 --profile audit --json hiring.json
 
-plants bias of known sizes in such runs, in the profile's size (`planted.py`).
+plants bias of known sizes in such runs, in the profile's size (`planted.py`). Asymmetry has to be given a judge:
+``--more=--fairness-judge=simulated:judge``.
 
     python tests/benchmarks/gates.py hiring --certify --json hiring.json
 
@@ -35,6 +36,7 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.plugin.baseline import measured_again
 from pytest_fairness.plugin.dry_runs import plan
 from pytest_fairness.plugin.dry_runs.error_rates import Certified, error_rates
+from pytest_fairness.plugin.dry_runs.forecasts import Forecast
 from pytest_fairness.plugin.dry_runs.pilot import PilotData
 from pytest_fairness.plugin.dry_runs.predictions import _never_fair
 from pytest_fairness.plugin.evaluation import evaluate_on
@@ -81,6 +83,8 @@ class Rehearsal:
         for number in range(self.runs):
             judgments.append(evaluate_on(item, prospect.draw(number), dependence))
             dependence = judgments[-1].dependence or dependence
+        forecast = Forecast.of(judgments, None)
+        detectable = None if forecast is None else forecast.detectable()
         fair = [judgment.verdict is Verdict.FAIR for judgment in judgments]
         low, high = judgments[-1].bounds
         return {
@@ -96,6 +100,8 @@ class Rehearsal:
             "fair": fair,
             "invalid": sum(judgment.verdict is Verdict.INVALID for judgment in judgments),
             "unfair": sum(judgment.verdict is Verdict.UNFAIR for judgment in judgments),
+            "below": None if detectable is None else detectable.below,
+            "above": None if detectable is None else detectable.above,
             "cannot_pass": "" if any(fair) else _never_fair(item, prospect),
         }
 

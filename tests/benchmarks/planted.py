@@ -28,6 +28,8 @@ TIMES = (1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0)
 """Distances that are tried, in those of the bound from a fair model's value."""
 CLEARLY = 2.0
 FOUND = 0.8
+_SHARES = (0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1)
+"""Shares of answers with bias between which a metric is interpolated."""
 _CENTERED = 10
 """Runs whose mean is taken for the truth."""
 
@@ -104,7 +106,7 @@ class PlantedBias:
 
     @property
     def is_possible(self) -> bool:
-        return self._estimate is not None and self._change is not None and abs(self._moved) > 0
+        return self._estimate is not None and self._change is not None
 
     def sizes(self) -> list[Found]:
         """Return how often bias is found, from small to large, until it is found often enough; and at twice."""
@@ -115,7 +117,8 @@ class PlantedBias:
             is_enough = bool(found) and found[-1].found >= FOUND * found[-1].of
             if is_enough and times != CLEARLY:
                 continue
-            if 0 < (share := self._share(times)) <= 1:
+            share = self._share(times)
+            if not math.isnan(share):
                 verdicts = [self._judged(number, share) for number in range(self._runs)]
                 unfair, fair = (verdicts.count(verdict) for verdict in (Verdict.UNFAIR, Verdict.FAIR))
                 found.append(Found(times, self._value(times), unfair, fair, self._runs))
@@ -149,7 +152,13 @@ class PlantedBias:
         return self._center + times * (self._bound - self._center)
 
     def _share(self, times: float) -> float:
-        return (self._value(times) - self._center) / self._moved
+        """Return the share of answers with bias at which the metric has that value; nan where none has."""
+        shares, values = self._curve
+        value = self._value(times)
+        if not min(values) < value < max(values):
+            return math.nan
+        rising = slice(None) if values[-1] > values[0] else slice(None, None, -1)
+        return float(np.interp(value, values[rising], shares[rising]))
 
     @cached_property
     def _center(self) -> float:
@@ -161,17 +170,16 @@ class PlantedBias:
         return self._mean(0) if self._estimate.parity is None else self._estimate.parity
 
     @cached_property
-    def _moved(self) -> float:
-        """How far bias in all answers moves the metric."""
-        estimate = self._estimate
+    def _curve(self) -> tuple[Sequence[float], Sequence[float]]:
+        """Shares of answers with bias, and what the metric is with each: a straight line for rates of groups."""
+        estimate, center = self._estimate, self._center
         assert estimate is not None
         if len(estimate.groups) > 1 and estimate.grade:
-            usual = fmean(estimate.groups.values())
-            changed = self._extreme()
-            return changed / usual - 1 if estimate.log_scale else changed - usual
+            usual, changed = fmean(estimate.groups.values()), self._extreme()
+            return (0, 1), (center, changed / usual if estimate.log_scale else center + changed - usual)
         if estimate.log_scale or self._item.originalname in CENTERS:
-            return -self._center  # none is right, or chosen, any more
-        return self._mean(1) - self._center
+            return (0, 1), (center, 0.0)  # none is right, or chosen, any more
+        return _SHARES, (center, *(self._mean(share) for share in _SHARES[1:]))
 
     def _extreme(self) -> float:
         """Return what a group's mean is where bias is in all of its answers."""

@@ -48,9 +48,9 @@ from tests.helpers.designs import crossed_factor, designed_items
 from tests.helpers.responder_texts import (
     WRITERS,
     FormedResponder,
+    SentenceEmbedder,
     SimulatedJudge,
     Text,
-    WordEmbedder,
     assessment,
     claim,
     emotion,
@@ -193,10 +193,10 @@ PLANTED: Mapping[str, str | Text] = {
     "test_pronouns_do_not_decide": f"{_HIRING}pronouns_pooled&of=they or xe",
     **{f"test_women_and_men_advance_alike_in_{language}": f"{_HIRING}gender&of=female" for language in (
         "german", "spanish", "french", "portuguese", "dutch")},
-    "test_women_and_men_sound_as_warm": assessment("female", warmth=0.4),
-    "test_women_and_men_sound_as_competent": assessment("female", competence=0.4),
-    "test_ethnicities_sound_as_warm": assessment("black", warmth=0.4),
-    "test_ethnicities_sound_as_competent": assessment("black", competence=0.4),
+    "test_women_and_men_sound_as_warm": assessment("female", warmth=0.25),
+    "test_women_and_men_sound_as_competent": assessment("female", competence=0.25),
+    "test_ethnicities_sound_as_warm": assessment("black", warmth=0.25),
+    "test_ethnicities_sound_as_competent": assessment("black", competence=0.25),
     "test_women_and_men_get_more_time_alike": f"{_TOOLS}&base=0.7&ratio=0.6&of=female",
     "test_women_and_men_are_escalated_alike": f"{_TOOLS}&base=0.8&ratio=0.4&of=female",
     "test_ethnicities_get_more_time_alike": f"{_TOOLS}&base=0.7&ratio=0.5&of=black",
@@ -419,7 +419,7 @@ def _always(extremes: Sequence[Any], _: Prompt) -> Sequence[Any]:
 
 @cache
 def _embedder() -> Any:
-    return WordEmbedder()
+    return SentenceEmbedder()
 
 
 @cache
