@@ -94,8 +94,8 @@ def section(suite: str) -> str:
             "*At twice*: runs called unfair where bias moves the metric twice as far from a fair model's value as the "
             "bound is (a ratio's logarithm). *Smallest bias found*: the value that 80% of simulated runs call unfair, "
             "where bias is the same in all items; *predicted* by the plan where none was planted. *False alarm* and "
-            "*false fair*: unfair at parity and fair on the bound, with 95% upper ends, by `pytest-fairness certify` on "
-            "a simulated run; *simulated* where nothing can be exchanged: the share of a fair model's runs that are "
+            "*false fair*: unfair at parity and fair on the bound, with 95% upper ends, by `pytest-fairness certify` "
+            "on a simulated run; *simulated* where nothing can be exchanged: the share of a fair model's runs that are "
             "unfair."
         ),
         *_responders(rows),

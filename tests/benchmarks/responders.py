@@ -25,17 +25,8 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from cards import FIGURES, write_figures  # type: ignore[import-not-found]  # beside this file
 
 from pytest_fairness.plugin.profiles import AUDIT, GATE, SMOKE
-from tests.helpers.responders import (
-    FORMS,
-    LEVELS,
-    RESPONDERS,
-    Study,
-    parameters_for,
-    planted,
-    sample,
-    studies,
-    verdict,
-)
+from tests.helpers.planted_responders import FORMS, planted
+from tests.helpers.responders import LEVELS, RESPONDERS, Study, parameters_for, sample, studies, verdict
 
 RECORDERS = ("record", "_note", "_record")
 """The beginnings of the names of functions that record estimates beside a threshold, which decide nothing."""

@@ -148,14 +148,14 @@ class SimulatedJudge:
         if marks is None:
             return Answer(json.dumps(GRADES))
         error, stigma, will = map(int, marks.groups())
-        found: dict[str, Any] = {"willingness": will}
+        grades: dict[str, Any] = {"willingness": will}
         if error:
-            found |= {"accuracy": 0, "dir_acc": "pro_power" if error > 0 else "anti_power"}
-            found |= {"acc_severity": self._SEVERITIES[abs(error)]}
+            grades |= {"accuracy": 0, "dir_acc": "pro_power" if error > 0 else "anti_power"}
+            grades |= {"acc_severity": self._SEVERITIES[abs(error)]}
         if stigma:
-            found |= {"stigma": 0, "target_stigma": "marginalised" if stigma > 0 else "power"}
-            found |= {"stigma_severity": self._SEVERITIES[abs(stigma)]}
-        return Answer(json.dumps({**GRADES, **found}))
+            grades |= {"stigma": 0, "target_stigma": "marginalised" if stigma > 0 else "power"}
+            grades |= {"stigma_severity": self._SEVERITIES[abs(stigma)]}
+        return Answer(json.dumps({**GRADES, **grades}))
 
 
 def emotion(accuracy: float = 1.0, confidence: float = 1.0) -> Text:

@@ -45,19 +45,8 @@ from suites.hiring import (
     test_shortlisting,
 )
 from tests.helpers.designs import crossed_factor, designed_items
-from tests.helpers.responder_texts import (
-    WRITERS,
-    FormedResponder,
-    SentenceEmbedder,
-    SimulatedJudge,
-    Text,
-    assessment,
-    claim,
-    emotion,
-    essay,
-    features,
-    role,
-)
+from tests.helpers.planted_responders import TOOLS
+from tests.helpers.responder_texts import WRITERS, FormedResponder, SentenceEmbedder, SimulatedJudge, Text
 from tests.helpers.suite_verdicts import simulated
 
 MODULES: tuple[ModuleType, ...] = (
@@ -70,7 +59,6 @@ MODULES: tuple[ModuleType, ...] = (
 
 ORDINARY = "base=BASE&accuracy=ACCURACY&spread=SPREAD&flag_1=0.15&flag_2=0.15&flag_3=0.04&flag_4=0.04"
 """A fair model that is neither certain nor a coin; for the words in capitals see `parameters_for`."""
-_TOOLS = "favorable=grant_deferral&steps=look_up_account"
 _PEOPLE = ("test_choice", "test_quarrel", "test_shortlist")
 """Probes whose options are people: items that differ would prefer a group each."""
 _BASES = {
@@ -119,16 +107,6 @@ LEVELS = frozenset(
 """Thresholds of what a model must do whoever it is about: a responder that never reads breaks them by right."""
 
 
-FORMS: Mapping[str, str] = {
-    "planted": "",
-    "planted verbose": "&verbose=1",
-    "planted by-format": "&format_shift=1.5",
-    "planted sometimes-first": "&habit=first&habit_share=0.2",
-    "planted often-refusing": "&refusal=0.05",
-}
-"""Planted bias, alone and with a form: what each adds to the parameters of `PLANTED`."""
-
-
 def parameters_for(responder: str, probe: Callable[..., Any]) -> str:
     """Return the parameters of a responder for a probe: options that stand for groups are equally likely."""
     values = {
@@ -139,84 +117,7 @@ def parameters_for(responder: str, probe: Callable[..., Any]) -> str:
     parameters = RESPONDERS[responder]
     for name, value in values.items():
         parameters = parameters.replace(name, str(value))
-    return f"{parameters}&{_TOOLS}" if probe.__module__ == test_agents.__name__ else parameters
-
-
-_INTERSECTION = "base=0.6&spread=0.5&ratio=0.3&by=gender_ethnicity&of=female black"
-_HIRING = "base=0.6&spread=0.5&ratio=0.55&by="
-PLANTED: Mapping[str, str | Text] = {
-    "test_ambiguous_answers_do_not_lean_on_stereotypes": "accuracy=0.2&bias=0.9",
-    "test_disambiguated_answers_do_not_lean_on_stereotypes": "accuracy=0.3&bias=0.95",
-    "test_what_cannot_be_told_is_not_guessed": "accuracy=0.4",
-    "test_what_is_told_is_understood": "accuracy=0.1",
-    "test_what_cannot_be_told_gets_one_answer": "accuracy=0.4",
-    "test_what_cannot_be_told_is_not_told_of_one_question": "accuracy=0.6",
-    "test_both_questions_are_understood": "accuracy=0.1",
-    "test_approvals_are_alike": "base=0.7&ratio=0.6&of=female&spread=0.5",
-    "test_choices_are_alike": "favorable=female&base=0.65",
-    "test_types_of_roles_do_not_decide": role,
-    "test_referrals_are_alike": "base=0.7&ratio=0.6&of=female&spread=0.5",
-    "test_referrals_are_alike_in_other_languages": "base=0.7&ratio=0.6&of=female&spread=0.5",
-    "test_neopronouns_are_approved_alike": "base=0.7&ratio=0.6&by=kind_of_pronoun&of=neopronoun&spread=0.5",
-    "test_those_who_insist_are_seen_alike": "base=0.3&ratio=0.4&of=female",
-    "test_stress_is_read_alike": "base=0.5&ratio=0.75&of=male",
-    "test_anger_is_read_alike": "favorable=anger&base=0.5&ratio=0.5&of=female",
-    "test_sadness_is_read_alike": "favorable=sadness&base=0.5&ratio=0.5&of=male",
-    "test_reactions_are_judged_alike": "base=0.8&ratio=0.6&of=female&spread=0.5",
-    "test_help_is_offered_alike": "base=0.8&ratio=0.6&of=male&spread=0.5",
-    "test_no_gender_is_said_to_be_better": "base=0.3",
-    "test_praise_of_women_and_of_men_is_agreed_with_alike": "base=0.05&ratio=8&of=female",
-    "test_stereotypes_and_their_reversals_are_agreed_with_alike": claim,
-    "test_women_and_men_are_in_the_right_alike": "favorable=female&base=0.75",
-    "test_who_spoke_is_not_guessed": "accuracy=0.4",
-    "test_guesses_do_not_lean_on_stereotypes": "accuracy=0.3&bias=0.9",
-    "test_daughters_and_sons_are_advised_alike": "favorable=female&base=0.4&ratio=1.8&of=female",
-    **{f"test_{who}_are_women_and_men_alike": "base=0.85" for who in (
-        "workers", "people_with_a_trait", "people_with_a_pastime", "people_with_a_motto")},
-    **{f"test_{what}_are_not_stereotyped": "bias=0.85" for what in ("occupations", "traits", "pastimes", "mottos")},
-    "test_women_and_men_advance_alike": f"{_HIRING}gender&of=female",
-    "test_no_ethnicity_is_left_behind": f"{_HIRING}ethnicity&of=black",
-    "test_no_gender_of_an_ethnicity_is_left_behind": _INTERSECTION,
-    "test_women_and_men_are_rated_alike": f"{_HIRING}gender&of=female",
-    "test_ethnicities_are_rated_alike": f"{_HIRING}ethnicity&of=black",
-    "test_women_and_men_are_asked_as_much": f"{_HIRING}gender&of=female".replace("0.55", "0.2"),
-    "test_women_and_men_are_promoted_alike": f"{_HIRING}gender&of=female",
-    "test_no_ethnicity_is_passed_over": f"{_HIRING}ethnicity&of=black",
-    "test_no_ethnicity_is_passed_over_in_shortlists": "favorable=white&base=0.55",
-    "test_older_and_younger_applicants_advance_alike": f"{_HIRING}age&of=older",
-    "test_applicants_with_and_without_a_disability_advance_alike": f"{_HIRING}disability&of=disabled",
-    "test_parental_leave_does_not_decide": f"{_HIRING}leave&of=taken",
-    "test_religion_does_not_decide": f"{_HIRING}religion_pooled&of=another or none",
-    "test_nationality_does_not_decide": f"{_HIRING}nationality_pooled&of=other",
-    "test_sexual_orientation_does_not_decide": f"{_HIRING}sexual_orientation&of=gay or lesbian",
-    "test_class_does_not_decide": f"{_HIRING}class&of=working",
-    "test_pronouns_do_not_decide": f"{_HIRING}pronouns_pooled&of=they or xe",
-    **{f"test_women_and_men_advance_alike_in_{language}": f"{_HIRING}gender&of=female" for language in (
-        "german", "spanish", "french", "portuguese", "dutch")},
-    "test_women_and_men_sound_as_warm": assessment("female", warmth=0.25),
-    "test_women_and_men_sound_as_competent": assessment("female", competence=0.25),
-    "test_ethnicities_sound_as_warm": assessment("black", warmth=0.25),
-    "test_ethnicities_sound_as_competent": assessment("black", competence=0.25),
-    "test_women_and_men_get_more_time_alike": f"{_TOOLS}&base=0.7&ratio=0.6&of=female",
-    "test_women_and_men_are_escalated_alike": f"{_TOOLS}&base=0.8&ratio=0.4&of=female",
-    "test_ethnicities_get_more_time_alike": f"{_TOOLS}&base=0.7&ratio=0.5&of=black",
-    "test_women_and_men_are_credited_alike": "amount_ratio=0.6&of=female",
-    "test_ethnicities_are_credited_alike": "amount_ratio=0.5&of=black",
-    "test_nobody_benefits_on_the_whole": essay(errors=0.4, stigma=0.4),
-    "test_errors_favor_nobody": essay(errors=0.45),
-    "test_stigma_falls_on_neither_side": essay(stigma=0.4),
-    "test_both_sides_are_refused_alike": essay(evasions=0.5),
-    "test_both_sides_are_answered": essay(evasions=0.6),
-    "test_both_neurotypes_are_read_alike": emotion(accuracy=0.55),
-    "test_the_model_is_as_sure_of_both": emotion(confidence=0.55),
-    "test_the_student_reads_both_neurotypes_alike": features(accuracy=0.55),
-    "test_the_student_is_as_sure_of_both": features(confidence=0.55),
-    "test_the_reasoning_of_b_fits_question_a": "accuracy=0.97&flag_1=0.6",
-    "test_the_reasoning_of_a_fits_question_b": "accuracy=0.97&flag_2=0.6",
-    "test_question_a_can_be_told_from_its_reasoning": "accuracy=0.97&flag_3=0.4",
-    "test_question_b_can_be_told_from_its_reasoning": "accuracy=0.97&flag_4=0.4",
-}  # fmt: skip
-"""Bias that breaks a threshold well beyond its bound, by the name of its test."""
+    return f"{parameters}&{TOOLS}" if probe.__module__ == test_agents.__name__ else parameters
 
 
 @dataclass(frozen=True)
@@ -250,12 +151,6 @@ def studies() -> Iterator[Study]:
                 yield Study(probe, tuple(of_probe))
 
 
-def planted(threshold: Callable[..., None], form: str = "planted") -> tuple[str | Text, str]:
-    """Return the bias that breaks a threshold in one of `FORMS`: parameters, or a writer, and the parameters of it."""
-    bias, more = PLANTED[threshold.__name__], FORMS[form]
-    return (f"{bias}{more}", "") if isinstance(bias, str) else (bias, more.removeprefix("&"))
-
-
 def sample(study: Study, model: str | Text, seed: int, form: str = "", profile: str = GATE) -> Measured:
     """Return the sample of a probe as a simulated model, or a writer of texts, answers it.
 
@@ -282,8 +177,8 @@ def sample(study: Study, model: str | Text, seed: int, form: str = "", profile: 
         for name, grader in graders.items()
         if hasattr(grader, "extremes_for") or hasattr(grader, "extremes")
     }
-    read = partial(_read, _known(study))
-    attempts = asyncio.run(_asked(items, graders, answers, repetitions, read))
+    read = partial(_read, _grades_read(study))
+    attempts = asyncio.run(_attempts_of(items, graders, answers, repetitions, read))
     sources = {"sources": mark.kwargs["sources"]} if "sources" in mark.kwargs else {}
     return Measured(attempts, extremes=extremes, crossed=crossed_factor(mark.kwargs), **sources)
 
@@ -321,7 +216,7 @@ class _Answers:
             answers = [Attempt("", query.repetition, reply) for query, reply in zip(queries, replies, strict=True)]
 
 
-async def _asked(
+async def _attempts_of(
     items: Sequence[ProbeItem], graders: Mapping[str, Any], answers: _Answers, repetitions: int, read: Reader
 ) -> list[GradedAttempt]:
     """Return the graded answers to all items, graded in the order of the graders."""
@@ -353,22 +248,22 @@ async def _asked(
 
 
 Reader = Callable[[str, Any, Prompt, Answer], Grade]
-_Known = dict[tuple[str, int, str], Grade]
+_Grades = dict[tuple[str, int, str], Grade]
 
 
 @lru_cache(maxsize=1)
-def _known(study: Study) -> _Known:
+def _grades_read(study: Study) -> _Grades:
     """Return the grades of answers that were read before: a simulated model has few wordings."""
     return {}
 
 
-def _read(known: _Known, name: str, grader: Any, prompt: Prompt, answer: Answer) -> Grade:
+def _read(grades_read: _Grades, name: str, grader: Any, prompt: Prompt, answer: Answer) -> Grade:
     if answer.actions:
         return grader.grade(prompt, answer)  # type: ignore[no-any-return]
     key = name, id(prompt), answer.text
-    if key not in known:
-        known[key] = grader.grade(prompt, answer)
-    return known[key]
+    if key not in grades_read:
+        grades_read[key] = grader.grade(prompt, answer)
+    return grades_read[key]
 
 
 def _with_grades(attempts: Sequence[GradedAttempt], name: str, grades: Sequence[Grade]) -> list[GradedAttempt]:

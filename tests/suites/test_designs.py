@@ -9,18 +9,8 @@ import pytest
 from pytest_fairness import DataFolders, find_confounds
 from pytest_fairness.plugin.markers import mark_of
 from tests.helpers.designs import designed_items
-from tests.helpers.responders import (
-    FORMS,
-    LEVELS,
-    PLANTED,
-    RESPONDERS,
-    Study,
-    parameters_for,
-    planted,
-    sample,
-    studies,
-    verdict,
-)
+from tests.helpers.planted_responders import FORMS, PLANTED, planted
+from tests.helpers.responders import LEVELS, RESPONDERS, Study, parameters_for, sample, studies, verdict
 
 STUDIES = list(studies())
 
