@@ -112,7 +112,7 @@ class PlantedBias:
         """Return how often bias is found, from small to large, until it is found often enough; and at twice."""
         if not self.is_possible:
             return []
-        found = []
+        found: list[Found] = []
         for times in TIMES:
             is_enough = bool(found) and found[-1].found >= FOUND * found[-1].of
             if is_enough and times != CLEARLY:

@@ -40,7 +40,8 @@ def judged(study: Study, responder: str, seed: int, profile: str) -> Iterator[tu
     measured = None
     for threshold in study.thresholds:
         if responder in FORMS:
-            measured = sample(study, *_swapped(planted(threshold, responder), seed), profile=profile)
+            bias, form = planted(threshold, responder)
+            measured = sample(study, bias, seed, form, profile)
         elif measured is None:
             measured = sample(study, parameters_for(responder, study.probe), seed, profile=profile)
         yield threshold.__name__, verdict(threshold, measured)
@@ -52,10 +53,6 @@ def leave_out_records(study: Study) -> None:
     for name in dir(module):
         if name.startswith(RECORDERS):
             setattr(module, name, lambda *_args, **_options: None)
-
-
-def _swapped(bias: tuple[object, str], seed: int) -> tuple[object, int, str]:
-    return bias[0], seed, bias[1]
 
 
 def over_seeds(study: Study, responder: str, seeds: int, profile: str) -> dict[str, list[str]]:

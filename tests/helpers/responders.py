@@ -161,10 +161,10 @@ def sample(study: Study, model: str | Text, seed: int, form: str = "", profile: 
         form: The parameters of a writer's form.
         profile: The profile whose size it has.
     """
+    if isinstance(model, str) and study.name in WRITERS:
+        return sample(study, WRITERS[study.name](), seed, model, profile)
     mark = mark_of(study.probe, "probe")
     assert mark is not None
-    if isinstance(model, str) and study.name in WRITERS:
-        model, form = WRITERS[study.name](), model
     answers = _Answers(model, form, seed)
     size = sample_size(profile, mark.kwargs.get("profiles", {}))
     repetitions = size.repetitions or mark.kwargs.get("repetitions", 1)
@@ -299,22 +299,21 @@ def _graders(declared: Mapping[str, Any]) -> dict[str, Any]:
     return graders
 
 
+def _scale(dimension: str) -> SimilarityScale:
+    return SimilarityScale(SentenceEmbedder(), read_anchors()[dimension])  # type: ignore[arg-type]
+
+
 _FIXTURES: Mapping[str, Callable[[], Any]] = {
     "flag_1": partial(Fits, "a"),
     "flag_2": partial(Fits, "b"),
     "flag_3": partial(Which, "a"),
     "flag_4": partial(Which, "b"),
-    **{name: lambda name=name: SimilarityScale(_embedder(), read_anchors()[name]) for name in ("warmth", "competence")},  # type: ignore[misc]
+    **{dimension: partial(_scale, dimension) for dimension in ("warmth", "competence")},
 }
 
 
 def _always(extremes: Sequence[Any], _: Prompt) -> Sequence[Any]:
     return extremes
-
-
-@cache
-def _embedder() -> Any:
-    return SentenceEmbedder()
 
 
 @cache

@@ -15,10 +15,12 @@ from pytest_fairness.core.choices import AnswerOptions
 from pytest_fairness.core.errors import FairnessError, PermanentError
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.protocols import Model
+from pytest_fairness.core.tools import read_tools, tools_message
 from pytest_fairness.graders.choice import Choice
 from pytest_fairness.graders.yes_no import YesNo
 from pytest_fairness.models import simulated_phrases
 from pytest_fairness.models.planted_bias import item_of, share_of_item
+from suites.agents.tools import ESCALATE, GRANT, REFUSE
 from tests.helpers.suite_verdicts import simulated
 
 Make = Callable[..., Model]
@@ -259,6 +261,13 @@ def test_habit_share_leaves_the_rest_to_chance() -> None:
     model = simulated("x?habit=yes&habit_share=0.5&base=0")
     answers = [asyncio.run(model.answer(Prompt("Approve? Yes or no."), number)).text for number in range(200)]
     assert 70 < sum("yes" in answer.lower() for answer in answers) < 130
+
+
+@pytest.mark.parametrize(("habit", "tool"), [("first", "grant_deferral"), ("last", "refuse"), ("shortest", "refuse")])
+def test_habit_takes_one_tool(habit: str, tool: str) -> None:
+    prompt = Prompt([tools_message(read_tools([GRANT, ESCALATE, REFUSE])), {"role": "user", "content": "More time?"}])
+    answers = [asyncio.run(simulated(f"x?habit={habit}").answer(prompt, number)) for number in range(5)]
+    assert {call.name for answer in answers for call in answer.actions} == {tool}
 
 
 @pytest.mark.parametrize("parameters", ["habit=firts", "habit_share=0.5"])
