@@ -54,7 +54,8 @@ __all__ = [
     "BenchmarkFigure", "BestOfLearned", "BestOfTarget", "CallableStudent", "Design", "Designer", "EMOTION",
     "EmotionBenchmark", "EmotionReading", "Front", "Frozen", "Iteration", "LanguageDesigner", "LinearReader",
     "NumericParameter", "OneOf", "Optimizer", "ProbeBenchmark", "Proposal", "RandomReplay", "Space", "Student",
-    "Switch", "Target", "Task", "Whole", "Worst", "choice_in", "design", "explained", "load_recording", "reading_of", "train",
+    "Switch", "Target", "Task", "Whole", "Worst", "choice_in", "design", "explained", "load_recording",
+    "reading_of", "train",
 ]  # fmt: skip
 
 
