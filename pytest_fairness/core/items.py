@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any
 
-from pytest_fairness.core.digests import digest
+from pytest_fairness.core.digests import digest, to_json
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.tools import TOOL, TOOL_CALLS, TOOLS, Tool, read_tools, tools_message
 
@@ -28,8 +28,14 @@ _TOOL_ROLES = (TOOL_CALLS, TOOL)
 _NOTHING: Mapping[str, Any] = {}
 
 
+class _KeepsDigest:
+    """Room for a digest that is no field: it is made when it is first asked for, and no part of the value."""
+
+    __slots__ = ("_digest",)
+
+
 @dataclass(frozen=True, slots=True)
-class Prompt:
+class Prompt(_KeepsDigest):
     """The text of one request, and the groups that it is about.
 
     ``messages`` may be given as a plain string: one message of the user.
@@ -95,6 +101,20 @@ class Prompt:
         object.__setattr__(self, "metadata", metadata)
         object.__setattr__(self, "schema", schema)
         object.__setattr__(self, "slots", slots)
+
+    @property
+    def digest(self) -> str:
+        """The fingerprint of what is sent: roles and texts, nothing else.
+
+        >>> Prompt("Yes or no?").digest == Prompt("Yes or no?", groups={"gender": "female"}).digest
+        True
+        """
+        kept: str | None = getattr(self, "_digest", None)
+        if kept is None:
+            sent = [[message["role"], message["content"]] for message in self.messages]
+            kept = digest(to_json(sent))
+            object.__setattr__(self, "_digest", kept)
+        return kept
 
     @property
     def tools(self) -> tuple[Tool, ...]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from pytest_fairness.core.digests import canonical, digest, to_json
-from pytest_fairness.core.items import Message, Prompt
+from pytest_fairness.core.digests import canonical, digest
+from pytest_fairness.core.items import Prompt
 
 _GRADING = ("grade", "grade_item", "grade_batch")
 
@@ -40,11 +38,6 @@ def prompt_form(prompt: Prompt, *more: object) -> str | None:
 def grade_key(fingerprint: str | None, form: str | None) -> str | None:
     """Return what a grade is stored under, from `fingerprint_of` and `prompt_form`; None where it is not stored."""
     return None if fingerprint is None or form is None else digest(f"{fingerprint}\n{form}")
-
-
-def prompt_digest(messages: Sequence[Message]) -> str:
-    """Return the fingerprint of what is sent: roles and texts, nothing else."""
-    return digest(to_json([[message["role"], message["content"]] for message in messages]))
 
 
 def attempt_key(model: str, prompt: str, repetition: int) -> str:

@@ -8,7 +8,6 @@ from typing import Any
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.core.keys import prompt_digest
 from pytest_fairness.counterfactual.lint import lint
 from pytest_fairness.counterfactual.slots import Given, Value, values_of, variant_of
 from pytest_fairness.counterfactual.templates import SlotTemplate
@@ -70,4 +69,4 @@ def _contradicts(choice: Mapping[str, Value]) -> bool:
 def _id_of(template: str) -> str:
     """Return the first words of a template, and what tells it from others that begin alike."""
     words = "".join(letter if letter.isascii() and letter.isalnum() else " " for letter in template).split()
-    return f"{'-'.join(words[:5]).lower() or 'item'}-{prompt_digest([{'role': 'user', 'content': template}])[:6]}"
+    return f"{'-'.join(words[:5]).lower() or 'item'}-{Prompt(template).digest[:6]}"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pytest_fairness.core.items import CONTINUATIONS, Prompt
-from pytest_fairness.core.keys import attempt_key, prompt_digest
+from pytest_fairness.core.keys import attempt_key
 from pytest_fairness.core.protocols import Model
 from pytest_fairness.core.system_prompts import system_prompt_of
 from pytest_fairness.store.spending import Role
@@ -56,7 +56,7 @@ def build_requests(
     """
     requests: list[Request] = []
     for prompt in prompts:
-        digest = prompt_digest(prompt.messages)
+        digest = prompt.digest
         requests += [
             Request(attempt_key(model.key, digest, repetition), model, prompt, digest, repetition, role=role)
             for repetition in range(first, first + repetitions)

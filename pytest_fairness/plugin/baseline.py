@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_fairness.core.errors import FairnessError
-from pytest_fairness.core.keys import prompt_digest
 from pytest_fairness.core.protocols import Model
 from pytest_fairness.plugin.collection import selected_probes
 from pytest_fairness.plugin.named_runs import conditions
@@ -71,9 +70,7 @@ def _stored_design(runs: Runs, run: str, probe: str) -> _Design:
 
 def _design(items: Iterable[ProbeItem], repetitions: range) -> _Design:
     prompts = {
-        (item.id, prompt_digest(prompt.messages), tuple(sorted(prompt.groups.items())))
-        for item in items
-        for prompt in item.prompts
+        (item.id, prompt.digest, tuple(sorted(prompt.groups.items()))) for item in items for prompt in item.prompts
     }
     return prompts, len(repetitions)
 

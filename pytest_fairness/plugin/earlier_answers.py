@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from pytest_fairness.core.keys import prompt_digest
-
 if TYPE_CHECKING:
     from pytest_fairness.core.attempts import GradedAttempt
     from pytest_fairness.core.items import ProbeItem, Prompt
@@ -101,7 +99,7 @@ def _keyed_prompts(item: ProbeItem) -> Iterator[tuple[tuple[Any, ...], Prompt]]:
     """Yield each prompt of an item with what it is found by; of prompts that are alike, by their order."""
     seen: dict[tuple[Any, ...], int] = {}
     for prompt in item.prompts:
-        key = item.id, prompt_digest(prompt.messages), tuple(sorted(prompt.groups.items()))
+        key = item.id, prompt.digest, tuple(sorted(prompt.groups.items()))
         seen[key] = seen.get(key, -1) + 1
         yield (*key, seen[key]), prompt
 

@@ -17,7 +17,6 @@ from pytest_fairness.core.data_folders import DataFolders
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.core.keys import prompt_digest
 from pytest_fairness.core.propensities import as_propensities, asked_for
 from pytest_fairness.core.tools import read_tools, tools_message
 from pytest_fairness.counterfactual.lint import LintReport, lint_all
@@ -284,7 +283,7 @@ class Probe:
 
 
 def _prompt_form(prompt: Prompt) -> tuple[str, list[tuple[str, str]]]:
-    return prompt_digest(prompt.messages), sorted((str(name), str(group)) for name, group in prompt.groups.items())
+    return prompt.digest, sorted((str(name), str(group)) for name, group in prompt.groups.items())
 
 
 def _wanted(source: Callable[..., object], settings: Settings, sample: int | None) -> dict[str, object]:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.core.keys import attempt_key, prompt_digest
+from pytest_fairness.core.keys import attempt_key
 from pytest_fairness.core.propensities import Propensities
 from pytest_fairness.stats.columns import Codes, Columns, Floats, Rows
 from pytest_fairness.stats.measured import Measured
@@ -100,10 +100,9 @@ def _order(value: Any) -> tuple[bool, float, str]:
 def unanswered(items: Sequence[ProbeItem], repetitions: int) -> list[GradedAttempt]:
     """Return the attempts of a sample without answers; prompts of the same text share their keys."""
     return [
-        GradedAttempt(item, prompt, Attempt(attempt_key("", digest, repetition), repetition))
+        GradedAttempt(item, prompt, Attempt(attempt_key("", prompt.digest, repetition), repetition))
         for item in items
         for prompt in item.prompts
-        for digest in [prompt_digest(prompt.messages)]
         for repetition in range(repetitions)
     ]
 

@@ -13,7 +13,7 @@ from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt, stored_
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import UngradedReason
 from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.core.keys import attempt_key, prompt_digest
+from pytest_fairness.core.keys import attempt_key
 from pytest_fairness.core.propensities import Propensities
 
 _MESSAGES_LOST = [{"role": "user", "content": "(this prompt is not in the store)"}]
@@ -123,7 +123,7 @@ class _StoredExtremes:
 
 def _identity(prompt: Prompt) -> str:
     """Return a digest of all that a grader reads of a prompt; not its groups, which may be permuted."""
-    return digest(f"{prompt_digest(prompt.messages)}\n{prompt.metadata!r}")
+    return digest(f"{prompt.digest}\n{prompt.metadata!r}")
 
 
 def grade_from_json(value: Any, ungraded: UngradedReason | None = None, detail: str = "") -> Grade:
@@ -145,7 +145,7 @@ def pack(sample: StoredSample) -> bytes:
             of = item
             items.append([item.id, item.source, item.metadata, []])
         ends = [list(extremes(prompt)) for extremes in sample.extremes.values()]
-        items[-1][3].append([prompt_digest(prompt.messages), prompt.groups, prompt.metadata, ends])
+        items[-1][3].append([prompt.digest, prompt.groups, prompt.metadata, ends])
     grades: dict[str, list[Any]] = {name: [] for name in sample.graders}
     for graded in sample.attempts:
         for name, values in grades.items():

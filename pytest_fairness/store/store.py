@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
-from types import MappingProxyType
 from typing import Any
 from uuid import uuid4
 
@@ -15,7 +14,6 @@ from sqlalchemy import BindParameter, Connection, bindparam, delete, func, selec
 
 from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt, stored_value
 from pytest_fairness.core.items import Message
-from pytest_fairness.core.keys import prompt_digest
 from pytest_fairness.core.tools import calls_from_json
 from pytest_fairness.store import schema, spending, throttle
 from pytest_fairness.store.database import Database
@@ -310,25 +308,11 @@ class Store:
         """Free the claims of owners whose processes are gone; return whether any are known to be."""
         return self.owner.release_dead(owners)
 
-    def with_answers(
-        self, sample: StoredSample, run: str, in_memory: Mapping[str, Attempt] = MappingProxyType({})
-    ) -> StoredSample:
-        """Return a stored sample with the answers of its attempts, as far as they are in the store.
-
-        Args:
-            sample: The sample.
-            run: The run.
-            in_memory: Attempts that this process holds already, by key.
-        """
-        missing = [key for graded in sample.attempts if (key := graded.attempt.key) not in in_memory]
-        loaded = self._load_attempts(missing, run)
+    def with_answers(self, sample: StoredSample, run: str) -> StoredSample:
+        """Return a stored sample of a run with the answers of its attempts, as far as they are in the store."""
+        loaded = self._load_attempts([graded.attempt.key for graded in sample.attempts], run)
         attempts = [
-            GradedAttempt(
-                one.item,
-                one.prompt,
-                in_memory.get(one.attempt.key) or loaded.get(one.attempt.key, one.attempt),
-                one.grades,
-            )
+            GradedAttempt(one.item, one.prompt, loaded.get(one.attempt.key, one.attempt), one.grades)
             for one in sample.attempts
         ]
         return replace(sample, attempts=attempts)
@@ -351,9 +335,7 @@ class Store:
     def save_answers(self, sample: StoredSample, run: str) -> None:
         """Save the answers of a model that needs no store itself, a file of them, for those who read the run."""
         completed = {
-            one.attempt.key: CompletedAttempt(
-                one.attempt, sample.model, prompt_digest(one.prompt.messages), one.prompt.messages
-            )
+            one.attempt.key: CompletedAttempt(one.attempt, sample.model, one.prompt.digest, one.prompt.messages)
             for one in sample.attempts
         }
         replace_all = self._replace_attempts.values(at=Now())

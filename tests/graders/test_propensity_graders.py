@@ -11,7 +11,6 @@ from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.choices import AnswerOptions
 from pytest_fairness.core.errors import FairnessError, PermanentError
 from pytest_fairness.core.items import Prompt
-from pytest_fairness.core.keys import prompt_digest
 from pytest_fairness.core.propensities import (
     Continuations,
     Likelihoods,
@@ -45,7 +44,7 @@ def test_question_is_part_of_the_key_and_not_shown() -> None:
     assert continuations_of(prompt) == question
     assert context_of(prompt) == HIRE
     assert prompt.text == HIRE.text
-    keys = {prompt_digest(shown.messages) for shown in (HIRE, prompt, Continuations({"a": ("b",)}).ask(HIRE))}
+    keys = {shown.digest for shown in (HIRE, prompt, Continuations({"a": ("b",)}).ask(HIRE))}
     assert len(keys) == 3
 
 

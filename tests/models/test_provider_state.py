@@ -10,7 +10,6 @@ from aiohttp import web
 
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.items import Prompt
-from pytest_fairness.core.keys import prompt_digest
 from pytest_fairness.core.tools import Tool, ToolCall, calls_message
 from tests.models.conftest import Server
 
@@ -98,7 +97,7 @@ def test_next_round_sends_back_what_came_with_the_calls(server: Server, ask: Ask
     assert sent_back(server.bodies[1]) == expected
     # It is in no text that a grader sees, and in no key.
     plain = after(Answer(answer.text, actions=answer.actions))
-    assert prompt_digest(following.messages) == prompt_digest(plain.messages)
+    assert following.digest == plain.digest
     assert "provider_state" not in f"{answer!r} {answer.transcript}"
 
 

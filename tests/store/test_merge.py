@@ -10,7 +10,6 @@ import pytest
 from pytest_fairness.cli import main
 from pytest_fairness.core.attempts import Answer, Attempt, Grade
 from pytest_fairness.core.items import Prompt
-from pytest_fairness.core.keys import prompt_digest
 from pytest_fairness.store.store import CompletedAttempt, Store
 from tests.helpers.postgresql_server import PostgreSQL
 from tests.store.test_layouts import make
@@ -20,7 +19,7 @@ MESSAGES = [{"role": "user", "content": "Who?"}]
 
 def asked(key: str, text: str = "yes", error: str | None = None) -> CompletedAttempt:
     answer = None if error else Answer(text, "stop", "", {"output": 1}, 0.5, "m-1")
-    return CompletedAttempt(Attempt(key, 0, answer, error), "m", prompt_digest(Prompt(MESSAGES).messages), MESSAGES)
+    return CompletedAttempt(Attempt(key, 0, answer, error), "m", Prompt(MESSAGES).digest, MESSAGES)
 
 
 def fill(store: Store, *attempts: CompletedAttempt, grade: str = "", run: str = "shared") -> None:

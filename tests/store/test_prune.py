@@ -19,7 +19,7 @@ import pytest
 from pytest_fairness.cli import main
 from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt
 from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.core.keys import attempt_key, prompt_digest
+from pytest_fairness.core.keys import attempt_key
 from pytest_fairness.store import schema
 from pytest_fairness.store.location import PostgresURL, StoreLocation
 from pytest_fairness.store.samples import StoredSample
@@ -31,9 +31,9 @@ QUESTION = "asked by a grader of "
 
 
 def attempt(model: str, text: str) -> CompletedAttempt:
-    messages = Prompt(text).messages
-    digest = prompt_digest(messages)
-    return CompletedAttempt(Attempt(attempt_key(model, digest, 0), 0, Answer(LONG)), model, digest, messages)
+    prompt = Prompt(text)
+    key = attempt_key(model, prompt.digest, 0)
+    return CompletedAttempt(Attempt(key, 0, Answer(LONG)), model, prompt.digest, prompt.messages)
 
 
 def measure(

@@ -10,7 +10,6 @@ import numpy as np
 
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import Prompt
-from pytest_fairness.core.keys import prompt_digest
 from pytest_fairness.stats.columns import Columns, Rows
 from pytest_fairness.stats.selection import Selection
 
@@ -86,7 +85,7 @@ def _keyed(columns: Columns, rows: Rows) -> Iterator[tuple[Key, int]]:
 
 
 def _identity(prompt: Prompt) -> tuple[str, str]:
-    return prompt_digest(prompt.messages), ", ".join(f"{by}={name}" for by, name in sorted(prompt.groups.items()))
+    return prompt.digest, ", ".join(f"{by}={name}" for by, name in sorted(prompt.groups.items()))
 
 
 def _difference(new: Selection, old: Selection, ours: Mapping[Key, int], theirs: Mapping[Key, int]) -> str:
