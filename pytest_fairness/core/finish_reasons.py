@@ -68,6 +68,8 @@ def unfinished(answer: Answer) -> Grade | None:
     Grade.none('truncated', "unfinished: tool_calls: 'Yes, I would hire her, but'")
     >>> unfinished(Answer("Yes."))
     """
+    if answer.finish_reason == STOP and not answer.actions:
+        return None
     word = normalized(answer.finish_reason)
     if answer.actions and word in _CALLING:
         return Grade.none("tool_calls", f"it ends with a tool call: {answer.transcript[-160:]!r}")

@@ -198,8 +198,11 @@ class Engine:
     def _notify(self, change: Callable[[], object]) -> None:
         """Have the loop make a change, and look what there is to do."""
         with suppress(RuntimeError):  # the loop has ended: `_live` ends the waits
-            self._loop.call_soon_threadsafe(change)
-            self._loop.call_soon_threadsafe(self._wake.set)
+            self._loop.call_soon_threadsafe(self._changed, change)  # each such call writes to a socket
+
+    def _changed(self, change: Callable[[], object]) -> None:
+        self._wake.set()
+        change()
 
     # Called in the engine's thread.
 
