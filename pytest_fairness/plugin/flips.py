@@ -18,7 +18,7 @@ from pytest_fairness.core.search_results import FlipResult, SearchResult
 from pytest_fairness.engine.errors import RunStoppedError
 from pytest_fairness.plugin.compat import hypothesis_settings, set_hypothesis_settings
 from pytest_fairness.plugin.judges import with_judges
-from pytest_fairness.plugin.measurement import counts
+from pytest_fairness.plugin.look_sample import counts
 from pytest_fairness.plugin.session import SESSION, FairnessSession
 from pytest_fairness.report.escaping import escape_controls
 from pytest_fairness.report.repeat_commands import command_of_test

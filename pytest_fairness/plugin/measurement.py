@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_fairness.core.attempts import value_or_none
 from pytest_fairness.core.digests import digest
 from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.exclusions import LeftOut, left_out
-from pytest_fairness.core.keys import fingerprint_of, prompt_digest
+from pytest_fairness.core.keys import fingerprint_of
 from pytest_fairness.core.protocols import extremes_of
 from pytest_fairness.core.results import InfluenceResult, JudgeResult, PastResult, SampleCounts
 from pytest_fairness.engine.errors import BudgetExceededError, RunStoppedError
 from pytest_fairness.plugin.identity import CollectionError
 from pytest_fairness.plugin.judges import judged_by, with_judges
+from pytest_fairness.plugin.look_sample import LookSample
 from pytest_fairness.plugin.markers import check_grader, checked_graders
 from pytest_fairness.plugin.named_runs import conditions
 from pytest_fairness.plugin.probe import DEFAULT_GRADERS
@@ -42,8 +40,6 @@ if TYPE_CHECKING:
 
 SMALLEST_SHARE = 0.25
 """The share of a probe's items, and of their attempts, under which a sample is a try-out."""
-_LONGEST_DETAIL = 120
-"""Characters of the evidence for an ungraded answer that a message holds; the report has it whole."""
 STOPPED = "the run was stopped"
 """The reason that a threshold was not judged because another test's failure, or the user, ended the run."""
 
@@ -62,26 +58,6 @@ def graders_of(probe: Probe, request: pytest.FixtureRequest) -> dict[str, Grader
     except FairnessError as error:
         pytest.fail(f"probe {probe.function.__name__}: {error}", pytrace=False)
     return graders
-
-
-def counts(attempts: Sequence[GradedAttempt]) -> SampleCounts:
-    """Return how many attempts there are, how many came from the store, and how many are ungraded."""
-    times = [attempt.attempt.at for attempt in attempts if attempt.attempt.at is not None]
-    ungraded = round(math.fsum(map(_ungraded, attempts)), 9)
-    return SampleCounts(
-        attempts=len(attempts),
-        from_store=sum(attempt.attempt.from_store for attempt in attempts),
-        ungraded=int(ungraded) if ungraded.is_integer() else ungraded,
-        oldest=int(min(times)) if times else None,
-    )
-
-
-def _ungraded(attempt: GradedAttempt) -> float:
-    """Return whether a grade is missing, 0 or 1; of propensities how much probability fell on no option."""
-    shares = [
-        1.0 if grade.ungraded else getattr(value_or_none(grade), "outside", 0.0) for grade in attempt.grades.values()
-    ]
-    return max(shares, default=0.0)
 
 
 def _unmarked(test: pytest.Item | None) -> str:
@@ -107,8 +83,7 @@ class LazyMeasured:
         self.graders = graders_of(self.probe, request)
         self.look = self.first_look(1)
         """The look whose sample this is, at its confidence."""
-        self._attempts_at: dict[int, Sequence[GradedAttempt]] = {}
-        self._measured_at: dict[int, Measured] = {}
+        self._samples: dict[int, LookSample] = {}
         """By the number of the look."""
         self._views: dict[Look, Measured] = {}
         """At the confidence of each look: runs of two thresholds may have been judged as often or not."""
@@ -138,29 +113,19 @@ class LazyMeasured:
     @property
     def counts(self) -> SampleCounts | None:
         """The attempts of the sample that was last looked at; None before it was measured."""
-        attempts = self._attempts_at.get(self.look.number)
-        return None if attempts is None else counts(attempts)
+        sample = self._samples.get(self.look.number)
+        return None if sample is None else sample.counts
 
     @property
-    def ungraded(self) -> dict[str, int]:
+    def ungraded(self) -> Mapping[str, int]:
         """The number of ungraded grades of this sample by reason, each with its first evidence; the most first."""
-        self.load()
-        counts: Counter[str] = Counter()
-        texts: dict[str, str] = {}
-        for graded in self._attempts_at[self.look.number]:
-            for grade in graded.grades.values():
-                if grade.ungraded is not None:
-                    counts[grade.ungraded] += 1
-                    evidence = " ".join(grade.detail.split())[:_LONGEST_DETAIL]
-                    texts.setdefault(grade.ungraded, f"{grade.ungraded}: {evidence}".rstrip(":. "))
-        return {texts[reason]: count for reason, count in counts.most_common()}
+        return self._sample.ungraded
 
     @property
-    def served_by(self) -> list[str]:
+    def served_by(self) -> Sequence[str]:
         """The models that the provider says have answered the sample that was last looked at."""
-        attempts = self._attempts_at.get(self.look.number, ())
-        names = {graded.attempt.answer.served_by for graded in attempts if graded.attempt.answer is not None}
-        return sorted(filter(None, names))
+        sample = self._samples.get(self.look.number)
+        return () if sample is None else sample.served_by
 
     @property
     def first_attempts(self) -> int:
@@ -180,37 +145,35 @@ class LazyMeasured:
 
         Raises `BudgetExceededError` where a cap of the run forbids that.
         """
+        if self.look not in self._views:
+            self._views[self.look] = self._sample.measured.at(self.look.confidence)
+        return self._views[self.look]
+
+    @property
+    def _sample(self) -> LookSample:
+        """That of this look, asking for all that is missing."""
         number = self.look.number
-        if number not in self._measured_at:
+        if number not in self._samples:
             attempts = self._attempts()
             # The first look is every threshold's, those between are done with.
-            self._attempts_at = {
-                kept: self._attempts_at[kept] for kept in self._attempts_at if kept == 1 or number <= 2
-            }
-            self._measured_at = {kept: self._measured_at[kept] for kept in self._attempts_at}
-            self._attempts_at[number], self._measured_at[number] = attempts, self._measure(attempts)
+            self._samples = {kept: self._samples[kept] for kept in self._samples if kept == 1 or number <= 2}
+            self._samples[number] = LookSample(attempts, self._measure(attempts))
             self._views = {}
-        if self.look not in self._views:
-            self._views[self.look] = self._measured_at[number].at(self.look.confidence)
-        return self._views[self.look]
+        return self._samples[number]
 
     @property
     def answers(self) -> str:
         """A digest of the answers of the sample that is looked at, whenever they were given."""
-        self.load()
-        attempts = self._attempts_at[self.look.number]
-        prompts = {id(graded.prompt): graded.prompt for graded in attempts}
-        digests = {key: prompt_digest(prompt.messages) for key, prompt in prompts.items()}
-        lines = sorted(f"{graded.item.id} {digests[id(graded.prompt)]} {_answer(graded)}" for graded in attempts)
         # The same answers under another history are another estimate.
-        return digest("\n".join([*lines, *(sample.model_key for sample in self._history.samples)]))
+        history = [sample.model_key for sample in self._history.samples]
+        return digest("\n".join([self._sample.answers, *history])) if history else self._sample.answers
 
     def extends(self, run: str) -> bool:
         """Return whether the sample of the first look holds all answers of an earlier run, as that run had them."""
         sample = self._fairness.store.runs.sample(run, self.probe.id, self.subject.key)
         if sample is None or run == self._fairness.run:
             return False
-        stored = {graded.attempt.key for graded in self._attempts_at[1] if graded.attempt.from_store}
+        stored = {graded.attempt.key for graded in self._samples[1].attempts if graded.attempt.from_store}
         return {graded.attempt.key for graded in sample.attempts} <= stored
 
     @property
@@ -235,8 +198,7 @@ class LazyMeasured:
             return True
         if self.look.anytime is not None:  # its intervals hold at every size
             return False
-        items = len({graded.item.id for graded in self._attempts_at[self.look.number]})
-        attempts = len(self._attempts_at[self.look.number])
+        items, attempts = self._sample.items, len(self._sample.attempts)
         if self.look.of > 1:
             planned = self.look.plan[-1]
             items, attempts = max(items, planned.items), max(attempts, planned.attempts)
@@ -341,8 +303,7 @@ class LazyMeasured:
             self._fairness.settings.judge,
             questions,
         )
-        if self._fairness.store.runs.save_sample(self._fairness.run, sample):
-            self._fairness.work.save_answers(sample, self.subject)
+        self._fairness.work.save_sample(sample, self.subject)
 
     def _measure(self, attempts: Sequence[GradedAttempt]) -> Measured:
         # Loaded here, not by the first estimate: hypothesis would put the second it takes on its first example.
@@ -387,8 +348,8 @@ class LazyMeasured:
     @property
     def judges(self) -> list[JudgeResult]:
         """The judges of the sample that was last used, and how far they agreed."""
-        attempts = self._attempts_at.get(self.look.number)
-        return [] if attempts is None else judged_by(self.graders, attempts, self.subject)
+        sample = self._samples.get(self.look.number)
+        return [] if sample is None else judged_by(self.graders, sample.attempts, self.subject)
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -412,7 +373,3 @@ class LazyMeasured:
     def extremes(self) -> dict[str, Callable[[Prompt], Sequence[Any]]]:
         extremes = {name: extremes_of(grader) for name, grader in self.graders.items()}
         return {name: of for name, of in extremes.items() if of}
-
-
-def _answer(graded: GradedAttempt) -> str:
-    return graded.attempt.answer.transcript if graded.attempt.answer else repr(graded.attempt.error)

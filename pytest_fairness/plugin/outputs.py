@@ -98,10 +98,8 @@ def write(fairness: FairnessSession, results: RunResults, notify: Callable[[str]
 
     if results.run.attempts >= MANY:
         notify(f"fairness: making the report of {results.run.attempts:,} attempts")
-    engine = fairness.backend.existing_engine  # none in a controller
-    in_memory = {} if engine is None else engine.answers.attempts
     with paused_collection():
-        view = read_view(fairness.store, fairness.run, secret_redactor(settings), in_memory)
+        view = read_view(fairness.store, fairness.run, secret_redactor(settings), fairness.work.stored)
         if wanted:
             lines.append(_write_report(settings, view))
     if summary:

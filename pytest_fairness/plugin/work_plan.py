@@ -50,6 +50,8 @@ class WorkPlan:
         self._samples: dict[tuple[Probe, str], ProbeSample] = {}
         self._submitted: set[tuple[str | None, object]] = set()
         """Subjects whose planned requests the engine has."""
+        self.stored: dict[tuple[str, str], StoredSample] = {}
+        """The samples that this process has put into the store, by probe and model's key: the report reads them."""
         self._outdated: dict[str, dict[str, int]] = {}
         """By the keys of models: the first repetition to request, by prompts whose stored answers are too old."""
         self._lock = RLock()
@@ -93,15 +95,13 @@ class WorkPlan:
             return self._next_repetition
         if self._context.settings.max_age is None:
             return 0
-        from pytest_fairness.core.keys import prompt_digest
-
         with self._lock:
             if model.key not in self._outdated:
                 self._outdated[model.key] = self._backend.store.runs.outdated(
                     self._context.run_id, model.key, self._context.settings.max_age
                 )
         outdated = self._outdated[model.key]
-        return max((outdated.get(prompt_digest(prompt.messages), 0) for prompt in prompts if outdated), default=0)
+        return max((outdated.get(prompt.digest, 0) for prompt in prompts if outdated), default=0)
 
     @cached_property
     def _next_repetition(self) -> int:
@@ -133,7 +133,13 @@ class WorkPlan:
             if test.subject == subject and not test.probe.error:
                 yield from self.sample(test, model).requests(test.items)
 
-    def save_answers(self, sample: StoredSample, model: Model) -> None:
+    def save_sample(self, sample: StoredSample, model: Model) -> None:
+        """Store the sample of a probe, so that its verdicts can be made again."""
+        if self._backend.store.runs.save_sample(self._context.run_id, sample):
+            self.stored[sample.probe, sample.model_key] = sample
+            self._save_answers(sample, model)
+
+    def _save_answers(self, sample: StoredSample, model: Model) -> None:
         """Store the answers of a sample that the engine does not store: those of a file."""
         if not getattr(model, "stored", True):
             self._backend.store.save_answers(sample, self._context.run_id)
@@ -160,4 +166,4 @@ class WorkPlan:
                 )
                 store = self._backend.store
                 if store.runs.save_part(self._context.run_id, store.owner.id, part):
-                    self.save_answers(part, model)
+                    self._save_answers(part, model)

@@ -24,11 +24,14 @@ _FUNCTION = "function:"
 
 
 def read_view(
-    store: Store, run: str, redact: Callable[[str], str], in_memory: Mapping[str, Attempt] = MappingProxyType({})
+    store: Store,
+    run: str,
+    redact: Callable[[str], str],
+    in_memory: Mapping[tuple[str, str], StoredSample] = MappingProxyType({}),
 ) -> View:
     """Return all that is known of a run, each text through ``redact``.
 
-    ``in_memory`` holds attempts of the run that this process has read already, by key.
+    ``in_memory`` holds the samples of the run that this process has stored, by probe and model's key.
 
     Raises `StoreError` for a run that stored no results.
     """
@@ -36,7 +39,10 @@ def read_view(
     if document is None:
         raise StoreError(f"run {run[:8]} has no results: it was killed, or an older version of pytest-fairness made it")
     results = with_distinct_titles(read_results(document["results"], f"run {run[:8]}"))
-    samples = [_redacted(store.with_answers(sample, run, in_memory), redact) for sample in store.runs.measured(run)]
+    samples = [
+        _redacted(in_memory.get((sample.probe, sample.model_key)) or store.with_answers(sample, run), redact)
+        for sample in store.runs.measured(run, in_memory)
+    ]
     moments = [_moments(store, sample, redact) for sample in samples]
     by_key = {graded.attempt.key: graded for sample in samples for graded in sample.attempts}
     return View(
@@ -122,8 +128,9 @@ def _redacted(sample: StoredSample, redact: Callable[[str], str]) -> StoredSampl
             if id(grade) not in grades:
                 grades[id(grade)] = _redacted_grade(grade, redact)
             own[name] = grades[id(grade)]
-        attempt = _redacted_attempt(graded.attempt, redact)
-        attempts.append(GradedAttempt(item, prompts[id(graded.prompt)], attempt, own))
+        prompt, attempt = prompts[id(graded.prompt)], _redacted_attempt(graded.attempt, redact)
+        same = prompt is graded.prompt and attempt is graded.attempt and own == graded.grades
+        attempts.append(graded if same and item is graded.item else GradedAttempt(item, prompt, attempt, own))
     return replace(sample, attempts=attempts)
 
 

@@ -107,16 +107,16 @@ def with_distinct_titles(results: RunResults) -> RunResults:
 
 
 def redacted(value: Any, redact: Callable[[str], str]) -> Any:
-    """Return builtins as JSON has them, with each text redacted."""
+    """Return a value in builtins as JSON has them, with each text redacted; what has a JSON of its own stays."""
     if isinstance(value, str):
         return redact(value)
-    if value is None or isinstance(value, int | float):
+    if value is None or isinstance(value, int | float) or hasattr(value, "to_json"):
         return value
     if isinstance(value, Mapping):
-        return {redact(name): redacted(content, redact) for name, content in value.items()}
-    if isinstance(value, list):
+        return {redact(str(name)): redacted(content, redact) for name, content in value.items()}
+    if isinstance(value, list | tuple):
         return [redacted(content, redact) for content in value]
-    return value
+    return redact(str(value))
 
 
 def _total(costs: Sequence[float | None]) -> float | None:

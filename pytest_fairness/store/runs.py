@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Collection, Mapping
+from types import MappingProxyType
 from typing import Any, Literal
 
 from sqlalchemy import Connection, bindparam, func, select, true, update
@@ -239,10 +240,17 @@ class Runs:
         self._database.execute(self._database.insert_or_replace(schema.parts), [row])
         return True
 
-    def measured(self, run: str) -> list[StoredSample]:
-        """Return all samples of a run, by probe and model, without the answers; of parts, joined."""
+    def measured(
+        self, run: str, in_memory: Mapping[tuple[str, str], StoredSample] = MappingProxyType({})
+    ) -> list[StoredSample]:
+        """Return all samples of a run, by probe and model, without the answers; of parts, joined.
+
+        Args:
+            run: The run.
+            in_memory: Those that this process has stored, by probe and model's key: they are not read again.
+        """
         whole = self.samples(run)
-        samples = [self.sample(run, probe, key) for probe, _, key in whole]
+        samples = [in_memory.get((probe, key)) or self.sample(run, probe, key) for probe, _, key in whole]
         parts = schema.parts.c
         wanted = select(parts.probe, parts.model, parts.model_key, parts.data).where(parts.run == run)
         rows = self._database.rows(wanted.order_by(parts.probe, parts.model, parts.model_key, parts.owner))

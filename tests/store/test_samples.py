@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,10 @@ from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
 from pytest_fairness.core.choices import AnswerOptions
 from pytest_fairness.core.errors import StoreError
 from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.core.keys import attempt_key, prompt_digest
+from pytest_fairness.core.keys import attempt_key
 from pytest_fairness.graders.choice import Choice
 from pytest_fairness.stats.measured import Measured
-from pytest_fairness.store.samples import StoredSample, grade_from_json
+from pytest_fairness.store.samples import Packed, StoredSample, grade_from_json, unpack
 from pytest_fairness.store.schema import LAYOUT
 from pytest_fairness.store.store import Store
 
@@ -44,7 +45,7 @@ def sample(count: int = 30, *, first: int = 0, repetitions: int = 2) -> StoredSa
             for repetition in range(first, first + repetitions):
                 lucky = (number * 7 + place * 3 + repetition) % 10
                 grade = Grade.none("refusal", "no") if lucky == 9 and number % 4 == 0 else Grade(lucky < 6)
-                key = attempt_key("model", prompt_digest(prompt.messages), repetition)
+                key = attempt_key("model", prompt.digest, repetition)
                 attempts.append(GradedAttempt(item, prompt, Attempt(key, repetition), {"hired": grade}))
     return StoredSample(
         "suites/x.py::test_x", "provider:x?temperature=0.5", "model", attempts, {"confidence": 0.9},
@@ -158,24 +159,22 @@ def test_store_of_the_first_layout_is_upgraded(tmp_path: Path) -> None:
         assert mended.execute("SELECT number FROM layout").fetchall() == [(LAYOUT,)]
 
 
-def test_known_answers_are_not_read_again(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = sample()
+def test_sample_of_this_process_is_not_read_again(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept, other = sample(), replace(sample(), probe="other")
     store.runs.start("run")
-    store.save_answers(kept, "run")
-    keys = [graded.attempt.key for graded in kept.attempts]
-    known, _ = store.load(keys[1:], "run")
-    read: list[str] = []
-    load = Store._load_attempts
+    for one in (kept, other):
+        assert store.runs.save_sample("run", one)
+    unpacked: list[bytes] = []
 
-    def counted(store: Store, keys: Sequence[str], run: str) -> dict[str, Attempt]:
-        read.extend(keys)
-        return load(store, keys, run)
+    def counted(data: bytes) -> Packed:
+        unpacked.append(data)
+        return unpack(data)
 
-    monkeypatch.setattr(Store, "_load_attempts", counted)
-    found = store.with_answers(kept, "run", known)
-    assert read == keys[:1]
-    assert [graded.attempt.key for graded in found.attempts] == keys
-    assert all(graded.attempt is known[graded.attempt.key] for graded in found.attempts[1:])
+    monkeypatch.setattr("pytest_fairness.store.runs.unpack", counted)
+    measured = store.runs.measured("run", {(kept.probe, kept.model_key): kept})
+    assert [one.probe for one in measured] == [kept.probe, "other"]
+    assert measured[0] is kept
+    assert len(unpacked) == 1
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ class StoredMeasured(LazyMeasured):
             design["plan"] = [list(size) for size in self.first_look(1).plan]
         self.look = _look_of(design, self.tail)
         if self.counts is not None and self.counts.attempts != self._size:
-            self._attempts_at, self._measured_at, self._views = {}, {}, {}
+            self._samples, self._views = {}, {}
         self._stored  # noqa: B018 - whether it is there
 
     @property

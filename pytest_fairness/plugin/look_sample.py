@@ -1,0 +1,88 @@
+"""The sample of one look at a threshold: its attempts, and what they come to, each counted once."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from pytest_fairness.core.attempts import GradedAttempt, value_or_none
+from pytest_fairness.core.digests import digest
+from pytest_fairness.core.results import SampleCounts
+
+if TYPE_CHECKING:
+    from pytest_fairness.stats.measured import Measured
+
+_LONGEST_DETAIL = 120
+"""Characters of the evidence for an ungraded answer that a message holds; the report has it whole."""
+
+
+@dataclass(frozen=True, eq=False)
+class LookSample:
+    """The sample of one look. Every threshold of a probe asks it the same, and a sample may be large."""
+
+    attempts: Sequence[GradedAttempt]
+    measured: Measured
+
+    @cached_property
+    def counts(self) -> SampleCounts:
+        """The number of attempts, of those from the store, and of those that are ungraded."""
+        return counts(self.attempts)
+
+    @cached_property
+    def items(self) -> int:
+        """The number of items."""
+        return len({graded.item.id for graded in self.attempts})
+
+    @cached_property
+    def ungraded(self) -> Mapping[str, int]:
+        """The number of ungraded grades by reason, each with its first evidence; the most first."""
+        numbers: Counter[str] = Counter()
+        texts: dict[str, str] = {}
+        for graded in self.attempts:
+            for grade in graded.grades.values():
+                if grade.ungraded is not None:
+                    numbers[grade.ungraded] += 1
+                    if grade.ungraded not in texts:
+                        evidence = " ".join(grade.detail.split())[:_LONGEST_DETAIL]
+                        texts[grade.ungraded] = f"{grade.ungraded}: {evidence}".rstrip(":. ")
+        return {texts[reason]: number for reason, number in numbers.most_common()}
+
+    @cached_property
+    def served_by(self) -> Sequence[str]:
+        """The models that the provider says have answered."""
+        names = {graded.attempt.answer.served_by for graded in self.attempts if graded.attempt.answer is not None}
+        return sorted(filter(None, names))
+
+    @cached_property
+    def answers(self) -> str:
+        """A digest of the answers, whenever they were given."""
+        lines = sorted(f"{graded.item.id} {graded.prompt.digest} {_answer(graded)}" for graded in self.attempts)
+        return digest("\n".join(lines))
+
+
+def counts(attempts: Sequence[GradedAttempt]) -> SampleCounts:
+    """Return how many attempts there are, how many came from the store, and how many are ungraded."""
+    times = [attempt.attempt.at for attempt in attempts if attempt.attempt.at is not None]
+    ungraded = round(math.fsum(map(_ungraded, attempts)), 9)
+    return SampleCounts(
+        attempts=len(attempts),
+        from_store=sum(attempt.attempt.from_store for attempt in attempts),
+        ungraded=int(ungraded) if ungraded.is_integer() else ungraded,
+        oldest=int(min(times)) if times else None,
+    )
+
+
+def _ungraded(attempt: GradedAttempt) -> float:
+    """Return whether a grade is missing, 0 or 1; of propensities how much probability fell on no option."""
+    shares = [
+        1.0 if grade.ungraded else getattr(value_or_none(grade), "outside", 0.0) for grade in attempt.grades.values()
+    ]
+    return max(shares, default=0.0)
+
+
+def _answer(graded: GradedAttempt) -> str:
+    return graded.attempt.answer.transcript if graded.attempt.answer else repr(graded.attempt.error)
