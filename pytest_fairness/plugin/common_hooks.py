@@ -142,7 +142,8 @@ class ReportHooks:
         state.is_broken |= (BROKEN, "yes") in report.user_properties
         if not state.is_worker:  # after the rows were read from them, before a JUnit file is written
             report.user_properties = shown_properties(report.user_properties)
-        if report.failed and 0 < state.config.getoption("maxfail") <= state.outcomes.failures:
+        most = state.config.getoption("maxfail")
+        if report.failed and most and state.outcomes.failures >= most:
             state.attempt(state.fairness.backend.stop)
 
 
