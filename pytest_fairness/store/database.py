@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import Connection, insert, inspect, select, update
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
-from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random_exponential
 
 from pytest_fairness.core.errors import StoreError
 from pytest_fairness.store import schema, sqlite
@@ -92,6 +91,9 @@ class Database:
         with self._mended():
             if not self._tries_for:
                 return call()
+            # A file is never tried again.
+            from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random_exponential
+
             return Retrying(
                 retry=retry_if_exception(_may_pass),
                 stop=stop_after_delay(self._tries_for),

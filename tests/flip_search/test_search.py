@@ -41,7 +41,11 @@ def run(
 
     @seed(number)
     @settings(
-        database=None, deadline=None, phases=(Phase.generate, Phase.shrink), suppress_health_check=list(HealthCheck)
+        max_examples=100,
+        database=None,
+        deadline=None,
+        phases=(Phase.generate, Phase.shrink),
+        suppress_health_check=list(HealthCheck),
     )
     @given(pair=pairs)
     def test(pair: TextPair) -> None:
