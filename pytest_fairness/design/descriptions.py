@@ -27,7 +27,8 @@ MILD, STRONG = 0.25, 0.75
 """A mean beyond them is described mildly, or strongly; one within them is left out."""
 LIVELY, LEAPING = 0.4, 1.2
 """Spreads of the prosody over the sequence from which its melody is said to move, and to leap."""
-_FORM = re.compile(r"^[\W_]*([A-H])[\W_]{1,4}\d{1,3}(?:\.\d+)?\s?%[^\n]*\s*\Z", re.MULTILINE)
+_FORM = re.compile(r"[\W_]*([A-H])[\W_]{1,4}\d{1,3}(?:\.\d+)?\s?%[\W_]*(?:(?i:(yes|no))[\W_]*)?")
+"""A line in the form asked for: a letter, a percentage and, where the choice is checked, yes or no."""
 _PERCENT = re.compile(r"\b(\d{1,3})(?:\.\d+)?\s?%")
 _YES_NO = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
 
@@ -132,13 +133,19 @@ def prompts(
 
 
 def choice_in(answer: Answer) -> Answer:
-    """Return the letter of the last line, where it has the form asked for; else the whole answer.
+    """Return the letter of the last line, where it alone has the form asked for; else the whole answer.
+
+    Lines before it may have the form where they end with no: what failed its check was chosen again.
 
     >>> choice_in(Answer("The voice is loud and quick.\\n\\nB, 80%, yes")).text
     'B'
+    >>> choice_in(Answer("A, 60%\\nB, 40%")).text
+    'A, 60%\\nB, 40%'
     """
-    line = _FORM.search(answer.text)
-    return replace(answer, text=line[1]) if line else answer
+    lines = answer.text.strip().splitlines() or [""]
+    *earlier, last = [_FORM.fullmatch(line) for line in lines]
+    is_clear = last is not None and all((line[2] or "").lower() == "no" for line in earlier if line)
+    return replace(answer, text=last[1]) if last and is_clear else answer
 
 
 def reading_of(

@@ -136,6 +136,8 @@ def test_reading_after_a_paragraph_is_graded() -> None:
     assert Confidence().grade(prompt, answer).value == pytest.approx(0.8)
     # The last line stands: a reader who fails the check chooses again.
     assert Emotion().grade(prompt, Answer("A, 30%, no\nB, 80%, yes")).value == values[1]
+    for text in ("A: 60%\nB: 25%\nC: 15%", "How I read it:\nA, 60%, yes; B, 40%, no"):  # several readings, none chosen
+        assert Emotion().grade(prompt, Answer(text)).ungraded == "unparsed"
     assert Emotion().fingerprint.startswith("emotion.Emotion() v1, Choice()")
 
 
