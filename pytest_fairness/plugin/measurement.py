@@ -151,7 +151,7 @@ class LazyMeasured:
 
     @property
     def _sample(self) -> LookSample:
-        """That of this look, asking for all that is missing."""
+        """The sample of this look; all that is missing is asked for."""
         number = self.look.number
         if number not in self._samples:
             attempts = self._attempts()

@@ -163,8 +163,6 @@ class MeasurementHooks:
             raise FairnessError(
                 f"the report could not be made, by a mistake of pytest-fairness ({detail}); the run is in the store"
             ) from error
-        finally:
-            self._fairness.work.stored.clear()  # pytest's end searches all that is alive for garbage, five times
 
     def _write_line(self, line: str) -> None:
         reporter = self._state.config.pluginmanager.get_plugin("terminalreporter")

@@ -106,6 +106,7 @@ class FairnessSession:
 
     def close(self) -> None:
         """Close what was opened. Safe to call more than once."""
+        self.work.stored.clear()  # pytest's end searches all that is alive for garbage, five times
         self.backend.close_engine()
         self.executor.close()
         self.backend.close()
