@@ -47,7 +47,7 @@ from suites.hiring import (
 from tests.helpers.designs import crossed_factor, designed_items
 from tests.helpers.planted_responders import TOOLS
 from tests.helpers.responder_texts import WRITERS, FormedResponder, SentenceEmbedder, SimulatedJudge, Text
-from tests.helpers.suite_verdicts import simulated
+from tests.helpers.suite_verdicts import answered_grades, simulated
 
 MODULES: tuple[ModuleType, ...] = (
     *(test_bbq, test_pairs, test_decisions, test_insistence, test_affects, test_opinions, test_writing),
@@ -204,16 +204,7 @@ class _Answers:
 
     async def grades(self, steps: Grading | Sequence[Grade]) -> Sequence[Grade]:
         """Return the grades of an item, a grader's questions answered by the model that it names, or else this one."""
-        if isinstance(steps, Sequence):
-            return steps
-        answers: list[Attempt] | None = None
-        while True:
-            try:
-                queries = steps.send(answers)  # type: ignore[arg-type]  # the first is None
-            except StopIteration as done:
-                return done.value  # type: ignore[no-any-return]
-            replies = [await (query.model or self._model).answer(query.prompt, query.repetition) for query in queries]
-            answers = [Attempt("", query.repetition, reply) for query, reply in zip(queries, replies, strict=True)]
+        return await answered_grades(steps, lambda query: query.model or self._model)
 
 
 async def _attempts_of(

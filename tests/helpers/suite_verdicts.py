@@ -12,7 +12,7 @@ from pytest_fairness import Measured
 from pytest_fairness.core.attempts import Answer, Attempt, Grade, GradedAttempt
 from pytest_fairness.core.estimates import Estimate
 from pytest_fairness.core.items import ProbeItem, Prompt
-from pytest_fairness.core.protocols import Grading
+from pytest_fairness.core.protocols import Grading, ModelQuery, extremes_of
 from pytest_fairness.core.verdicts import Judgment, judge
 from pytest_fairness.models.context import ModelContext
 from pytest_fairness.models.names import ModelName
@@ -58,32 +58,27 @@ def sample(
                     grades = {name: grader.grade(prompt, answer) for name, grader in graders.items()}
                     attempts.append(GradedAttempt(item, prompt, Attempt("", repetition, answer), grades))
             for name, grader in item_graders.items():
-                grades_of_item = await _graded(grader.grade_item(item, attempts[first:]), model)
+                grades_of_item = await answered_grades(grader.grade_item(item, attempts[first:]), lambda query: model)
                 for index, grade in enumerate(grades_of_item, first):
                     attempts[index] = replace(attempts[index], grades={**attempts[index].grades, name: grade})
         return attempts
 
-    extremes = {
-        name: grader.extremes_for if hasattr(grader, "extremes_for") else partial(_always, grader.extremes)
-        for name, grader in mark.kwargs["grade"].items()
-    }
+    extremes = {name: of for name, grader in mark.kwargs["grade"].items() if (of := extremes_of(grader))}
     crossed = crossed_factor(mark.kwargs) if crossed == "mark" else crossed
     return Measured(asyncio.run(ask()), extremes=extremes, crossed=crossed)
 
 
-def _always(extremes: Sequence[Any], _: Prompt) -> Sequence[Any]:
-    return extremes
-
-
-async def _graded(steps: Grading, model: Model) -> Sequence[Grade]:
-    """Return the grades of an item, the questions of its grader answered by the model."""
+async def answered_grades(steps: Grading | Sequence[Grade], model_of: Callable[[ModelQuery], Model]) -> Sequence[Grade]:
+    """Return the grades of an item, each question of its grader answered by the model that it is for."""
+    if isinstance(steps, Sequence):
+        return steps
     answers: list[Attempt] | None = None
     while True:
         try:
             queries = steps.send(answers)  # type: ignore[arg-type]  # the first is None
         except StopIteration as done:
             return done.value  # type: ignore[no-any-return]
-        replies = [await model.answer(query.prompt, query.repetition) for query in queries]
+        replies = [await model_of(query).answer(query.prompt, query.repetition) for query in queries]
         answers = [Attempt("", query.repetition, reply) for query, reply in zip(queries, replies, strict=True)]
 
 
