@@ -97,6 +97,23 @@ def test_a_published_figure_that_differs_fails_the_command(tmp_path: Path, capsy
     assert "differs: m, baker, older: published 0.5" in out
 
 
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [("m,baker", ":2: no published ratio"), (f'm,baker,"{"x" * 200_000}",1,1', " cannot be read: field larger than")],
+    ids=["short", "too-long"],
+)
+def test_broken_table_of_published_figures_is_named_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], row: str, message: str
+) -> None:
+    write_lines(tmp_path / "m.jsonl", runs(80, UNLIKE))
+    head = "model,job,demo,selection_rate,disparate_impact_ratio"
+    (tmp_path / "published.csv").write_text(f"{head}\n{row}\n", encoding="utf-8")
+    assert main(["audit", "bloomberg", str(tmp_path)]) == 2
+    error = capsys.readouterr().err
+    assert f"published.csv{message}" in error
+    assert error.count("\n") == 1
+
+
 def test_a_missing_name_is_last_and_equal_places_keep_their_order(tmp_path: Path) -> None:
     record = runs(1, ALIKE)[0]
     for number in range(10):
