@@ -17,7 +17,8 @@ class Model(Protocol):
 
     One that answers ``batch_size`` prompts at a time with weights of its own has that as an attribute: an executor
     may then hold it on other machines, made there from its name. A method ``preflight()``, where there is one, raises
-    `FatalError` for what is known before the first prompt, a missing key say: then nothing is asked.
+    `FatalError` for what is known before the first prompt, a missing key say: then nothing is asked. A method
+    ``remark(prompts)`` returns a line to be shown above the tests, or nothing, for the prompts of a run.
 
     One with an attribute ``calls_tools`` that is true offers the tools of a prompt (``prompt.tools``) to its model, and
     returns the calls as ``actions`` of the answer. Any other is asked no prompt with tools. A text ``refuses_results``,

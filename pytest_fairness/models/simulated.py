@@ -6,6 +6,7 @@ import asyncio
 import json
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -125,6 +126,18 @@ class SimulatedModel:
         self._amount_ratio: float = given.get("amount_ratio", 1.0)
         self._flags = {flag: given.get(flag, 0.0) for flag in _FLAGS}
         self._check(name)
+
+    def remark(self, prompts: Iterable[Prompt]) -> str:
+        """Return that its bias is planted on a group of which no prompt is; nothing where one is."""
+        if self._of is None:
+            return ""
+        groups: set[str] = set()
+        for prompt in prompts:
+            if self._concerned(prompt):
+                return ""
+            groups.update(f"{by}={group}" for by, group in prompt.groups.items())
+        planted = self._of if self._by is None else f"{self._by}={self._of}"
+        return f"{self.name} has no bias here: no prompt is about {planted}. {did_you_mean(planted, groups)}"
 
     def _check(self, name: ModelName) -> None:
         if "=" in name.name:

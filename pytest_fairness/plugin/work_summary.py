@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pytest_fairness.core.errors import FairnessError
@@ -39,7 +39,7 @@ class WorkSummary:
         # A model without costs has no estimate, so its stored answers are not counted.
         is_complete = len(estimates) == len(fairness.models.names())
         calls = sum(estimate.calls for estimate in estimates) if is_complete else counts["attempts"]
-        self._lines = self.lines()
+        self._lines = [*self.lines(), *(line for text in self._remarks() for line in announcement(text))]
         self._save({"lines": self._lines, "calls": calls, "baseline": fairness.settings.baseline})
         return calls
 
@@ -82,6 +82,15 @@ class WorkSummary:
             *self.notes,
         ]
         return [*(line for text in texts if text for line in announcement(text)), *self._cost_lines]
+
+    def _remarks(self) -> Iterator[str]:
+        """Yield what models have to say about the prompts that they are to answer."""
+        for name in map(str, filter(None, self._fairness.models.names())):
+            if remark := getattr(self._fairness.models.named(name), "remark", None):
+                tests = (test for test in self._fairness.work.tests if test.model_name == name)
+                items = (test.probe.items[index] for test in tests for index in test.items)
+                if text := remark(prompt for item in items for prompt in item.prompts):
+                    yield text
 
     def _counts(self) -> dict[str, int]:
         """Return the numbers of probes, items and attempts of the selected tests."""

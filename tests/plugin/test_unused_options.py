@@ -25,6 +25,17 @@ def test_options_without_their_tests_are_named(project: Project) -> None:
     assert "--fairness-seed: not used, nothing is drawn without" in shown_text
 
 
+@pytest.mark.parametrize("mode", [N2, NO_XDIST], ids=lambda mode: mode.id, indirect=True)
+def test_bias_planted_on_nobody_is_named(project: Project) -> None:
+    project.write(test_hiring=project_sources.suite(count=6))
+    planted = text(project.run("--fairness-model=simulated:x?ratio=0.5&by=gender&of=female"))
+    assert (
+        "simulated:x?by=gender&of=female&ratio=0.5 has no bias here: no prompt is about gender=female. did you mean "
+        "'gender=man' or 'gender=woman'? Known: gender=man, gender=woman"
+    ) in planted
+    assert "has no bias here" not in text(project.run("--fairness-model=simulated:x?ratio=0.5&of=woman"))
+
+
 def test_probe_options_without_a_probe_are_named(project: Project) -> None:
     project.write(test_plain="def test_plain(): pass\n")
     result = project.bare_run("--fairness-sample=3", "--fairness-where=kind=odd")
