@@ -19,7 +19,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
-from planted import CLEARLY, Found, smallest  # type: ignore[import-not-found]  # beside this file
+from planted import CLEARLY, ON_BOUND, Found, smallest  # type: ignore[import-not-found]  # beside this file
 
 from pytest_fairness.plugin.profiles import SampleSize
 
@@ -96,7 +96,7 @@ def section(suite: str) -> str:
             "where bias is the same in all items; *predicted* by the plan where none was planted. *False alarm* and "
             "*false fair*: unfair at parity and fair on the bound, with 95% upper ends, by `pytest-fairness certify` "
             "on a simulated run; *simulated* where nothing can be exchanged: the share of a fair model's runs that are "
-            "unfair."
+            "unfair; *planted*: runs called fair where bias is as large as the bound."
         ),
         *_responders(rows),
         "",
@@ -139,8 +139,14 @@ def _bounds(low: float | None, high: float | None) -> str:
 
 def _at_twice(row: Row) -> str:
     """Return how often bias of twice the bound was found; a dash where no answers can have it."""
-    tried = [size for size in row.get("sizes", {}).get("gate", ()) if size[0] == CLEARLY]
-    return f"{tried[0][2]} of {tried[0][4]}" if tried else "-"
+    size = _planted(row, CLEARLY)
+    return f"{size.found} of {size.of}" if size else "-"
+
+
+def _planted(row: Row, times: float) -> Found | None:
+    """Return how often bias was found in the gate's size; None where none of that size was planted."""
+    sizes = (Found(*size) for size in row.get("sizes", {}).get("gate", ()))
+    return next((size for size in sizes if size.times == times), None)
 
 
 def _smallest(row: Row) -> str:
@@ -189,7 +195,8 @@ def _certified(row: Row) -> Iterator[str]:
     alarm = next((check for name, check in checks.items() if name.startswith("unfair")), None)
     yield _share(alarm) if alarm else f"{row['unfair']} of {len(row['fair'])}, simulated"
     fair = next((check for name, check in checks.items() if name.startswith("fair")), None)
-    yield _share(fair) if fair else "-"
+    planted = _planted(row, ON_BOUND)
+    yield _share(fair) if fair else f"{planted.fair} of {planted.of}, planted" if planted else "-"
 
 
 def _share(check: Mapping[str, float]) -> str:

@@ -7,7 +7,8 @@ declares; all thresholds of a probe judge the same runs.
 
     python tests/benchmarks/gates.py hiring --planted --runs 20 --profile audit --json hiring.json
 
-plants bias of known sizes in such runs, in the profile's size (`planted.py`). Asymmetry has to be given a judge:
+plants bias of known sizes in such runs, in the profile's size (`planted.py`); with ``--on-bound`` only bias that is as
+large as the bound, where nothing may be called fair. Asymmetry has to be given a judge:
 ``--more=--fairness-judge=simulated:judge``.
 
     python tests/benchmarks/gates.py hiring --certify --json hiring.json
@@ -21,14 +22,14 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cards import calls, whole_gate, write_figures  # type: ignore[import-not-found]  # beside this file
-from planted import PlantedBias  # type: ignore[import-not-found]
+from planted import ON_BOUND, TIMES, PlantedBias  # type: ignore[import-not-found]
 
 from pytest_fairness.core.decisions import Verdict
 from pytest_fairness.core.dry_run_results import CertifiedThreshold, PlannedThreshold
@@ -54,8 +55,8 @@ RECORDERS = ("record", "_note", "_record")
 class Rehearsal:
     """Judges every threshold on the same simulated runs, in place of the plan's own prediction."""
 
-    def __init__(self, runs: int, out: Path | None, *, certify: bool, plant: str = "") -> None:
-        self.runs, self.out, self.certify, self.plant = runs, out, certify, plant
+    def __init__(self, runs: int, out: Path | None, *, certify: bool, plant: str = "", times: Sequence[float] = TIMES) -> None:
+        self.runs, self.out, self.certify, self.plant, self.times = runs, out, certify, plant, times
         self.rows: dict[str, dict[str, Any]] = {}
         if out and out.exists():
             self.rows = {row["test"]: row for row in json.loads(out.read_text(encoding="utf-8"))}
@@ -67,8 +68,10 @@ class Rehearsal:
                 setattr(item.module, name, lambda *_args, **_options: None)
         test = item.nodeid.split("[")[0].removeprefix("suites/")
         if self.plant:
-            sizes = [astuple(found) for found in PlantedBias(item, prospect, self.runs).sizes()]
-            self.rows.setdefault(test, {"test": test}).setdefault("sizes", {})[self.plant] = sizes
+            sizes = self.rows.setdefault(test, {"test": test}).setdefault("sizes", {})
+            kept = [size for size in sizes.get(self.plant, ()) if (size[0] == ON_BOUND) != (ON_BOUND in self.times)]
+            tried = [list(astuple(size)) for size in PlantedBias(item, prospect, self.runs).sizes(self.times)]
+            sizes[self.plant] = sorted(kept + tried)
         elif self.certify:
             self.rows.setdefault(test, {"test": test})["certified"] = _certified(item, prospect)
         else:
@@ -137,7 +140,7 @@ def _certified(item: pytest.Function, prospect: PilotData) -> dict[str, Any]:
 
 def _line(row: Mapping[str, Any], plant: str) -> str:
     if plant:
-        tried = ", ".join(f"{value:.3g}: {found}/{of}" for _, value, found, _, of in row["sizes"][plant])
+        tried = ", ".join(f"{value:.3g}: {found}/{fair}/{of}" for _, value, found, fair, of in row["sizes"][plant])
         return f"{row['test'].split('::')[1]:60} {tried}"
     if "fair" not in row:
         return str(row["certified"])
@@ -151,12 +154,14 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--json", type=Path, help="write the figures to this file, threshold by threshold")
     parser.add_argument("--planted", action="store_true", help="plant bias of known sizes, in place of the runs")
+    parser.add_argument("--on-bound", action="store_true", help="plant only bias that is as large as the bound")
     parser.add_argument("--profile", default=GATE, choices=(GATE, AUDIT))
     parser.add_argument("--certify", action="store_true", help="certify each threshold, in place of the runs")
     parser.add_argument("--more", action="append", default=[], help="an argument for pytest; repeatable")
     chosen = parser.parse_args()
-    plant = chosen.profile if chosen.planted else ""
-    rehearsal = Rehearsal(chosen.runs, chosen.json, certify=chosen.certify, plant=plant)
+    plant = chosen.profile if chosen.planted or chosen.on_bound else ""
+    times = (ON_BOUND,) if chosen.on_bound else TIMES
+    rehearsal = Rehearsal(chosen.runs, chosen.json, certify=chosen.certify, plant=plant, times=times)
     setattr(plan, "predict", rehearsal.predict)  # noqa: B010 - the plan has no other place for it
     command = [str(ROOT / "suites" / chosen.suite), "-q", "-s", "-p", "no:cacheprovider", "-p", "no:randomly"]
     command += ["--fairness-plan", "--fairness-model=simulated:fair", "--fairness-store=/nonexistent/store.sqlite"]

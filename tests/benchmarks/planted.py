@@ -24,14 +24,17 @@ from pytest_fairness.design.environment import EMOTIONS
 from pytest_fairness.plugin.dry_runs.pilot import PilotData
 from pytest_fairness.plugin.evaluation import evaluate_on
 
-TIMES = (1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0)
-"""Distances that are tried, in those of the bound from a fair model's value."""
+ON_BOUND = 1.0
 CLEARLY = 2.0
+TIMES = (1.1, 1.25, 1.5, 1.75, CLEARLY, 2.5, 3.0)
+"""Distances that are tried, in those of the bound from a fair model's value."""
 FOUND = 0.8
 _SHARES = (0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1)
 """Shares of answers with bias between which a metric is interpolated."""
 _CENTERED = 10
 """Runs whose mean is taken for the truth."""
+_REFINED = 2
+"""Steps to the share of answers with which the metric lies on its bound."""
 
 Values = Mapping[str, Any]
 Change = Callable[[GradedAttempt], Values]
@@ -108,12 +111,12 @@ class PlantedBias:
     def is_possible(self) -> bool:
         return self._estimate is not None and self._change is not None
 
-    def sizes(self) -> list[Found]:
+    def sizes(self, chosen: Sequence[float] = TIMES) -> list[Found]:
         """Return how often bias is found, from small to large, until it is found often enough; and at twice."""
         if not self.is_possible:
             return []
         found: list[Found] = []
-        for times in TIMES:
+        for times in chosen:
             is_enough = bool(found) and found[-1].found >= FOUND * found[-1].of
             if is_enough and times != CLEARLY:
                 continue
@@ -158,7 +161,17 @@ class PlantedBias:
         if not min(values) < value < max(values):
             return math.nan
         rising = slice(None) if values[-1] > values[0] else slice(None, None, -1)
-        return float(np.interp(value, values[rising], shares[rising]))
+        share = float(np.interp(value, values[rising], shares[rising]))
+        return self._refined(share) if times == ON_BOUND and values[-1] else share
+
+    def _refined(self, share: float) -> float:
+        """Return the share at which the metric's mean over the runs is the bound: there a little decides much."""
+        assert self._estimate is not None
+        scale = math.log if self._estimate.log_scale else float
+        center = scale(self._center)
+        for _ in range(_REFINED):
+            share *= (scale(self._bound) - center) / (scale(self._mean(share, self._runs)) - center)
+        return share
 
     @cached_property
     def _center(self) -> float:
@@ -189,11 +202,11 @@ class PlantedBias:
             return float(self._is_upward)
         return float(values[-1] if self._is_upward else values[0])
 
-    def _mean(self, share: float) -> float:
+    def _mean(self, share: float, runs: int = _CENTERED) -> float:
         """Return the mean of the metric over runs, with bias in this share of the answers."""
         assert self._estimate is not None
         values = []
-        for number in range(_CENTERED):
+        for number in range(runs):
             for estimate in evaluate_on(self._item, self._planted(number, share)).estimates:
                 is_own = (estimate.metric, estimate.slice) == (self._estimate.metric, self._estimate.slice)
                 values += [estimate.value] if is_own and math.isfinite(estimate.value) else []
