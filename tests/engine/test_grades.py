@@ -45,7 +45,7 @@ class SeenOfItem(Seen):
     fingerprint = None
 
     def grade_item(self, item: ProbeItem, attempts: Sequence[GradedAttempt]) -> list[Grade]:
-        self.texts += [each.prompt.text for each in attempts if each.attempt.answer is not None]
+        self.texts += [attempt.prompt.text for attempt in attempts if attempt.attempt.answer is not None]
         return [Grade(value=True)] * len(attempts)
 
 
@@ -53,7 +53,7 @@ class SeenOfBatch(Seen):
     fingerprint = None
 
     def grade_batch(self, attempts: Sequence[GradedAttempt]) -> list[Grade]:
-        self.texts += [each.prompt.text for each in attempts]
+        self.texts += [attempt.prompt.text for attempt in attempts]
         return [Grade(value=True)] * len(attempts)
 
 
@@ -75,10 +75,10 @@ def test_unfinished_answers_reach_no_grader(make_engine: MakeEngine) -> None:
     prompts = [Prompt(f"{n}:{word}") for n, word in enumerate(words)]
     graded = sample_of(make_engine(), graders, *prompts, model=EndingModel()).measure_all()
     for name in ("plain", "item", "batch"):
-        assert [each.grades[name].ungraded for each in graded] == reasons
+        assert [attempt.grades[name].ungraded for attempt in graded] == reasons
         assert graders[name].texts == complete
-    assert {each.grades["accepting"].ungraded for each in graded} == {None, *reasons} - {"refusal"}
-    assert all(each.attempt.answer is not None for each in graded)
+    assert {attempt.grades["accepting"].ungraded for attempt in graded} == {None, *reasons} - {"refusal"}
+    assert all(attempt.attempt.answer is not None for attempt in graded)
 
 
 def test_stored_grades_of_unfinished_answers_do_not_count(make_engine: MakeEngine) -> None:
@@ -128,7 +128,7 @@ def test_groups_are_part_of_the_grade_key(make_engine: MakeEngine) -> None:
     for run in ("one", "two"):
         grader: Any = OfGroup.__new__(type("Own", (OfGroup,), {"fingerprint": "OfGroup v1"}))
         graded = sample_of(make_engine(run), {"of": grader}, *prompts).measure_all()
-        assert [each["of"] for each in graded] == ["female", "male"]
+        assert [attempt["of"] for attempt in graded] == ["female", "male"]
 
 
 def test_metadata_without_a_stable_form_is_graded_again(make_engine: MakeEngine) -> None:
@@ -148,12 +148,12 @@ class Returning:
 
 class ReturningForItem(Returning):
     def grade_item(self, item: ProbeItem, attempts: Sequence[GradedAttempt]) -> Any:
-        return [self.grade(each.prompt, Answer("")) for each in attempts]
+        return [self.grade(attempt.prompt, Answer("")) for attempt in attempts]
 
 
 class ReturningForBatch(Returning):
     def grade_batch(self, attempts: Sequence[GradedAttempt]) -> Any:
-        return [self.grade(each.prompt, Answer("")) for each in attempts]
+        return [self.grade(attempt.prompt, Answer("")) for attempt in attempts]
 
 
 def fails() -> Any:
@@ -161,7 +161,7 @@ def fails() -> Any:
 
 
 @pytest.mark.parametrize(
-    ("returned", "said"),
+    ("returned", "message"),
     [
         (None, "it returned None: it must return a Grade(...), such as Grade(True)"),
         (True, "it returned True, a bool: it must return a Grade(...), such as Grade(True)"),
@@ -172,10 +172,10 @@ def fails() -> Any:
         (fails, "it raised ZeroDivisionError: of mine (test_grades.py, line "),
     ],
 )
-def test_invalid_grades_are_refused(make_engine: MakeEngine, returned: Any, said: str) -> None:
+def test_invalid_grades_are_refused(make_engine: MakeEngine, returned: Any, message: str) -> None:
     with pytest.raises(GraderError) as raised:
         sample_of(make_engine(), {"odd": Returning(returned)}).measure_all()
-    assert str(raised.value).startswith(f"the grader of 'odd' failed on item 'item': {said}")
+    assert str(raised.value).startswith(f"the grader of 'odd' failed on item 'item': {message}")
 
 
 @pytest.mark.parametrize("kind", [Returning, ReturningForItem, ReturningForBatch])

@@ -182,14 +182,14 @@ def test_error_is_retried_by_the_next_session_only(make_engine: MakeEngine) -> N
 
 
 def test_rate_limit_lowers_concurrency_and_waits_as_asked(make_engine: MakeEngine) -> None:
-    told = 0.3
+    wait = 0.3
     refused_at = answered_first = 0.0
 
     async def limited(prompt: Prompt, repetition: int) -> str:
         nonlocal refused_at, answered_first
         if not refused_at:
             refused_at = time.monotonic()
-            raise TransientError("HTTP 429", retry_after=told, rate_limited=True)
+            raise TransientError("HTTP 429", retry_after=wait, rate_limited=True)
         if prompt.text == "prompt 0":
             answered_first = time.monotonic()
         return "fine"
@@ -197,7 +197,7 @@ def test_rate_limit_lowers_concurrency_and_waits_as_asked(make_engine: MakeEngin
     model = CountingModel(limited)
     attempts = make_engine(concurrency=8).attempts(build_requests(prompts(40), model, 1))
     assert all(attempt.answer for attempt in attempts)
-    assert answered_first - refused_at >= told
+    assert answered_first - refused_at >= wait
 
 
 def test_offline_run_requests_no_remote_model(make_engine: MakeEngine) -> None:

@@ -165,11 +165,11 @@ def test_no_engine_sends_anything_after_a_stop(make_engine: MakeEngine) -> None:
     for engine in engines:
         with pytest.raises(RunStoppedError):
             engine.attempts(asks)
-    asked = settled(lambda: model.requests)
+    requests = settled(lambda: model.requests)
     for engine in engines:
         with pytest.raises(RunStoppedError):
             engine.attempts(asks)
-    assert settled(lambda: model.requests) == asked < 600
+    assert settled(lambda: model.requests) == requests < 600
 
 
 def test_no_retry_is_awaited_after_a_stop(make_engine: MakeEngine) -> None:

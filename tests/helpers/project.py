@@ -36,7 +36,9 @@ with_workers = pytest.mark.parametrize("mode", [N2, NO_XDIST], ids=lambda mode: 
 """The same for what workers share: ``make test`` runs the first case only, which here is the one with workers."""
 
 
-def each(name: str, values: Iterable[str], modes: tuple[Mode, Mode] = (NO_XDIST, N2)) -> pytest.MarkDecorator:
+def first_in_every_mode(
+    name: str, values: Iterable[str], modes: tuple[Mode, Mode] = (NO_XDIST, N2)
+) -> pytest.MarkDecorator:
     """Parametrize a test: the first value runs in every mode, the others in one."""
     first, *others = values
     cases = [*((mode, first) for mode in modes), *((NO_XDIST, other) for other in others)]
@@ -75,7 +77,7 @@ class Project:
     pytester: pytest.Pytester
     mode: Mode
     workers: ForkedWorkers
-    beside_others: bool = False
+    with_other_plugins: bool = False
     """Whether every plugin that is installed here takes part."""
     _written: int = 0
 
@@ -106,7 +108,7 @@ class Project:
         mode = mode or self.mode
         # Random order is installed here, and would be where the test does not want it. Distributed, only the
         # workers are processes of their own.
-        others = ALONE if not self.beside_others else QUIET if mode.distributed else ()
+        others = ALONE if not self.with_other_plugins else QUIET if mode.distributed else ()
         return self.pytester.runpytest_inprocess(
             "-p", "no:randomly", *mode.args, *others, *args, plugins=[self.workers]
         )
@@ -149,6 +151,11 @@ class Project:
 def shown(result: pytest.RunResult) -> str:
     """Return all output of a run."""
     return "\n".join([*result.outlines, *result.errlines])
+
+
+def unwrapped(result: pytest.RunResult) -> str:
+    """Return all output of a run with single spaces, since lines are wrapped."""
+    return " ".join(shown(result).split())
 
 
 def failures(result: pytest.RunResult) -> dict[str, list[str]]:

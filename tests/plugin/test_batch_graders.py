@@ -52,9 +52,9 @@ def test_each_attempt_is_graded_once_over_two_runs(project: Project) -> None:
     write(project)
     project.run().assert_outcomes(passed=42)
     first = {row["id"]: row["estimate"] for row in project.rows()}
-    told = batches(project)
-    assert [line for line in told if line != "closed"] == ["80"]
-    assert told[-1] == "closed"
+    log = batches(project)
+    assert [line for line in log if line != "closed"] == ["80"]
+    assert log[-1] == "closed"
     assert project.results()["run"]["ungraded"] == 0
     assert {row["graders"]["length"] for row in project.rows() if "graders" in row} <= {"Length v1"}
     project.forget_asked()
@@ -99,11 +99,11 @@ def test_grader_mistake_is_reported_in_one_line(project: Project) -> None:
     project.run().assert_outcomes(passed=40, failed=1)
     ((name, lines),) = failures(project.run(mode=project.mode)).items()
     assert name == "test_short"
-    said = (
+    message = (
         "the grader of 'length' failed on its batch: "
         "it returned a list of 79 for 80 attempts: it must hold one Grade for each"
     )
-    assert lines == [said]
+    assert lines == [message]
     assert project.verdicts() == {"test_short": "invalid"}
 
 

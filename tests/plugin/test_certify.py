@@ -10,7 +10,7 @@ from pytest_fairness.cli import main
 from pytest_fairness.plugin.dry_runs import error_rates as under_test
 from tests.helpers import project_sources
 from tests.helpers.fork_server import set_constants
-from tests.helpers.project import NO_XDIST, Project, every_mode, failures, shown
+from tests.helpers.project import NO_XDIST, Project, every_mode, failures, shown, unwrapped
 
 PROBE = """\
 @pytest.mark.probe(items=people, grade={"hired": YesNo()}, repetitions=3)
@@ -56,8 +56,8 @@ def certify(project: Project, *args: str, run: str = "latest") -> pytest.RunResu
 
 
 def certificates(project: Project) -> dict[str, dict[str, Any]]:
-    found = project.results()["certify"]["thresholds"]
-    return {row["threshold"]: row for row in found}
+    rows = project.results()["certify"]["thresholds"]
+    return {row["threshold"]: row for row in rows}
 
 
 @every_mode
@@ -107,11 +107,11 @@ def test_thresholds_are_certified_from_the_store(project: Project) -> None:
 def test_draws_are_seeded(project: Project) -> None:
     write(project, RATIO, count=60)
     measure(project)
-    found = []
+    truths = []
     for seed in (0, 0, 1):
         certify(project, f"--fairness-seed={seed}")
-        found.append(certificates(project)["ratio"]["truths"])
-    assert found[0] == found[1] != found[2]
+        truths.append(certificates(project)["ratio"]["truths"])
+    assert truths[0] == truths[1] != truths[2]
 
 
 PLANTED = {
@@ -160,7 +160,7 @@ def test_gate_with_wrong_error_rates_breaks_the_promise(project: Project) -> Non
     row = certificates(project)["it"]
     assert 0.3 < row["truths"]["bound"]["fair"] < 0.7
     assert not row["kept"]
-    text = " ".join(shown(result).split())
+    text = unwrapped(result)
     assert "it: the promise is broken: unfair in 0.0% at parity (at most " in text
     assert f"fair in {row['truths']['bound']['fair']:.1%} on the bound (at most " in text
     assert "1 of 1 thresholds break it" in text

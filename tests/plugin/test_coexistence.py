@@ -9,14 +9,23 @@ import pytest
 
 from pytest_fairness import __version__
 from tests.helpers import project_sources
-from tests.helpers.project import N2, NO_XDIST, Project, each, every_mode, in_one_process, shown
+from tests.helpers.project import (
+    N2,
+    NO_XDIST,
+    Project,
+    every_mode,
+    first_in_every_mode,
+    in_one_process,
+    shown,
+    unwrapped,
+)
 
 MODES = ("-p", "no:randomly")
 
 
 @pytest.fixture(autouse=True)
-def _beside_others(project: Project) -> None:
-    project.beside_others = True
+def _with_other_plugins(project: Project) -> None:
+    project.with_other_plugins = True
 
 
 @every_mode
@@ -211,7 +220,7 @@ def test_threshold(measured, request):
 """
 
 
-@each("verdict", ["fair", "unfair"])
+@first_in_every_mode("verdict", ["fair", "unfair"])
 def test_last_report_of_reruns_counts(project: Project, verdict: str) -> None:
     enough = 1 if verdict == "fair" else 9
     project.write(
@@ -410,7 +419,7 @@ def test_threshold_mark_on_a_class_is_explained(project: Project) -> None:
     test = "@pytest.mark.threshold(probe=test_hiring)\nclass TestAll:\n    def test_ratio(self, measured): pass\n"
     project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(test, count=6))
     result = project.run("-k", "test_ratio", "-p", "no:capture")
-    assert "stands on a class or a module: write it on each test function" in " ".join(shown(result).split())
+    assert "stands on a class or a module: write it on each test function" in unwrapped(result)
     assert "INTERNALERROR" not in shown(result)
 
 

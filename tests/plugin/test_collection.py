@@ -123,7 +123,7 @@ def people():
 
 
 @in_one_process
-def test_probe_imported_elsewhere_is_collected_once(project: Project) -> None:
+def test_imported_probe_is_collected_once(project: Project) -> None:
     more = (
         f"from test_hiring import test_hiring, test_women_and_men_alike\n\n{project_sources.HEAD}\n"
         + project_sources.threshold(f"assert {project_sources.RATIO} >= 0.5", name="test_more")

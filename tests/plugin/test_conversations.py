@@ -85,9 +85,9 @@ def test_interrupted_conversations_go_on_where_they_were(project: Project, monke
     write(project, needed=2)
     monkeypatch.setenv("STOP_AFTER", "5")
     project.run(mode=NO_XDIST)
-    asked = lengths(project)
-    assert asked[1]
-    assert not asked[5]
+    counts = lengths(project)
+    assert counts[1]
+    assert not counts[5]
     monkeypatch.delenv("STOP_AFTER")
     project.run(mode=NO_XDIST)
     assert project.row()["verdict"] == "fair"

@@ -62,8 +62,8 @@ def accepted(project: Project) -> Project:
 
 
 def entry(project: Project) -> dict[str, Any]:
-    (found,) = project.results()["acceptances"]
-    return dict(found)
+    (acceptance,) = project.results()["acceptances"]
+    return dict(acceptance)
 
 
 @every_mode

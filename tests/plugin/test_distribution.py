@@ -73,13 +73,13 @@ def test_random_order_changes_no_row(project: Project, mode: Mode) -> None:
 def test_distributed_run_ends_with_the_same_output(project: Project) -> None:
     write(project)
 
-    def told(mode: Mode) -> list[str]:
+    def output(mode: Mode) -> list[str]:
         lines = project.run(mode=mode).outlines
         start = next(number for number, line in enumerate(lines) if "= fairness:" in line)
         end = next(number for number, line in enumerate(lines) if line.startswith("results:"))
         return [re.sub("run [0-9a-f]{8}: ", "", line) for line in lines[start:end]]
 
-    assert told(N2) == told(NO_XDIST)
+    assert output(N2) == output(NO_XDIST)
 
 
 KILL = """

@@ -9,7 +9,7 @@ import pytest
 from pytest_fairness.plugin.dry_runs import predictions
 from tests.helpers import project_sources
 from tests.helpers.fork_server import set_constants
-from tests.helpers.project import NO_XDIST, Project, every_mode, shown
+from tests.helpers.project import NO_XDIST, Project, every_mode, shown, unwrapped
 
 RATE = project_sources.threshold('assert 0.2 <= measured.rate("hired") <= 0.8', name="test_rate")
 PROFILES = """\
@@ -88,7 +88,7 @@ def test_unused_adjustment_is_reported(
     write(project, "new")
     (project.path / "pytest.ini").write_text(f"[pytest]\nfairness_adjust = {run}\n", encoding="utf-8")
     result = project.run("-m", "threshold", *arguments)
-    assert line in " ".join(shown(result).split())
+    assert line in unwrapped(result)
     assert "adjusted" not in project.row()["title"]
 
 
@@ -123,7 +123,7 @@ def test_plan_says_what_earlier_models_save(project: Project, monkeypatch: pytes
     def planned(*arguments: str) -> tuple[dict[str, Any], str]:
         result = project.run("--fairness-plan", *arguments, mode=NO_XDIST)
         (row,) = project.results()["plan"]["thresholds"]
-        return row, " ".join(shown(result).split())
+        return row, unwrapped(result)
 
     first = ship(project, "old", CLOSE, count=200)
     write(project, "new", CLOSE, count=200)

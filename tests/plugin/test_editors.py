@@ -88,7 +88,7 @@ def test_vscode_plugin_lists_every_test(suites: Project, monkeypatch: pytest.Mon
     def tests(node: dict[str, Any]) -> set[str]:
         if node["type_"] == "test":
             return {str(node["runID"]).removeprefix(f"{suites.path}{os.sep}")}
-        return {found for child in node["children"] for found in tests(child)}
+        return {test for child in node["children"] for test in tests(child)}
 
     assert tests(message["tests"]) == expected
 

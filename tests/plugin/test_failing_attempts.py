@@ -25,10 +25,10 @@ def test_application_that_always_raises_is_invalid(project: Project) -> None:
     write(project, "    raise OSError('no line to the model')")
     result = project.run()
     assert result.ret == 1
-    outcomes, told = result.parseoutcomes(), failures(result)
+    outcomes, messages = result.parseoutcomes(), failures(result)
     assert outcomes["failed"] + outcomes["skipped"] == 62
-    assert outcomes["failed"] == len(told) <= 2 + MOST_ALIKE * (2 if project.mode.distributed else 1)
-    for name, lines in told.items():
+    assert outcomes["failed"] == len(messages) <= 2 + MOST_ALIKE * (2 if project.mode.distributed else 1)
+    for name, lines in messages.items():
         if name.startswith("test_hiring["):
             assert len(lines) == 1
             assert lines[0].startswith("2 of 2 attempts could not be made: ")

@@ -34,7 +34,7 @@ def answered(project: Project) -> int:
         return int(count)
 
 
-def told(project: Project) -> dict[str, object]:
+def results(project: Project) -> dict[str, object]:
     """Return the verdict with its numbers."""
     row = project.row()
     return {name: row[name] for name in ("verdict", "estimate", "low", "high", "items", "attempts", "ungraded")}
@@ -46,11 +46,11 @@ def test_faulty_server_changes_nothing(project: Project) -> None:
     with faulty(share=0.2) as server:
         args = (f"--fairness-model=openai:m?base_url={server.url}&timeout=0.5", "--fairness-concurrency=8")
         project.run(*args)
-        expected = told(project)
+        expected = results(project)
         project.store.unlink()
         server.begin(SERVER_FAULTS)
         result = project.run(*args)
-    assert told(project) == expected
+    assert results(project) == expected
     assert "failed" not in result.parseoutcomes() or expected["verdict"] != "fair"
     assert answered(project) == 2 * COUNT
     assert set(server.answered.values()) == {1}
@@ -67,13 +67,13 @@ time.time = lambda: _real() + next(_jumps)
     application = project_sources.application(version="1")
     project.write(conftest=application, test_hiring=project_sources.suite(count=COUNT))
     project.run()
-    expected = told(project)
+    expected = results(project)
     project.store.unlink()
     project.forget_asked()
     project.write(conftest=application + jumps)
     command = [sys.executable, "-m", "pytest", "-n2", "--fairness-json=results.json", *QUIET]
     subprocess.run(command, cwd=project.path, stdout=subprocess.DEVNULL, timeout=120, check=False)
-    assert told(project) == expected
+    assert results(project) == expected
     assert answered(project) == 2 * COUNT
     assert set(project.asked().values()) == {1}
 
@@ -121,9 +121,9 @@ def test_threshold_whose_worker_was_killed_is_judged_by_another(project: Project
     )
     project.run(mode=distributed("-n2", "--dist", dist))
     assert (project.path / "killed").exists()
-    disturbed = told(project)
+    disturbed = results(project)
     result = project.run(mode=distributed("-n0"))
-    assert told(project) == disturbed
+    assert results(project) == disturbed
     assert disturbed["verdict"] != "invalid"
     assert answered(project) == 2 * COUNT
     assert set(project.asked().values()) == {1}

@@ -51,9 +51,9 @@ def probes_of(project: Project) -> dict[str, tuple[str, str]]:
 
 def attempts_everywhere(project: Project, result: pytest.RunResult) -> set[int]:
     """Return the numbers of attempts that the results file and the terminal show."""
-    told = re.search(r"run \w{8}: ([\d,]+) attempts", shown(result))
-    assert told is not None, shown(result)
-    return {project.results()["run"]["attempts"], int(told[1].replace(",", ""))}
+    match = re.search(r"run \w{8}: ([\d,]+) attempts", shown(result))
+    assert match is not None, shown(result)
+    return {project.results()["run"]["attempts"], int(match[1].replace(",", ""))}
 
 
 @every_mode
@@ -87,8 +87,8 @@ TestE, TestF = make_class("e"), make_class("f")
     }
     assert attempts_everywhere(project, result) == {6 * 80}
     cases = ET.parse(project.path / "junit.xml").getroot().iter("testcase")  # noqa: S314 - our own
-    told = [{one.attrib["name"]: one.attrib["value"] for one in case.iter("property")} for case in cases]
-    assert {each["fairness_probe"] for each in told} == {f"test_made.py::{name}" for name in names.values()}
+    properties = [{one.attrib["name"]: one.attrib["value"] for one in case.iter("property")} for case in cases]
+    assert {case["fairness_probe"] for case in properties} == {f"test_made.py::{name}" for name in names.values()}
     project.run("-k", "alike_b", AT_ONCE)
     assert probes_of(project) == {"test_alike_b": ("test_made.py::test_req_b", "unfair")}
     project.run("-k", "req and not alike", "--fairness-json=items.json", AT_ONCE)
@@ -141,8 +141,8 @@ def test_files_outside_of_the_rootdir_are_distinguished_by_folder(home: Project)
     for label in "ab":
         outside(home, f"ext/suite_{label}", hire(label))
     result = home.bare_run("../ext")
-    found = {row["probe"]: row["verdict"] for row in home.rows()}
-    assert found == {"suite_a/test_hire.py::test_req": "fair", "suite_b/test_hire.py::test_req": "unfair"}, shown(
+    verdicts = {row["probe"]: row["verdict"] for row in home.rows()}
+    assert verdicts == {"suite_a/test_hire.py::test_req": "fair", "suite_b/test_hire.py::test_req": "unfair"}, shown(
         result
     )
     assert attempts_everywhere(home, result) == {160}
@@ -172,8 +172,8 @@ def test_declared_files_of_one_name_are_distinguished_by_folder(home: Project) -
         outside(home, folder, PAY.replace("Anna", name), "pay.probe.yaml")
     for folder in ("home", "ext"):
         outside(home, folder, project_sources.HEAD + MODEL.format(refuses="Eve is"), "conftest.py")
-    for place in (".", "../ext"):
-        result = home.bare_run(place, "-k", "women_and_men_alike")
+    for path in (".", "../ext"):
+        result = home.bare_run(path, "-k", "women_and_men_alike")
         assert {row["probe"]: row["verdict"] for row in home.rows()} == {
             "a/pay.probe.yaml::pay": "fair",
             "b/pay.probe.yaml::pay": "unfair",
@@ -185,16 +185,16 @@ def test_declared_files_of_one_name_are_distinguished_by_folder(home: Project) -
 
 def test_package_ids_start_at_the_top_package(home: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """Give probes one id wherever the package is installed, in the rootdir too."""
-    for place in ("there", "home/.venv/lib/python3/site-packages"):
+    for root in ("there", "home/.venv/lib/python3/site-packages"):
         for label in "ab":
-            for folder in (f"{place}/company_{label}", f"{place}/company_{label}/suites"):
+            for folder in (f"{root}/company_{label}", f"{root}/company_{label}/suites"):
                 outside(home, folder, "", "__init__.py")
-            outside(home, f"{place}/company_{label}/suites", hire(label), f"test_hire_{label}.py")
+            outside(home, f"{root}/company_{label}/suites", hire(label), f"test_hire_{label}.py")
         with monkeypatch.context() as patch:
-            patch.syspath_prepend(home.path / place)
+            patch.syspath_prepend(home.path / root)
             result = home.bare_run("--pyargs", "company_a.suites", "company_b.suites")
-        found = {row["probe"]: row["verdict"] for row in home.rows()}
-        assert found == {
+        verdicts = {row["probe"]: row["verdict"] for row in home.rows()}
+        assert verdicts == {
             "company_a/suites/test_hire_a.py::test_req": "fair",
             "company_b/suites/test_hire_b.py::test_req": "unfair",
         }, shown(result)
@@ -214,9 +214,9 @@ def test_callables_of_one_factory_outside_the_rootdir_are_separate(home: Project
         outside(home, f"ext/suite_{label}", rate + model.format(word))
     home.pytester.syspathinsert(home.path / "shared")
     result = home.bare_run("../ext/suite_a", "../ext/suite_b")
-    found = {row["probe"]: row["verdict"] for row in home.rows()}
-    assert found == {"suite_a/test_hire.py::test_req_a": "fair", "suite_b/test_hire.py::test_req_b": "unfair"}, shown(
-        result
+    verdicts = {row["probe"]: row["verdict"] for row in home.rows()}
+    assert verdicts == {"suite_a/test_hire.py::test_req_a": "fair", "suite_b/test_hire.py::test_req_b": "unfair"}, (
+        shown(result)
     )
 
 
@@ -275,9 +275,9 @@ def test_classes_with_their_own_model_or_grader_are_separate(project: Project) -
         "HARM = Judge(Rubric('How harmful?', [NumberField('hired', 0, 3, whole=True)]))\n"
         "def judging(harm): return lambda text: f'{{\"hired\": {harm}}}'\n"
     )
-    asked = probe_and_threshold("HARM").replace('hired": HARM', 'j": HARM').replace('rate("hired', 'mean("hired')
+    body = probe_and_threshold("HARM").replace('hired": HARM', 'j": HARM').replace('rate("hired', 'mean("hired')
     judges = [
-        f"{judging}class Base:\n{asked}",
+        f"{judging}class Base:\n{body}",
         in_class("TestHigh", "judge=judging(3)", "Base"),
         in_class("TestLow", "judge=judging(0)", "Base"),
     ]
@@ -382,10 +382,10 @@ def test_ambiguous_graders_are_refused(project: Project) -> None:
         **{name: head + text for name, (text, _, _) in REFUSED.items()},
     )
     text = shown(project.run())
-    for name, (_, verdicts, said) in REFUSED.items():
+    for name, (_, verdicts, message) in REFUSED.items():
         of_file = {row["id"].partition("::")[2]: row["verdict"] for row in project.rows() if row["id"].startswith(name)}
         assert of_file == verdicts, text
-        assert said in text
+        assert message in text
     assert "Traceback" not in text
     grades = "@pytest.fixture(params=[Fixed(True), Fixed(False)], scope='session')\n"
     grades += "def strict(request): return request.param\n"
@@ -426,8 +426,10 @@ def test_failing_threshold_is_reported_under_its_model(project: Project) -> None
         test_classes=project_sources.HEAD + CLASSES + "\n".join(classes),
     )
     result = project.run()
-    found = {row["id"].partition("::")[2]: (row["model"].rpartition("@")[2], row["verdict"]) for row in project.rows()}
-    assert found == {
+    verdicts = {
+        row["id"].partition("::")[2]: (row["model"].rpartition("@")[2], row["verdict"]) for row in project.rows()
+    }
+    assert verdicts == {
         "test_women_and_men_alike": ("function:conftest.application", "fair"),
         "test_raises": ("function:conftest.application", "invalid"),
         "test_never": ("function:conftest.application", "invalid"),

@@ -14,14 +14,14 @@ from collections.abc import Iterator
 import pytest
 
 from tests.helpers import project_sources
-from tests.helpers.project import N2, NO_XDIST, Project, distributed, each, shown
+from tests.helpers.project import N2, NO_XDIST, Project, distributed, first_in_every_mode, shown
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
 
 SLOW = "    import time\n    time.sleep(0.02)"
 
 
-@each("option", ["-x", "--maxfail=2"], modes=(N2, NO_XDIST))
+@first_in_every_mode("option", ["-x", "--maxfail=2"], modes=(N2, NO_XDIST))
 def test_nothing_is_sent_after_the_last_failure(project: Project, option: str) -> None:
     probe = (
         project_sources.PROBE
@@ -39,17 +39,17 @@ def test_nothing_is_sent_after_the_last_failure(project: Project, option: str) -
     )
     result = project.run(option, "--fairness-concurrency=4")
     assert result.ret in (1, 2)
-    asked = sum(project.asked().values())
+    requests = sum(project.asked().values())
     # Of 2,000; what was asked ahead of the tests is bounded.
-    assert asked < 700
+    assert requests < 700
     ended = max(float(file.read_text()) for file in project.path.glob("failed-*"))
     times = [float(line) for line in (project.path / "times.txt").read_text().split()]
     # What was under way may still end; the controller hears of a failure a moment later.
     late = [at for at in times if at > ended + 10.0]
-    assert not late, f"{len(late)} of {asked}, up to {max(times) - ended:.1f} s after the failure"
+    assert not late, f"{len(late)} of {requests}, up to {max(times) - ended:.1f} s after the failure"
 
 
-@each("option", ["-x"], modes=(N2, NO_XDIST))
+@first_in_every_mode("option", ["-x"], modes=(N2, NO_XDIST))
 def test_answers_in_flight_at_the_last_failure_are_kept(project: Project, option: str) -> None:
     probe = project_sources.PROBE + "    assert probe_item.id != 'person-0002'\n"
     application = project_sources.application(version="1", body="    import asyncio\n    await asyncio.sleep(0.2)")

@@ -131,9 +131,9 @@ def test_offline_run_without_stored_answers_says_so_once(project: Project) -> No
     result = project.run(model, "--fairness-offline")
     assert result.ret == 1
     assert project.row()["verdict"] == "invalid"
-    told = [lines for name, lines in failures(result).items() if name.startswith("test_hiring")]
-    assert len(told) == 1
-    assert "--fairness-offline" in told[0][0]
+    messages = [lines for name, lines in failures(result).items() if name.startswith("test_hiring")]
+    assert len(messages) == 1
+    assert "--fairness-offline" in messages[0][0]
 
 
 def test_offline_run_without_stored_questions_says_so_once(project: Project) -> None:
@@ -149,10 +149,10 @@ def test_offline_run_without_stored_questions_says_so_once(project: Project) -> 
     project.run("--fairness-judge=simulated:judge").assert_outcomes(passed=5, failed=1)
     result = project.run("--fairness-judge=openai:gpt-5-mini", "--fairness-offline")
     result.assert_outcomes(failed=2, skipped=4)
-    told = [lines for name, lines in failures(result).items() if name.startswith("test_hiring")]
-    assert len(told) == 1
-    assert told[0][0].startswith("openai:gpt-5-mini was not asked: ")
-    assert "--fairness-offline" in told[0][0]
+    messages = [lines for name, lines in failures(result).items() if name.startswith("test_hiring")]
+    assert len(messages) == 1
+    assert messages[0][0].startswith("openai:gpt-5-mini was not asked: ")
+    assert "--fairness-offline" in messages[0][0]
 
 
 @in_one_process
@@ -161,8 +161,8 @@ def test_grader_that_raises_is_named_with_its_item(project: Project) -> None:
     write(project, count=4, grader=broken)
     result = project.run()
     result.assert_outcomes(failed=4, skipped=1)
-    told = failures(result)
-    (line,) = told["test_hiring[person-0002]"]
+    messages = failures(result)
+    (line,) = messages["test_hiring[person-0002]"]
     assert line.startswith(
         "the grader of 'alike' failed on item 'person-0002': it raised KeyError: 'person' (test_hiring.py, line "
     )
@@ -180,8 +180,8 @@ def test_object_that_is_no_grader_is_refused(project: Project) -> None:
     write(project, count=2, probe=project_sources.PROBE.replace("YesNo()}", "YesNo(), 'fits': 7}"))
     result = project.run()
     assert result.ret == 1
-    said = "it has no grade(prompt, answer), no grade_item(item, attempts) and no grade_batch(attempts)"
-    assert f"the grader of 'fits' is 7: {said}" in shown(result)
+    message = "it has no grade(prompt, answer), no grade_item(item, attempts) and no grade_batch(attempts)"
+    assert f"the grader of 'fits' is 7: {message}" in shown(result)
 
 
 def test_fresh_run_repeats_its_questions(project: Project) -> None:

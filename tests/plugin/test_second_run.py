@@ -116,9 +116,9 @@ def test_larger_sample_requests_only_new_items(project: Project) -> None:
     project.forget_asked()
     project.write(test_hiring=project_sources.suite(count=40))
     project.run("--fairness-repetitions=2")
-    asked = project.asked()
-    assert all(count == (1 if int(re.findall(r"\d+", text)[0]) < 30 else 2) for text, count in asked.items())
-    assert sum(asked.values()) == 30 * 2 + 10 * 2 * 2
+    requests = project.asked()
+    assert all(count == (1 if int(re.findall(r"\d+", text)[0]) < 30 else 2) for text, count in requests.items())
+    assert sum(requests.values()) == 30 * 2 + 10 * 2 * 2
 
 
 def test_prompt_of_two_probes_is_requested_once(project: Project) -> None:

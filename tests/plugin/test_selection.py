@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.helpers import project_sources
-from tests.helpers.project import N2, NO_XDIST, Mode, Project, each, every_mode, in_one_process
+from tests.helpers.project import N2, NO_XDIST, Mode, Project, every_mode, first_in_every_mode, in_one_process
 
 HELD = project_sources.threshold(f"assert {project_sources.RATIO} >= 0.5", name="test_loose")
 
@@ -36,11 +36,11 @@ def test_threshold_alone_measures_the_whole_sample(project: Project) -> None:
     project.write(conftest=project_sources.application(project_sources.UNEVEN), test_hiring=project_sources.suite())
     project.run(mode=NO_XDIST)
     whole = project.row()
-    asked = project.asked()
+    requests = project.asked()
     project.forget_asked()
     result = project.run("-k", "alike", "--fairness-store=another.sqlite")
     result.assert_outcomes(failed=1)
-    assert project.asked() == asked
+    assert project.asked() == requests
     assert comparable(project.row()) == comparable(whole)
 
 
@@ -93,7 +93,7 @@ def test_skipped_test_requests_nothing(project: Project) -> None:
     assert {row["suite"]: row["verdict"] for row in project.rows()} == {"crowd": "not judged", "hiring": "fair"}
 
 
-@each("case", ["unfair", "unfair-strict", "fair", "fair-strict"])
+@first_in_every_mode("case", ["unfair", "unfair-strict", "fair", "fair-strict"])
 def test_xfail_outcomes_follow_the_verdict(project: Project, case: str) -> None:
     rates = project_sources.EVEN if case.startswith("fair") else project_sources.UNEVEN
     strict = case.endswith("strict")

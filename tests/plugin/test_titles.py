@@ -101,7 +101,7 @@ def test_declared_thresholds_are_titled_by_their_keys(project: Project) -> None:
     )
 
 
-def test_tests_with_one_title_are_told_apart(project: Project) -> None:
+def test_tests_with_one_title_are_distinguished(project: Project) -> None:
     tests = [titled("'Most are hired'").replace("test_threshold", f"test_{name}") for name in ("one", "two")]
     write(project, *tests)
     result = project.run("-m", "threshold")

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_fairness.plugin.dry_runs import error_rates
 from tests.helpers import project_sources
-from tests.helpers.project import Project, every_mode, shown
+from tests.helpers.project import Project, every_mode, shown, unwrapped
 
 ITEMS = """\
 def people():
@@ -46,7 +46,7 @@ def test_several_values_of_one_attribute_are_combined(project: Project) -> None:
 @every_mode
 def test_unknown_attributes_are_refused_before_any_request(project: Project) -> None:
     result = project.run("--fairness-where=knd=odd")
-    text = " ".join(shown(result).split())
+    text = unwrapped(result)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert "no item of the selected probes has an attribute 'knd'; did you mean 'kind'?" in text
     assert not project.asked()
@@ -68,16 +68,16 @@ def test_probes_without_the_attribute_are_measured_whole_and_named(project: Proj
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ("kind", "write NAME=VALUE"),
         ("kind=", "write NAME=VALUE"),
         ("kind=odds", "no item has kind 'odds'; did you mean 'odd'"),
     ],
 )
-def test_value_without_items_is_refused(project: Project, given: str, said: str) -> None:
+def test_value_without_items_is_refused(project: Project, given: str, message: str) -> None:
     result = project.run(f"--fairness-where={given}")
-    assert said in " ".join(shown(result).split())
+    assert message in unwrapped(result)
     assert result.ret != 0
 
 
@@ -133,10 +133,10 @@ def test_excluded_groups_make_comparisons_invalid(of_groups: Project) -> None:
     result = of_groups.run("--fairness-where=region=south")
     verdicts = {row["id"].partition("::test_")[2]: row["verdict"] for row in of_groups.rows()}
     assert verdicts == dict.fromkeys(NAMES, "invalid") | {"slice_without": "fair", "whole": "fair"}
-    said = "no attempts of elder: --fairness-where=region=south left them out"
-    assert said in " ".join(shown(result).split())
+    message = "no attempts of elder: --fairness-where=region=south left them out"
+    assert message in unwrapped(result)
     messages = {row["id"].partition("::test_")[2]: row["message"] for row in of_groups.rows()}
-    assert all(said in messages[name] for name in ("family", "worst", "pair", "slice"))
+    assert all(message in messages[name] for name in ("family", "worst", "pair", "slice"))
     assert "--fairness-where=region=south left them out" in messages["loop"]
 
 
