@@ -107,7 +107,7 @@ def main() -> None:
 
         with serving() as url, running() as server:
             begun = time.perf_counter()
-            store, run = server.place().url, "--fairness-run=r1"
+            store, run = server.location().url, "--fairness-run=r1"
             finish([start(folder, url, store, f"s{n}", most, run, f"--fairness-shard={n}/8") for n in range(1, 9)])
             finish([start(folder, url, store, "last", most, run)])
             wall = time.perf_counter() - begun

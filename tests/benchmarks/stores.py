@@ -114,7 +114,7 @@ def main() -> None:
             if kind == "postgresql" and not chosen.url:
                 server = stack.enter_context(running(fsync="on", full_page_writes="on"))
             for processes in chosen.processes:
-                place = server.place() if server else PostgresURL(chosen.url) if kind == "postgresql" else None
+                place = server.location() if server else PostgresURL(chosen.url) if kind == "postgresql" else None
                 shown = place.url if place else str(folder / f"{processes}.sqlite")
                 told = measure(shown, processes, chosen.seconds, chosen.turn)
                 rates = f"{told['per_second']:>12,.0f}{told['cpu_per_1000']:>17.3f}{told['bytes']:>8,.0f}"

@@ -21,7 +21,7 @@ def options(count: int) -> AnswerOptions:
 @given(sizes, st.integers(1, 5), st.integers())
 def test_balanced_orders_put_each_option_equally_often_everywhere(count: int, times: int, seed: int) -> None:
     orders = options(count).balanced(count * times, seed)
-    places = Counter((value, place) for order in orders for place, value in enumerate(order.values))
+    places = Counter((value, position) for order in orders for position, value in enumerate(order.values))
     assert set(places.values()) == {times}
     assert len(places) == count * count
 

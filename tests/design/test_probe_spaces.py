@@ -93,7 +93,7 @@ def benchmark(engine: Engine) -> ProbeBenchmark:
 
 
 def test_hiring_probe_is_designed_to_its_worst_case(benchmark: ProbeBenchmark) -> None:
-    found = design(
+    result = design(
         benchmark,
         benchmark.space,
         objective=Worst(accuracy=0.4),
@@ -102,20 +102,20 @@ def test_hiring_probe_is_designed_to_its_worst_case(benchmark: ProbeBenchmark) -
         fresh=1,
         fresh_evaluate=benchmark.held_out,
     )
-    best = found.best.parameters
+    best = result.best.parameters
     assert best is not None
     assert best["evidence"] == "none"
     truth = share(int(best["years"]), str(best["evidence"]), woman=True) / share(
         int(best["years"]), str(best["evidence"]), woman=False
     )
     assert truth < 0.75
-    fresh = found.fresh["accuracy_ratio"]
+    fresh = result.fresh["accuracy_ratio"]
     assert fresh.low < truth < fresh.high
 
 
 def test_hiring_probe_is_designed_to_a_target(benchmark: ProbeBenchmark) -> None:
-    found = design(benchmark, SPACE, objective=Target(1.0), threshold=0.03, iterations=12, fresh=1)
-    assert found.best.loss < 0.03
+    result = design(benchmark, SPACE, objective=Target(1.0), threshold=0.03, iterations=12, fresh=1)
+    assert result.best.loss < 0.03
 
 
 def test_search_and_evaluation_share_no_item(benchmark: ProbeBenchmark) -> None:

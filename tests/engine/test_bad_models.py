@@ -128,7 +128,7 @@ def test_attempt_ends_after_any_model_behavior(engine: Engine, does: Does) -> No
 
 
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(does=st.one_of(*((strategy.map(lambda value: lambda: value)) for strategy in (anything, nearly)), raised.map(_raises)),
+@given(does=st.one_of(*((one.map(lambda value: lambda: value)) for one in (anything, nearly)), raised.map(_raises)),
        is_async=st.booleans())  # fmt: skip
 def test_attempt_ends_after_any_application_behavior(engine: Engine, does: Does, *, is_async: bool) -> None:
     async def later(_: str) -> Any:

@@ -78,7 +78,7 @@ class PostgreSQL:
         """``immediate`` is a crash: the server recovers when it is started again."""
         self._call("pg_ctl", "--wait", "--silent", f"--mode={mode}", "stop")
 
-    def place(self) -> PostgresURL:
+    def location(self) -> PostgresURL:
         """Return a new, empty database."""
         import psycopg
 

@@ -252,7 +252,7 @@ def test_hanging_call_times_out_and_ends_the_model(run: Callable[[Any], Any], *,
     function.fairness_timeout = 0.1
     model = as_model(function, "r")
 
-    async def asked() -> None:
+    async def answer_twice() -> None:
         with pytest.raises(TransientError, match=r"took longer than 0\.1 s: --fairness-timeout SECONDS") as caught:
             await model.answer(Prompt("x"), 0)
         assert caught.value.kind == "timeout"
@@ -260,7 +260,7 @@ def test_hanging_call_times_out_and_ends_the_model(run: Callable[[Any], Any], *,
             await model.answer(Prompt("y"), 0)
         await model.close()
 
-    run(asked())
+    run(answer_twice())
     release.set()
 
 
@@ -276,14 +276,14 @@ def test_slow_async_call_is_canceled(run: Callable[[Any], Any]) -> None:
 
     model = as_model(slow, "r", ModelContext(timeout=0.2))
 
-    async def asked() -> str:
+    async def answer_twice() -> str:
         with pytest.raises(TransientError, match="took longer"):
             await model.answer(Prompt("slow"), 0)
         answer = await model.answer(Prompt("fast"), 0)
         await model.close()
         return answer.text
 
-    assert run(asked()) == "fast"
+    assert run(answer_twice()) == "fast"
     assert ended == ["slow", "fast"]
 
 

@@ -179,9 +179,9 @@ def test_expired_token_is_renewed_by_its_command(
     model = make(name(provider, command(tmp_path, COUNTING)))
 
     async def many() -> set[str]:
-        found = await asyncio.gather(*(model.answer(Prompt(f"q{i}"), 0) for i in range(8)))
+        answers = await asyncio.gather(*(model.answer(Prompt(f"q{i}"), 0) for i in range(8)))
         await model.close()
-        return {answer.text for answer in found}
+        return {answer.text for answer in answers}
 
     assert asyncio.run(many()) == {"Yes."}
     assert (tmp_path / "runs").read_text() == "xx"

@@ -119,21 +119,23 @@ def servers(tmp_path_factory: pytest.TempPathFactory, tiny_model: Path) -> Itera
     """Yield both servers, started at the same time."""
     folder = tmp_path_factory.mktemp("servers")
     litellm = _litellm()
-    found = {
+    live_servers = {
         "litellm": Live(missing='the LiteLLM proxy is not installed: pip install "litellm[proxy]" in .venv-litellm'),
         "serve": Live(missing='transformers serve is not installed: pip install "transformers[serving]"'),
     }
     if litellm:
         (folder / "config.yaml").write_text(json.dumps(CONFIG), encoding="utf-8")  # JSON is YAML
         offline = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_TELEMETRY": "False"}
-        found["litellm"] = _start(folder, [litellm, "--config", "config.yaml", "--telemetry", "False"], **offline)
+        live_servers["litellm"] = _start(
+            folder, [litellm, "--config", "config.yaml", "--telemetry", "False"], **offline
+        )
     if all(importlib.util.find_spec(name) for name in ("fastapi", "uvicorn", "accelerate")):
         own = tmp_path_factory.mktemp("serve")
         executable = shutil.which("transformers", path=str(Path(sys.executable).parent)) or "transformers"
         arguments = [executable, "serve", str(tiny_model), "--device", "cpu"]
-        found["serve"] = _start(own, arguments, HF_HUB_OFFLINE="1", OMP_NUM_THREADS="1")
-    yield found
-    for live in found.values():
+        live_servers["serve"] = _start(own, arguments, HF_HUB_OFFLINE="1", OMP_NUM_THREADS="1")
+    yield live_servers
+    for live in live_servers.values():
         if live.process is not None:
             live.process.terminate()
             try:
@@ -209,9 +211,9 @@ def test_litellm_answers_many_concurrent_requests(proxy: Named, make: Make, prov
     model = make(proxy(provider, "canned"), environment=KEYS, concurrency=32)
 
     async def many() -> set[str]:
-        found = await asyncio.gather(*[model.answer(Prompt(f"q{i}"), 0) for i in range(40)])
+        answers = await asyncio.gather(*[model.answer(Prompt(f"q{i}"), 0) for i in range(40)])
         await model.close()
-        return {answer.text for answer in found}
+        return {answer.text for answer in answers}
 
     assert asyncio.run(many()) == {"The answer is (B). Ünïcode too."}
 

@@ -64,10 +64,10 @@ _NO_CLASS = 3
 
 
 def _register(monkeypatch: pytest.MonkeyPatch, *entries: tuple[str, str]) -> None:
-    found = metadata.EntryPoints(
+    points = metadata.EntryPoints(
         metadata.EntryPoint(name=name, value=value, group=extensions.MODELS.group) for name, value in entries
     )
-    monkeypatch.setattr(extensions, "entry_points", lambda group: found.select(group=group))
+    monkeypatch.setattr(extensions, "entry_points", lambda group: points.select(group=group))
 
 
 def test_third_party_registers_by_an_entry_point(monkeypatch: pytest.MonkeyPatch, make: Make) -> None:

@@ -143,7 +143,7 @@ def test_run_in_ci_has_the_id_of_the_pipeline(hiring: Project, monkeypatch: pyte
 def test_killed_shard_and_restarted_server_change_no_verdict(hiring: Project, postgresql: PostgreSQL) -> None:
     alone = unsharded(hiring)
     hiring.write(conftest=application(NARROW, version="1", body=SLOW))
-    store = f"--fairness-store={postgresql.place().url}"
+    store = f"--fairness-store={postgresql.location().url}"
     options = ["-p", "no:randomly", "-q", "--fairness-concurrency=1", RUN, store]
     shards = [
         subprocess.Popen(
@@ -175,7 +175,7 @@ def test_killed_shard_and_restarted_server_change_no_verdict(hiring: Project, po
 
 
 def test_password_of_a_server_is_never_shown(hiring: Project, postgresql: PostgreSQL) -> None:
-    url = postgresql.place().url.replace("tests@", "tests:hush-hush@")
+    url = postgresql.location().url.replace("tests@", "tests:hush-hush@")
     result = hiring.run(f"--fairness-store={url}", "--fairness-report=report.html", "--junit-xml=junit.xml", "-v")
     assert hiring.results()["run"]["attempts"] == 2 * COUNT
     assert "hush-hush" not in shown(result)

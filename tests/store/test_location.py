@@ -52,9 +52,9 @@ def test_unreachable_server_is_reported_in_one_line(url: str, monkeypatch: pytes
 
 def test_unknown_database_is_reported_in_one_line(postgresql: PostgreSQL, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database, "_OPENING", 0.3)
-    known = postgresql.place()
+    server = postgresql.location()
     with pytest.raises(StoreError, match='database "elsewhere" does not exist') as caught:
-        Store(PostgresURL(known.url.rpartition("/")[0] + "/elsewhere"))
+        Store(PostgresURL(server.url.rpartition("/")[0] + "/elsewhere"))
     assert "\n" not in str(caught.value)
 
 
