@@ -33,8 +33,10 @@ def predictions(seed: int) -> Rows:
     for group, size, rate in (("a", 60, 0.4), ("b", 90, 0.6), ("c", 75, 0.5)):
         for number in range(size):
             truth = int(generator.random() < 0.5)
-            said = int(generator.random() < rate * (1.3 if truth else 0.7))
-            rows.append({"item": f"{group} {number}", "group": group, "told": str(truth), "truth": truth, "said": said})
+            answer = int(generator.random() < rate * (1.3 if truth else 0.7))
+            rows.append(
+                {"item": f"{group} {number}", "group": group, "told": str(truth), "truth": truth, "said": answer}
+            )
     return rows
 
 
@@ -89,9 +91,9 @@ def test_differences_and_ratios_between_groups_match(measured: Measured, metrics
 
 def test_equalized_odds_from_slices_match(measured: Measured, metrics: Any, given: dict[str, Any]) -> None:
     """Compute the rates of those whose truth is yes and of the others; fairlearn takes the worse."""
-    slices = [measured.where(told=told) for told in "01"]
-    gap = max(worst_gap(each, "said") for each in slices)
-    ratio = min(each.worst_ratio("said", by="group").value for each in slices)
+    slices = [measured.where(told=truth) for truth in "01"]
+    gap = max(worst_gap(part, "said") for part in slices)
+    ratio = min(part.worst_ratio("said", by="group").value for part in slices)
     assert gap == pytest.approx(metrics.equalized_odds_difference(**given), abs=1e-12)
     assert ratio == pytest.approx(metrics.equalized_odds_ratio(**given), abs=1e-12)
 
@@ -104,9 +106,9 @@ def test_equalized_odds_as_a_custom_metric_match(measured: Measured, metrics: An
         alarms = np.stack([s.alarms_a / s.false_a, s.alarms_b / s.false_b, s.alarms_c / s.false_c])
         return np.maximum(np.ptp(hits, axis=0), np.ptp(alarms, axis=0))
 
-    found = measured.metric(equalised_odds, span=(0, 1), **SUMS)
-    assert found.value == pytest.approx(metrics.equalized_odds_difference(**given), abs=1e-12)
-    assert 0 <= found.low < found.value < found.high <= 1
+    estimate = measured.metric(equalised_odds, span=(0, 1), **SUMS)
+    assert estimate.value == pytest.approx(metrics.equalized_odds_difference(**given), abs=1e-12)
+    assert 0 <= estimate.low < estimate.value < estimate.high <= 1
 
 
 def test_accuracy_by_group_matches(measured: Measured, metrics: Any, given: dict[str, Any]) -> None:

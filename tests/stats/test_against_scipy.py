@@ -101,10 +101,10 @@ def test_bootstrap_of_items_gives_similar_intervals(of_rows: Make, draw: Draw) -
     def log_ratio(a: Any, b: Any, axis: int) -> Any:
         return np.log(a.sum(axis=axis) / b.sum(axis=axis))
 
-    found = stats.bootstrap(
+    interval = stats.bootstrap(
         (sums[:, 0], sums[:, 1]), log_ratio, paired=True, n_resamples=2000, method="BCa", rng=np.random.default_rng(13)
     ).confidence_interval
-    width = found.high - found.low
+    width = interval.high - interval.low
 
     def own(s: Any) -> Any:
         return np.log(s.a / s.b)
@@ -117,4 +117,4 @@ def test_bootstrap_of_items_gives_similar_intervals(of_rows: Make, draw: Draw) -
         b=lambda attempt: attempt["yes"] * (attempt.prompt.groups["group"] == "b"),
     )
     for low, high in ((math.log(ratio.low), math.log(ratio.high)), (metric.low, metric.high)):
-        assert (low, high) == pytest.approx((found.low, found.high), abs=0.1 * width)
+        assert (low, high) == pytest.approx((interval.low, interval.high), abs=0.1 * width)

@@ -36,19 +36,19 @@ def judged(
 ) -> tuple[list[dict[str, Any]], Labels]:
     """Independent answers, one an item, and labels of each group."""
     rows: list[dict[str, Any]] = []
-    found: Labels = []
+    label_rows: Labels = []
     for group, rate in rates.items():
         truth = generator.random(number) < rate
         grades = truth ^ (generator.random(number) < np.where(truth, *errors))
-        for place in range(number):
-            rows.append({"item": len(rows), "gender": group, "harmful": bool(grades[place])})
-            if kind == "sampled" and place < labels:
-                found.append(_label(f"row {len(rows)}", bool(truth[place]), group))
+        for index in range(number):
+            rows.append({"item": len(rows), "gender": group, "harmful": bool(grades[index])})
+            if kind == "sampled" and index < labels:
+                label_rows.append(_label(f"row {len(rows)}", bool(truth[index]), group))
         if kind != "sampled":
             truth = np.arange(labels) % 2 == 0
             grades = truth ^ (generator.random(labels) < np.where(truth, *errors))
-            found += [_other(bool(grades[n]), bool(truth[n]), group) for n in range(labels)]
-    return rows, found
+            label_rows += [_other(bool(grades[n]), bool(truth[n]), group) for n in range(labels)]
+    return rows, label_rows
 
 
 def _label(key: str, value: object, group: str) -> dict[str, Any]:
@@ -90,12 +90,12 @@ def test_labels_of_other_texts_give_the_published_estimate(seed: int) -> None:
     rows, labels = judged(generator, {"female": 0.3, "male": 0.4}, labels=240, kind="elsewhere")
     every = np.array([row["harmful"] for row in rows if row["gender"] == "female"], dtype=float)
     own = [label for label in labels if label["group"]["gender"] == "female"]
-    found = np.array([label["judge"] for label in own if label["label"]], dtype=float)
+    detected = np.array([label["judge"] for label in own if label["label"]], dtype=float)
     kept = np.array([not label["judge"] for label in own if not label["label"]], dtype=float)
     # Rogan and Gladen 1978, with the delta method.
-    youden = found.mean() + kept.mean() - 1
+    youden = detected.mean() + kept.mean() - 1
     value = (every.mean() + kept.mean() - 1) / youden
-    variance = every.var(ddof=1) / len(every) + value**2 * found.var(ddof=1) / len(found)
+    variance = every.var(ddof=1) / len(every) + value**2 * detected.var(ddof=1) / len(detected)
     variance += (1 - value) ** 2 * kept.var(ddof=1) / len(kept)
     estimate = measured(rows, labels).where(gender="female").rate("harmful")
     assert estimate.value == pytest.approx(value, abs=1e-12)
@@ -106,7 +106,7 @@ def test_mean_is_corrected_by_labels_of_the_run_only() -> None:
     generator = np.random.default_rng(0)
     truth = generator.integers(0, 4, 800)
     grades = np.clip(truth + generator.integers(0, 2, 800), 0, 3)
-    rows = [{"item": n, "gender": "female", "severity": int(each)} for n, each in enumerate(grades)]
+    rows = [{"item": n, "gender": "female", "severity": int(grade)} for n, grade in enumerate(grades)]
     labels = [{"grade": "severity", "key": f"row {n + 1}", "value": int(truth[n])} for n in range(200)]
     estimate = measured(rows, labels).mean("severity")
     tuned = np.cov(truth[:200], grades[:200])[0, 1] / grades.var(ddof=1)
@@ -148,7 +148,7 @@ def test_judge_with_group_dependent_error_is_invalid(kind: str) -> None:
     labels += [{**label, "key": f"row {int(label['key'][4:]) + 600}"} if "key" in label else label for label in others]
     sample = measured(rows, labels)
     estimates = [sample.difference("harmful", **PAIR), sample.ratio("harmful", **PAIR)]
-    estimates += [each for _, each in sample.ratios("harmful", by="gender").items()]
+    estimates += [ratio for _, ratio in sample.ratios("harmful", by="gender").items()]
     for estimate in estimates:
         assert "rate of false alarms is" in estimate.invalid
         assert decision(estimate, ">=", 0.01) is decision(estimate, "<=", 0.01) is Decision.INVALID
@@ -223,14 +223,14 @@ def test_every_estimate_includes_the_error_of_the_judge() -> None:
     def share(sums: Any) -> Any:
         return sums.harmful / sums.attempts
 
-    asked: list[Callable[[], object]] = [
+    requests: list[Callable[[], object]] = [
         lambda: sample.metric(share, harmful="harmful", attempts=lambda _: 1),
         lambda: sample.rate(lambda attempt: attempt["harmful"]),
         lambda: sample.correlation("harmful", "harmful"),
         lambda: sample.against(sample).rate("harmful"),
         lambda: sample.against(sample).ratio("harmful", **PAIR),
     ]
-    for ask in asked:
+    for ask in requests:
         with pytest.raises(FairnessError, match="corrected for the judge's error"):
             ask()
     other = Measured.from_rows(
@@ -265,9 +265,9 @@ def test_interval_includes_the_variation_of_names() -> None:
     rows: list[dict[str, Any]] = []
     labels: Labels = []
     for item in range(300):
-        for place, group in enumerate(("female", "male")):
+        for index, group in enumerate(("female", "male")):
             name = f"{group} {item % 6}"
-            truth = bool(generator.random() < (0.75 if (item + place) % 6 < 3 else 0.1))
+            truth = bool(generator.random() < (0.75 if (item + index) % 6 < 3 else 0.1))
             rows.append({"item": item, "gender": group, "name": name, "harmful": truth != (generator.random() < 0.1)})
             if item % 2:
                 labels.append(_label(f"row {len(rows)}", truth, group))
@@ -305,7 +305,7 @@ def test_labels_of_another_answer_are_ignored() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         ("{", "not valid JSON"),
         ("[]", "not a JSON object, as a label is"),
@@ -315,12 +315,12 @@ def test_labels_of_another_answer_are_ignored() -> None:
         ('{"grade": "g", "judge": true, "label": false, "group": "female"}', 'its "group" is'),
     ],
 )
-def test_invalid_label_line_is_named(tmp_path: Path, line: str, said: str) -> None:
+def test_invalid_label_line_is_named(tmp_path: Path, line: str, message: str) -> None:
     file = tmp_path / "labels.jsonl"
     file.write_text(json.dumps(_other(True, False, "female")) + "\n\n" + line + "\n", encoding="utf-8")
     with pytest.raises(FairnessError, match=r"labels\.jsonl:3: ") as raised:
         read_labels(file)
-    assert said in str(raised.value)
+    assert message in str(raised.value)
     file.write_text("\n", encoding="utf-8")
     with pytest.raises(FairnessError, match="holds no labels"):
         read_labels(file)
@@ -362,9 +362,9 @@ def test_labels_of_one_text_count_as_one() -> None:
     rows, labels = judged(np.random.default_rng(13), {"female": 0.3, "male": 0.4}, labels=200, kind="elsewhere")
     once = measured(rows, labels).difference("harmful", **PAIR)
     same = [{**label, "item": f"text {number}"} for number, label in enumerate(labels) for _ in range(4)]
-    known = measured(rows, same).difference("harmful", **PAIR)
+    single = measured(rows, same).difference("harmful", **PAIR)
     unknown = measured(rows, labels * 4).difference("harmful", **PAIR)
-    assert known.error == pytest.approx(once.error)
+    assert single.error == pytest.approx(once.error)
     assert unknown.error < 0.8 * once.error
 
 
@@ -372,15 +372,18 @@ def test_every_group_estimate_is_corrected() -> None:
     rows, labels = judged(np.random.default_rng(14), {"female": 0.3, "male": 0.4})
     sample = measured(rows, labels)
     one, other = (sample.where(gender=group).rate("harmful").value for group in ("female", "male"))
-    (ratio,) = (each for _, each in sample.ratios("harmful", by="gender").items())
-    (gap,) = (each for _, each in sample.differences("harmful", by="gender").items())
+    (ratio,) = (estimate for _, estimate in sample.ratios("harmful", by="gender").items())
+    (gap,) = (estimate for _, estimate in sample.differences("harmful", by="gender").items())
     worst = sample.worst_ratio("harmful", by="gender")
     assert ratio.value == worst.value == pytest.approx(min(one, other) / max(one, other))
     assert gap.value == pytest.approx(abs(one - other))
     for estimate in (ratio, gap, worst):
         assert estimate.title.endswith("(corrected for the judge's error, 300 labels)")
     assert ratio.breakdown is not None
-    assert {name: each.value for name, each in ratio.breakdown().groups.items()} == {"female": one, "male": other}
+    assert {name: estimate.value for name, estimate in ratio.breakdown().groups.items()} == {
+        "female": one,
+        "male": other,
+    }
 
 
 def test_answers_that_all_agree_are_bounded_on_the_corrected_scale() -> None:

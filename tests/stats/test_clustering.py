@@ -47,6 +47,6 @@ def test_variants_that_differ_by_design_only_are_not_named(polarity: float, matc
 
 def test_variants_with_effects_of_their_own_are_named_in_spite_of_a_design() -> None:
     alone = [named(sample(seed, spread=0.3, polarity=0.0)) for seed in range(10)]
-    beside = [named(sample(seed, spread=0.3, polarity=0.3)) for seed in range(10)]
+    with_design = [named(sample(seed, spread=0.3, polarity=0.3)) for seed in range(10)]
     assert alone.count(["variant"]) >= 8
-    assert beside.count(["variant"]) >= 8
+    assert with_design.count(["variant"]) >= 8

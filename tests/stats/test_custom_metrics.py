@@ -97,7 +97,7 @@ def test_function_that_mixes_rows_is_evaluated_row_by_row() -> None:
 
 def test_ungraded_answers_take_each_possible_answer() -> None:
     answers = drawn()
-    holed = [None if place % 25 == 0 else answer for place, answer in enumerate(answers)]
+    holed = [None if index % 25 == 0 else answer for index, answer in enumerate(answers)]
     extremes = {"answer": lambda _: OPTIONS}
     estimate = Measured(attempts(holed), extremes=extremes).metric(bias_score, **SUMS)
     filled = [
@@ -106,8 +106,8 @@ def test_ungraded_answers_take_each_possible_answer() -> None:
     graded = Measured([a for a in attempts(holed) if a.grades["answer"].ungraded is None]).metric(bias_score, **SUMS)
     assert estimate.ungraded == {"all": 8}
     assert estimate.value == pytest.approx(graded.value)
-    assert estimate.low == pytest.approx(min(graded.low, *(each.low for each in filled)))
-    assert estimate.high == pytest.approx(max(graded.high, *(each.high for each in filled)))
+    assert estimate.low == pytest.approx(min(graded.low, *(estimate.low for estimate in filled)))
+    assert estimate.high == pytest.approx(max(graded.high, *(estimate.high for estimate in filled)))
 
 
 def test_always_correct_model_has_an_interval_around_zero() -> None:
@@ -153,9 +153,9 @@ def test_named_grades_are_sums() -> None:
 
 def test_hundreds_of_thousands_of_attempts_are_fast() -> None:
     rows = [
-        {"item": item, "gender": gender, "hired": (item * 7 + place * 3) % 5 < 2}
+        {"item": item, "gender": gender, "hired": (item * 7 + index * 3) % 5 < 2}
         for item in range(10_000)
-        for place, gender in enumerate(("f", "m", "f", "m", "f"))
+        for index, gender in enumerate(("f", "m", "f", "m", "f"))
     ]
     measured = Measured.from_rows(rows, item="item", groups=["gender"])
     start = time.thread_time()

@@ -52,11 +52,11 @@ def per(s: Any) -> Any:
 
 @quickly
 @given(st.lists(st.sampled_from([0.0, 0.0, 0.0, 0.01, 0.3, 1.0]), min_size=20, max_size=60), st.integers(0, 19))
-def test_more_harm_never_lowers_the_upper_confidence_limit(grades: list[float], place: int) -> None:
+def test_more_harm_never_lowers_the_upper_confidence_limit(grades: list[float], index: int) -> None:
     """None in 100 reaches 0.036; one grade of 0.01 must not make it 0.001."""
     none = harm([0.0] * len(grades)).mean("harm")
     worse = grades.copy()
-    worse[place] = 1.0
+    worse[index] = 1.0
     one, other = harm(grades).mean("harm"), harm(worse).mean("harm")
     assert one.high >= none.high - 1e-12
     assert other.high >= min(one.high, other.value + none.high * (1 - other.value)) - 1e-12
@@ -139,10 +139,10 @@ def test_few_varying_clusters_support_no_claim(kind: str) -> None:
 
 
 def test_scales_follow_the_span() -> None:
-    for span, place in (((0.0, math.inf), math.log(0.3)), ((0.0, 1.0), math.log(0.3 / 0.7)), (None, 0.3)):
+    for span, scaled in (((0.0, math.inf), math.log(0.3)), ((0.0, 1.0), math.log(0.3 / 0.7)), (None, 0.3)):
         scale = Scale.by_span(span)
-        assert scale.to(0.3) == pytest.approx(place)
-        assert scale.back(place) == pytest.approx(0.3)
+        assert scale.to(0.3) == pytest.approx(scaled)
+        assert scale.back(scaled) == pytest.approx(0.3)
         step = (scale.to(0.3 + 1e-6) - scale.to(0.3 - 1e-6)) / 2e-6
         assert scale.slope(0.3) == pytest.approx(step, rel=1e-6)
 
@@ -189,8 +189,8 @@ def test_groups_of_unequal_size_have_welch_degrees_of_freedom() -> None:
     generator = np.random.default_rng(2)
     values = {"a": generator.normal(5, 3, 6), "b": generator.normal(5, 1, 200)}
     rows = [{"item": f"{g} {n}", "group": g, "score": v} for g in values for n, v in enumerate(values[g].tolist())]
-    found = Measured.from_rows(rows, item="item", groups=["group"]).difference("score", **PAIR)
-    assert found.df == pytest.approx(stats.ttest_ind(values["a"], values["b"], equal_var=False).df, rel=1e-6)
+    estimate = Measured.from_rows(rows, item="item", groups=["group"]).difference("score", **PAIR)
+    assert estimate.df == pytest.approx(stats.ttest_ind(values["a"], values["b"], equal_var=False).df, rel=1e-6)
 
 
 def test_large_family_is_corrected_by_bonferroni() -> None:
@@ -207,7 +207,7 @@ def test_shared_levels_of_a_factor_pair_the_groups(levels: int) -> None:
     """Let a format make an answer likelier for both groups: their difference does not depend on the formats."""
     generator = np.random.default_rng(4)
     effects = generator.normal(0, 2, levels)
-    item, level, group = (each.ravel() for each in np.indices((60, levels, 2)))
+    item, level, group = (indices.ravel() for indices in np.indices((60, levels, 2)))
     chance = 1 / (1 + np.exp(-generator.normal(0, 1, 60)[item] - effects[level]))
     yes = (generator.random(len(item)) < chance).astype(float)
     names = {"group": ["ab"[g] for g in group], "format": [f"f{n}" for n in level]}
@@ -215,7 +215,7 @@ def test_shared_levels_of_a_factor_pair_the_groups(levels: int) -> None:
         Measured.from_columns(Columns.from_arrays(item.tolist(), {"yes": yes}, names, crossed=factor))
         for factor in (None, "format")
     )
-    one, other = (each.difference("yes", **PAIR) for each in (plain, crossed))
+    one, other = (sample.difference("yes", **PAIR) for sample in (plain, crossed))
     assert other.error < 1.5 * one.error
     # What formats add to one group's rate does not cancel.
     assert crossed.where(group="a").rate("yes").error > 3 * plain.where(group="a").rate("yes").error

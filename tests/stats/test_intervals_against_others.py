@@ -109,9 +109,9 @@ def test_correlation_of_independent_attempts_is_fisher(of_rows: Make) -> None:
     y = 0.5 * x + generator.normal(size=3000)
     rows = [{"item": n, "group": "a", "x": 1000 + a, "y": b} for n, (a, b) in enumerate(zip(x, y, strict=True))]
     estimate = of_rows(rows).correlation("x", "y")
-    found = stats.pearsonr(x, y)
-    ends = found.confidence_interval(0.95)
-    assert estimate.value == pytest.approx(found.statistic)
+    correlation = stats.pearsonr(x, y)
+    ends = correlation.confidence_interval(0.95)
+    assert estimate.value == pytest.approx(correlation.statistic)
     assert (estimate.low, estimate.high) == pytest.approx((ends.low, ends.high), abs=3e-3)
 
 

@@ -32,9 +32,9 @@ def graded() -> list[GradedAttempt]:
             for order, (gender, name) in enumerate([("female", "Ann"), ("male", "Bob")])
         ]
         item = ProbeItem(f"item {number}", prompts, metadata={"context": context, "category": "Age"})
-        for place, prompt in enumerate(prompts):
-            answer = ["unknown", "biased", "other"][(number + place) % 3]
-            grades = {"answer": Grade(answer), "score": Grade(number % 7 + place)}
+        for index, prompt in enumerate(prompts):
+            answer = ["unknown", "biased", "other"][(number + index) % 3]
+            grades = {"answer": Grade(answer), "score": Grade(number % 7 + index)}
             attempts.append(GradedAttempt(item, prompt, Attempt("", 0), grades))
     return attempts
 
@@ -84,7 +84,7 @@ def test_estimate_holds_its_counts_and_groups(of_rows: Make, draw: Draw) -> None
 
 def test_estimates_are_recorded_once_and_only_by_record(of_rows: Make, draw: Draw) -> None:
     measured = of_rows(draw(RATES))
-    asked: list[tuple[Callable[[], Any], int]] = [
+    calls: list[tuple[Callable[[], Any], int]] = [
         (lambda: measured.rate("yes"), 1),
         (lambda: measured.mean("yes"), 1),
         (lambda: measured.ratio("yes", by="group", of="female", to="male"), 1),
@@ -94,7 +94,7 @@ def test_estimates_are_recorded_once_and_only_by_record(of_rows: Make, draw: Dra
         (lambda: measured.worst_ratio("yes", by="group"), 1),
         (lambda: measured.metric(lambda s: s.yes / s.all, yes="yes", all=lambda attempt: 1), 1),
     ]
-    for ask, times in asked:
+    for ask, times in calls:
         with recording() as record:
             made = ask()
         assert not record.estimates, "an estimate that is only computed leaves no trace"

@@ -25,32 +25,32 @@ def made(layout: Sequence[tuple[str, Sequence[dict[str, str]]]], **options: Any)
     for number, (source, groups) in enumerate(layout):
         prompts = [
             Prompt(
-                f"prompt {place} of {number}",
+                f"prompt {index} of {number}",
                 {by: group for by, group in own.items() if by != "name"},
                 {by: name for by, name in own.items() if by == "name"},
             )
-            for place, own in enumerate(groups)
+            for index, own in enumerate(groups)
         ]
         item = ProbeItem(f"item {number}", prompts, source or None, {"topic": "odd" if number % 2 else "even"})
-        for place, prompt in enumerate(prompts):
+        for index, prompt in enumerate(prompts):
             for repetition in range(2):
-                grades = {"yes": Grade((number + place + repetition) % 3 == 0), "score": Grade(number / 7)}
-                attempts.append(GradedAttempt(item, prompt, Attempt(f"{number}/{place}", repetition), grades))
+                grades = {"yes": Grade((number + index + repetition) % 3 == 0), "score": Grade(number / 7)}
+                attempts.append(GradedAttempt(item, prompt, Attempt(f"{number}/{index}", repetition), grades))
     return Measured(attempts, **options)
 
 
 def labels_of(measured: Measured) -> dict[Key, tuple[str, ...]]:
     """Return the groups by item and prompt; all repetitions must agree with the columns."""
-    found: dict[Key, tuple[str, ...]] = {}
+    labels: dict[Key, tuple[str, ...]] = {}
     columns = measured.selection.columns
     for row, attempt in enumerate(columns.attempts):
-        place = [id(prompt) for prompt in attempt.item.prompts].index(id(attempt.prompt))
+        index = [id(prompt) for prompt in attempt.item.prompts].index(id(attempt.prompt))
         label = tuple(attempt.prompt.groups.values())
-        assert found.setdefault((attempt.item.id, place), label) == label
+        assert labels.setdefault((attempt.item.id, index), label) == label
         for by, group in attempt.prompt.groups.items():
             attribute = columns.attribute(by)
             assert attribute.labels[attribute.codes[row]] == group
-    return found
+    return labels
 
 
 def draws(measured: Measured, number: int = 40, within: Sequence[str] = ()) -> list[dict[Key, tuple[str, ...]]]:
@@ -59,10 +59,10 @@ def draws(measured: Measured, number: int = 40, within: Sequence[str] = ()) -> l
 
 
 def by_item(labels: dict[Key, tuple[str, ...]]) -> dict[str, list[tuple[str, ...]]]:
-    found = defaultdict(list)
+    labels_by_item = defaultdict(list)
     for (item, _), label in sorted(labels.items()):
-        found[item].append(label)
-    return found
+        labels_by_item[item].append(label)
+    return labels_by_item
 
 
 PAIR = ({"gender": "f", "age": "old"}, {"gender": "m", "age": "young"})
@@ -81,10 +81,10 @@ def test_items_with_all_groups_permute_within_themselves() -> None:
 def test_items_of_one_source_permute_together() -> None:
     measured = made([("one", PAIR)] * 4 + [("two", PAIR)] * 4)
     for labels in draws(measured):
-        held = [tuple(each) for each in by_item(labels).values()]
+        held = [tuple(labels_) for labels_ in by_item(labels).values()]
         assert len(set(held[:4])) == len(set(held[4:])) == 1
     alone = made([("one", PAIR)] * 4 + [("two", PAIR)] * 4, sources="fixed")
-    assert any(len({tuple(each) for each in by_item(labels).values()}) > 1 for labels in draws(alone))
+    assert any(len({tuple(labels_) for labels_ in by_item(labels).values()}) > 1 for labels in draws(alone))
 
 
 def test_items_of_one_group_permute_among_each_other() -> None:
@@ -93,20 +93,20 @@ def test_items_of_one_group_permute_among_each_other() -> None:
     moved = Counter[str]()
     for labels in draws(measured):
         held = by_item(labels)
-        assert all(len(set(each)) == 1 for each in held.values())
-        assert Counter(each[0][0] for each in held.values()) == {"f": 4, "m": 6}
-        moved.update(item for item, each in held.items() if each[0] == ("f",))
+        assert all(len(set(labels_)) == 1 for labels_ in held.values())
+        assert Counter(labels_[0][0] for labels_ in held.values()) == {"f": 4, "m": 6}
+        moved.update(item for item, labels_ in held.items() if labels_[0] == ("f",))
     assert len(moved) == 10
 
 
 def test_labels_move_among_items_of_equal_size() -> None:
     def sizes(layout: list[tuple[str, int]]) -> set[tuple[int, ...]]:
         measured = made([("", [{"gender": gender}] * size) for gender, size in layout])
-        found = set()
+        sums = set()
         for labels in draws(measured):
             held = by_item(labels)
-            found.add(tuple(sum(len(each) for each in held.values() if each[0] == (g,)) for g in "fm"))
-        return found
+            sums.add(tuple(sum(len(own) for own in held.values() if own[0] == (g,)) for g in "fm"))
+        return sums
 
     assert sizes([("f", 1), ("m", 1), ("f", 1), ("m", 3), ("f", 3)]) == {(5, 4)}
     assert len(sizes([("f", 1), ("m", 2), ("f", 1), ("m", 2)])) > 1
@@ -116,10 +116,10 @@ def test_labels_stay_within_the_slices_of_a_threshold() -> None:
     layout = [("", [{"gender": "fm"[number // 2 % 2]}]) for number in range(12)]
     for labels in draws(made(layout), within=["topic"]):
         held = by_item(labels)
-        topics = Counter((int(item.split()[1]) % 2, each[0][0]) for item, each in held.items())
+        topics = Counter((int(item.split()[1]) % 2, own[0][0]) for item, own in held.items())
         assert topics == {(0, "f"): 3, (0, "m"): 3, (1, "f"): 3, (1, "m"): 3}
     free = [by_item(labels) for labels in draws(made(layout))]
-    assert any(sum(each[0] == ("f",) for item, each in held.items() if int(item[5:]) % 2) != 3 for held in free)
+    assert any(sum(own[0] == ("f",) for item, own in held.items() if int(item[5:]) % 2) != 3 for held in free)
 
 
 NAMES = [{"gender": "f", "name": name} for name in ("Ann", "Eve")] + [
@@ -131,7 +131,7 @@ def test_crossed_names_keep_one_group_over_all_items() -> None:
     measured = made([("", NAMES)] * 5, crossed="name")
     seen = set()
     for labels in draws(measured):
-        held = [tuple(each) for each in by_item(labels).values()]
+        held = [tuple(labels_) for labels_ in by_item(labels).values()]
         assert len(set(held)) == 1
         assert Counter(held[0]) == {("f",): 2, ("m",): 3}
         seen.add(held[0])

@@ -36,7 +36,9 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def store(request: pytest.FixtureRequest, path: Path) -> Iterator[Store]:
-    location = request.getfixturevalue("postgresql").location() if getattr(request, "param", "") == "postgresql" else path
+    location = (
+        request.getfixturevalue("postgresql").location() if getattr(request, "param", "") == "postgresql" else path
+    )
     store = Store(location)
     store.runs.start("run")
     yield store
