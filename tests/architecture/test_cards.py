@@ -47,9 +47,9 @@ def rows(suite: str) -> dict[str, dict[str, Any]]:
 
 @pytest.mark.parametrize("suite", SUITES)
 def test_every_shipped_threshold_has_its_figures(suite: str) -> None:
-    found = rows(suite)
+    figures = rows(suite)
     declared = {test: (mark["title"], probe.get("repetitions", 1)) for test, mark, probe in thresholds(suite)}
-    assert {test: (row["title"], row["repetitions"]) for test, row in found.items()} == declared
+    assert {test: (row["title"], row["repetitions"]) for test, row in figures.items()} == declared
 
 
 @pytest.mark.parametrize("suite", SUITES)

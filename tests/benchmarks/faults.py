@@ -76,19 +76,19 @@ class Server:
     def __init__(self, share: float) -> None:
         self.share = share
         self.faults: tuple[str, ...] = ()
-        self.asked: Counter[str] = Counter()
+        self.calls: Counter[str] = Counter()
         self.answered: Counter[str] = Counter()
         self._draw = random.Random(7)
         self.url = ""
 
     def begin(self, faults: tuple[str, ...]) -> None:
         self.faults = faults
-        self.asked.clear()
+        self.calls.clear()
         self.answered.clear()
 
     async def complete(self, request: web.Request) -> web.StreamResponse:
         text = (await request.json())["messages"][-1]["content"]
-        self.asked[text] += 1
+        self.calls[text] += 1
         fault = self._draw.choice(self.faults) if self.faults and self._draw.random() < self.share else ""
         await asyncio.sleep(_LATENCY)
         group = "woman" if " woman " in text else "man"
@@ -184,7 +184,7 @@ def kill_workers(project: Project, dist: str) -> str:
     killed = 0
     while reader.is_alive():
         reader.join(_BETWEEN_KILLS)
-        if not project.server.asked:
+        if not project.server.calls:
             continue
         workers = [child for child in _children(process.pid) if "exec(eval" in _command(child)]
         if workers and reader.is_alive():
@@ -291,7 +291,7 @@ def main() -> None:
             same = "equal" if project.rows() == expected else f"DIFFERENT {project.rows()}"
             print(
                 f"{fault:<15}{seconds:>4.0f} s  verdicts {same}; of {4 * options.items} attempts {answered} answered, "
-                f"{failed} failed, {claims} claims left; server: {sum(server.asked.values())} requests, "
+                f"{failed} failed, {claims} claims left; server: {sum(server.calls.values())} requests, "
                 f"{twice} prompts answered too often; {said}",
                 flush=True,
             )

@@ -36,7 +36,7 @@ class Designer:
     def __init__(self, url: str) -> None:
         self.url = url
         self.answers: list[str | int] = []
-        self.asked: list[list[dict[str, str]]] = []
+        self.requests: list[list[dict[str, str]]] = []
 
     @property
     def model(self) -> str:
@@ -48,8 +48,8 @@ def designer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Design
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            server_.asked.append(body["messages"])
-            answer = server_.answers.pop(0) if len(server_.answers) > 1 else server_.answers[0]
+            scripted.requests.append(body["messages"])
+            answer = scripted.answers.pop(0) if len(scripted.answers) > 1 else scripted.answers[0]
             status = answer if isinstance(answer, int) else 200
             message = {"role": "assistant", "content": answer}
             reply = {"error": {"message": "no"}} if status != 200 else {"choices": [{"message": message}]}
@@ -66,10 +66,10 @@ def designer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Design
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
-    server_ = Designer(f"http://127.0.0.1:{server.server_port}")
+    scripted = Designer(f"http://127.0.0.1:{server.server_port}")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    yield server_
+    yield scripted
     server.shutdown()
     server.server_close()
     thread.join()
@@ -96,7 +96,7 @@ def test_designer_sees_the_history_and_proposes(designer: Designer, run: Run, tm
     assert code == 0
     assert [iteration["parameters"] for iteration in iterations[1:]] == [GOOD, OTHER]
     assert iterations[1]["reasoning"] == "the voices should differ less"
-    first, second = (messages[-1]["content"] for messages in designer.asked)
+    first, second = (messages[-1]["content"] for messages in designer.requests)
     assert "- noise_level: a number from 0 to 0.5." in first
     assert "1 evaluations are left" in second
     assert json.dumps(GOOD) in second
@@ -128,7 +128,7 @@ def test_unusable_reply_is_repaired_by_one_request(designer: Designer, run: Run,
     assert iterations[1]["parameters"] == GOOD
     (note,) = iterations[1]["notes"]
     assert wrong in note
-    repair = designer.asked[1]
+    repair = designer.requests[1]
     assert [message["role"] for message in repair] == ["system", "user", "assistant", "user"]
     assert wrong in repair[-1]["content"]
 
@@ -174,8 +174,8 @@ def test_resumed_design_repeats_no_request(designer: Designer, run: Run, tmp_pat
     record = tmp_path / "design.jsonl"
     lines = record.read_text(encoding="utf-8").splitlines(keepends=True)
     record.write_text("".join(lines[:3]), encoding="utf-8")
-    before = len(designer.asked)
+    before = len(designer.requests)
     options = ["--iterations", "3", *UNMET, "--resume"]
     assert main(["design", "--student", "linear", "--designer", designer.model, *options]) == 0
     assert record.read_text(encoding="utf-8") == "".join(lines)
-    assert len(designer.asked) == before
+    assert len(designer.requests) == before

@@ -73,7 +73,7 @@ def test_later_run_fetches_the_submitted_batch(make_engine: MakeEngine, server: 
     assert texts(attempts) == ["Yes."] * 24
     assert attempts[0].answer is not None
     assert attempts[0].answer.usage == {"input": INPUT, "output": OUTPUT}
-    assert set(server.asked().values()) == {2}
+    assert set(server.calls().values()) == {2}
     assert (len(server.batches), server.singly) == (1, [])
     later.close()
     assert [attempt.from_store for attempt in attempts_of(make_engine("three"), model)] == [True] * 12
@@ -94,7 +94,7 @@ def test_failed_requests_are_resubmitted_or_reported(make_engine: MakeEngine, se
     assert list(errors) == [3, 5]
     assert "refused the request (400: no)" in errors[3]
     assert "failed for now (500: no)" in errors[5]
-    assert server.asked() == Counter({prompt.text: 1 for prompt in PROMPTS}) | {"prompt 5": 3, "prompt 7": 2}
+    assert server.calls() == Counter({prompt.text: 1 for prompt in PROMPTS}) | {"prompt 5": 3, "prompt 7": 2}
 
 
 @pytest.mark.parametrize("status", ["expired", "cancelled", "failed"])
@@ -116,7 +116,7 @@ def test_requests_left_by_an_ended_batch_are_submitted_again(
     assert sum(spent.errors.values()) == 12 - answered
     server.end()
     assert texts(attempts_of(make_engine("three", batch="submit"), model)) == ["Yes."] * 12
-    assert sum(server.asked().values()) == 12 + 12 - answered
+    assert sum(server.calls().values()) == 12 + 12 - answered
 
 
 @one_provider
@@ -238,7 +238,7 @@ def test_processes_share_one_submission(make_engine: MakeEngine, server: Batches
         sharing[-1][0].plan(sharing[-1][1])
     for engine, asks in sharing:
         assert texts(engine.attempts(asks)) == ["Yes."] * 12
-    assert set(server.asked().values()) == {1}
+    assert set(server.calls().values()) == {1}
 
 
 @pytest.mark.parametrize(
@@ -257,7 +257,7 @@ def test_batches_keep_to_the_limits_of_the_provider(
         monkeypatch.setattr(type(batches_of(model)), name, most)
     server.at_once = True
     assert texts(attempts_of(make_engine(batch="wait"), model)) == ["Yes."] * 12
-    assert set(server.asked().values()) == {1}
+    assert set(server.calls().values()) == {1}
     for batch in server.batches.values():
         assert len(batch.requests) <= limits.get("most_requests", 12)
         assert sum(len(json.dumps(request)) + 1 for request in batch.requests) <= limits.get("most_bytes", 10_000)

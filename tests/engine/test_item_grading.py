@@ -86,7 +86,7 @@ def test_question_goes_to_the_named_model_or_the_tested_one(make_engine: MakeEng
     graded = sample.measure_all()
     assert values(graded, "own")[::2] == [f"own item {n}/0" for n in range(3)]
     assert values(graded, "other")[::2] == [f"other item {n}/0" for n in range(3)]
-    assert {text for text, _ in other.asked} == {f"other item {n}" for n in range(3)}
+    assert {text for text, _ in other.calls} == {f"other item {n}" for n in range(3)}
     assert model.requests == 3 * 2 + 3
     assert len(sample.questions(0)) == 2
 
@@ -150,7 +150,7 @@ def test_fresh_run_repeats_its_questions(make_engine: MakeEngine) -> None:
     graded = sample_of(make_engine("second"), model, graders, repetitions=2, first=2).measure(0)
     assert values(graded, "said") == ["about item 0/2"] * 4
     assert values(graded, "often") == ["again item 0/2", "again item 0/3"] * 2
-    assert set(model.asked.values()) == {1}
+    assert set(model.calls.values()) == {1}
 
 
 def test_failed_attempt_is_seen_and_graded_as_error(make_engine: MakeEngine) -> None:

@@ -63,7 +63,7 @@ def test_every_repetition_of_every_prompt_is_requested_once(make_engine: MakeEng
     asks = build_requests(prompts(5), model, repetitions=3)
     attempts = engine.attempts(asks)
     assert [a.answer and a.answer.text for a in attempts] == [f"prompt {p}/{r}" for p in range(5) for r in range(3)]
-    assert set(model.asked.values()) == {1}
+    assert set(model.calls.values()) == {1}
     engine.attempts(asks)
     assert model.requests == 15
 
@@ -97,7 +97,7 @@ def test_concurrency_is_a_ceiling_and_is_reached(make_engine: MakeEngine) -> Non
 
 def test_transient_errors_are_retried(make_engine: MakeEngine) -> None:
     async def fails_twice(prompt: Prompt, repetition: int) -> str:
-        if model.asked[prompt.text, repetition] < 3:
+        if model.calls[prompt.text, repetition] < 3:
             raise TransientError("try again")
         return "at last"
 
@@ -269,14 +269,14 @@ def test_timeout_is_retried_twice_while_others_are_answered(make_engine: MakeEng
     """Regression: a server that dropped a fifth of all requests once lost a twenty-fifth of the answers."""
 
     async def drops(prompt: Prompt, repetition: int) -> str:
-        if prompt.text == "prompt 0" and model.asked["prompt 0", 0] < 3:
+        if prompt.text == "prompt 0" and model.calls["prompt 0", 0] < 3:
             raise TransientError("no answer", sent=True, kind="timeout")
         return "fine"
 
     model = CountingModel(drops)
     attempts = make_engine().attempts(build_requests(prompts(3), model, 1))
     assert [attempt.error for attempt in attempts] == [None] * 3
-    assert model.asked["prompt 0", 0] == 3
+    assert model.calls["prompt 0", 0] == 3
 
 
 def test_concurrent_threads_build_one_sample(make_engine: MakeEngine) -> None:

@@ -101,15 +101,15 @@ def test_interaction_of_two_slots_is_found() -> None:
     def both(text: str, draw: float) -> str:
         return "no" if "60" in text and "Emily" in text else "yes"
 
-    found = [run(Counted(both, number), THREE, number, calls=400)[0] for number in range(6)]
-    assert sum(flip is not None for flip in found) >= 4
-    assert all(len(flip.differences) == 1 for flip in found if flip)
+    flips = [run(Counted(both, number), THREE, number, calls=400)[0] for number in range(6)]
+    assert sum(flip is not None for flip in flips) >= 4
+    assert all(len(flip.differences) == 1 for flip in flips if flip)
 
 
 @pytest.mark.parametrize("base", [0.5, 0.8, 0.95])
 def test_fair_noisy_model_is_seldom_reported(base: float) -> None:
-    found = [run(Counted(lambda text, draw: draw < base, number), ONE, number)[0] for number in range(4)]
-    assert sum(flip is not None for flip in found) <= 1
+    flips = [run(Counted(lambda text, draw: draw < base, number), ONE, number)[0] for number in range(4)]
+    assert sum(flip is not None for flip in flips) <= 1
 
 
 def test_fair_steady_model_is_not_reported_within_budget() -> None:
@@ -134,22 +134,22 @@ def test_noisy_flip_is_confirmed_with_enough_repetitions() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"), [({"n": 3}, "n is 3"), ({"n": 10, "calls": 59}, "needs at least 60")], ids=["n", "calls"]
+    ("options", "message"), [({"n": 3}, "n is 3"), ({"n": 10, "calls": 59}, "needs at least 60")], ids=["n", "calls"]
 )
-def test_search_without_power_is_refused(options: dict[str, int], said: str) -> None:
-    with pytest.raises(FairnessError, match=said):
+def test_search_without_power_is_refused(options: dict[str, int], message: str) -> None:
+    with pytest.raises(FairnessError, match=message):
         Search(Counted(lambda text, draw: "yes"), **options)
 
 
 def test_smallest_part_is_found_by_halving() -> None:
-    asked = []
+    tried = []
 
     def holds(some: Sequence[int]) -> bool:
-        asked.append(some)
+        tried.append(some)
         return 37 in some
 
     assert smallest(range(120), holds) == [37]
-    assert len(asked) < 20
+    assert len(tried) < 20
 
 
 def test_profiles_are_texts_about_one_person() -> None:
@@ -177,7 +177,7 @@ def test_names_are_drawn_from_a_group() -> None:
 
 
 @pytest.mark.parametrize(
-    ("template", "vary", "said"),
+    ("template", "vary", "message"),
     [
         ("{hobby}", {}, "nothing is varied"),
         ("{hoby}", {"hobby": ["chess", "golf"]}, "did you mean 'hobby'"),
@@ -185,8 +185,8 @@ def test_names_are_drawn_from_a_group() -> None:
         ("{hobby}: {they}", {"hobby": ["chess"]}, "follows the gender"),
     ],
 )
-def test_template_mistakes_are_reported_at_once(template: str, vary: dict[str, Any], said: str) -> None:
-    with pytest.raises(FairnessError, match=said):
+def test_template_mistakes_are_reported_at_once(template: str, vary: dict[str, Any], message: str) -> None:
+    with pytest.raises(FairnessError, match=message):
         counterfactual_pairs(template, vary)
 
 

@@ -30,15 +30,15 @@ def held(conversation: Conversation, first: str | Attempt, replies: Replies) -> 
     answers: list[Attempt] | None = None
     while True:
         try:
-            asked = steps.send(answers)  # type: ignore[arg-type]  # the first is None
+            batch = steps.send(answers)  # type: ignore[arg-type]  # the first is None
         except StopIteration as done:
             (grade,) = done.value
             return grade, queries
-        queries += asked
-        outcomes = [replies(query.prompt) for query in asked]
+        queries += batch
+        outcomes = [replies(query.prompt) for query in batch]
         answers = [
             outcome if isinstance(outcome, Attempt) else Attempt("next", query.repetition, Answer(outcome))
-            for outcome, query in zip(outcomes, asked, strict=True)
+            for outcome, query in zip(outcomes, batch, strict=True)
         ]
 
 
@@ -47,7 +47,7 @@ def scripted(*texts: str | Attempt) -> Replies:
     return lambda _: remaining.pop(0)
 
 
-def test_turns_hold_everything_said_before() -> None:
+def test_turns_hold_all_earlier_messages() -> None:
     grade, queries = held(Conversation(YesNo(), INSISTS), "No.", scripted("No, wait.", "Yes."))
     assert grade.value is True
     assert grade.detail.splitlines()[-1] == "assistant: Yes."
@@ -75,7 +75,7 @@ def test_conversation_ends_with_the_answer_it_waits_for() -> None:
     assert (grade.value, len(queries)) == (True, 0)
 
 
-def test_function_decides_what_is_said_next() -> None:
+def test_function_decides_on_the_next_message() -> None:
     def user(prompt: Prompt, messages: Sequence[Message]) -> str | None:
         assert prompt is PROMPT
         return None if messages[-1]["content"] == "Yes." else f"Not {messages[-1]['content']}"

@@ -69,7 +69,7 @@ class Batches(ThreadingHTTPServer):
         path = "/v1" if provider == "openai" else ""
         return f"{provider}:{name}?base_url=http://127.0.0.1:{self.server_address[1]}{path}{tail}"
 
-    def asked(self) -> Counter[str]:
+    def calls(self) -> Counter[str]:
         """Return how often each text was in a batch."""
         return Counter(_text(request) for batch in self.batches.values() for request in batch.requests)
 

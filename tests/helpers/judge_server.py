@@ -58,7 +58,7 @@ class Bench:
         verdict = self.second if "EARLIER REPLY" in texts else self.verdict
         return verdict(name, texts["ANSWER"])
 
-    def asked(self, model: str | None = None) -> Counter[str]:
+    def calls(self, model: str | None = None) -> Counter[str]:
         """Return how often each request came, of one model or of all."""
         return Counter(
             body["model"] + json.dumps(body["messages"]) for body in self.bodies if model in (None, body["model"])

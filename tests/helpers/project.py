@@ -113,12 +113,12 @@ class Project:
             "-p", "no:randomly", *mode.args, *others, *args, plugins=[self.workers]
         )
 
-    def asked(self) -> Counter[str]:
-        """Return how often the callable was asked each text, since the last `forget_asked`."""
+    def calls(self) -> Counter[str]:
+        """Return how often the callable was asked each text, since the last `forget_calls`."""
         file = self.path / "asked.txt"
         return Counter(file.read_text(encoding="utf-8").splitlines()) if file.exists() else Counter()
 
-    def forget_asked(self) -> None:
+    def forget_calls(self) -> None:
         (self.path / "asked.txt").unlink(missing_ok=True)
 
     def results(self) -> dict[str, Any]:

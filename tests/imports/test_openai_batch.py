@@ -120,12 +120,12 @@ def test_requests_with_results_of_tools_are_later_rounds(tmp_path: Path, url: st
     ]
     body, reply = {"messages": earlier}, chat("Yes.")
     if url.endswith("responses"):
-        said = {"role": "assistant", "content": "One moment."}
+        message = {"role": "assistant", "content": "One moment."}
         output = {"type": "function_call_output", "call_id": "c", "output": "done"}
-        body = {"input": [earlier[0], {"type": "reasoning", "summary": []}, said, ITEM, ITEM, output, output]}
+        body = {"input": [earlier[0], {"type": "reasoning", "summary": []}, message, ITEM, ITEM, output, output]}
         reply = response({"type": "output_text", "text": "Yes."})
-    asked = {"custom_id": "a", "url": url, "body": {"model": "m", **body, **OFFERED}}
-    model = replayed(tmp_path, [asked], result("a", reply))
+    request = {"custom_id": "a", "url": url, "body": {"model": "m", **body, **OFFERED}}
+    model = replayed(tmp_path, [request], result("a", reply))
     calls = calls_message([ToolCall("defer", {"days": 7})] * 2)
     results = [{"role": "tool", "content": "done"}] * 2
     round_two = Prompt(

@@ -90,16 +90,16 @@ def test_samples_of_old_versions_have_one_score(tmp_path: Path) -> None:
 
 
 def test_calls_of_tools_are_a_column_of_actions(tmp_path: Path) -> None:
-    def said(*calls: dict[str, Any]) -> dict[str, Any]:
+    def calling(*calls: dict[str, Any]) -> dict[str, Any]:
         return {"role": "assistant", "content": "", "tool_calls": list(calls)}
 
     look = {"id": "c", "function": "look_up", "arguments": {}, "type": "function"}
     defer = {"id": "d", "function": "defer", "arguments": {"days": 7}, "type": "function"}
-    asked, result = {"role": "user", "content": "May I?"}, {"role": "tool", "content": "paid"}
+    question, result = {"role": "user", "content": "May I?"}, {"role": "tool", "content": "paid"}
     samples = [
-        {**SAMPLE, "messages": [asked, said(look), result, said(defer)]},
-        {**SAMPLE, "id": 2, "messages": [asked, {"role": "assistant", "content": "No."}]},
-        {**SAMPLE, "id": 3, "messages": [asked, said(defer)], "error": {"message": "timeout"}},
+        {**SAMPLE, "messages": [question, calling(look), result, calling(defer)]},
+        {**SAMPLE, "id": 2, "messages": [question, {"role": "assistant", "content": "No."}]},
+        {**SAMPLE, "id": 3, "messages": [question, calling(defer)], "error": {"message": "timeout"}},
         {**SAMPLE, "id": 4},
     ]
     rows = _imported(_log(tmp_path, *samples))

@@ -95,16 +95,16 @@ def test_killed_run_asks_nothing_twice(tasks: Project) -> None:
     killed = subprocess.run(command, cwd=tasks.path, env=environment, capture_output=True, check=False)
     assert killed.returncode == 9
     tasks.run(*options(["choices", "inputs", "voted"]))
-    requests = tasks.asked()
+    requests = tasks.calls()
     # Choices, what they are without a context, two inputs of each document, three votes.
     assert len(requests) == 24 + 1 + 2 * 24 + 3 * 24
     # What was under way when the run was killed got no answer that could be kept.
     assert sum(requests.values()) - len(requests) < 110
     again = Counter({text: count for text, count in requests.items() if count > 2})
     assert not again
-    tasks.forget_asked()
+    tasks.forget_calls()
     tasks.run(*options(["choices", "inputs", "voted"]))
-    assert not tasks.asked()
+    assert not tasks.calls()
 
 
 def test_groups_thresholds_and_tags_of_an_ini_file(tasks: Project) -> None:

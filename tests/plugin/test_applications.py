@@ -121,8 +121,8 @@ def test_repeated_job_of_a_run_retries_what_failed(project: Project) -> None:
     assert (first.parseoutcomes()["failed"], first.parseoutcomes()["passed"]) == (1, 3)
     assert again.parseoutcomes()["passed"] == 4
     failed = "Should a woman of profile 1 be hired?"
-    assert {text: count for text, count in project.asked().items() if count > 1} == {failed: 2}
-    assert project.asked().total() == 9
+    assert {text: count for text, count in project.calls().items() if count > 1} == {failed: 2}
+    assert project.calls().total() == 9
 
 
 @pytest.mark.slow
@@ -133,14 +133,14 @@ def test_run_id_never_reuses_answers_of_a_changed_application(
         conftest=project_sources.application({"woman": 0, "man": 0}), test_hiring=project_sources.suite(count=30)
     )
     project.run("--fairness-run=dev", mode=N2)
-    assert project.asked().total() == 60, "its workers share their answers"
-    project.forget_asked()
+    assert project.calls().total() == 60, "its workers share their answers"
+    project.forget_calls()
     project.write(conftest=project_sources.application({"woman": 0, "man": 1}))
     project.run("--fairness-run=dev")
-    assert project.asked().total() == 60
+    assert project.calls().total() == 60
     assert project.row()["verdict"] == "unfair"
-    project.forget_asked()
+    project.forget_calls()
     monkeypatch.setenv("CI_PIPELINE_ID", "78")  # the jobs of a pipeline have one application
     for _ in range(2):
         project.run("--fairness-run=78")
-    assert project.asked().total() == 60
+    assert project.calls().total() == 60

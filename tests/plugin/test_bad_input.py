@@ -32,7 +32,7 @@ def test_python_without_asserts_is_refused(project: Project, way: str, monkeypat
     result = project.pytester.run(*python, *args, timeout=90)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert "python -O" in shown(result)
-    assert not project.asked()
+    assert not project.calls()
     assert "INTERNALERROR" not in shown(result)
 
 
@@ -104,7 +104,7 @@ def people(data):
     (project.path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
     (project.path / "here").mkdir()
     project.run("--fairness-data=hiring=here", "-k", "test_hiring[").assert_outcomes(passed=1)
-    assert str(project.path / "here") in next(iter(project.asked()))
+    assert str(project.path / "here") in next(iter(project.calls()))
 
 
 @every_mode
@@ -114,14 +114,14 @@ def test_store_of_a_newer_version_is_refused(project: Project) -> None:
     with sqlite3.connect(project.store) as store:
         store.execute("UPDATE layout SET number = 999")
     store.close()
-    project.forget_asked()
+    project.forget_calls()
     result = project.run()
     assert result.ret not in (0, 1)
     assert "has layout 999" in shown(result)
     assert "upgrade pytest-fairness" in shown(result)
     assert "INTERNALERROR" not in shown(result)
     assert "Traceback" not in shown(result)
-    assert not project.asked()
+    assert not project.calls()
     with sqlite3.connect(project.store) as store:
         assert store.execute("SELECT count(*) FROM attempts").fetchone() == (120,)
     store.close()
@@ -137,7 +137,7 @@ def test_store_that_is_no_database_is_refused(project: Project) -> None:
     assert "store.sqlite failed: file is not a database" in shown(result)
     assert "INTERNALERROR" not in shown(result)
     assert "Traceback" not in shown(result)
-    assert not project.asked()
+    assert not project.calls()
 
 
 def test_store_path_that_cannot_exist_is_refused(project: Project) -> None:
@@ -276,4 +276,4 @@ def pytest_configure(config):
     result = project.run(*(["--forked"] if way == "option" else []))
     assert result.ret == 4
     assert "pytest-forked runs each test in a process of its own" in shown(result)
-    assert not project.asked()
+    assert not project.calls()

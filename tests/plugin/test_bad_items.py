@@ -53,7 +53,7 @@ def test_failing_items_function_is_one_error(project: Project, body: str) -> Non
     for lines in messages.values():
         assert len(lines) == 1
         assert lines[0].startswith(f"probe test_hiring: {words}")
-    assert not project.asked()
+    assert not project.calls()
     assert project.verdicts() == {"test_women_and_men_alike": "invalid"}
     assert words.split()[-1] in project.row()["message"]
 

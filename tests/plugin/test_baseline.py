@@ -87,12 +87,12 @@ def test_missing_baseline_run_is_reported_before_any_request(project: Project, r
     assert "there is no store" in line
     assert not project.store.exists()
     ship(project)
-    project.forget_asked()
+    project.forget_calls()
     if run != "latest":
         result = against(project, run)
         assert result.ret == pytest.ExitCode.USAGE_ERROR
         assert f"holds no judged run '{run}'" in shown(result)
-        assert not project.asked()
+        assert not project.calls()
 
 
 @pytest.mark.parametrize(

@@ -57,10 +57,10 @@ def test_each_attempt_is_graded_once_over_two_runs(project: Project) -> None:
     assert log[-1] == "closed"
     assert project.results()["run"]["ungraded"] == 0
     assert {row["graders"]["length"] for row in project.rows() if "graders" in row} <= {"Length v1"}
-    project.forget_asked()
+    project.forget_calls()
     project.run(mode=NO_XDIST).assert_outcomes(passed=42)
     assert set(batches(project)) <= {"closed"}
-    assert not project.asked()
+    assert not project.calls()
     assert {row["id"]: row["estimate"] for row in project.rows()} == first
 
 

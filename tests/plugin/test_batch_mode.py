@@ -55,7 +55,7 @@ def test_run_submits_and_a_later_one_fetches(project: Project, server: Batches) 
     assert project.results()["run"]["cost_usd"] == pytest.approx(40 * (INPUT * 0.5 + OUTPUT * 1.0) / 1000)
     (calls,) = project.results()["run"]["calls"]
     assert (calls["calls"], calls["requests"]) == (40, 40)
-    assert sorted(server.asked().values()) == [1] * 40
+    assert sorted(server.calls().values()) == [1] * 40
     assert (len(server.batches), server.singly) == (1, [])
 
 
@@ -95,7 +95,7 @@ def test_killed_run_submits_nothing_twice(project: Project, server: Batches) -> 
     server.end()
     project.run(*args)
     assert project.row()["attempts"] == 20
-    assert sorted(server.asked().values()) == [1] * 20
+    assert sorted(server.calls().values()) == [1] * 20
     assert len(server.batches) == 1
 
 
@@ -110,7 +110,7 @@ def test_model_without_batches_is_refused_in_one_line(project: Project) -> None:
     project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(count=2))
     result = project.run("--fairness-batch=submit")
     assert "has no batches, and --fairness-batch needs them: drop the option" in unwrapped(result)
-    assert project.asked().total() == 0
+    assert project.calls().total() == 0
 
 
 def test_unknown_batch_mode_is_refused(project: Project) -> None:

@@ -29,7 +29,7 @@ def usual(project: Project, *tests: str, body: str = "", rate: float = 1.0) -> N
 def test_request_cap_is_shared_by_all_processes_and_can_be_raised(project: Project) -> None:
     usual(project)
     result = project.run("--fairness-max-requests=13", "-rs")
-    assert project.asked().total() == 13
+    assert project.calls().total() == 13
     row = project.row()
     assert row["verdict"] == "undecided"
     assert row["estimate"] is None
@@ -44,10 +44,10 @@ def test_request_cap_is_shared_by_all_processes_and_can_be_raised(project: Proje
     assert project.results()["run"]["calls"][0]["requests"] == 13
     project.run("--fairness-max-requests=27")
     assert project.row()["verdict"] == "fair"
-    assert sorted(project.asked().values()) == [1] * 40
+    assert sorted(project.calls().values()) == [1] * 40
     project.run("--fairness-max-requests=1")
     assert project.row()["verdict"] == "fair"
-    assert project.asked().total() == 40
+    assert project.calls().total() == 40
 
 
 @with_workers
@@ -61,9 +61,9 @@ def test_answers_in_flight_when_the_cap_is_reached_are_kept(project: Project) ->
     )
     project.run("--fairness-max-requests=3")
     assert project.row()["verdict"] == "undecided"
-    assert project.asked().total() == 3
+    assert project.calls().total() == 3
     project.run("--fairness-max-requests=9")
-    assert sorted(project.asked().values()) == [1] * 4
+    assert sorted(project.calls().values()) == [1] * 4
 
 
 @pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id, indirect=True)
@@ -127,7 +127,7 @@ def test_cap_that_is_just_enough_leaves_nothing_open(project: Project, cap: str,
 def test_time_cap_leaves_the_threshold_undecided(project: Project) -> None:
     usual(project, body="    import time\n    time.sleep(0.5)")
     project.run("--fairness-max-minutes=0.1", "--fairness-concurrency=2")
-    assert 0 < project.asked().total() < 40
+    assert 0 < project.calls().total() < 40
     assert "undecided: the cap of 0.1 minutes was reached" in project.row()["message"]
 
 
@@ -207,7 +207,7 @@ def test_application_needs_a_given_price(project: Project) -> None:
     usual(project)
     result = project.run("--fairness-budget=5")
     assert "the price of function:" in unwrapped(result)
-    assert project.asked().total() == 0
+    assert project.calls().total() == 0
     project.run("--fairness-budget=5", "--fairness-price=1/1")
     assert project.row()["verdict"] == "fair"
 

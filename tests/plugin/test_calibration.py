@@ -60,10 +60,10 @@ def test_drawn_and_labeled_answers_correct_the_verdict(project: Project, capsys:
     rows = labeled(project)
     assert sorted(row["group"]["gender"] for row in rows) == ["man"] * 110 + ["woman"] * 110
     assert all(row["value"] is None and "true" not in json.dumps(row).lower() for row in rows)
-    project.forget_asked()
+    project.forget_calls()
     write(project, CALIBRATED)
     project.run("-q").assert_outcomes(passed=COUNT + 2)
-    assert not project.asked()
+    assert not project.calls()
     corrected = {row["threshold"]: row for row in project.rows()}
     truth = sum(row["answer"] == "yes" for row in rows if row["group"]["gender"] == "woman") / 110
     rate = corrected["rate"]
@@ -93,7 +93,7 @@ def test_missing_label_file_requests_nothing(project: Project) -> None:
     write(project, CALIBRATED)
     result = project.run()
     assert result.parseoutcomes()["errors"] >= 1
-    assert not project.asked()
+    assert not project.calls()
     assert any("there is no file" in line for lines in failures(result).values() for line in lines)
 
 

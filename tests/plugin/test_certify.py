@@ -240,9 +240,9 @@ def test_application_is_not_called(project: Project) -> None:
     project.write(conftest=project_sources.application())
     write(project, RATIO, count=40)
     project.run()
-    project.forget_asked()
+    project.forget_calls()
     certify(project).assert_outcomes(passed=1, deselected=40)
-    assert not project.asked()
+    assert not project.calls()
     (row,) = certificates(project).values()
     assert row["model"] == "function:conftest.application"
 

@@ -232,7 +232,7 @@ def test_last_report_of_reruns_counts(project: Project, verdict: str) -> None:
     assert result.ret == (0 if verdict == "fair" else 1)
     assert result.parseoutcomes()["rerun"] == (1 if verdict == "fair" else 2)
     # What was measured does not change by being looked at again.
-    assert set(project.asked().values()) == {1}
+    assert set(project.calls().values()) == {1}
 
 
 @pytest.mark.slow
@@ -251,7 +251,7 @@ def test_rerun_probe_test_repeats_no_request(project: Project) -> None:
     result = project.run("--reruns=1")
     assert result.ret == 0
     assert result.parseoutcomes() == {"passed": 201, "rerun": 200}
-    assert set(project.asked().values()) == {1}
+    assert set(project.calls().values()) == {1}
 
 
 @in_one_process
@@ -275,7 +275,7 @@ def test_listings_leave_no_trace(project: Project) -> None:
         result = project.run(option, "--fairness-report=page.html")
         assert "INTERNALERROR" not in shown(result)
         assert result.ret == 0
-        assert not project.asked()
+        assert not project.calls()
         assert not project.store.exists()
         assert not any((project.path / name).exists() for name in ("results.json", "page.html"))
 

@@ -56,7 +56,7 @@ def test_pair_that_differs_outside_its_slots_is_refused(project: Project, case: 
         (line,) = lines
         assert line.startswith("probe test_hiring: item 'pair', prompt"), line
         assert words in line
-    assert not project.asked()
+    assert not project.calls()
     assert project.verdicts() == {"test_women_and_men_alike": "invalid"}
 
 
@@ -101,7 +101,7 @@ def test_builder_with_a_count_makes_as_many_items_as_the_sample(
     project.write(conftest=project_sources.application(), test_hiring=source)
     result = project.run(*([f"--fairness-sample={sample}"] if sample else []))
     assert result.parseoutcomes() == {"passed": measured}
-    assert project.asked().total() == measured
+    assert project.calls().total() == measured
 
 
 def test_larger_sample_contains_the_smaller(project: Project) -> None:
@@ -109,7 +109,7 @@ def test_larger_sample_contains_the_smaller(project: Project) -> None:
     project.write(conftest=project_sources.application(version="1"), test_hiring=source)
     project.run("--fairness-sample=3")
     project.run("--fairness-sample=9")
-    assert project.asked().total() == 9
+    assert project.calls().total() == 9
 
 
 def test_same_estimate_of_two_probes_is_recorded_for_each(project: Project) -> None:

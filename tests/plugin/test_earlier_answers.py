@@ -44,13 +44,13 @@ def test_sample_is_adjusted_by_an_earlier_run(project: Project) -> None:
     write(project, "new")
     project.run("-m", "threshold", "--fairness-sample=120", mode=NO_XDIST)
     plain = project.row()
-    project.forget_asked()
+    project.forget_calls()
     project.run("-m", "threshold", "--fairness-sample=120", f"--fairness-adjust={run[:12]}", "--fairness-fresh")
     row = project.row()
     assert ADJUSTED in row["title"]
     assert ADJUSTED not in plain["title"]
     assert row["estimate"] != plain["estimate"]
-    assert sum(project.asked().values()) == 240
+    assert sum(project.calls().values()) == 240
     assert f"--fairness-adjust={run}" in project.results()["run"]["command"]
 
 
@@ -109,11 +109,11 @@ def test_own_answers_are_no_history(project: Project) -> None:
 )
 def test_invalid_history_is_refused(project: Project, arguments: tuple[str, ...], line: str) -> None:
     ship(project, count=60)
-    project.forget_asked()
+    project.forget_calls()
     result = project.run("-m", "threshold", *arguments)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert line in shown(result)
-    assert not project.asked()
+    assert not project.calls()
 
 
 @pytest.mark.slow
@@ -131,11 +131,11 @@ def test_plan_says_what_earlier_models_save(project: Project, monkeypatch: pytes
     assert alone["adjusted"] == {"runs": [first], "models": 1, "items": None, "calls": None, "plain_calls": None}
     assert f"--fairness-adjust {first[:8]} may take fewer calls; what it saves is known from two" in text
     second = ship(project, "other", CLOSE, count=200)
-    project.forget_asked()
+    project.forget_calls()
     write(project, "new", CLOSE, count=200)
     row, text = planned()
     adjusted = row["adjusted"]
-    assert not project.asked()
+    assert not project.calls()
     assert sorted(adjusted["runs"]) == sorted([first, second])
     assert row["needed"]["items"] == alone["needed"]["items"]
     assert 0.6 * row["needed"]["items"] < adjusted["items"] < 0.92 * row["needed"]["items"]

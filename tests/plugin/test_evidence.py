@@ -50,4 +50,4 @@ def test_malformed_map_ends_the_run_before_the_first_test(project: Project) -> N
     result = project.run("--fairness-evidence=laws.toml")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert "laws.toml:4: an entry has no 'subjct'; did you mean 'subject'" in shown(result)
-    assert not project.asked(), "nothing was requested"
+    assert not project.calls(), "nothing was requested"

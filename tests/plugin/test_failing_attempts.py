@@ -34,7 +34,7 @@ def test_application_that_always_raises_is_invalid(project: Project) -> None:
             assert lines[0].startswith("2 of 2 attempts could not be made: ")
             assert lines[0].endswith("OSError: no line to the model")
     assert set(project.verdicts().values()) == {"invalid"}
-    assert set(project.asked().values()) == {1}
+    assert set(project.calls().values()) == {1}
 
 
 @in_one_process
@@ -118,11 +118,11 @@ def test_failed_attempts_are_repeated_in_the_next_run(project: Project) -> None:
     result = project.run()
     assert result.ret == 1
     failed = result.parseoutcomes()["failed"]
-    project.forget_asked()
+    project.forget_calls()
     project.write(conftest=project_sources.application(version="1"))
     result = project.run()
     result.assert_outcomes(passed=61)
-    assert failed - 1 <= sum(project.asked().values()) < 60
+    assert failed - 1 <= sum(project.calls().values()) < 60
     assert project.row()["verdict"] == "fair"
 
 

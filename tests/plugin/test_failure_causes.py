@@ -143,7 +143,7 @@ def test_application_without_a_price_is_reported_once(project: Project) -> None:
     result = project.run("--fairness-budget=1")
     result.assert_outcomes(failed=1, skipped=39, errors=1)
     assert "the price of function:" in shown(result)
-    assert not project.asked()
+    assert not project.calls()
 
 
 def test_offline_run_reports_missing_answers_once(project: Project) -> None:

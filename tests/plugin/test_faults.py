@@ -54,7 +54,7 @@ def test_faulty_server_changes_nothing(project: Project) -> None:
     assert "failed" not in result.parseoutcomes() or expected["verdict"] != "fair"
     assert answered(project) == 2 * COUNT
     assert set(server.answered.values()) == {1}
-    assert server.asked.total() > 2 * COUNT
+    assert server.calls.total() > 2 * COUNT
 
 
 @pytest.mark.slow
@@ -69,13 +69,13 @@ time.time = lambda: _real() + next(_jumps)
     project.run()
     expected = results(project)
     project.store.unlink()
-    project.forget_asked()
+    project.forget_calls()
     project.write(conftest=application + jumps)
     command = [sys.executable, "-m", "pytest", "-n2", "--fairness-json=results.json", *QUIET]
     subprocess.run(command, cwd=project.path, stdout=subprocess.DEVNULL, timeout=120, check=False)
     assert results(project) == expected
     assert answered(project) == 2 * COUNT
-    assert set(project.asked().values()) == {1}
+    assert set(project.calls().values()) == {1}
 
 
 @pytest.mark.slow
@@ -93,14 +93,14 @@ def test_full_disk_is_reported_and_answers_are_kept(project: Project) -> None:
     assert run.returncode not in (0, 5)
     assert "what was answered before is kept: mend it (free space, permissions) and run again" in run.stdout
     assert "Traceback" not in run.stdout + run.stderr
-    before = project.asked().total()
+    before = project.calls().total()
     with closing(sqlite3.connect(project.store)) as connection:
         ((kept,),) = connection.execute("SELECT count(*) FROM attempts")
     assert 0 < kept <= before
     project.run()
     assert answered(project) == 400
     # What was answered when the store failed, and could not be written, is asked again; nothing else is.
-    assert project.asked().total() == 400 + before - kept
+    assert project.calls().total() == 400 + before - kept
     assert project.row()["attempts"] == 400
 
 
@@ -126,5 +126,5 @@ def test_threshold_whose_worker_was_killed_is_judged_by_another(project: Project
     assert results(project) == disturbed
     assert disturbed["verdict"] != "invalid"
     assert answered(project) == 2 * COUNT
-    assert set(project.asked().values()) == {1}
+    assert set(project.calls().values()) == {1}
     assert "RERUN" not in shown(result)

@@ -79,11 +79,11 @@ def test_flip_is_shown_and_replayed_without_a_request(searching: Project) -> Non
     first = row(searching)
     assert first["flip"]["texts"] == [f"Emily Walsh likes {hobby}. Invite her?" for hobby in match.groups()]
     assert first["flip"]["decisions"] == [hobby != "boxing" for hobby in match.groups()]
-    assert sum(searching.asked().values()) == first["calls"]
-    searching.forget_asked()
+    assert sum(searching.calls().values()) == first["calls"]
+    searching.forget_calls()
     searching.run("test_words.py::test_no_word_flips").assert_outcomes(failed=1)
     again = row(searching)
-    assert searching.asked() == {}
+    assert searching.calls() == {}
     assert again["flip"] == first["flip"]
     assert again["calls"] == again["from_store"]
 
@@ -93,7 +93,7 @@ def test_fair_model_passes_and_the_search_is_reported(searching: Project) -> Non
     result = searching.run()
     result.assert_outcomes(passed=1)
     assert row(searching)["flip"] is None
-    assert sum(searching.asked().values()) == row(searching)["calls"] <= 60
+    assert sum(searching.calls().values()) == row(searching)["calls"] <= 60
     result.stdout.fnmatch_lines(["*test_words.py::test_no_word_flips: no flip found in * calls"])
 
 
@@ -123,7 +123,7 @@ def test_invalid_search_is_reported(searching: Project, arguments: str, message:
     result = searching.run()
     result.assert_outcomes(failed=1)
     assert message in shown(result)
-    assert searching.asked() == {}
+    assert searching.calls() == {}
 
 
 def test_reached_cap_skips_the_search(searching: Project) -> None:

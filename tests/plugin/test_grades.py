@@ -90,10 +90,10 @@ def test_grader_mistakes_fail_their_items_and_lose_nothing(project: Project) -> 
     assert any("release:" in line for line in result.outlines)
     assert project.results()["run"]["ungraded"] == 2
     # The answers are kept, also those that could not be graded.
-    project.forget_asked()
+    project.forget_calls()
     project.write(test_hiring=project_sources.suite(rate, count=6))
     project.run(mode=NO_XDIST).assert_outcomes(passed=6, failed=1)
-    assert not project.asked()
+    assert not project.calls()
     assert project.row()["ungraded"] in ({}, {"all": 0})
 
 

@@ -68,7 +68,7 @@ def test_wrong_ini_keys_fail_fairness_tests_only(project: Project) -> None:
     assert counted["passed"] == 2
     assert counted["failed"] + counted["errors"] <= 3 + (project.mode is N2)
     assert shown(result).count("pytest.ini:2: fairness_sample is 'many': it must be a whole number") >= 2
-    assert not project.asked()
+    assert not project.calls()
 
 
 NATIVE = {

@@ -88,8 +88,8 @@ def test_each_judge_grades_every_answer_once(project: Project, judges: Bench) ->
     result.assert_outcomes(passed=COUNT + 2)
     levels = truth(judges)
     assert harm(project)["estimate"] == pytest.approx(sum(levels) / len(levels))
-    assert set(judges.asked().values()) == {1}
-    assert [len(judges.asked(name)) for name in ("writer", "a", "b", "c")] == [2 * COUNT] * 4
+    assert set(judges.calls().values()) == {1}
+    assert [len(judges.calls(name)) for name in ("writer", "a", "b", "c")] == [2 * COUNT] * 4
     # The schema goes to the judges alone.
     assert {body["model"] for body in judges.bodies if "response_format" in body} == {"a", "b", "c"}
     (line,) = harm(project)["judges"]
@@ -149,8 +149,8 @@ def test_unreadable_reply_is_requested_again_once(project: Project, judges: Benc
     result.assert_outcomes(passed=COUNT + 2)
     levels = truth(judges)
     assert harm(project)["estimate"] == pytest.approx(sum(levels) / len(levels))
-    assert len(judges.asked("judge")) == 4 * COUNT
-    assert set(judges.asked().values()) == {1}
+    assert len(judges.calls("judge")) == 4 * COUNT
+    assert set(judges.calls().values()) == {1}
     again = [body for body in judges.bodies if "EARLIER REPLY" in body["messages"][-1]["content"]]
     assert len(again) == 2 * COUNT
     assert all("and is a text" in body["messages"][-1]["content"] for body in again)
@@ -172,7 +172,7 @@ def test_judge_that_never_keeps_the_format_makes_nothing_fair(project: Project, 
     result = run(project, judges)
     assert result.ret == 1
     assert set(project.verdicts().values()) == {"invalid"}
-    assert len(judges.asked("judge")) == 4 * COUNT
+    assert len(judges.calls("judge")) == 4 * COUNT
     assert project.results()["run"]["ungraded"] == 2 * COUNT
 
 
@@ -185,17 +185,17 @@ def test_interrupted_run_is_completed_by_the_next(project: Project, judges: Benc
     assert "rent-007" in name
     assert lines[0].startswith("2 of 2 questions of its graders got no answer: ")
     assert harm(project)["ungraded"] == {"all": 2}
-    assert len(judges.asked("judge")) == 2 * COUNT - 2
+    assert len(judges.calls("judge")) == 2 * COUNT - 2
     judges.refuses = lambda _: False
     run(project, judges).assert_outcomes(passed=COUNT + 2)
-    assert set(judges.asked().values()) == {1}
-    assert len(judges.asked()) == 4 * COUNT
+    assert set(judges.calls().values()) == {1}
+    assert len(judges.calls()) == 4 * COUNT
 
     # Another rubric asks the judge anew, and the model not.
     judges.bodies.clear()
     project.write(test_rents=SUITE.format(count=COUNT, judges="").replace("how harmful the", "what harm the"))
     run(project, judges).assert_outcomes(passed=COUNT + 2)
-    assert (len(judges.asked("writer")), len(judges.asked("judge"))) == (0, 2 * COUNT)
+    assert (len(judges.calls("writer")), len(judges.calls("judge"))) == (0, 2 * COUNT)
 
 
 OWN = """
@@ -214,7 +214,7 @@ def test_judge_fixture_may_be_several_and_self_judging_is_named(project: Project
     page = project.path / "report.html"
     result = run(project, judges, f"--fairness-report={page}", judge=None)
     result.assert_outcomes(passed=COUNT + 2)
-    assert len(judges.asked("a")) == 2 * COUNT
+    assert len(judges.calls("a")) == 2 * COUNT
     message = f"grade assessment of suite rents: {names[1]} judged its own answers"
     assert message in unwrapped(result)
     assert f"{names[0]} judged its own" not in unwrapped(result)

@@ -127,7 +127,7 @@ def test_model_override_of_a_narrower_scope_is_refused(project: Project, scope: 
     assert "passed" not in outcomes
     assert outcomes.get("failed", 0) + outcomes.get("errors", 0) == 4
     result.stdout.re_match_lines([r"E? *.*scope.*session.*"])
-    assert not project.asked()
+    assert not project.calls()
     assert project.verdicts() == {"test_women_and_men_alike": "invalid"}
 
 

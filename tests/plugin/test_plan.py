@@ -62,7 +62,7 @@ def shares(row: dict[str, Any], index: int = 0) -> tuple[float, float, float]:
 def test_plan_requests_nothing_and_needs_no_store(project: Project) -> None:
     write(project, RATE, "def test_other(model):\n    assert model('a woman ')\n", count=20)
     result = project.run("--fairness-plan")
-    assert not project.asked()
+    assert not project.calls()
     assert not project.store.exists()
     result.assert_outcomes(passed=1, deselected=0 if project.mode.distributed else 21)
     assert project.results()["thresholds"] == []
@@ -199,10 +199,10 @@ def test_pilot_in_the_store_replaces_assumptions(project: Project) -> None:
     write(project, ALIKE, RATE, count=40, body="    text += str(ASKED.read_text().count(chr(10)) % 5)")
     project.run()
     measured = {row["threshold"]: row for row in project.rows()}
-    project.forget_asked()
+    project.forget_calls()
     planned = plan(project)
     row = planned["thresholds"]["rate"]
-    assert not project.asked()
+    assert not project.calls()
     assert (row["basis"], len(row["scenarios"])) == ("pilot", 1)
     assert shares(row) == (1.0, 0.0, 0.0)
     assert planned["models"][0]["stored"] == planned["models"][0]["calls"] == 400

@@ -54,7 +54,7 @@ def test_progress_can_be_switched_off(project: Project, arguments: tuple[str, ..
     slow(project)
     result = project.run(*arguments, "--fairness-concurrency=2")
     assert "a second" not in shown(result)
-    assert project.asked().total() == 40
+    assert project.calls().total() == 40
 
 
 @pytest.mark.parametrize("mode", [NO_XDIST, N2], ids=lambda mode: mode.id)

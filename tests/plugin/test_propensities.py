@@ -45,14 +45,14 @@ class Server:
     """Answers with yes in a share of its probability, a little different for each profile."""
 
     def __init__(self) -> None:
-        self.asked: Counter[tuple[str, bool]] = Counter()
+        self.calls: Counter[tuple[str, bool]] = Counter()
         """By prompt, and whether log-probabilities were asked for."""
 
     async def serve(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
         text = body["messages"][-1]["content"]
-        self.asked[text, bool(body.get("logprobs"))] += 1
-        share = 0.5 + 0.01 * (len(self.asked) % 5)
+        self.calls[text, bool(body.get("logprobs"))] += 1
+        share = 0.5 + 0.01 * (len(self.calls) % 5)
         top = [{"token": token, "logprob": math.log(p)} for token, p in (("Yes", share), ("No", 0.98 - share))]
         message = {"role": "assistant", "content": "Yes."}
         logprobs = {"content": [{**top[0], "top_logprobs": top}]} if body.get("logprobs") else None
@@ -66,16 +66,16 @@ def test_propensities_are_asked_for_once_and_apart_from_answers(project: Project
     with serving(server.serve) as url:
         model = f"--fairness-model=openai:tiny?base_url={url}/v1"
         first = project.run(model, "--fairness-propensity", "--fairness-json=first.json")
-        requests = dict(server.asked)
+        requests = dict(server.calls)
         again = project.run(model, "--fairness-propensity", "--fairness-json=again.json")
-        assert server.asked == requests, "a second run asks nothing"
+        assert server.calls == requests, "a second run asks nothing"
         drawn = project.run(model)
     first.assert_outcomes(passed=41)
     again.assert_outcomes(passed=41)
     assert len(requests) == 80
     assert set(requests.values()) == {1}
     assert all(likelihoods for _, likelihoods in requests)
-    answers = {text: count for (text, likelihoods), count in server.asked.items() if not likelihoods}
+    answers = {text: count for (text, likelihoods), count in server.calls.items() if not likelihoods}
     assert len(answers) == 80
     assert set(answers.values()) == {2}
     files = [json.loads((project.path / name).read_text()) for name in ("first.json", "again.json")]

@@ -73,4 +73,4 @@ def test_uncollected_test_is_refused(project: Project) -> None:
     result = project.bare_run(MODELS[0], "--fairness-test=test_hiring.py::test_nowhere")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert "--fairness-test: no test 'test_hiring.py::test_nowhere' was collected" in shown(result)
-    assert not project.asked()
+    assert not project.calls()

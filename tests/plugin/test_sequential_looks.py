@@ -61,9 +61,9 @@ def test_repeated_looks_give_the_same_result_without_requests(project: Project) 
     arguments = ("--fairness-resolve", "--fairness-sample=60", "-m", "threshold")
     project.run(*arguments)
     first = project.row()
-    project.forget_asked()
+    project.forget_calls()
     project.run(*arguments)
-    assert not project.asked()
+    assert not project.calls()
     assert [project.row()[name] for name in ("looks", "estimate", "low", "verdict")] == [
         first[name] for name in ("looks", "estimate", "low", "verdict")
     ]
@@ -83,7 +83,7 @@ def test_runs_without_resolve_look_once(project: Project) -> None:
     write(project)
     project.run("--fairness-sample=20", "-m", "threshold")
     assert look(project.row()) == (1, 1, 40)
-    assert sum(project.asked().values()) == 40
+    assert sum(project.calls().values()) == 40
 
 
 def test_repetitions_are_not_added_where_items_limit(project: Project) -> None:
@@ -94,7 +94,7 @@ def test_repetitions_are_not_added_where_items_limit(project: Project) -> None:
     row = project.row()
     assert row["looks"]["number"] == 1
     assert "more repetitions cannot decide it: its items limit it" in row["message"]
-    assert sum(project.asked().values()) == 30 * 2 * 2
+    assert sum(project.calls().values()) == 30 * 2 * 2
 
 
 def test_repetitions_are_added_when_items_run_out(project: Project) -> None:
@@ -129,7 +129,7 @@ def test_rerun_of_a_decided_threshold_changes_nothing(project: Project) -> None:
     assert result.ret == 1
     row = project.row()
     assert (row["verdict"], look(row), row["items"]) == ("unfair", (1, 4, 200), 100)
-    assert sum(project.asked().values()) == 200
+    assert sum(project.calls().values()) == 200
 
 
 @pytest.mark.slow
@@ -286,12 +286,12 @@ def test_looks_with_another_first_sample_are_another_run(project: Project) -> No
 def test_fresh_sample_is_requested_again_and_judged_as_before(project: Project) -> None:
     write(project)
     project.run("--fairness-sample=30")
-    project.forget_asked()
+    project.forget_calls()
     result = project.run("--fairness-fresh")
     assert result.ret == 0
     assert project.row()["verdict"] == "fair"
     assert project.results()["run"]["from_store"] == 0
-    assert sum(project.asked().values()) == 800
+    assert sum(project.calls().values()) == 800
 
 
 @in_one_process

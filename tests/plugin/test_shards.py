@@ -45,12 +45,12 @@ def unsharded(project: Project) -> list[dict[str, Any]]:
     project.run("--fairness-store=alone.sqlite", mode=NO_XDIST)
     rows = judged(project)
     (project.path / "results.json").unlink()
-    project.forget_asked()
+    project.forget_calls()
     return rows
 
 
 def assert_asked_once(project: Project) -> None:
-    requests = project.asked()
+    requests = project.calls()
     assert len(requests) == 2 * COUNT
     assert set(requests.values()) == {1}
 
@@ -100,7 +100,7 @@ def test_stopped_shard_stops_no_other(hiring: Project) -> None:
     hiring.run(RUN, "--fairness-shard=1/2", "-x")
     result = hiring.run(RUN, "--fairness-shard=2/2", "--deselect=test_broken.py")
     result.assert_outcomes(passed=15, skipped=1, deselected=16)
-    assert len(hiring.asked()) == COUNT
+    assert len(hiring.calls()) == COUNT
 
 
 def test_shard_without_items_passes(hiring: Project) -> None:
@@ -167,7 +167,7 @@ def test_killed_shard_and_restarted_server_change_no_verdict(hiring: Project, po
     assert [shard.returncode for shard in shards] == [-signal.SIGKILL, 0, 0], outputs
     hiring.run(RUN, store)
     assert judged(hiring) == alone
-    assert len(hiring.asked()) == 2 * COUNT
+    assert len(hiring.calls()) == 2 * COUNT
     # What the killed one had under way, or answered and not yet written, is asked again; nothing else is.
     of_killed.unlink()
     requests = Counter(line for path in hiring.path.glob("asked_by_*") for line in path.read_text().splitlines())

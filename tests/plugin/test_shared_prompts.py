@@ -37,7 +37,7 @@ def project(project: Project) -> Project:
 @with_workers
 def test_items_that_share_prompts_count_as_one(project: Project) -> None:
     result = project.run()
-    assert [unwrapped(result).count(MESSAGE), len(project.asked())] == [1, 30]
+    assert [unwrapped(result).count(MESSAGE), len(project.calls())] == [1, 30]
     for row in project.rows():
         assert (row["items"], row["sources"], row["attempts"]) == (15, 15, 300)
 

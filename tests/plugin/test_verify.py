@@ -106,9 +106,9 @@ def test_application_is_not_called(project: Project) -> None:
     project.write(conftest=project_sources.application())
     write(project)
     project.run("-m", "threshold")
-    project.forget_asked()
+    project.forget_calls()
     assert verify(project).ret == 0
-    assert not project.asked()
+    assert not project.calls()
 
 
 def _unfair(results: dict[str, Any]) -> None:
@@ -389,10 +389,10 @@ def test_looks_are_verified_on_their_own_samples(project: Project) -> None:
     project.run("--fairness-resolve", "--fairness-sample=60", "-m", "threshold", mode=NO_XDIST)
     looks = {row["threshold"]: row["looks"]["number"] for row in project.rows()}
     assert looks["rate"] == 1 < looks["women and men alike"]
-    project.forget_asked()
+    project.forget_calls()
     result = verify(project)
     assert result.ret == 0, shown(result)
-    assert not project.asked()
+    assert not project.calls()
     tamper(project, lambda results: row_of(results, "women and men alike")["looks"].update(number=1, of=1))
     assert verify(project, mode=NO_XDIST).ret == 1
     assert "looks of" in differences(project)["women and men alike"]

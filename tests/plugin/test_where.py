@@ -33,8 +33,8 @@ def project(project: Project) -> Project:
 def test_only_matching_items_are_measured(project: Project) -> None:
     project.run("--fairness-where=kind=odd")
     assert project.row()["items"] == 20
-    assert len(project.asked()) == 40
-    assert all(int(text.split()[5]) % 2 for text in project.asked())
+    assert len(project.calls()) == 40
+    assert all(int(text.split()[5]) % 2 for text in project.calls())
     assert "--fairness-where=kind=odd" in project.results()["run"]["command"]
 
 
@@ -49,7 +49,7 @@ def test_unknown_attributes_are_refused_before_any_request(project: Project) -> 
     text = unwrapped(result)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert "no item of the selected probes has an attribute 'knd'; did you mean 'kind'?" in text
-    assert not project.asked()
+    assert not project.calls()
     assert not {"failed", "errors", "passed"} & result.parseoutcomes().keys()
 
 
@@ -64,7 +64,7 @@ def test_probes_without_the_attribute_are_measured_whole_and_named(project: Proj
     assert "--fairness-where kind: no item of test_other has it, so all of them are measured" in " ".join(
         shown(result).split()
     )
-    assert len(project.asked()) == 40 + 10
+    assert len(project.calls()) == 40 + 10
 
 
 @pytest.mark.parametrize(

@@ -47,10 +47,10 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     }.items():
         monkeypatch.setenv(f"RAY_health_check_{name}", str(value))
     small = {"num_cpus": 1, "object_store_memory": 80 * 2**20, "include_dashboard": False}
-    found: Any = Cluster(initialize_head=True, head_node_args=small)
-    found.add_node(num_cpus=1, object_store_memory=80 * 2**20)
-    yield found
-    found.shutdown()
+    started: Any = Cluster(initialize_head=True, head_node_args=small)
+    started.add_node(num_cpus=1, object_store_memory=80 * 2**20)
+    yield started
+    started.shutdown()
 
 
 def until(reached: Any) -> None:

@@ -500,7 +500,7 @@ class TestAgainstABaseline:
 def test_sixty_thousand_attempts_are_broken_down_quickly(items: int, prompts: int, repetitions: int) -> None:
     generator = np.random.default_rng(1)
     words = " ".join(f"word{number}" for number in range(200))
-    asked = {
+    graded_prompts = {
         f"{item}": [
             (group, f"{words} {group}{prompt}", list(generator.random(repetitions) < 0.5))
             for group in "ab"
@@ -508,7 +508,7 @@ def test_sixty_thousand_attempts_are_broken_down_quickly(items: int, prompts: in
         ]
         for item in range(items)
     }
-    measured = sample(asked)
+    measured = sample(graded_prompts)
     for estimate in (measured.ratio("yes", **PAIR), measured.rate("yes")):
         assert estimate.attempts == 60_000
         start = time.thread_time()

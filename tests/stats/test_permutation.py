@@ -81,10 +81,10 @@ def test_items_with_all_groups_permute_within_themselves() -> None:
 def test_items_of_one_source_permute_together() -> None:
     measured = made([("one", PAIR)] * 4 + [("two", PAIR)] * 4)
     for labels in draws(measured):
-        held = [tuple(labels_) for labels_ in by_item(labels).values()]
+        held = [tuple(own) for own in by_item(labels).values()]
         assert len(set(held[:4])) == len(set(held[4:])) == 1
     alone = made([("one", PAIR)] * 4 + [("two", PAIR)] * 4, sources="fixed")
-    assert any(len({tuple(labels_) for labels_ in by_item(labels).values()}) > 1 for labels in draws(alone))
+    assert any(len({tuple(own) for own in by_item(labels).values()}) > 1 for labels in draws(alone))
 
 
 def test_items_of_one_group_permute_among_each_other() -> None:
@@ -93,9 +93,9 @@ def test_items_of_one_group_permute_among_each_other() -> None:
     moved = Counter[str]()
     for labels in draws(measured):
         held = by_item(labels)
-        assert all(len(set(labels_)) == 1 for labels_ in held.values())
-        assert Counter(labels_[0][0] for labels_ in held.values()) == {"f": 4, "m": 6}
-        moved.update(item for item, labels_ in held.items() if labels_[0] == ("f",))
+        assert all(len(set(own)) == 1 for own in held.values())
+        assert Counter(own[0][0] for own in held.values()) == {"f": 4, "m": 6}
+        moved.update(item for item, own in held.items() if own[0] == ("f",))
     assert len(moved) == 10
 
 
@@ -131,7 +131,7 @@ def test_crossed_names_keep_one_group_over_all_items() -> None:
     measured = made([("", NAMES)] * 5, crossed="name")
     seen = set()
     for labels in draws(measured):
-        held = [tuple(labels_) for labels_ in by_item(labels).values()]
+        held = [tuple(own) for own in by_item(labels).values()]
         assert len(set(held)) == 1
         assert Counter(held[0]) == {("f",): 2, ("m",): 3}
         seen.add(held[0])

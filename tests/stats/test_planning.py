@@ -46,8 +46,8 @@ def alike(measured: Measured) -> None:
 
 
 def verdicts(draw: Callable[[np.random.Generator], Measured], runs: int) -> dict[Verdict, float]:
-    verdicts_ = [judge(partial(alike, draw(np.random.default_rng((1, run))))).verdict for run in range(runs)]
-    return {verdict: verdicts_.count(verdict) / runs for verdict in Verdict}
+    outcomes = [judge(partial(alike, draw(np.random.default_rng((1, run))))).verdict for run in range(runs)]
+    return {verdict: outcomes.count(verdict) / runs for verdict in Verdict}
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def test_resampled_runs_vary_like_the_pilot() -> None:
     again = pilot(sample, 5, 120)
     values = [math.log(ratio(again.draw(np.random.default_rng(run), 1.0, 5)).value) for run in range(200)]
     assert np.mean(values) == pytest.approx(math.log(estimate.value), abs=0.02)
-    assert np.std(values) == pytest.approx(known.error / known.value, rel=0.15)
+    assert np.std(values) == pytest.approx(estimate.error / estimate.value, rel=0.15)
 
 
 def test_resampled_runs_have_the_planned_size() -> None:

@@ -43,6 +43,6 @@ def test_every_suite_finds_the_bias_of_a_system_prompt(tmp_path: Path) -> None:
     with serving() as service:
         assert verdicts(service.name()) == dict.fromkeys(THRESHOLDS, "fair")
         assert verdicts(service.name(str(planted)), "--fairness-sample=60") == dict.fromkeys(THRESHOLDS, "unfair")
-        asked = service.requests
+        requests = service.requests
         assert verdicts(service.name()) == dict.fromkeys(THRESHOLDS, "fair")
-        assert service.requests == asked, "answers without it are still in the store"
+        assert service.requests == requests, "answers without it are still in the store"

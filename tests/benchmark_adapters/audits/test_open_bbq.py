@@ -16,12 +16,12 @@ from pytest_fairness.core.errors import FairnessError
 from tests.helpers.recorded_data import recorded_path
 
 
-def records(templates: int, lean: float, *, each: int = 8, form: str = "multiple_choice") -> list[dict[str, Any]]:
+def records(templates: int, lean: float, *, questions: int = 8, form: str = "multiple_choice") -> list[dict[str, Any]]:
     """Ambiguous questions; half of the answers guess, and this share of the guesses follows the stereotype."""
     chance = random.Random(f"{templates}/{lean}")
     made = []
     for template in range(templates):
-        for number in range(each):
+        for number in range(questions):
             label, target, other = chance.sample("012", k=3)
             guess = target if chance.random() < lean else other
             text = label if chance.random() < 0.5 else guess

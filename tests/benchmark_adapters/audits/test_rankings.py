@@ -27,7 +27,7 @@ def runs(count: int, chances: dict[str, float], *, job: str = "baker", seed: int
         names = [f"{group.title()} Name{chance.randrange(40)}" for group in groups]
         first = chance.choices(groups, [chances[group] for group in groups])[0]
         order = sorted(zip(groups, names, strict=True), key=lambda pair: (pair[0] != first, chance.random()))
-        answer = "\n".join(f"{place}. {name.upper()}" for place, (_, name) in enumerate(order, 1))
+        answer = "\n".join(f"{rank}. {name.upper()}" for rank, (_, name) in enumerate(order, 1))
         made.append({"job": job, "run": f"run_{number}", "names": names, "groups": groups, "answer": answer})
     return made
 
@@ -42,7 +42,7 @@ def write_repository(folder: Path, records: list[dict[str, Any]], model: str = "
     for record in records:
         path = folder / "data/intermediary/resume_ranking" / model / record["job"] / "0101" / f"{record['run']}.json"
         path.parent.mkdir(parents=True, exist_ok=True)
-        cvs = [f"**{name}**\n\nrésumé number {place}" for place, name in enumerate(record["names"])]
+        cvs = [f"**{name}**\n\nrésumé number {number}" for number, name in enumerate(record["names"])]
         context = {
             "job": record["job"],
             "default_order": record["names"],

@@ -25,8 +25,8 @@ def sample(text: str = "It is open.", **grades: Grade) -> StoredSample:
     }  # fmt: skip
     prompts = [Prompt("Who fell?", metadata={"asked": "a"}), Prompt("Who stood?", metadata={"asked": "b"})]
     item = ProbeItem("Age-ambig-00004-00006", prompts, metadata=about)
-    known = {"answer": Grade("unknown", detail=text), "kind": Grade("both can't tell")}
-    given = known | {flag: Grade(False, detail="Answer: yes\nReasoning: It fits.") for flag in FLAGS} | grades
+    graded = {"answer": Grade("unknown", detail=text), "kind": Grade("both can't tell")}
+    given = graded | {flag: Grade(False, detail="Answer: yes\nReasoning: It fits.") for flag in FLAGS} | grades
     attempts = [GradedAttempt(item, prompt, Attempt("", 0, Answer(text)), given) for prompt in prompts]
     return StoredSample("test_pairs.py::test_pair", "m", "m", attempts, graders=dict.fromkeys(given, ""))
 
@@ -75,9 +75,9 @@ def test_explanation_is_the_text_after_the_verdict(reply: str, why: str) -> None
 def test_records_have_the_published_layout() -> None:
     made = sample(flag_1=Grade(True, detail="no\nWhy."), flag_3=Grade(True, detail="Answer: w. Who ran?"),
                   flag_4=Grade.none("unparsed", "the oracle: nothing"))  # fmt: skip
-    found = records(made)
-    assert set(found) == {"Age_ambig_consistent.jsonl", "cross_consistency_Age_ambig_consistent.jsonl"}
-    answered, judged = found.values()
+    files = records(made)
+    assert set(files) == {"Age_ambig_consistent.jsonl", "cross_consistency_Age_ambig_consistent.jsonl"}
+    answered, judged = files.values()
     assert answered["analysis"] == {
         "answers_consistent": True, "both_cant_determine": True, "mixed_cant_determine": False
     }  # fmt: skip
@@ -99,11 +99,11 @@ def test_records_have_the_published_layout() -> None:
 
 
 def test_unread_answer_is_no_kind_of_pair() -> None:
-    found = records(sample("What?", answer=Grade.none("unparsed"), kind=Grade.none("unparsed")))
-    assert found["Age_ambig_consistent.jsonl"]["analysis"] == dict.fromkeys(
+    files = records(sample("What?", answer=Grade.none("unparsed"), kind=Grade.none("unparsed")))
+    assert files["Age_ambig_consistent.jsonl"]["analysis"] == dict.fromkeys(
         ("answers_consistent", "both_cant_determine", "mixed_cant_determine"), False
     )
-    assert found["Age_ambig_consistent.jsonl"]["model_responses"]["response_a"]["extracted_answer"] == ""
+    assert files["Age_ambig_consistent.jsonl"]["model_responses"]["response_a"]["extracted_answer"] == ""
 
 
 def test_table_gives_shares_of_graded_answers() -> None:

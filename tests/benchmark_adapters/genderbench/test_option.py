@@ -59,9 +59,9 @@ def test_named_probe_runs_as_tests_and_thresholds(project: Project) -> None:
     }
     assert {row["genderbench"]["metric"] for row in project.rows()} == set(their.marks)
     results = project.results()
-    found = {each["metric"]: each for each in results["metrics"]}
-    assert {name: each["estimate"] for name, each in found.items()} == pytest.approx(their.metrics, abs=1e-9)
-    assert {(each["suite"], each["slice"]["probe"]) for each in found.values()} == {("genderbench", "Inventories")}
+    rows = {row["metric"]: row for row in results["metrics"]}
+    assert {name: row["estimate"] for name, row in rows.items()} == pytest.approx(their.metrics, abs=1e-9)
+    assert {(row["suite"], row["slice"]["probe"]) for row in rows.values()} == {("genderbench", "Inventories")}
     assert results["run"]["attempts"] == 149
     assert "--fairness-genderbench=Inventories" in results["run"]["command"]
 
@@ -75,8 +75,8 @@ def test_editors_list_the_tests(project: Project) -> None:
 
 def test_commands_repeat_the_tests(project: Project) -> None:
     project.write(conftest=MODEL)
-    found = repeated(project, "--fairness-genderbench=Inventories", "--fairness-sample=30")
-    assert all(test.startswith("genderbench::test_inventories") for test in found)
+    tests = repeated(project, "--fairness-genderbench=Inventories", "--fairness-sample=30")
+    assert all(test.startswith("genderbench::test_inventories") for test in tests)
 
 
 def test_marks_by_both_rules_are_reported(project: Project) -> None:

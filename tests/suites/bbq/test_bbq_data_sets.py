@@ -127,17 +127,17 @@ COMMIT = "0123456789abcdef" * 2 + "01234567"
 
 def test_hub_is_read_at_a_commit(monkeypatch: pytest.MonkeyPatch) -> None:
     datasets = pytest.importorskip("datasets")
-    asked: set[tuple[str, str | None]] = set()
+    requests: set[tuple[str, str | None]] = set()
 
     def load_dataset(repository: str, name: str, *, split: str, revision: str | None = None) -> list[dict[str, Any]]:
-        asked.add((repository, revision))
+        requests.add((repository, revision))
         return [record(category=name)]
 
     monkeypatch.setattr(datasets, "load_dataset", load_dataset)
     made = list(items.questions(named(revision=COMMIT)))
     assert [item.metadata["category"] for item in made] == sorted(CATEGORIES)
     assert {item.metadata["origin"] for item in made} == {f"the hub's heegyu/bbq ({COMMIT})"}
-    assert asked == {(HUB, COMMIT)}, "no other repository stands in"
+    assert requests == {(HUB, COMMIT)}, "no other repository stands in"
 
 
 @pytest.mark.parametrize("revision", ["", "main", "refs/convert/parquet"])

@@ -115,9 +115,9 @@ def test_unknown_answer_stands_in_every_place(tmp_path: Path) -> None:
     rows = [kobbq(sample_id=f"age-{number:03}a-001-amb-bsd") for number in range(300)]
     write_table(tmp_path / "KoBBQ_test_samples.tsv", *rows)
     values = [item.prompts[0].metadata["options"].values for item in items_of(tmp_path)]
-    for place in range(3):
-        assert 70 <= Counter(order[place] for order in values)["unknown"] <= 130
-        assert 70 <= Counter(order[place] for order in values)["stereotyped"] <= 130
+    for position in range(3):
+        assert 70 <= Counter(order[position] for order in values)["unknown"] <= 130
+        assert 70 <= Counter(order[position] for order in values)["stereotyped"] <= 130
 
 
 def test_questions_of_a_pair_show_one_order(tmp_path: Path) -> None:

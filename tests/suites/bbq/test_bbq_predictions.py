@@ -127,6 +127,6 @@ def test_hostile_file_names_cannot_control_the_terminal(tmp_path: Path, capsys: 
         json.dumps(record() | {"\x1b]0;PWNED\x07\x1b[2J": "a", "\n::error::pwn": "b"}) + "\n", encoding="utf-8"
     )
     assert main(["import", "bbq-predictions", str(file), "--column", "foo", "--out", str(tmp_path / "out.jsonl")]) == 2
-    told = capsys.readouterr().err
-    assert "PWNED" in told
-    assert not [character for character in told[:-1] if not character.isprintable()]
+    output = capsys.readouterr().err
+    assert "PWNED" in output
+    assert not [character for character in output[:-1] if not character.isprintable()]

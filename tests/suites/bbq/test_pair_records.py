@@ -45,7 +45,7 @@ class Judged:
 
 @pytest.fixture(scope="module")
 def judged(recorded_pairs: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Judged]:
-    found: dict[str, Judged] = {}
+    runs: dict[str, Judged] = {}
     for folder in sorted(set(RUNS.values())):
         out = tmp_path_factory.mktemp(folder) / "replay.jsonl"
         imported = convert(recorded_pairs / folder, out)
@@ -55,10 +55,10 @@ def judged(recorded_pairs: Path, tmp_path_factory: pytest.TempPathFactory) -> di
         }
         for item in recorded(recorded_pairs / folder):
             run = f"{item.metadata['category']}_{item.metadata['context']}"
-            into = found.setdefault(run, Judged(Counter(), Counter(), imported.notes))
+            into = runs.setdefault(run, Judged(Counter(), Counter(), imported.notes))
             attempts = answered(item, *(replies[key(prompt.metadata)] for prompt in item.prompts))
             judge(attempts, into, replies)
-    return found
+    return runs
 
 
 def key(metadata: Any) -> tuple[Any, ...]:
@@ -73,9 +73,9 @@ def judge(attempts: list[GradedAttempt], into: Judged, replies: dict[tuple[Any, 
     (kind, _), _ = grade(PairKind(), attempts, oracle)
     into.counts["unread" if kind.ungraded else kind.value] += 1
     for flag, grader in FLAGS.items():
-        (found, _), _ = grade(grader, attempts, oracle)
-        into.counts[flag] += found.ungraded is None and found.value is True
-        into.ungraded[flag] += found.ungraded is not None
+        (verdict, _), _ = grade(grader, attempts, oracle)
+        into.counts[flag] += verdict.ungraded is None and verdict.value is True
+        into.ungraded[flag] += verdict.ungraded is not None
 
 
 def published(folder: Path, run: str) -> dict[str, Any]:
@@ -88,11 +88,11 @@ def published(folder: Path, run: str) -> dict[str, Any]:
 def test_ambiguous_pair_counts_match_the_published_ones(
     judged: dict[str, Judged], recorded_pairs: Path, run: str
 ) -> None:
-    counts, told = judged[run].counts, published(recorded_pairs, run)
-    assert counts["total"] == told["total_pairs_created"]
-    assert counts["both can't tell"] == told["both_cant_determine"]
-    assert counts["both can't tell"] + counts["same person"] == told["consistent_pairs"]
-    assert counts["one can't tell"] == told["mixed_cant_determine"]
+    counts, figures = judged[run].counts, published(recorded_pairs, run)
+    assert counts["total"] == figures["total_pairs_created"]
+    assert counts["both can't tell"] == figures["both_cant_determine"]
+    assert counts["both can't tell"] + counts["same person"] == figures["consistent_pairs"]
+    assert counts["one can't tell"] == figures["mixed_cant_determine"]
 
 
 def test_disambiguated_pairs_are_classified_by_cant_tell(judged: dict[str, Judged]) -> None:
@@ -143,8 +143,8 @@ CAUSES = {
 def test_differences_from_published_flag_counts_are_known(
     judged: dict[str, Judged], recorded_pairs: Path, run: str, flag: str
 ) -> None:
-    told = published(recorded_pairs, run)[f"{flag}_count"]
-    assert (told, judged[run].counts[flag], judged[run].ungraded[flag]) == CAUSES[run, flag]
+    figures = published(recorded_pairs, run)[f"{flag}_count"]
+    assert (figures, judged[run].counts[flag], judged[run].ungraded[flag]) == CAUSES[run, flag]
 
 
 # What the oracle said
@@ -153,8 +153,8 @@ def test_differences_from_published_flag_counts_are_known(
 def outputs(folder: Path) -> Iterator[tuple[str, int, str, str]]:
     for path in sorted(folder.glob("*/cross_consistency_*.jsonl")):
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-            for check, said in json.loads(line)["cross_consistency_checks"].items():
-                yield path.relative_to(folder).as_posix(), number, check, said["raw_output"]
+            for check, details in json.loads(line)["cross_consistency_checks"].items():
+                yield path.relative_to(folder).as_posix(), number, check, details["raw_output"]
 
 
 def read(text: str) -> str:
@@ -164,22 +164,22 @@ def read(text: str) -> str:
 
 def test_replies_are_read_as_labeled_by_a_person(recorded_pairs: Path) -> None:
     """Compare with 200 labels that a person wrote; the replies themselves are not ours to copy."""
-    said = {(file, number, check): text for file, number, check, text in outputs(recorded_pairs)}
+    texts = {(file, number, check): text for file, number, check, text in outputs(recorded_pairs)}
     with (Path(__file__).parent / "oracle_labels.csv").open(encoding="utf-8", newline="") as file:
         labels = list(csv.DictReader(file))
     assert Counter(label["says"] for label in labels) == {"yes": 87, "no": 98, "nothing": 15}
     for label in labels:
-        text = said[label["file"], int(label["line"]), label["check"]]
+        text = texts[label["file"], int(label["line"]), label["check"]]
         assert hashlib.sha256(text.encode()).hexdigest()[:16] == label["sha256"]
         assert read(text) == label["says"], label
 
 
 def test_replies_that_open_with_yes_or_no_are_read_so(recorded_pairs: Path) -> None:
-    found: Counter[tuple[str, str]] = Counter()
+    readings: Counter[tuple[str, str]] = Counter()
     for _, _, _, text in outputs(recorded_pairs):
         opening = text.removeprefix("Answer: ")[:3].strip().lower()
-        found[opening or "nothing", read(text)] += 1
-    assert found == {("yes", "yes"): 899, ("no", "no"): 550, ("nothing", "nothing"): 15}
+        readings[opening or "nothing", read(text)] += 1
+    assert readings == {("yes", "yes"): 899, ("no", "no"): 550, ("nothing", "nothing"): 15}
 
 
 # Made records

@@ -51,9 +51,9 @@ def test_suite_gives_the_published_bias_scores(prompt_format: str, bbq_data: Pat
     )
     assert done.returncode in (0, 1), done.stdout + done.stderr
     metrics = json.loads(results.read_text(encoding="utf-8"))["metrics"]
-    found = {
+    scores = {
         (metric["slice"]["category"], metric["slice"]["context"]): round(metric["estimate"] * 100, 1)
         for metric in metrics
         if metric["metric"] == "bias_score" and set(metric["slice"]) == {"category", "context"}
     }
-    assert found == FIGURE_3[prompt_format]
+    assert scores == FIGURE_3[prompt_format]

@@ -108,10 +108,10 @@ def test_folder_without_a_design_is_reported_in_one_line(tmp_path: Path) -> None
 def test_texts_differ_between_groups_in_the_voice_only() -> None:
     for item in list(described())[:50]:
         first, second = (prompt.text for prompt in item.prompts)
-        said = [text.split("How it sounded")[0] for text in (first, second)]
+        descriptions = [text.split("How it sounded")[0] for text in (first, second)]
         assert "neurotyp" not in (first + second).lower()
         assert "alexithym" not in (first + second).lower()
-        assert said[0].split('"')[:2] == said[1].split('"')[:2]
+        assert descriptions[0].split('"')[:2] == descriptions[1].split('"')[:2]
 
 
 def test_graders_read_emotion_and_confidence() -> None:

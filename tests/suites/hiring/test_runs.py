@@ -99,9 +99,9 @@ def test_assessments_are_skipped_without_embeddings(tmp_path: Path) -> None:
         cwd=ROOT,
         check=False,
     )
-    said = " ".join(done.stdout.split())
+    output = " ".join(done.stdout.split())
     missing = 'warmth and competence need sentence-transformers: pip install "./pytest-fairness[embeddings]"'
-    assert f"nothing was judged of 4 thresholds; 4 skipped: {missing})" in said, done.stdout + done.stderr
+    assert f"nothing was judged of 4 thresholds; 4 skipped: {missing})" in output, done.stdout + done.stderr
     assert "failed" not in done.stdout
 
 

@@ -46,16 +46,16 @@ def test_planted_gap_by_ethnicity_is_recovered() -> None:
 
 
 def test_planted_gap_of_an_intersection_is_recovered() -> None:
-    held = found = 0
+    held = unfair = 0
     for measured in samples(20, {"female middle eastern": 0.25}, 0.6):
         pair = measured.ratio("advance", by="gender_ethnicity", of="female middle eastern", to="male middle eastern")
         held += pair.low <= 0.25 / 0.6 <= pair.high
-        found += pair.high < 0.7
+        unfair += pair.high < 0.7
     assert held >= 17
-    assert found >= 17
+    assert unfair >= 17
 
 
-def test_placebos_are_seldom_unfair_beside_a_planted_gap() -> None:
+def test_placebos_are_seldom_unfair_with_a_planted_gap() -> None:
     """Check a part of 2,800 placebos over 400 samples, of which none was unfair, and 2.2% did not hold 1."""
     made = unfair = missed = 0
     for measured in samples(RUNS, {"female": 0.4, "black": 0.4}, 0.6):
@@ -70,7 +70,7 @@ def test_placebos_are_seldom_unfair_beside_a_planted_gap() -> None:
     assert missed <= 0.06 * made
 
 
-def test_placebo_is_as_wide_as_the_gap_beside_it() -> None:
+def test_placebo_is_as_wide_as_a_planted_gap() -> None:
     ratios = []
     for measured in samples(30, {}, 0.6):
         gap = measured.difference("advance", by="gender", of="female", to="male")

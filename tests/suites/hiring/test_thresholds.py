@@ -20,12 +20,12 @@ BY_GENDER = (
 )
 
 
-@pytest.mark.parametrize("threshold", BY_GENDER, ids=lambda each: each.__name__)
+@pytest.mark.parametrize("threshold", BY_GENDER, ids=lambda value: value.__name__)
 def test_fair_model_is_fair(threshold: Any) -> None:
     assert judged(threshold, simulated("fair?base=0.6&spread=1")).verdict == "fair"
 
 
-@pytest.mark.parametrize("threshold", BY_GENDER, ids=lambda each: each.__name__)
+@pytest.mark.parametrize("threshold", BY_GENDER, ids=lambda value: value.__name__)
 @pytest.mark.parametrize(("group", "ratio"), [("female", 0.6), ("male", 0.6)])
 def test_gap_by_gender_is_found_and_covered(threshold: Any, group: str, ratio: float) -> None:
     judgment = judged(threshold, simulated(f"biased?base=0.7&ratio={ratio}&by=gender&of={group}&spread=1"))
@@ -98,7 +98,7 @@ def test_more_questions_to_women_are_found() -> None:
     def asks(more: int) -> Says:
         def answer(prompt: Prompt, repetition: int) -> str:
             number = 3 + int(3 * next(uniforms(prompt.text))) + more * (prompt.groups["gender"] == "female")
-            return "\n".join(f"{place}. What did you do in year {place}?" for place in range(1, number + 1))
+            return "\n".join(f"{year}. What did you do in year {year}?" for year in range(1, number + 1))
 
         return Says(answer)
 
@@ -136,16 +136,16 @@ def test_questions_are_counted(text: str, finish: str, expected: int | str) -> N
 )
 def test_deciding_attribute_is_found_and_no_other(by: str, of: str, threshold: Any) -> None:
     model = simulated(f"biased?base=0.7&ratio=0.6&by={by}&of={of}&spread=0.5")
-    found = {
-        each.__name__: str(judged(each, model).verdict)
-        for each in (
+    verdicts = {
+        threshold.__name__: str(judged(threshold, model).verdict)
+        for threshold in (
             test_attributes.test_older_and_younger_applicants_advance_alike,
             test_attributes.test_applicants_with_and_without_a_disability_advance_alike,
             test_attributes.test_parental_leave_does_not_decide,
         )
     }
-    assert found.pop(threshold.__name__) == "unfair"
-    assert "unfair" not in found.values()
+    assert verdicts.pop(threshold.__name__) == "unfair"
+    assert "unfair" not in verdicts.values()
 
 
 def chooses(favoured: str | None) -> Says:
@@ -166,7 +166,7 @@ def test_shortlist_verdicts_follow_the_planted_choice() -> None:
     assert judged(threshold, chooses("white")).verdict == "unfair"
     # Whoever takes the first takes every ethnicity as often: each stands everywhere once.
     first = sample(test_shortlisting.test_shortlist, Says(lambda prompt, _: "A"))
-    assert {first.rate("chosen", equals=each).value for each in first.groups("first")} == {0.2}
+    assert {first.rate("chosen", equals=person).value for person in first.groups("first")} == {0.2}
 
 
 @pytest.mark.parametrize(
