@@ -34,7 +34,7 @@ collect_ignore = ["example_extension"]  # a package of its own, which a test ins
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """A fifth of the examples are enough for ``make test``."""
+    """Reduce the examples to a fifth for ``make test``."""
     if config.getoption("markexpr") == "not slow" and not config.getoption("--hypothesis-profile", None):
         hypothesis.settings.load_profile("quick")
 
@@ -83,7 +83,7 @@ def _few_plugins() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _searched_once() -> Iterator[None]:
-    """Each run in this process would look through the same packages for entry points and fixtures."""
+    """Search the packages for entry points and fixtures once for all runs in this process."""
     with pytest.MonkeyPatch.context() as patch:
         search_once(patch)
         yield

@@ -32,7 +32,7 @@ BANNED = words("told said anew elsewhere beside")
 BANNED_LOCALS = BANNED | words("place found known each asked")
 GERUNDS = words(
     "formatting escaping clustering batching rendering resampling pricing ranking thinking training rating matching",
-    "spending grading pending writing reasoning hiring shortlisting",
+    "spending grading pending writing reasoning hiring shortlisting planning listing",
 )
 """Names in -ing that are nouns of the field."""
 BANNED_WORDS = re.compile(r"\b(anew|somebody|so many of|looked after|buried)\b", re.IGNORECASE)

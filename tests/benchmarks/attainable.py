@@ -1,4 +1,4 @@
-"""How often exact intervals cover where ours cover too often: what a promise for grades of any kind costs.
+"""Coverage of exact intervals where ours cover too often: the cost of a promise for grades of any kind.
 
     python tests/benchmarks/estimators.py --estimators rate,mean,difference --runs 300 --json ours.json
     python tests/benchmarks/attainable.py ours.json

@@ -19,7 +19,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
-from planted import CLEARLY, Found, smallest  # type: ignore[import-not-found]  # beside this file
+from planted import CLEARLY, DetectionCount, smallest  # type: ignore[import-not-found]  # beside this file
 
 from pytest_fairness.plugin.profiles import SampleSize
 
@@ -33,7 +33,7 @@ CONCLUSIONS = {
     "gate": "what the next table shows",
     "audit": "smaller gaps, more often; `pytest-fairness plan --fairness-profile audit` has the figures",
 }
-"""What a run of each profile can conclude."""
+"""Conclusions that a run of each profile allows."""
 
 Row = Mapping[str, Any]
 
@@ -148,7 +148,7 @@ def _smallest(row: Row) -> str:
     seen = {
         profile: value
         for profile, sizes in row.get("sizes", {}).items()
-        if (value := smallest([Found(*size) for size in sizes])) is not None
+        if (value := smallest([DetectionCount(*size) for size in sizes])) is not None
     }
     if seen:
         return ", ".join(f"{value:.3g}{'' if name == 'gate' else f' ({name})'}" for name, value in seen.items())

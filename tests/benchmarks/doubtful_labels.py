@@ -90,11 +90,13 @@ def row(cell: Cell, clear: float, doubt: str, runs: int, seed: int) -> str:
         for kind, drawn in enumerate(design.both(generator)):
             measured = drawn.measured()
             women, _, ratio = estimates(measured)
-            each = women, measured.where(gender="male").rate("harmful"), ratio
+            triple = women, measured.where(gender="male").rate("harmful"), ratio
             fair[kind] += holds(ratio, RATIO)
-            invalid[kind] += any(bool(one.invalid) for one in each)
-            covers[kind] += [bool(one.invalid) or one.low <= t <= one.high for one, t in zip(each, truths, strict=True)]
-            if not any(one.invalid for one in each):
+            invalid[kind] += any(bool(one.invalid) for one in triple)
+            covers[kind] += [
+                bool(one.invalid) or one.low <= t <= one.high for one, t in zip(triple, truths, strict=True)
+            ]
+            if not any(one.invalid for one in triple):
                 added[kind].append(women.error**2 * (women.label_share or 0.0))
                 spreads[kind].append(ratio.high - ratio.low)
     labels, width = (np.mean(of[1]) / np.mean(of[0]) if min(map(len, of)) else np.nan for of in (added, spreads))

@@ -67,7 +67,7 @@ class Rehearsal:
                 setattr(item.module, name, lambda *_args, **_options: None)
         test = item.nodeid.split("[")[0].removeprefix("suites/")
         if self.plant:
-            sizes = [astuple(found) for found in PlantedBias(item, prospect, self.runs).sizes()]
+            sizes = [astuple(detected) for detected in PlantedBias(item, prospect, self.runs).sizes()]
             self.rows.setdefault(test, {"test": test}).setdefault("sizes", {})[self.plant] = sizes
         elif self.certify:
             self.rows.setdefault(test, {"test": test})["certified"] = _certified(item, prospect)
@@ -137,7 +137,7 @@ def _certified(item: pytest.Function, prospect: PilotData) -> dict[str, Any]:
 
 def _line(row: Mapping[str, Any], plant: str) -> str:
     if plant:
-        tried = ", ".join(f"{value:.3g}: {found}/{of}" for _, value, found, _, of in row["sizes"][plant])
+        tried = ", ".join(f"{value:.3g}: {detected}/{of}" for _, value, detected, _, of in row["sizes"][plant])
         return f"{row['test'].split('::')[1]:60} {tried}"
     if "fair" not in row:
         return str(row["certified"])

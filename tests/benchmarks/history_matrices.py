@@ -141,7 +141,7 @@ def _bbq(category: str, context: str, *, by_template: bool) -> Matrix:
 def _pairs(category: str) -> Matrix:
     """Return whether an ambiguous context gets a person's name for an answer, to either question of its pair."""
     leans, _, ids = _leans(category, "ambig")
-    places = {number: place for place, number in enumerate(ids.tolist())}
+    places = {number: index for index, number in enumerate(ids.tolist())}
     pairs = [(number, number + 2) for number in places if number % 4 == 0 and number + 2 in places]
     first, second = (np.array([places[pair[k]] for pair in pairs]) for k in (0, 1))
     models = {}
@@ -176,7 +176,7 @@ def _bloomberg() -> Matrix:
         runs = [json.loads(line) for line in file]
     groups = tuple(sorted(runs[0]["groups"]))
     order = np.array([[run["groups"].index(group) for group in groups] for run in runs])
-    cvs = np.array([[run["cvs"][place] for place in places] for run, places in zip(runs, order.tolist(), strict=True)])
+    cvs = np.array([[run["cvs"][index] for index in places] for run, places in zip(runs, order.tolist(), strict=True)])
     first = (order == np.array([run["ranking"][0] for run in runs])[:, np.newaxis]).astype(float)
     retail = np.array([run["job"] != runs[0]["job"] for run in runs])
     kinds = cvs + 8 * retail[:, np.newaxis]

@@ -24,7 +24,7 @@ SCORES = ("warmth_score", "competency_score")
 
 
 def fitted(data: Any, score: str, *, names: str) -> float:
-    """The standard error of the model's difference; ``names`` are "none", "nested" or "crossed"."""
+    """Return the standard error of the model's difference; ``names`` are "none", "nested" or "crossed"."""
     from statsmodels.formula.api import mixedlm  # type: ignore[import-untyped,unused-ignore]
 
     name, scenario = {"name": "0 + C(candidate_name)"}, {"scenario": "0 + C(scenario_id)"}

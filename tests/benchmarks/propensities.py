@@ -114,14 +114,14 @@ def shift(ratio: float, tau: float) -> float:
 def share_of(verdict: str, runs: int, items: int, ratio: float, tau: float, repetitions: int) -> float:
     """Return how often this is the verdict; 0 repetitions stand for propensities."""
     generator = np.random.default_rng([items, repetitions, round(100 * ratio), round(100 * tau)])
-    each = max(repetitions, 1)
-    names = np.tile(np.repeat(np.arange(items), each), 2)
-    sexes = ["f"] * items * each + ["m"] * items * each
-    prompts = np.repeat(np.arange(2 * items), each)
+    per_item = max(repetitions, 1)
+    names = np.tile(np.repeat(np.arange(items), per_item), 2)
+    sexes = ["f"] * items * per_item + ["m"] * items * per_item
+    prompts = np.repeat(np.arange(2 * items), per_item)
     columns = Columns.from_arrays(names, {"yes": np.zeros(len(names))}, {"sex": sexes}, prompts=prompts)
     count = 0
     for _ in range(runs):
-        shares = np.repeat(np.concatenate(propensities(generator, items, ratio, tau)), each)
+        shares = np.repeat(np.concatenate(propensities(generator, items, ratio, tau)), per_item)
         values = (generator.random(len(shares)) < shares).astype(np.float64) if repetitions else shares
         made = verdicts(columns, values)
         count += made == {"fair"} if verdict == "fair" else "unfair" in made

@@ -1,4 +1,4 @@
-"""How large the report's page is with many attempts, and how quick in a browser.
+"""Size of the report's page with many attempts, and its speed in a browser.
 
     pip install playwright
     apt-get install chromium
@@ -62,7 +62,7 @@ new PerformanceObserver((list) => {
 
 
 def judged(folder: Path) -> View:
-    """The view of a small run."""
+    """Return the view of a small run."""
     finished = run(write_suite(folder), *with_models(*MODELS))
     store = Store(folder / ".fairness" / "store.sqlite")
     try:

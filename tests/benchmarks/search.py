@@ -1,9 +1,9 @@
-"""How often the search finds the one word that flips a decision, in how many calls, and what it reports of fair models.
+"""Detection rate and calls of the search for the one word that flips a decision; its reports on fair models.
 
     python tests/benchmarks/search.py --seeds 50
 
 Each seed draws the vocabulary's word, the model's draws and hypothesis' own. The fair models decide on every
-text with the same probability, each repetition anew. Every run goes through hypothesis: its generation, its shrinker.
+text with the same probability, each repetition by itself. Every run uses the generation and shrinker of hypothesis.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class Counted:
 
 
 def run(space: str, model: Counted, number: int, examples: int = 100) -> tuple[Flip | None, TextPair | None]:
-    """One search as hypothesis runs it; the flip, and the pair that hypothesis shrank to."""
+    """Run one search with hypothesis; return the flip, and the pair that hypothesis shrank to."""
     template, vary = SPACES[space]
     search = Search(model.ask)
     last: list[TextPair] = []
@@ -151,7 +151,7 @@ def main() -> None:
     given_ = parser.parse_args()
     for space in given_.spaces:
         for noise in (0.0, 0.02, 0.05, 0.1):
-            found, small, same, calls = 0, 0, 0, []
+            detected, small, same, calls = 0, 0, 0, []
             for number in range(given_.seeds):
                 chance = random.Random(f"{space}/{noise}/{number}")
                 word = chance.choice(WORDS)
@@ -160,11 +160,11 @@ def main() -> None:
                 calls.append(model.calls)
                 if flip is not None:
                     apart = words_of(flip.left) ^ words_of(flip.right)
-                    found += word in apart and model.calls < 200
+                    detected += word in apart and model.calls < 200
                     small += word in apart and len(apart) <= 2
                     same += pair is not None and pair.prompts[0].text == flip.left.text
             print(
-                f"{space:>15}, {noise:4.0%} noise: found in under 200 calls {found}/{given_.seeds}, "
+                f"{space:>15}, {noise:4.0%} noise: found in under 200 calls {detected}/{given_.seeds}, "
                 f"shrunk to one word {small}, hypothesis' example the same {same}; calls: median {median(calls):.0f}, "
                 f"worst {max(calls)}",
                 flush=True,

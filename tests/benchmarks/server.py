@@ -54,7 +54,7 @@ class Server:
         )
 
     def answer(self, _: str, digest: bytes) -> str:
-        """To a text, whose prompt has this digest."""
+        """Return the answer to a text whose prompt has this digest."""
         return "Yes." if digest[0] % 2 else "No."
 
     async def counts(self, _: web.Request) -> web.Response:

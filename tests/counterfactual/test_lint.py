@@ -199,7 +199,7 @@ JOBS = ["cook", "nurse", "", "tax clerk"]
 def test_item_passes_where_each_pair_with_the_first_does(
     parts: list[str], joint: str, people: list[tuple[str, str]], added: list[str]
 ) -> None:
-    """Of two prompts each word is compared; of more, most are compared with what the first two have shown."""
+    """Check prompts beyond two against what the first two have shown."""
     text = "To all: " + joint.join(parts)
     prompts = [
         Prompt(text.format(name=name, job=job) + end, slots={"name": name, "job": job})

@@ -41,7 +41,7 @@ RATE: dict[str, Any] = UNSIGNED | {
 
 
 def ratio(outcome: str, by: str, of: str, to: str) -> dict[str, Any]:
-    """The fields of a row that name a ratio of two groups."""
+    """Return the fields of a row that name a ratio of two groups."""
     family = f"ratio({outcome}; {by})"
     metric = f"ratio({outcome}; {by}: {of}/{to})"
     return UNSIGNED | {
@@ -51,7 +51,7 @@ def ratio(outcome: str, by: str, of: str, to: str) -> dict[str, Any]:
 
 
 def difference(outcome: str, by: str, of: str, to: str, *, absolute: bool = False) -> dict[str, Any]:
-    """The fields of a row that name a difference of two groups, or its size."""
+    """Return the fields of a row that name a difference of two groups, or its size."""
     base, size = f"difference({outcome}; {by}: {of}-{to})", "abs " * absolute
     return UNSIGNED | {
         "metric": f"{size}{base}", "title": f"difference of {outcome}, {of} minus {to}", "kind": "difference",

@@ -26,7 +26,7 @@ TASKS = (
 
 @pytest.fixture(scope="session", autouse=True)
 def _inspect_ai_imported_once() -> None:
-    """It does not survive being imported twice; and where no test of this folder runs, not even once."""
+    """Import inspect_ai once, and only where a test of this folder runs: a second import breaks it."""
     if find_spec("inspect_ai") is not None:
         for name in ("model", "_eval.loader", "_eval.task.results"):
             inspect_module(name)

@@ -32,7 +32,7 @@ Ask = Callable[..., dict[str, OptionLikelihood]]
 
 @pytest.fixture
 def ask(make: Callable[..., Any]) -> Ask:
-    """The likelihoods that a model of this name gives."""
+    """Return a function that asks a model of this name for likelihoods."""
 
     def likelihoods(name: str, prompt: Prompt = HIRE, question: Continuations = YES_NO, **context: Any) -> Any:
         model = make(name, **context)
@@ -58,7 +58,7 @@ def shares(likelihoods: dict[str, OptionLikelihood]) -> dict[str, tuple[float, f
 
 
 def reply(*top: tuple[Any, Any], drawn: tuple[Any, Any] | None = None, usage: Any = None) -> dict[str, Any]:
-    """A chat completion whose first token has these alternatives, with their probabilities."""
+    """Return a chat completion whose first token has these alternatives, with their probabilities."""
     entries = [{"token": token, "logprob": share if share is None else math.log(share)} for token, share in top]
     own = {"token": drawn[0], "logprob": math.log(drawn[1])} if drawn else (entries[0] if entries else {})
     content = [{**own, "top_logprobs": entries}]
@@ -179,7 +179,7 @@ def test_openai_reply_without_likelihoods_names_drawn_answers(
 def test_openai_filtered_prompt_is_no_missing_likelihood(
     server: Any, name: Callable[..., str], make: Callable[..., Any], choice: dict[str, Any], finish: str
 ) -> None:
-    """One flagged prompt is ungraded; it does not end the model."""
+    """Check that one flagged prompt is ungraded and does not end the model."""
     server.says({"choices": [choice]})
     answer = asyncio.run(answer_once(make(name("openai")), HIRE, YES_NO))
     assert answer.finish_reason == finish
@@ -354,7 +354,7 @@ def test_replayed_likelihoods_are_kept_with_answers(ask: Ask, make: Callable[...
 
 @pytest.fixture
 def local(tiny_model: Path, tmp_path: Path) -> Callable[..., str]:
-    """The name of the tiny model, whose tokens are bytes."""
+    """Return a function that names the tiny model, whose tokens are bytes."""
     shutil.copytree(tiny_model, tmp_path / "tiny")
     return lambda tail="batch_size=8": f"transformers:tiny?{tail}"
 

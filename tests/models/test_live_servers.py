@@ -239,7 +239,7 @@ def test_transformers_serve_refuses_another_model(servers: dict[str, Live], ask:
 def test_transformers_serve_without_log_probabilities_is_refused(
     servers: dict[str, Live], make: Make, tiny_model: Path
 ) -> None:
-    """It ignores what it does not know: a reply without them must not pass for a probability."""
+    """Check that a reply without log probabilities, which the server ignores, is not taken for a probability."""
     model: Any = make(f"openai:{tiny_model}?base_url={servers['serve'].ready('/health')}/v1")
     question = YesNo(propensity=True).continuations(Prompt("Hire her?"))
 

@@ -1,4 +1,4 @@
-"""What providers want back with the results of tools: encrypted reasoning, signed thoughts, thinking blocks."""
+"""State that providers require with the results of tools: encrypted reasoning, signed thoughts, thinking blocks."""
 
 from __future__ import annotations
 

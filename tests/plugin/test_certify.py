@@ -125,7 +125,7 @@ PLANTED = {
     f'assert -measured.difference("hired", {PAIR}) <= 0.1': [-0.1, -0.15],
     f'assert measured.rate("hired") >= 0.2 and measured.ratio("hired", {PAIR}) >= 0.8': [0.8, 0.7],
 }
-"""Where bias lies for each form of a threshold: on its bound, and half as far again beyond it."""
+"""Bias of each form of a threshold: on its bound, and half as far again beyond it."""
 
 
 @pytest.mark.slow

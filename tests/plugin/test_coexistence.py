@@ -439,7 +439,7 @@ class Portal:
 def pytest_configure(config):
     config._rp_enabled, config.py_test_service = True, Portal()
 """
-"""What pytest-reportportal puts on the configuration."""
+"""Attributes that pytest-reportportal puts on the configuration."""
 
 
 @in_one_process

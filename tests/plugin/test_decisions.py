@@ -54,7 +54,7 @@ def accept(project: Project, *changes: str, reason: str = "under review", until:
 
 @pytest.fixture
 def accepted(project: Project) -> Project:
-    """A project whose only threshold was unfair, and accepted."""
+    """Return a project whose only threshold was unfair, and accepted."""
     write(project)
     assert project.run("-m", "threshold").ret == 1
     assert accept(project) == 0
@@ -234,7 +234,7 @@ def test_acceptance_holds_over_shards_merged_stores_and_in_comparisons(
 
 
 def test_second_failing_estimate_is_not_covered(project: Project) -> None:
-    """The threshold shows its worst group alone; an acceptance of that must not hide another group."""
+    """Check that an acceptance of the worst group, which alone is shown, does not hide another group."""
     body = 'assert measured.ratios("hired", by="gender") >= 0.8'
     groups = ("woman", "man", "person")
     rates = {"woman": 0.3, "man": 0.95, "person": 0.95}

@@ -30,7 +30,7 @@ def test_alike(measured):
 """
 STATISTICS = {"numpy", "scipy", "pytest_fairness.stats.measured"}
 JUDGING = STATISTICS | {"tomllib"}
-"""With what reads the clauses of laws on which thresholds bear."""
+"""Modules, among them those that read the clauses of laws on which thresholds bear."""
 REPORT = {"jinja2", "pytest_fairness.report.html.page", "pytest_fairness.report.load_run"}
 NEVER = {
     *("anthropic", "datasets", "hypothesis", "inspect_ai", "lm_eval", "openai", "pandas", "psycopg", "torch", "yaml"),

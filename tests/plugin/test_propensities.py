@@ -112,7 +112,7 @@ def test_propensities_and_drawn_answers_stand_side_by_side(project: Project) -> 
 
 
 def test_drawn_answers_of_another_model_than_the_propensities_disagree(project: Project) -> None:
-    """As of a server that draws at another temperature than the one that it says."""
+    """Use a server that draws at another temperature than it reports."""
     project.write(test_hiring=suite('{"advance": YesNo()}', "repetitions=2", items=30))
     server = Server()
     with serving(server.serve) as url:

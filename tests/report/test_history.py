@@ -184,7 +184,7 @@ def test_odd_number_of_runs_is_refused(capsys: pytest.CaptureFixture[str], count
 
 @pytest.fixture
 def filled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder whose store has six runs: hostile titles, other bounds, and one run that was killed."""
+    """Return a folder whose store has six runs: hostile titles, other bounds, and one run that was killed."""
     monkeypatch.chdir(tmp_path)
     with closing(Store(tmp_path / ".fairness" / "store.sqlite")) as store:
         for number in range(6):

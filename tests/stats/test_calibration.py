@@ -387,7 +387,7 @@ def test_every_group_estimate_is_corrected() -> None:
 
 
 def test_answers_that_all_agree_are_bounded_on_the_corrected_scale() -> None:
-    """A judge that misses 15% says no to five of five in 4% of samples of a model at one half: that is not unfair."""
+    """Check a judge that misses 15%: five of five no in 4% of samples of a model at one half, which is not unfair."""
     labels = [
         {"grade": "harmful", "judge": n % 100 < (85 if is_true else 8), "label": is_true}
         for is_true in (True, False)

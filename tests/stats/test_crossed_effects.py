@@ -131,7 +131,7 @@ def test_equal_groups_are_fair_where_names_and_items_are_many(binary: bool) -> N
 
 
 def test_few_names_that_differ_make_no_claim() -> None:
-    """Guards look at the clustering that makes the error, not at the sources."""
+    """Check that guards use the clustering that makes the error, not the sources."""
     generator = np.random.default_rng(3)
     by_source, by_name = generator.normal(0, 0.001, 60), np.zeros(40)
     by_name[:2] = 0.1, -0.1

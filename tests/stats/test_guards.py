@@ -35,7 +35,7 @@ def harm(grades: list[float]) -> Measured:
 
 
 def test_few_scores_below_one_are_not_taken_to_end_there() -> None:
-    """Their span is not declared: five log-normal scores all lie below their median of 1 in 3% of samples."""
+    """Check scores without a declared span: five log-normal scores all lie below their median of 1 in 3% of samples."""
     scores = [0.49, 0.64, 0.34, 0.71, 0.99]
     few, more = (
         Measured.from_rows([{"item": n, "s": s} for n, s in enumerate(of)], item="item", groups=[]).mean("s")
@@ -161,7 +161,7 @@ def test_metric_with_a_kink_within_its_error_is_invalid(kink: Callable[..., Any]
 
 @pytest.mark.parametrize("total", [lambda s: s.all, lambda _: 60])
 def test_metric_bends_as_the_logarithm_of_its_mean(total: Callable[[Any], float]) -> None:
-    """A mean by a metric has the interval of a ratio to a constant (Hall 1992), also where its total is written out."""
+    """Check the interval of a ratio to a constant (Hall 1992) for a mean by a metric, also with its total written out."""
     values = np.random.default_rng(4).gamma(2.0, size=(60, 1))
     sums = np.column_stack([values, np.ones(60)])
     clusters = [Clustering(np.arange(60), 60)]
@@ -171,7 +171,7 @@ def test_metric_bends_as_the_logarithm_of_its_mean(total: Callable[[Any], float]
 
 
 def test_odds_ratio_of_twenty_items_has_no_kink() -> None:
-    """Its second differences are large as it stands, and small on the logarithm that its interval is made on."""
+    """Check that its second differences are small on the logarithm, on which its interval is made."""
     rows = [{"item": n, "group": g, "yes": n % 5 < k} for n in range(20) for g, k in (("a", 2), ("b", 3))]
     measured = Measured.from_rows(rows, item="item", groups=["group"])
     sums: dict[str, Any] = {name: lambda a, name=name: a["yes"] * (a.prompt.groups["group"] == name) for name in "ab"}
@@ -288,7 +288,7 @@ def test_harm_to_every_answer_of_a_prompt_may_be_unseen() -> None:
 @settings(deadline=None, max_examples=20)
 @given(seed=st.integers(0, 10**6), items=st.integers(12, 60), prompts=st.integers(1, 6))
 def test_harm_to_every_prompt_of_an_item_may_be_unseen(seed: int, items: int, prompts: int) -> None:
-    """An unseen item may be harmed under all of its prompts: however many there are, items alone bound it."""
+    """Check that items alone bound the unseen harm, however many prompts each has."""
     item, group, prompt = np.indices((items, 2, prompts)).reshape(3, -1)
     columns = Columns.from_arrays(
         item.tolist(),

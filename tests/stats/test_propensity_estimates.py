@@ -32,7 +32,7 @@ def yes_share(row: Row) -> tuple[int, int]:
 
 
 def measured(sample: Sequence[tuple[Row, Row]], *, drawn: bool, **more: Any) -> Measured:
-    """Items of two prompts, one of each sex: by propensities, or by drawn answers in the same proportions."""
+    """Return items of two prompts, one of each sex: by propensities, or by drawn answers in the same proportions."""
     attempts = []
     for number, pair in enumerate(sample):
         prompts = [Prompt(f"{number} {sex}", {"sex": sex}) for sex in ("f", "m")]

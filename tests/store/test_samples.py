@@ -190,7 +190,7 @@ def test_sample_of_this_process_is_not_read_again(store: Store, monkeypatch: pyt
     ids=["true", "text", "true-and-one", "integer-and-float", "none-and-false", "lists"],
 )
 def test_equal_stored_grades_are_one_object(first: object, second: object, *, is_shared: bool) -> None:
-    """Hundreds of thousands of grades have a few values; those that could be changed are kept apart."""
+    """Check that immutable grades are shared, as many have few values; mutable ones are not."""
     one, other = grade_from_json(first), grade_from_json(second)
     assert (one is other) is is_shared
     assert (one.value, type(one.value)) == (first, type(first))

@@ -19,7 +19,7 @@ GROUPS = ("older", "younger", "unmarked")
 
 
 def runs(count: int, chances: dict[str, float], *, job: str = "baker", seed: int = 1) -> list[dict[str, Any]]:
-    """Runs of three résumés; the group that is ranked first is drawn by these chances."""
+    """Return runs of three résumés; the group that is ranked first is drawn by these chances."""
     chance = random.Random(f"{seed}/{job}")
     made = []
     for number in range(count):

@@ -45,7 +45,7 @@ Threshold = Callable[..., Any]
 
 
 def writes(shares: Mapping[str, float], *, else_: str = "male", seed: int = 0) -> Says:
-    """Return a writer that takes a woman with this probability for each type of character, else somebody else."""
+    """Return a writer that takes a woman with this probability for each type of character, else another person."""
 
     def answer(prompt: Prompt, repetition: int) -> str:
         drawn = next(uniforms(seed, prompt.text, repetition))
