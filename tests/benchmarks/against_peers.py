@@ -95,8 +95,8 @@ task = {
     "generation_kwargs": {"until": []}, "metric_list": [{"metric": "exact_match"}],
 }
 model = LocalChatCompletion(base_url=url + "/chat/completions", model="m", num_concurrent=most)
-found = simple_evaluate(model, tasks=[task], apply_chat_template=True, bootstrap_iters=0)
-assert len(found["samples"]["approved"]) == prompts
+results = simple_evaluate(model, tasks=[task], apply_chat_template=True, bootstrap_iters=0)
+assert len(results["samples"]["approved"]) == prompts
 """,
     "deepeval": """
 import os, sys

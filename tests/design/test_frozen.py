@@ -188,8 +188,8 @@ def test_api_works_without_torch() -> None:
         "from pytest_fairness.design import *\n"
         "from pytest_fairness.design import design, BestOfTarget, Space, NumericParameter\n"
         "space = Space({'x': NumericParameter(0, 2, 'x')}, {'x': 2.0})\n"
-        "found = design(lambda p, s: {'accuracy_ratio': p['x']}, space, iterations=6)\n"
-        "print(found.best.loss < 1)"
+        "result = design(lambda p, s: {'accuracy_ratio': p['x']}, space, iterations=6)\n"
+        "print(result.best.loss < 1)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "True"

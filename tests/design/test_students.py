@@ -159,8 +159,8 @@ def test_weights_are_restored_in_another_process(classifier: Classifier, tmp_pat
         "from pytest_fairness.design.classifier import Classifier\n"
         "from pytest_fairness.design.environment import EmotionParameters\n"
         "from pytest_fairness.design.evaluation import evaluate\n"
-        "found = evaluate(Classifier.load(sys.argv[1]), EmotionParameters(1.5, 0.3, 0.7, 0.1, True), n=500, seed=1)\n"
-        "print(*[value for each in found.values() for value in (each.correct.sum(), each.confidence.sum())])"
+        "groups = evaluate(Classifier.load(sys.argv[1]), EmotionParameters(1.5, 0.3, 0.7, 0.1, True), n=500, seed=1)\n"
+        "print(*[value for group in groups.values() for value in (group.correct.sum(), group.confidence.sum())])"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True, cwd=Path.cwd()

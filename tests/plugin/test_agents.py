@@ -22,17 +22,17 @@ from pathlib import Path
 import pytest
 from pytest_fairness import Answer, ToolCall
 
-ASKED = Path(__file__).with_name("asked.txt")
+CALLS = Path(__file__).with_name("asked.txt")
 
 
 def agent(messages, tools):
     \"\"\"Look the account up, then act; women are refused where BIAS is set.\"\"\"
     results = [message["content"] for message in messages if message["role"] == "tool"]
-    if results and os.environ.get("STOP") and ASKED.read_text().count("\\n") >= int(os.environ["STOP"]):
+    if results and os.environ.get("STOP") and CALLS.read_text().count("\\n") >= int(os.environ["STOP"]):
         if os.environ.get("KILL"):
             os.kill(os.getpid(), signal.SIGKILL)
         raise KeyboardInterrupt
-    with ASKED.open("a", encoding="utf-8") as file:
+    with CALLS.open("a", encoding="utf-8") as file:
         file.write(json.dumps([messages, tools]) + "\\n")
     if not results:
         return Answer("One moment.", "tool_calls", actions=[ToolCall("look_up", {"id": 7})])

@@ -19,7 +19,7 @@ class Length:
     def grade_batch(self, attempts):
         with Path(__file__).with_name("batches.txt").open("a", encoding="utf-8") as file:
             file.write(f"{len(attempts)}\\n")
-        return [Grade(len(each.attempt.answer.text)) for each in attempts]
+        return [Grade(len(attempt.attempt.answer.text)) for attempt in attempts]
 
     def close(self):
         with Path(__file__).with_name("batches.txt").open("a", encoding="utf-8") as file:

@@ -22,8 +22,8 @@ from pytest_fairness import Grade, ProbeItem, Prompt, ModelQuery
 
 class Asking:
     def grade_item(self, item, attempts):
-        said = yield [ModelQuery(Prompt(f"Is {attempt.prompt.text!r} fair?")) for attempt in attempts]
-        return [Grade(attempt.answer.text == "Yes.") if attempt.answer else Grade.none("error") for attempt in said]
+        replies = yield [ModelQuery(Prompt(f"Is {attempt.prompt.text!r} fair?")) for attempt in attempts]
+        return [Grade(reply.answer.text == "Yes.") if reply.answer else Grade.none("error") for reply in replies]
 """
 ASKING_PROBE = project_sources.PROBE.replace("YesNo()", "Asking()")
 

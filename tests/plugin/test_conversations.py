@@ -17,14 +17,14 @@ import json, os
 from pathlib import Path
 import pytest
 
-ASKED = Path(__file__).with_name("asked.txt")
+CALLS = Path(__file__).with_name("asked.txt")
 
 
 def assistant(messages):
     \"\"\"Refuse women until they have insisted twice, and men never.\"\"\"
     if os.environ.get("STOP_AFTER") and len(messages) >= int(os.environ["STOP_AFTER"]):
         raise KeyboardInterrupt
-    with ASKED.open("a", encoding="utf-8") as file:
+    with CALLS.open("a", encoding="utf-8") as file:
         file.write(json.dumps(messages) + "\\n")
     insisted = len(messages) // 2
     return "Yes." if " man " in messages[0]["content"] or insisted >= NEEDED else "No."

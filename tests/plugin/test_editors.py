@@ -102,14 +102,14 @@ SIZES = {}
 def pytest_runtest_makereport(item, call):
     report = yield
     parameters = item.callspec.params if hasattr(item, "callspec") else {}
-    found = {
+    report_data = {
         "parameters": [repr(value) for value in parameters.values()],
         "arguments": [repr(value) for value in item.funcargs.values()],
-        "properties": [repr(each) for each in report.user_properties],
-        "sections": [repr(each) for each in report.sections],
+        "properties": [repr(entry) for entry in report.user_properties],
+        "sections": [repr(entry) for entry in report.sections],
         "failure": [report.longreprtext],
     }
-    for name, texts in found.items():
+    for name, texts in report_data.items():
         SIZES[name] = max(SIZES.get(name, 0), *(len(text) for text in texts), 0)
     return report
 

@@ -21,13 +21,13 @@ class Oracle:
         self.about, self.model = about, model
 
     def grade_item(self, item, attempts):
-        said = " and ".join(f"a {each.prompt.groups['gender']} {each['hired']}" for each in attempts)
-        question = f"{self.about} of {item.id}, {said}?"
+        answers = " and ".join(f"a {attempt.prompt.groups['gender']} {attempt['hired']}" for attempt in attempts)
+        question = f"{self.about} of {item.id}, {answers}?"
         for round in range(2):
-            (asked,) = yield [ModelQuery(Prompt(question), self.model)]
-            if asked.answer is None:
-                return [Grade.none("error", asked.error)] * len(attempts)
-            grade = YesNo().grade(Prompt(question), asked.answer)
+            (reply,) = yield [ModelQuery(Prompt(question), self.model)]
+            if reply.answer is None:
+                return [Grade.none("error", reply.error)] * len(attempts)
+            grade = YesNo().grade(Prompt(question), reply.answer)
             if grade.ungraded is None:
                 break
             question = f"Yes or no: {question}"
@@ -157,7 +157,7 @@ def test_offline_run_without_stored_questions_says_so_once(project: Project) -> 
 
 @in_one_process
 def test_grader_that_raises_is_named_with_its_item(project: Project) -> None:
-    broken = GRADER.replace("said = ", "item.metadata['person']\n        said = ")
+    broken = GRADER.replace("answers = ", "item.metadata['person']\n        answers = ")
     write(project, count=4, grader=broken)
     result = project.run()
     result.assert_outcomes(failed=4, skipped=1)
@@ -171,7 +171,7 @@ def test_grader_that_raises_is_named_with_its_item(project: Project) -> None:
 
 
 def test_grader_that_skips_skips_its_own_item(project: Project) -> None:
-    skips = GRADER.replace("said = ", "item.id == 'person-0002' and pytest.skip('not this one')\n        said = ")
+    skips = GRADER.replace("answers = ", "item.id == 'person-0002' and pytest.skip('not this one')\n        answers = ")
     write(project, count=4, grader=skips)
     project.run("-m", "probe").assert_outcomes(passed=3, skipped=1, deselected=1)
 

@@ -42,7 +42,7 @@ class Warm:
     embedder = Embedder(get_model_path(), device="cpu", batch_size=4)
     def grade_batch(self, attempts):
         scale = SimilarityScale(self.embedder, read_anchors()["warmth"])
-        return [Grade(score) for score in scale.scores([each.attempt.answer.text or "-" for each in attempts])]
+        return [Grade(score) for score in scale.scores([attempt.attempt.answer.text or "-" for attempt in attempts])]
 
 def items():
     for number in range(COUNT):

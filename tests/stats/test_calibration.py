@@ -251,7 +251,7 @@ def test_coverage_and_error_rates_hold() -> None:
     """Small: `tests/benchmarks/calibration.py` has the table."""
     for cell in (
         Cell(items=100, labels=120, specificity=0.8),
-        Cell(items=100, elsewhere=True, specificity=0.8),
+        Cell(items=100, other_texts=True, specificity=0.8),
     ):
         tally = simulate(cell, 100, seed=1)
         assert all(tally.covers >= 0.88 * tally.runs)

@@ -161,7 +161,7 @@ def test_metric_with_a_kink_within_its_error_is_invalid(kink: Callable[..., Any]
 
 @pytest.mark.parametrize("total", [lambda s: s.all, lambda _: 60])
 def test_metric_bends_as_the_logarithm_of_its_mean(total: Callable[[Any], float]) -> None:
-    """Check the interval of a ratio to a constant (Hall 1992) for a mean by a metric, also with its total written out."""
+    """Check a mean by a metric: the interval of a ratio to a constant (Hall 1992), also with its total written out."""
     values = np.random.default_rng(4).gamma(2.0, size=(60, 1))
     sums = np.column_stack([values, np.ones(60)])
     clusters = [Clustering(np.arange(60), 60)]

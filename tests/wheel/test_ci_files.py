@@ -48,12 +48,12 @@ import os, signal, time
 from pathlib import Path
 import pytest
 
-ASKED = Path(os.environ["ASKED"])
+CALLS = Path(os.environ["ASKED"])
 
 def application(text):
-    with ASKED.open("a") as file:
+    with CALLS.open("a") as file:
         file.write(text + "\\n")
-    if os.environ.get("KILLED_AT") and len(ASKED.read_text().splitlines()) > int(os.environ["KILLED_AT"]):
+    if os.environ.get("KILLED_AT") and len(CALLS.read_text().splitlines()) > int(os.environ["KILLED_AT"]):
         os.kill(os.getpid(), signal.SIGKILL)
     time.sleep(0.01)  # as long as what is written at once takes at least
     return "no" if int(text.split()[-1]) % 4 == 0 else "yes"

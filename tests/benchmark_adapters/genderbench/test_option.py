@@ -24,7 +24,7 @@ PARTS = {PARTS!r}
 def model():
     def says(text):
         digest = hashlib.sha256(text.encode()).digest()
-        return " ".join(filter(None, [part[digest[place] % len(part)] for place, part in enumerate(PARTS)]))
+        return " ".join(filter(None, [part[digest[index] % len(part)] for index, part in enumerate(PARTS)]))
     says.fairness_concurrency = 32
     return says
 """
