@@ -66,7 +66,7 @@ def test_a_card_answers_the_checklist(suite: str) -> None:
 
 
 def test_cards_hold_what_their_command_writes() -> None:
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, str(ROOT / "tests" / "benchmarks" / "cards.py"), "--check"],
         capture_output=True,
         text=True,
@@ -74,7 +74,7 @@ def test_cards_hold_what_their_command_writes() -> None:
         env={"PYTHONPATH": str(ROOT)},
         check=False,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert process.returncode == 0, process.stdout + process.stderr
 
 
 @pytest.mark.parametrize("suite", SUITES)

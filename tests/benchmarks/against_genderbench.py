@@ -50,10 +50,10 @@ asyncio.run(main(*sys.argv[1:]))
 def wall(command: list[str], folder: Path) -> tuple[float, str]:
     """Return the seconds that a process takes, and its output; thresholds may end pytest with 1."""
     start = time.perf_counter()
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    if done.returncode not in (0, 1) or "Traceback" in done.stderr:
-        sys.exit(f"{' '.join(command)}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
-    return time.perf_counter() - start, done.stdout
+    process = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if process.returncode not in (0, 1) or "Traceback" in process.stderr:
+        sys.exit(f"{' '.join(command)}\n{process.stdout[-2000:]}{process.stderr[-2000:]}")
+    return time.perf_counter() - start, process.stdout
 
 
 def race(probe: str, concurrency: int, rounds: int, workers: int) -> None:

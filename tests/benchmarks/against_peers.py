@@ -174,14 +174,16 @@ def run(command: Sequence[str], folder: Path, url: str, prompts: int, about: dic
     subprocess.run(["rm", "-rf", *(str(folder / name) for name in (".fairness", "logs", ".deepeval"))], check=True)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     began = time.perf_counter()
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env={**os.environ, **about})
+    process = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, check=False, env={**os.environ, **about}
+    )
     wall = time.perf_counter() - began
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     with urllib.request.urlopen(url.removesuffix("/v1") + "/counts") as answer:  # noqa: S310
         counts = json.load(answer)
     # promptfoo ends with 100 where a test fails, as tests do here.
-    if done.returncode not in (0, 100) or counts["requests"] != prompts:
-        print(f"{' '.join(command)}: {counts}\n{done.stdout[-1000:]}{done.stderr[-1000:]}")
+    if process.returncode not in (0, 100) or counts["requests"] != prompts:
+        print(f"{' '.join(command)}: {counts}\n{process.stdout[-1000:]}{process.stderr[-1000:]}")
         return None
     return Cost(prompts / counts["seconds"], wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 

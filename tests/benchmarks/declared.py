@@ -51,9 +51,9 @@ def seconds(folder: Path) -> float:
     arguments = ["-q", "--disable-plugin-autoload", "-p", "fairness", "-p", "no:cacheprovider"]
     fairness = ["--fairness-report=none", "--fairness-model=simulated:half?base=0.5"]
     command = [sys.executable, "-m", "pytest", *arguments, *fairness]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SystemExit(done.stdout + done.stderr)
+    process = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if process.returncode:
+        raise SystemExit(process.stdout + process.stderr)
     return _used() - start
 
 

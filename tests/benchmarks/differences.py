@@ -95,12 +95,12 @@ def lines(runs: int, seed: int) -> Iterator[str]:
                     assert change.paired is paired
                     covered[number, way] += change.low <= truths[name] <= change.high
                     widths[number, way] += change.high - change.low
-        shown = " | ".join(
+        rates = " | ".join(
             f"{name}: paired {covered[n, 0] / runs:.3f}, independent {covered[n, 1] / runs:.3f}, "
             f"width {widths[n, 0] / widths[n, 1]:.2f}"
             for n, name in enumerate(truths)
         )
-        yield f"{design:8s} base {base} ratio {old} then {new} | {shown}"
+        yield f"{design:8s} base {base} ratio {old} then {new} | {rates}"
 
 
 def main() -> None:

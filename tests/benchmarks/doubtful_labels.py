@@ -100,10 +100,10 @@ def row(cell: Cell, clear: float, doubt: str, runs: int, seed: int) -> str:
                 added[kind].append(women.error**2 * (women.label_share or 0.0))
                 spreads[kind].append(ratio.high - ratio.low)
     labels, width = (np.mean(of[1]) / np.mean(of[0]) if min(map(len, of)) else np.nan for of in (added, spreads))
-    shown = [f"{fair[kind] / runs:.1%} | {' / '.join(f'{one:.1%}' for one in covers[kind] / runs)}" for kind in (0, 1)]
+    cells = [f"{fair[kind] / runs:.1%} | {' / '.join(f'{one:.1%}' for one in covers[kind] / runs)}" for kind in (0, 1)]
     return (
         f"| {cell.base} | {cell.sensitivity} / {cell.specificity} | {clear} | {doubt} | {cell.labels} | "
-        f"{labels:.2f} | {width:.2f} | {shown[0]} | {shown[1]} | {invalid[0] / runs:.1%} / {invalid[1] / runs:.1%} |"
+        f"{labels:.2f} | {width:.2f} | {cells[0]} | {cells[1]} | {invalid[0] / runs:.1%} / {invalid[1] / runs:.1%} |"
     )
 
 

@@ -163,9 +163,9 @@ class Project:
         path = self.folder / "results.json"
         if not path.exists():
             return {}
-        named = ("verdict", "estimate", "low", "high", "items", "attempts", "ungraded", "groups")
+        names = ("verdict", "estimate", "low", "high", "items", "attempts", "ungraded", "groups")
         rows = json.loads(path.read_text(encoding="utf-8"))["thresholds"]
-        return {row["id"]: {name: row[name] for name in named} for row in rows}
+        return {row["id"]: {name: row[name] for name in names} for row in rows}
 
     def stored(self) -> tuple[int, int, int]:
         """Count the store's answered attempts, failed attempts and remaining claims."""

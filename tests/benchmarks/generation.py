@@ -80,8 +80,8 @@ def fastest(runs: int, *timed: Callable[[], object]) -> list[float]:
 
 def memory(samples: int) -> float:
     """Return the mebibytes by which the peak of a fresh process grows."""
-    done = subprocess.run([sys.executable, "-c", MEMORY, str(samples)], capture_output=True, text=True, check=True)
-    return float(done.stdout)
+    process = subprocess.run([sys.executable, "-c", MEMORY, str(samples)], capture_output=True, text=True, check=True)
+    return float(process.stdout)
 
 
 def main(given: Sequence[str] | None = None) -> int:

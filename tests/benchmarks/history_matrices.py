@@ -93,10 +93,12 @@ def _leans(category: str, context: str) -> tuple[dict[str, Any], Any, Any]:
             continue
         groups = [row["answer_info"][f"ans{n}"][1] for n in range(3)]
         unknown = groups.index("unknown")
-        named = [n for n in range(3) if n != unknown and groups[n] in row["additional_metadata"]["stereotyped_groups"]]
-        if len(named) != 1:
+        stereotyped = [
+            n for n in range(3) if n != unknown and groups[n] in row["additional_metadata"]["stereotyped_groups"]
+        ]
+        if len(stereotyped) != 1:
             continue
-        target = named[0] if row["question_polarity"] == "neg" else 3 - unknown - named[0]
+        target = stereotyped[0] if row["question_polarity"] == "neg" else 3 - unknown - stereotyped[0]
         leans = {}
         for name in ("race", "arc", "qonly"):
             reply = _plain(row[f"unifiedqa-t5-11b_pred_{name}"])
@@ -146,8 +148,8 @@ def _pairs(category: str) -> Matrix:
     first, second = (np.array([places[pair[k]] for pair in pairs]) for k in (0, 1))
     models = {}
     for name, lean in leans.items():
-        named = np.nan_to_num(lean) != 0
-        models[name] = {"hired": (named[first] | named[second]).astype(float)[:, np.newaxis]}
+        leaning = np.nan_to_num(lean) != 0
+        models[name] = {"hired": (leaning[first] | leaning[second]).astype(float)[:, np.newaxis]}
     judged = tuple(list(models)[::3])
     if category == "Religion":
         models["DeepSeek"] = {"hired": _deepseek(pairs)}
@@ -157,13 +159,13 @@ def _pairs(category: str) -> Matrix:
 
 def _deepseek(pairs: Sequence[tuple[int, int]]) -> Any:
     """Return the same of DeepSeek's recorded pairs."""
-    named = {}
+    flagged = {}
     for kind in ("consistent", "mixed_cant_determine"):
         file = DATA / "bbq_pairs" / "deepseek-reasoner" / f"Religion_ambig_{kind}.jsonl"
         for row in map(json.loads, file.read_text(encoding="utf-8").splitlines()):
             replies = row["model_responses"].values()
-            named[tuple(row["data"]["example_ids"])] = float(not all(one["is_cant_determine"] for one in replies))
-    return np.array([named[pair] for pair in pairs])[:, np.newaxis]
+            flagged[tuple(row["data"]["example_ids"])] = float(not all(one["is_cant_determine"] for one in replies))
+    return np.array([flagged[pair] for pair in pairs])[:, np.newaxis]
 
 
 def _bloomberg() -> Matrix:
@@ -180,9 +182,9 @@ def _bloomberg() -> Matrix:
     first = (order == np.array([run["ranking"][0] for run in runs])[:, np.newaxis]).astype(float)
     retail = np.array([run["job"] != runs[0]["job"] for run in runs])
     kinds = cvs + 8 * retail[:, np.newaxis]
-    shown = np.bincount(order.ravel(), weights=first.ravel()) / np.bincount(order.ravel())
+    mean_rank = np.bincount(order.ravel(), weights=first.ravel()) / np.bincount(order.ravel())
     liked = np.bincount(kinds.ravel(), weights=first.ravel()) / np.bincount(kinds.ravel())
-    chances = shown[order] * liked[kinds]
+    chances = mean_rank[order] * liked[kinds]
     ends = (chances / chances.sum(axis=1, keepdims=True)).cumsum(axis=1)
     generator = np.random.default_rng(0)
     models = {"GPT-3.5": {"first": first}}

@@ -134,8 +134,8 @@ def shares(prompts: int) -> None:
                     timings.append(seconds)
                     lost += missing
             ratio = sum(times[0.2]) / sum(times[0.0])
-            shown = ", ".join(f"{share:.0%}: {min(timings):.1f} s" for share, timings in times.items())
-            print(f"share, {shape}, {workers} workers: {shown}, ratio {ratio:.2f}, {lost} lost", flush=True)
+            fastest = ", ".join(f"{share:.0%}: {min(timings):.1f} s" for share, timings in times.items())
+            print(f"share, {shape}, {workers} workers: {fastest}, ratio {ratio:.2f}, {lost} lost", flush=True)
 
 
 def quotas(minutes: int) -> None:

@@ -159,7 +159,7 @@ def failure(tree: Path, tests: Sequence[str], limit: float) -> str:
     """Return the first test that fails in a tree, or why none ends; empty where all pass."""
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:randomly", "-p", "no:cacheprovider"]
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             [*command, "-m", "not slow", *tests],
             cwd=tree,
             env=os.environ | {"PYTHONPATH": str(tree)},
@@ -169,10 +169,10 @@ def failure(tree: Path, tests: Sequence[str], limit: float) -> str:
         )
     except subprocess.TimeoutExpired:
         return "they do not end"
-    if not done.returncode:
+    if not process.returncode:
         return ""
-    match = re.search(r"^(?:FAILED|ERROR) (\S+::.+?|\S+)(?: - .*)?$", done.stdout, re.M)
-    return match[1] if match else f"pytest ended with {done.returncode}"
+    match = re.search(r"^(?:FAILED|ERROR) (\S+::.+?|\S+)(?: - .*)?$", process.stdout, re.M)
+    return match[1] if match else f"pytest ended with {process.returncode}"
 
 
 def copy_tree(folder: Path) -> Path:

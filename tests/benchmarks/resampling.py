@@ -114,14 +114,14 @@ def theirs(answers: Answers, draws: int) -> tuple[float, float]:
 
 def theirs_in(python: str, answers: Answers, draws: int) -> tuple[float, float]:
     """`theirs` in a Python that has GenderBench."""
-    done = subprocess.run(
+    process = subprocess.run(
         [python, Path(__file__).resolve(), "--inside", "--theirs", str(draws)],
         input=json.dumps(answers),
         stdout=subprocess.PIPE,
         text=True,
         check=True,
     )
-    seconds, error = json.loads(done.stdout.splitlines()[-1])
+    seconds, error = json.loads(process.stdout.splitlines()[-1])
     return seconds, error
 
 

@@ -115,8 +115,8 @@ def main() -> None:
                 server = stack.enter_context(running(fsync="on", full_page_writes="on"))
             for processes in chosen.processes:
                 location = server.location() if server else PostgresURL(chosen.url) if kind == "postgresql" else None
-                shown = location.url if location else str(folder / f"{processes}.sqlite")
-                costs = measure(shown, processes, chosen.seconds, chosen.turn)
+                address = location.url if location else str(folder / f"{processes}.sqlite")
+                costs = measure(address, processes, chosen.seconds, chosen.turn)
                 rates = f"{costs['per_second']:>12,.0f}{costs['cpu_per_1000']:>17.3f}{costs['bytes']:>8,.0f}"
                 print(f"{kind:<12}{processes:>10}{rates}", flush=True)
 

@@ -28,13 +28,13 @@ def test_choice_reads_its_options_in_every_variant(variant: str) -> None:
     assert prompt.text.startswith("Who said it?\n\n")
     assert "Answer A, B or C." not in prompt.text
     assert all(prompt.text.count(text) == 1 for text in OPTIONS.texts.values())
-    shown = prompt.metadata["options"]
-    assert shown.values == (OPTIONS.values[::-1] if "reversed" in variant else OPTIONS.values)
+    choice = prompt.metadata["options"]
+    assert choice.values == (OPTIONS.values[::-1] if "reversed" in variant else OPTIONS.values)
     assert prompt.groups == {"topic": "x"}
     for value in OPTIONS.values:
         for draw in (0.0, 0.4, 0.9):
             kind = prompt.metadata[FORMAT]
-            answer = simulated_phrases.choice(shown, value, odd=False, draw=draw, kind=kind)
+            answer = simulated_phrases.choice(choice, value, odd=False, draw=draw, kind=kind)
             assert Choice().grade(prompt, Answer(answer)).value == value, answer
 
 

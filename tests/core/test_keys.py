@@ -68,10 +68,10 @@ def test_grade_keys_are_the_same_in_every_process() -> None:
     keys = set()
     for seed in ("1", "2", "3"):
         environment = {**os.environ, "PYTHONHASHSEED": seed}
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-c", ONE_KEY], env=environment, capture_output=True, text=True, check=True
         )
-        keys.add(done.stdout.strip())
+        keys.add(process.stdout.strip())
     assert len(keys) == 1
     assert "None" not in keys
 

@@ -42,7 +42,7 @@ def test_prompts_that_differ_in_slots_only_pass_the_lint(first: str, second: str
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "shown"),
+    ("first", "second", "message"),
     [
         ("Rate her CV.", "Rate hers CV.", r"differ outside their slots: 'her' and 'hers'"),
         (
@@ -61,8 +61,8 @@ def test_prompts_that_differ_in_slots_only_pass_the_lint(first: str, second: str
         ("Emily Walsh is Able.", "James Novak is able.", "'Able' and 'able'"),
     ],
 )
-def test_differences_outside_the_slots_are_shown(first: str, second: str, shown: str) -> None:
-    with pytest.raises(FairnessError, match=shown):
+def test_differences_outside_the_slots_are_shown(first: str, second: str, message: str) -> None:
+    with pytest.raises(FairnessError, match=message):
         lint(item(first, second))
 
 

@@ -200,7 +200,7 @@ def test_invalid_expressions_are_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "named"),
+    ("text", "outside"),
     [
         ("template: 'A {{ job }}?'\ngrade: {a: yes-no}\nitems: ../jobs.csv\n", "../jobs.csv"),
         ("template: 'A {{ job }}?'\ngrade: {a: yes-no}\nitems: {file: /etc/passwd}\n", "/etc/passwd"),
@@ -210,14 +210,14 @@ def test_invalid_expressions_are_refused(text: str) -> None:
         ("template: 'A?'\ngrade: {a: yes-no}\nitems: {dataset: ..}\n", ".."),
     ],
 )
-def test_file_outside_of_the_folder_is_refused(tmp_path: Path, text: str, named: str) -> None:
+def test_file_outside_of_the_folder_is_refused(tmp_path: Path, text: str, outside: str) -> None:
     (tmp_path / "jobs.csv").write_text("job\nnurse\n", encoding="utf-8")
     folder = tmp_path / "suite"
     folder.mkdir()
     (folder / "link.csv").symlink_to(tmp_path / "jobs.csv")
-    with pytest.raises(FairnessError, match=rf"{re.escape(named)} lies outside of the declaration's folder"):
+    with pytest.raises(FairnessError, match=rf"{re.escape(outside)} lies outside of the declaration's folder"):
         items(folder, text)
-    if "jobs" in named:
+    if "jobs" in outside:
         path = folder / "pay.probe.yaml"
         (probe,) = read_probes(path, allowed=tmp_path)
         assert len(probe.arguments["items"]) == 1

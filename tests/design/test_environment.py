@@ -49,8 +49,8 @@ def test_samples_do_not_depend_on_process_threads_or_global_seed() -> None:
         "print(batch.features.double().sum().item(), batch.labels.tolist())"
     )
     features, labels, _ = drawn()
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    total, printed = done.stdout.split(" ", 1)
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    total, printed = process.stdout.split(" ", 1)
     assert (float(total), json.loads(printed)) == (features.double().sum().item(), labels.tolist())
 
 

@@ -16,8 +16,8 @@ from pytest_fairness.design.metrics import figures, values
 
 def outcomes(correct: float, confidence: float, n: int = 100, verified: float | None = None) -> StudentOutcomes:
     right = (np.arange(n) < correct * n).astype(float)
-    held = None if verified is None else (np.arange(n) < verified * n).astype(float)
-    return StudentOutcomes(right, np.full(n, confidence), held)
+    verdicts = None if verified is None else (np.arange(n) < verified * n).astype(float)
+    return StudentOutcomes(right, np.full(n, confidence), verdicts)
 
 
 OUTCOMES = {"alexithymic": outcomes(0.6, 0.55, verified=0.3), "neurotypical": outcomes(0.8, 0.95, verified=0.6)}
@@ -56,11 +56,11 @@ def test_intervals_cover_the_true_ratio() -> None:
     chosen = EmotionParameters(**EMOTION.start)  # type: ignore[arg-type]
     true = LinearReader().exact_ratio(chosen)
     benchmark = EmotionBenchmark(LinearReader(), samples=200)
-    held = 0
+    covered = 0
     for seed in range(40):
         ratio = benchmark(EMOTION.start, [seed])["accuracy_ratio"]
-        held += ratio.low <= true <= ratio.high
-    assert held >= 33
+        covered += ratio.low <= true <= ratio.high
+    assert covered >= 33
 
 
 def test_seed_interval_needs_three_seeds() -> None:

@@ -54,7 +54,7 @@ def test_frozen_file_reproduces_its_numbers_in_another_process(frozen: Path, tmp
     for threads in ("1", "2"):
         environment = {"PATH": os.environ["PATH"], "OMP_NUM_THREADS": threads}
         source = str(Path(__file__).parents[2])
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-c", f"import sys; sys.path.insert(0, {source!r})\n{AGAIN}", path.name, threads],
             cwd=tmp_path,
             env=environment,
@@ -62,7 +62,7 @@ def test_frozen_file_reproduces_its_numbers_in_another_process(frozen: Path, tmp
             text=True,
             check=True,
         )
-        differences, figures = done.stdout.splitlines()
+        differences, figures = process.stdout.splitlines()
         assert differences == "[]"
         outputs.add(figures)
     assert len(outputs) == 1
@@ -191,5 +191,5 @@ def test_api_works_without_torch() -> None:
         "result = design(lambda p, s: {'accuracy_ratio': p['x']}, space, iterations=6)\n"
         "print(result.best.loss < 1)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "True"
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert process.stdout.strip() == "True"

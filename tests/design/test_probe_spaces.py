@@ -120,8 +120,8 @@ def test_hiring_probe_is_designed_to_a_target(benchmark: ProbeBenchmark) -> None
 
 def test_search_and_evaluation_share_no_item(benchmark: ProbeBenchmark) -> None:
     items = list(applications(3, "none"))
-    held = [item for item in items if is_held_out(item.id)]
-    assert 0.3 < len(held) / len(items) < 0.7
+    held_out = [item for item in items if is_held_out(item.id)]
+    assert 0.3 < len(held_out) / len(items) < 0.7
     search, after = benchmark(SPACE.start, [1]), benchmark.held_out(SPACE.start, [1])
     assert search["accuracy"].value != after["accuracy"].value
     assert np.isfinite(after["accuracy_ratio"].low)
@@ -132,13 +132,13 @@ def test_probe_without_a_space_is_refused(engine: Engine) -> None:
     def bare(probe_item: Any, model: object) -> None: ...
 
     @pytest.mark.probe(items=applications, grade={"advance": "fixture"}, space=SPACE)
-    def named(probe_item: Any, model: object) -> None: ...
+    def unspaced(probe_item: Any, model: object) -> None: ...
 
     model = as_model(lambda text: "Yes.", "run")
     with pytest.raises(FairnessError, match="probe bare declares no space: write space=Space"):
         ProbeBenchmark(bare, model, figures, engine)
     with pytest.raises(FairnessError, match="its graders must stand in its mark, not in fixtures"):
-        ProbeBenchmark(named, model, figures, engine)
+        ProbeBenchmark(unspaced, model, figures, engine)
 
 
 def test_pytest_runs_the_items_of_the_start_parameters(pytester: pytest.Pytester) -> None:

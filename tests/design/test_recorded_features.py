@@ -24,7 +24,7 @@ def arrays(**changed: Any) -> dict[str, Any]:
     batches = {group: next(generate(FIRST, n=60, group=group, seed=3)) for group in GROUPS}
     features = np.concatenate([batch.features.numpy() for batch in batches.values()])
     words, voice, other = (features[:, :, third] for third in thirds(48))
-    named = {
+    recorded = {
         "voice": voice,
         "words": words,
         "gesture": other[:, :, 10:],
@@ -32,21 +32,21 @@ def arrays(**changed: Any) -> dict[str, Any]:
         "labels": np.array([EMOTIONS[label] for batch in batches.values() for label in batch.labels]),
         "groups": np.array([group for group in GROUPS for _ in range(60)]),
     }
-    return {name: array for name, array in {**named, **changed}.items() if array is not None}
+    return {name: array for name, array in {**recorded, **changed}.items() if array is not None}
 
 
-def written(folder: Path, named: dict[str, Any], kind: str = "npz") -> Path:
+def written(folder: Path, recorded: dict[str, Any], kind: str = "npz") -> Path:
     path = folder / f"own.{kind}"
     if kind == "npz":
-        np.savez(path, **named)
+        np.savez(path, **recorded)
     else:
         from safetensors.numpy import save_file
 
         places = {
-            "labels": np.array([EMOTIONS.index(name) for name in named["labels"]]),
-            "groups": np.array([GROUPS.index(name) for name in named["groups"]]),
+            "labels": np.array([EMOTIONS.index(name) for name in recorded["labels"]]),
+            "groups": np.array([GROUPS.index(name) for name in recorded["groups"]]),
         }
-        save_file({name: np.ascontiguousarray(array) for name, array in {**named, **places}.items()}, path)
+        save_file({name: np.ascontiguousarray(array) for name, array in {**recorded, **places}.items()}, path)
     return path
 
 

@@ -102,13 +102,13 @@ def test_verified_readings_are_right_more_often(classifier: Classifier) -> None:
     plain, verified = (classifier.read(features, verification=on) for on in (False, True))
     assert plain.verified is None
     assert verified.verified is not None
-    held = verified.verified
-    assert 0.5 < held.double().mean() < 1
+    is_verified = verified.verified
+    assert 0.5 < is_verified.double().mean() < 1
     right = (verified.labels == labels).double()
-    assert right[held].mean() > right[~held].mean() + 0.15
-    assert torch.equal(plain.labels[held], verified.labels[held])
-    assert not torch.equal(plain.labels[~held], verified.labels[~held])
-    assert verified.confidence[held].mean() > verified.confidence[~held].mean() + 0.15
+    assert right[is_verified].mean() > right[~is_verified].mean() + 0.15
+    assert torch.equal(plain.labels[is_verified], verified.labels[is_verified])
+    assert not torch.equal(plain.labels[~is_verified], verified.labels[~is_verified])
+    assert verified.confidence[is_verified].mean() > verified.confidence[~is_verified].mean() + 0.15
     for reading in (plain, verified):
         assert ((reading.confidence > 1 / 8) & (reading.confidence <= 1)).all()
 
@@ -162,12 +162,12 @@ def test_weights_are_restored_in_another_process(classifier: Classifier, tmp_pat
         "groups = evaluate(Classifier.load(sys.argv[1]), EmotionParameters(1.5, 0.3, 0.7, 0.1, True), n=500, seed=1)\n"
         "print(*[value for group in groups.values() for value in (group.correct.sum(), group.confidence.sum())])"
     )
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True, cwd=Path.cwd()
     )
     here = evaluate(classifier, FIRST, n=500, seed=1)
     expected = [value for outcomes in here.values() for value in (outcomes.correct.sum(), outcomes.confidence.sum())]
-    assert [float(value) for value in done.stdout.split()] == pytest.approx(expected, rel=1e-12)
+    assert [float(value) for value in process.stdout.split()] == pytest.approx(expected, rel=1e-12)
     assert Classifier.load(path).emotions == EMOTIONS
 
 

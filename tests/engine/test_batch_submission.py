@@ -312,10 +312,10 @@ def test_results_on_another_host_are_not_fetched(
     """Check that the key is not sent to another host."""
     from tests.helpers import fake_batch_server
 
-    shown = fake_batch_server._Handler._anthropic
+    original = fake_batch_server._Handler._anthropic
 
     def another_host(handler: Any, batch: fake_batch_server.Batch) -> dict[str, Any]:
-        reply = shown(handler, batch)
+        reply = original(handler, batch)
         return {**reply, "results_url": reply["results_url"] and "http://elsewhere.test/results"}
 
     monkeypatch.setattr(fake_batch_server._Handler, "_anthropic", another_host)

@@ -282,9 +282,9 @@ def embeds(model: str, endpoint: str, cache: Path, *arguments: str) -> list[str]
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "TRANSFORMERS_"))}
     command = [sys.executable, "-c", EMBEDS, model, *arguments]
     places["PYTHONPATH"] = os.pathsep.join([str(cache), *sys.path])  # for a library that the test puts there
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment | places)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
+    process = subprocess.run(command, capture_output=True, text=True, check=False, env=environment | places)
+    assert process.returncode == 0, process.stderr
+    return process.stdout.splitlines()
 
 
 @pytest.mark.parametrize(("status", "reason"), [(None, "Timeout"), (503, "it says 503")])
@@ -355,8 +355,8 @@ def test_heavy_libraries_are_imported_with_the_first_embedding() -> None:
         "scale = SimilarityScale(Embedder(), read_anchors()['warmth']); scale.fingerprint; scale.close(); "
         "print(*sorted({'torch', 'numpy', 'sentence_transformers', 'transformers'} & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == ""
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert process.stdout.strip() == ""
 
 
 def test_anchors_are_read_from_the_published_layout(tmp_path: Path) -> None:

@@ -56,9 +56,9 @@ def item_of(*answers: Answer | str | None, prompt: Prompt | None = None) -> tupl
     ]
     item = ProbeItem("rents", prompts, metadata={"model": "hidden-model"})
     attempts = []
-    for number, (shown, answer) in enumerate(zip(prompts, answers, strict=True)):
+    for number, (question, answer) in enumerate(zip(prompts, answers, strict=True)):
         given = Answer(answer, served_by="hidden-model") if isinstance(answer, str) else answer
-        attempts.append(GradedAttempt(item, shown, Attempt(str(number), 0, given, None if given else "no line")))
+        attempts.append(GradedAttempt(item, question, Attempt(str(number), 0, given, None if given else "no line")))
     return item, attempts
 
 
@@ -74,8 +74,8 @@ def graded(
             while True:
                 try:
                     questions = grading.send(answers)
-                except StopIteration as done:
-                    grading = done.value
+                except StopIteration as stop:
+                    grading = stop.value
                     break
                 requests += [(question.model.name, question.prompt) for question in questions]
                 reply_texts = [replies(question.model.name, question.prompt.text) for question in questions]

@@ -185,6 +185,6 @@ def test_files_that_do_not_fit_are_refused_in_one_line(
     files = write(tmp_path / "results.jsonl", results), write(tmp_path / "requests.jsonl", requests)
     out = tmp_path / "answers.jsonl"
     assert main(["import", "openai-batch", str(files[0]), "--input", str(files[1]), "--out", str(out)]) == 2
-    (shown,) = capsys.readouterr().err.splitlines()
-    assert line in shown
+    (error,) = capsys.readouterr().err.splitlines()
+    assert line in error
     assert sorted(path.name for path in tmp_path.iterdir()) == ["requests.jsonl", "results.jsonl"]

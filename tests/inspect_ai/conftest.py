@@ -43,5 +43,5 @@ def run_tasks(folder: Path) -> None:
     """Have inspect_ai run the tasks in a folder."""
     (folder / "tasks.py").write_text((HELPERS / "inspect_tasks.py").read_text(encoding="utf-8"), encoding="utf-8")
     script = [sys.executable, str(HELPERS / "inspect_runs.py"), "tasks.py", ".", *TASKS]
-    done = subprocess.run(script, cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-2000:]
+    process = subprocess.run(script, cwd=folder, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stderr[-2000:]

@@ -139,6 +139,6 @@ def test_broken_log_is_refused_in_one_line(
     file = tmp_path / "log.eval"
     file.write_bytes(content)
     assert main(["import", "inspect", str(file), "--out", str(tmp_path / "t.jsonl")]) == 2
-    (shown,) = capsys.readouterr().err.splitlines()
-    assert line in shown
+    (error,) = capsys.readouterr().err.splitlines()
+    assert line in error
     assert [path.name for path in tmp_path.iterdir()] == ["log.eval"]

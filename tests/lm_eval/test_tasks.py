@@ -59,8 +59,8 @@ def verdicts(project: Project) -> dict[str, Any]:
 def their_scores(project: Project, chat: str, names: Sequence[str]) -> dict[tuple[str, str], float]:
     """Return the scores of lm_eval's own run, by task and by our name of the metric."""
     script = [sys.executable, str(HELPERS / "lm_eval_runs.py"), chat, *(f"local_{name}" for name in names)]
-    done = subprocess.run(script, cwd=project.path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-2000:]
+    process = subprocess.run(script, cwd=project.path, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stderr[-2000:]
     scores = {}
     for task, results in json.loads((project.path / f"scores-{chat}.json").read_text(encoding="utf-8")).items():
         filters = {key.partition(",")[2] for key in results} - {""}

@@ -33,8 +33,8 @@ class Server:
 
     def says(self, body: object, status: int = 200, **headers: str) -> None:
         async def handler(_: web.Request) -> web.StreamResponse:
-            named = {name.replace("_", "-"): value for name, value in headers.items()}
-            return web.json_response(body, status=status, headers=named)
+            named_headers = {name.replace("_", "-"): value for name, value in headers.items()}
+            return web.json_response(body, status=status, headers=named_headers)
 
         self.handler = handler
 
@@ -72,11 +72,11 @@ def server() -> Iterator[Server]:
 def name(server: Server) -> Callable[..., str]:
     """Return a function that names a model of the local server."""
 
-    def named(provider: str, tail: str = "") -> str:
+    def full_name(provider: str, tail: str = "") -> str:
         path = "/v1" if provider == "openai" else ""
         return f"{provider}:m?base_url={server.url}{path}{tail and '&' + tail}"
 
-    return named
+    return full_name
 
 
 Ask = Callable[..., Answer]

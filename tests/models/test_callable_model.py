@@ -393,5 +393,5 @@ def test_process_ends_although_a_call_hangs() -> None:
         "    await asyncio.wait_for(model.answer(Prompt('x'), 0), 0.1)\n"
         "try:\n    asyncio.run(main())\nexcept TimeoutError:\n    print('left')\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=20, check=True)
-    assert done.stdout.strip() == "left"
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=20, check=True)
+    assert process.stdout.strip() == "left"

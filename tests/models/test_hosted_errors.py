@@ -29,9 +29,9 @@ Name = Callable[..., str]
 BOTH = pytest.mark.parametrize("provider", ["openai", "anthropic"])
 
 
-def fails(ask: Ask, named: str, **context: Any) -> ModelError:
+def fails(ask: Ask, name: str, **context: Any) -> ModelError:
     with pytest.raises(ModelError) as caught:
-        ask(named, **context)
+        ask(name, **context)
     assert "\n" not in str(caught.value)
     return caught.value
 
@@ -274,9 +274,9 @@ def test_server_that_only_sends_blank_lines_times_out(
 
 @BOTH
 def test_server_that_is_not_there_is_named(ask: Ask, provider: str) -> None:
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))  # bound, not listening: refused
-        url = f"http://127.0.0.1:{held.getsockname()[1]}/v1"
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))  # bound, not listening: refused
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
         error = fails(ask, f"{provider}:m?base_url={url}")
     assert isinstance(error, TransientError)
     assert error.unreachable
@@ -343,11 +343,11 @@ def test_key_is_never_shown(server: Any, make: Make, ask: Ask, name: Name, provi
     server.says({"error": {"message": text * 3}}, status)
     model = make(name(provider).replace("http://", "http://me:hunter2@"), environment=environment)
     error = fails(ask, model)  # type: ignore[arg-type]
-    shown = " ".join([str(error), repr(error), repr(model), model.name, model.key, str(error.__cause__)])
+    texts = " ".join([str(error), repr(error), repr(model), model.name, model.key, str(error.__cause__)])
     for secret in (SECRET, "tok-en-of-another", "abcdefghijkl", "hunter2"):
-        assert secret not in shown
-    assert "[redacted]" in shown
-    assert "none of this word" in shown
+        assert secret not in texts
+    assert "[redacted]" in texts
+    assert "none of this word" in texts
     assert error.__cause__ is None
     assert error.__suppress_context__ or error.__context__ is None
 

@@ -84,17 +84,17 @@ class Live:
 
 
 def _litellm() -> str | None:
-    named = os.environ.get("PYTEST_FAIRNESS_LITELLM")
-    if named:
-        return named
+    path = os.environ.get("PYTEST_FAIRNESS_LITELLM")
+    if path:
+        return path
     folders = [Path(sys.executable).parent, *(ROOT / ".venv-litellm" / part for part in ("bin", "Scripts"))]
     return shutil.which("litellm", path=os.pathsep.join(map(str, folders))) or shutil.which("litellm")
 
 
 def _free_port() -> int:
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        port: int = held.getsockname()[1]
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
         return port
 
 
@@ -153,11 +153,11 @@ def proxy(servers: dict[str, Live]) -> Named:
     """Return a function that names a model of the LiteLLM proxy."""
     url = servers["litellm"].ready("/health/liveliness")
 
-    def named(provider: str, model: str, tail: str = "") -> str:
+    def full_name(provider: str, model: str, tail: str = "") -> str:
         path = "/v1" if provider == "openai" else ""
         return f"{provider}:{model}?base_url={url}{path}&key_env={provider.upper()}_API_KEY{tail}"
 
-    return named
+    return full_name
 
 
 BOTH = pytest.mark.parametrize("provider", ["openai", "anthropic"])

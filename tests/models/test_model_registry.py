@@ -109,5 +109,5 @@ def test_resolving_models_imports_the_standard_library_only() -> None:
         "print(sorted(new - set(sys.stdlib_module_names) - {'pytest_fairness'}))\n"
     )
     root = Path(__file__).parents[2]
-    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    process = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
+    assert process.stdout.strip() == "[]"

@@ -40,7 +40,7 @@ def value(text: str, options: AnswerOptions) -> str | None:
     if "json" in text:
         text = json.loads(text.strip("`").removeprefix("json"))["answer"]
     labels = re.findall(r"\b[A-J]\b", text)
-    texts = [name for name, shown in options.texts.items() if shown in text]
+    texts = [name for name, label in options.texts.items() if label in text]
     values_named = {*(options.value_of(label) for label in labels), *texts}
     return values_named.pop() if len(values_named) == 1 else None
 
@@ -84,8 +84,8 @@ def test_favorable_option_is_named_or_yes_or_first(make: Make) -> None:
     prompts = people(30)
     assert rates(make("simulated:x?base=1"), prompts)["male"] == 1
     assert rates(make("simulated:x?base=1&favorable=hired,reject"), prompts, "reject")["male"] == 1
-    shown = AnswerOptions({"no": "Reject", "yes": "Advance"})
-    assert rates(make("simulated:x?base=1"), people(30, shown), "yes")["male"] == 1
+    options = AnswerOptions({"no": "Reject", "yes": "Advance"})
+    assert rates(make("simulated:x?base=1"), people(30, options), "yes")["male"] == 1
 
 
 def test_prompts_without_options_are_answered_yes_or_no(make: Make) -> None:

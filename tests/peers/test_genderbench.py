@@ -79,8 +79,8 @@ def test_hosted_model_works_in_a_plain_script(
     server.answers(provider, "Yes, she should.")
     script = tmp_path / "script.py"
     script.write_text(SCRIPT.replace("NAME", repr(name(provider))), encoding="utf-8")
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=60)
-    assert (done.stdout, done.stderr, done.returncode) == ("Yes, she should.\n", "", 0)
+    process = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=60)
+    assert (process.stdout, process.stderr, process.returncode) == ("Yes, she should.\n", "", 0)
     assert len(server.bodies) == 1
 
 

@@ -103,8 +103,8 @@ def test_stopped_tool_rounds_go_on_where_they_were(project: Project, monkeypatch
     monkeypatch.setenv("STOP", "70")
     if end == "killed":
         monkeypatch.setenv("KILL", "1")
-        done = project.pytester.runpytest_subprocess("-p", "no:randomly", "-p", "no:xdist")
-        assert done.ret == -9
+        result = project.pytester.runpytest_subprocess("-p", "no:randomly", "-p", "no:xdist")
+        assert result.ret == -9
     else:
         project.run(mode=NO_XDIST)
     before = lengths(project)

@@ -228,8 +228,8 @@ def test_runs_without_attempts_are_never_the_latest(project: Project, monkeypatc
 def test_each_look_is_compared_with_as_much_of_the_baseline(project: Project, chosen: str) -> None:
     run = ship(project)
     write(project)
-    named = run if chosen == "id" else "latest"
-    against(project, named, "--fairness-sample=40", "--fairness-resolve")
+    baseline = run if chosen == "id" else "latest"
+    against(project, baseline, "--fairness-sample=40", "--fairness-resolve")
     row = project.row()
     # The baseline has no further repetitions.
     assert [size[:2] for size in row["looks"]["plan"]] == [[40, 1], [80, 1], [120, 1], [150, 1]]

@@ -95,7 +95,7 @@ def test_ungraded_text_counts_for_its_threshold(project: Project) -> None:
 
 @in_one_process
 def test_grader_mistake_is_reported_in_one_line(project: Project) -> None:
-    write(project, SHORT, grader=GRADER.replace("for each in attempts]", "for each in attempts[1:]]"))
+    write(project, SHORT, grader=GRADER.replace("for attempt in attempts]", "for attempt in attempts[1:]]"))
     project.run().assert_outcomes(passed=40, failed=1)
     ((name, lines),) = failures(project.run(mode=project.mode)).items()
     assert name == "test_short"

@@ -254,7 +254,7 @@ def test_certify_command_runs_pytest_on_the_latest_run(project: Project, monkeyp
     monkeypatch.chdir(project.path)
     for arguments in ([], ["latest"], [run[:8]], ["-q", "-k", "ratio"], [run, "test_hiring.py", "-q"]):
         (project.path / "certify.json").unlink(missing_ok=True)
-        done = main.main(["certify", *arguments, "-p", "no:randomly", "--fairness-json=certify.json"])
-        assert done == 0
+        status = main.main(["certify", *arguments, "-p", "no:randomly", "--fairness-json=certify.json"])
+        assert status == 0
         assert (project.path / "certify.json").exists()
     assert main.main(["certify", "abcdef"]) == pytest.ExitCode.USAGE_ERROR

@@ -345,8 +345,8 @@ def test_results_file_can_be_accepted_without_a_store(project: Project) -> None:
     project.run("-m", "threshold")
     project.store.unlink()
     project.pytester.chdir()
-    named = ["test_hiring.py::test_women_and_men_alike", "hiring::test_women_and_men_alike", "women and men alike"]
+    names = ["test_hiring.py::test_women_and_men_alike", "hiring::test_women_and_men_alike", "women and men alike"]
     arguments = ["--by", "Ada", "--reason", "x", "--until", LATER]
-    for name in named:
+    for name in names:
         assert main(["accept", "results.json", name, *arguments, "--replace"]) == 0
     assert json.loads((project.path / "results.json").read_text(encoding="utf-8"))["schema"] == 2

@@ -141,5 +141,5 @@ def test_plan_says_what_earlier_models_save(project: Project, monkeypatch: pytes
     assert 0.6 * row["needed"]["items"] < adjusted["items"] < 0.92 * row["needed"]["items"]
     assert (adjusted["calls"], adjusted["plain_calls"]) == (2 * adjusted["items"], 2 * row["needed"]["items"])
     assert f"takes {adjusted['calls']:,} calls ({adjusted['items']:,} items) with --fairness-sample" in text
-    named, _ = planned(f"--fairness-adjust={second}", "--fairness-sample=120")
-    assert (named["items"], named["adjusted"]["runs"], named["adjusted"]["items"]) == (120, [second], None)
+    plan, _ = planned(f"--fairness-adjust={second}", "--fairness-sample=120")
+    assert (plan["items"], plan["adjusted"]["runs"], plan["adjusted"]["items"]) == (120, [second], None)

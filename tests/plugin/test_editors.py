@@ -65,8 +65,8 @@ def test_editors_list_every_test(suites: Project) -> None:
         "visit.probe.yaml::visit[m_diath_que~f9f0f1173710]",
         "visit.probe.yaml::women_and_men_are_hired_alike",
     }
-    named = listing(suites, "--fairness-model=simulated:a", "--fairness-model=simulated:a?seed=1")
-    assert len(named) == 2 * len(bare) - 2  # neither the broken file nor the plain test asks each model
+    listed = listing(suites, "--fairness-model=simulated:a", "--fairness-model=simulated:a?seed=1")
+    assert len(listed) == 2 * len(bare) - 2  # neither the broken file nor the plain test asks each model
     # Where a test is called, it has its parameters.
     suites.write(conftest=project_sources.application())
     (suites.path / "broken.probe.yaml").unlink()

@@ -85,9 +85,9 @@ def test_refused_key_is_reported_once(project: Project) -> None:
 
 @in_one_process
 def test_missing_server_is_reported_once(project: Project) -> None:
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))  # bound, not listening: refused
-        url = f"http://127.0.0.1:{held.getsockname()[1]}/v1"
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))  # bound, not listening: refused
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
         project.write(test_hiring=project_sources.suite(count=40))
         result = project.run(f"--fairness-model=openai:tiny?base_url={url}", "--fairness-concurrency=2")
     result.assert_outcomes(failed=2, skipped=39)

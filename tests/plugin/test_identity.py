@@ -281,7 +281,7 @@ def test_classes_with_their_own_model_or_grader_are_separate(project: Project) -
         in_class("TestHigh", "judge=judging(3)", "Base"),
         in_class("TestLow", "judge=judging(0)", "Base"),
     ]
-    named = [
+    suite = [
         probe_and_threshold("'strict'")
         .replace("\n    ", "\n")
         .replace("self, ", "")
@@ -290,7 +290,7 @@ def test_classes_with_their_own_model_or_grader_are_separate(project: Project) -
         in_class("TestStrict", "strict=Fixed(False)", tests=rate),
         in_class("TestPlain", "other=1", tests=rate),
     ]
-    files = {"test_models": models, "test_graders": graders, "test_judges": judges, "test_named": named}
+    files = {"test_models": models, "test_graders": graders, "test_judges": judges, "test_named": suite}
     head = project_sources.HEAD + CLASSES
     project.write(
         conftest=project_sources.HEAD + MODEL.format(refuses="nobody"),
@@ -439,8 +439,8 @@ def test_failing_threshold_is_reported_under_its_model(project: Project) -> None
     }, shown(result)
     assert "no model" not in shown(result)
     assert all("model_source" not in row for row in project.rows())
-    named = ("--fairness-model=simulated:named", "test_hiring.py", "-k", "raises or never or person")
-    project.run(*named)
+    arguments = ("--fairness-model=simulated:named", "test_hiring.py", "-k", "raises or never or person")
+    project.run(*arguments)
     assert {row["model"] for row in project.rows()} == {"simulated:named through function:conftest.application"}
 
 

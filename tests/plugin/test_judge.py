@@ -59,8 +59,8 @@ def write(project: Project, judges: str = "", count: int = COUNT) -> None:
 def run(
     project: Project, judges: Bench, *args: str, judge: str | None = "judge", mode: Mode | None = None
 ) -> pytest.RunResult:
-    named = [f"--fairness-judge={judges.name(judge)}"] if judge else []
-    return project.run(f"--fairness-model={judges.name('writer')}", *named, *args, mode=mode)
+    arguments = [f"--fairness-judge={judges.name(judge)}"] if judge else []
+    return project.run(f"--fairness-model={judges.name('writer')}", *arguments, *args, mode=mode)
 
 
 def harm(project: Project) -> dict[str, Any]:

@@ -213,9 +213,9 @@ def both() -> None:
 
 
 def judged(test: object, **spans: tuple[float, float]) -> Judgment:
-    named = {ONLY if name == "only" else name: span for name, span in spans.items()}
+    bounds = {ONLY if name == "only" else name: span for name, span in spans.items()}
     assert callable(test)
-    return judge(test, bounds=BoundsOverride(named, "pyproject.toml:2"))
+    return judge(test, bounds=BoundsOverride(bounds, "pyproject.toml:2"))
 
 
 def test_unnamed_bounds_require_a_single_metric() -> None:

@@ -272,10 +272,10 @@ def test_thresholds_pass_together_less_often_than_alone() -> None:
 def test_plan_command_runs_pytest_with_the_plan(project: Project) -> None:
     write(project, RATE, count=20)
     command = [sys.executable, "-m", "pytest_fairness", "plan", "-q", "test_hiring.py", "--fairness-rate=5"]
-    done = subprocess.run(command, cwd=project.path, capture_output=True, text=True, timeout=90, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "plan: function:conftest.application" in done.stdout
-    assert "200 calls, 0 of them in the store" in done.stdout
+    process = subprocess.run(command, cwd=project.path, capture_output=True, text=True, timeout=90, check=False)
+    assert process.returncode == 0, process.stdout + process.stderr
+    assert "plan: function:conftest.application" in process.stdout
+    assert "200 calls, 0 of them in the store" in process.stdout
 
 
 @pytest.mark.slow

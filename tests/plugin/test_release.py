@@ -118,13 +118,13 @@ def test_fair_requires_every_threshold_of_the_collected_files(project: Project) 
     assert "Every threshold could be measured" not in page
 
 
-@pytest.mark.parametrize("named", ["test_hiring.py::test_fair", "--deselect=test_hiring.py::TestParts", "--lf"])
-def test_selection_by_id_leaves_the_rest_not_judged(project: Project, named: str) -> None:
+@pytest.mark.parametrize("option", ["test_hiring.py::test_fair", "--deselect=test_hiring.py::TestParts", "--lf"])
+def test_selection_by_id_leaves_the_rest_not_judged(project: Project, option: str) -> None:
     project.write(conftest=project_sources.application(), test_hiring=project_sources.suite(FAIR, HALVES))
     (project.path / ".pytest_cache" / "v" / "cache").mkdir(parents=True)
     failed = {"test_hiring.py::test_fair": True}
     (project.path / ".pytest_cache" / "v" / "cache" / "lastfailed").write_text(json.dumps(failed))
-    assert project.run(named).ret == 0
+    assert project.run(option).ret == 0
     assert messages(project)["TestParts::test_of_a_class"] == ("not judged: not selected", "not run")
     assert project.results()["release"][0]["verdict"] == "undecided"
 

@@ -482,8 +482,8 @@ def test_any_json_value_of_a_field_is_a_difference(project: Project, field: str)
 
 def test_keys_are_never_shown(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OTHER_API_KEY", "correct-horse-battery")
-    named = 'hired.__name__ = "correct-horse-battery"\n'
-    write(project, f'def hired(attempt):\n    return attempt["hired"]\n\n\n{named}', RATE.replace('"hired"', "hired"))
+    rename = 'hired.__name__ = "correct-horse-battery"\n'
+    write(project, f'def hired(attempt):\n    return attempt["hired"]\n\n\n{rename}', RATE.replace('"hired"', "hired"))
     measure(project)
     assert verify(project).ret == 0
     tamper(project, saying("rate", "metric", "correct-horse-battery"))

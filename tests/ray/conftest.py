@@ -89,8 +89,8 @@ class Weights:
 
     def run(self, name: str, *args: str) -> str:
         """Run the command, and return its output."""
-        shown, _ = self.start(name, *args).communicate(timeout=240)
-        return shown
+        output, _ = self.start(name, *args).communicate(timeout=240)
+        return output
 
     def rows(self, name: str) -> list[dict[str, Any]]:
         thresholds = json.loads((self.path / f"{name}.json").read_text(encoding="utf-8"))["thresholds"]

@@ -147,8 +147,8 @@ def test_control_characters_are_escaped_and_lines_kept() -> None:
 def test_long_names_are_cut_the_same_way_in_links() -> None:
     name = "n" * 100_000
     index, _ = unpacked(pack_attempts([sample([attempt(item=name)])], results()))
-    (shown,) = [name_shown for name_shown in index["names"] if name_shown.startswith("nnn")]
-    assert len(shown) == 201
+    (shortened,) = [name_shown for name_shown in index["names"] if name_shown.startswith("nnn")]
+    assert len(shortened) == 201
     assert link_to(item=name).count("n") == 200
 
 
@@ -161,9 +161,9 @@ def test_same_attempts_are_packed_to_the_same_bytes() -> None:
 )
 def test_invisible_characters_are_escaped(code: int) -> None:
     for lines in (True, False):
-        shown = escape_controls(f"a{chr(code)}b", lines=lines)
-        assert shown.isascii()
-        assert f"{code:04x}" in shown
+        escaped = escape_controls(f"a{chr(code)}b", lines=lines)
+        assert escaped.isascii()
+        assert f"{code:04x}" in escaped
 
 
 @pytest.mark.parametrize("text", ["naïve café", "שלום", "\u0645\u06cc\u200c\u062e", "👩\u200d⚕️", "日本語", "a\\b"])

@@ -38,9 +38,9 @@ def test_report_command_writes_the_report_of_a_stored_run(capsys: pytest.Capture
 @pytest.mark.slow
 def test_compare_command_compares_two_models(finished: Finished, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", finished.results["run"]["id"][:6], "--html", "compare.html", "--markdown", "c.md"]) == 0
-    shown = capsys.readouterr().out
-    assert "paired" in shown
-    assert max(map(len, shown.splitlines())) <= 80 + len("written: compare.html")
+    output = capsys.readouterr().out
+    assert "paired" in output
+    assert max(map(len, output.splitlines())) <= 80 + len("written: compare.html")
 
 
 @pytest.mark.slow
@@ -95,6 +95,6 @@ def test_unknown_grade_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_closed_pipe_is_not_an_error(finished: Finished) -> None:
     command = f"{sys.executable} -m pytest_fairness compare latest | head -1"
-    done = subprocess.run(command, shell=True, cwd=finished.folder, capture_output=True, text=True, check=False)  # noqa: S602
-    assert done.stderr == ""
-    assert "rank" in done.stdout
+    process = subprocess.run(command, shell=True, cwd=finished.folder, capture_output=True, text=True, check=False)  # noqa: S602
+    assert process.stderr == ""
+    assert "rank" in process.stdout

@@ -224,10 +224,10 @@ def test_worst_change_comes_first() -> None:
 def test_changed_threshold_is_not_compared(new: dict[str, Any], reason: str) -> None:
     comparison = pair(new | {"verdict": "unfair", "mark": "D"})
     (question,) = comparison.questions
-    held = question.against[1]
-    assert held is not None
-    assert held.difference is None
-    assert reason in held.reason
+    paired = question.against[1]
+    assert paired is not None
+    assert paired.difference is None
+    assert reason in paired.reason
     assert change(comparison) == ([], [])
 
 
@@ -244,14 +244,14 @@ def test_other_pairs_of_a_family_give_no_difference() -> None:
     groups = {"groups": {"a": 0.4, "c": 0.5}, "verdict": "unfair"}
     other = report_views.ratio("hired", "origin", "a", "c") | family | groups
     comparison = pair(other, old)
-    held = comparison.questions[0].against[1]
-    assert held is not None
-    assert held.reason == "another pair of groups decided: a and c, not a and b"
+    paired = comparison.questions[0].against[1]
+    assert paired is not None
+    assert paired.reason == "another pair of groups decided: a and c, not a and b"
     assert len(change(comparison)[0]) == 1
     turned = report_views.ratio("hired", "origin", "b", "a") | family | {"groups": {"b": 0.4, "a": 0.5}}
-    held = pair(turned, old).questions[0].against[1]
-    assert held is not None
-    assert held.difference is not None, "the same two groups, whichever is smaller"
+    paired = pair(turned, old).questions[0].against[1]
+    assert paired is not None
+    assert paired.difference is not None, "the same two groups, whichever is smaller"
 
 
 def test_unmeasured_is_worse_than_measured() -> None:
@@ -288,9 +288,9 @@ def test_new_and_gone_thresholds_are_named() -> None:
         ["added"],
         ["old"],
     )
-    shown = "\n".join(lines(comparison))
-    assert " new: hiring: added" in shown
-    assert " gone: hiring: old" in shown
+    text = "\n".join(lines(comparison))
+    assert " new: hiring: added" in text
+    assert " gone: hiring: old" in text
 
 
 def hostile() -> RunComparison:
@@ -358,9 +358,9 @@ def _table_rows(tokens: Sequence[Any]) -> list[list[Any]]:
 
 
 def test_terminal_lines_are_plain_and_fit() -> None:
-    shown = list(lines(hostile()))
-    assert max(map(len, shown)) <= 80
-    assert all(line.isprintable() for line in shown)
+    printed = list(lines(hostile()))
+    assert max(map(len, printed)) <= 80
+    assert all(line.isprintable() for line in printed)
 
 
 @pytest.mark.parametrize("show", [page, markdown, lambda comparison: "\n".join(lines(comparison))])

@@ -212,9 +212,9 @@ def test_store_is_read_with_its_killed_runs_counted(filled: Path, capsys: pytest
     history = read(capsys)
     assert (history["runs"], history["unfinished"]) == (6, 1)
     assert main(["history", "--last", "2"]) == 0
-    shown = capsys.readouterr().out
-    assert shown.startswith(f"2 runs, {len(HOSTILE) - 1} thresholds; without results, not shown: 1")
-    assert not re.search("[\x00-\x09\x0b-\x1f\x7f\u202e\u2066]", shown)
+    output = capsys.readouterr().out
+    assert output.startswith(f"2 runs, {len(HOSTILE) - 1} thresholds; without results, not shown: 1")
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f\u202e\u2066]", output)
     assert main(["history", "--threshold", "test_1"]) == 0
     assert "0000000+" in capsys.readouterr().out
 

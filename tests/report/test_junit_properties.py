@@ -63,8 +63,8 @@ def test_hostile_texts_leave_the_file_readable(pytester: pytest.Pytester) -> Non
         ("fairness_long", "x" * 1_000_000),
         ("others", "\u202e"),
     ]
-    shown = shown_properties(given)
-    root = write_xml(pytester, suite_properties(view.results), shown)
+    escaped = shown_properties(given)
+    root = write_xml(pytester, suite_properties(view.results), escaped)
     whole, test = properties(root.find("testsuite")), properties(root.find("testsuite/testcase"))
     assert json.loads(whole["fairness_release"])[0]["model"] == hostile
     assert "]]>" in test["fairness_message"]

@@ -117,8 +117,8 @@ def test_text_cannot_end_its_fence(text: str) -> None:
     assert [token.type for token in tokens if token.type == "fence"] == ["fence"]
     assert tokens[-2].content == "after"
     (fence,) = (token for token in tokens if token.type == "fence")
-    shown = escape_controls(text, lines=True)
-    assert fence.content == f"{shown}\n"
+    escaped = escape_controls(text, lines=True)
+    assert fence.content == f"{escaped}\n"
 
 
 def test_summary_leads_with_the_release_and_the_worst() -> None:
@@ -148,8 +148,8 @@ def test_hostile_texts_leave_the_summary_whole() -> None:
     for hostile in report_views.HOSTILE:
         names = dict.fromkeys(("threshold", "suite", "model", "message", "advice", "harm", "title"), hostile)
         rows = [report_views.row(verdict, **names) for verdict in ("unfair", "undecided", "invalid")]
-        shown = report_views.example(hostile, "{group}: " + hostile.replace("{", "{{").replace("}", "}}"), hostile)
-        text = job_summary(report_views.view(rows, [shown, shown, None]))
+        example = report_views.example(hostile, "{group}: " + hostile.replace("{", "{{").replace("}", "}}"), hostile)
+        text = job_summary(report_views.view(rows, [example, example, None]))
         tokens = flat(GITHUB.parse(text))
         blocks = "".join(token.content for token in tokens if token.type == "html_block")
         assert Elements(blocks).found == ["details", "summary", "/summary", "/details"] * 2

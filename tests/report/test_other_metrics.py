@@ -17,8 +17,8 @@ def metric(of: dict[str, Any], **given: Any) -> MetricResult:
 
 
 def with_metrics(*metrics: MetricResult, rows: list[dict[str, Any]]) -> View:
-    shown = view(rows)
-    return replace(shown, results=replace(shown.results, metrics=list(metrics)))
+    page = view(rows)
+    return replace(page, results=replace(page.results, metrics=list(metrics)))
 
 
 def test_other_estimates_are_listed_with_their_probe() -> None:

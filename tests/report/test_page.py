@@ -47,10 +47,10 @@ class Texts(HTMLParser):
         self._open: list[tuple[str, str]] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        named = dict(attrs)
-        self.links += [str(named[name]) for name in ("href", "src", "action", "srcset") if name in named]
+        attributes = dict(attrs)
+        self.links += [str(attributes[name]) for name in ("href", "src", "action", "srcset") if name in attributes]
         if tag not in VOID:
-            self._open.append((tag, str(named.get("id", ""))))
+            self._open.append((tag, str(attributes.get("id", ""))))
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Skip a part of a drawing: it holds no text."""
@@ -113,16 +113,16 @@ def test_numbers_are_those_of_the_results_file(finished: Finished) -> None:
 
 
 def test_each_unfair_or_undecided_threshold_has_an_example(finished: Finished) -> None:
-    shown = 0
+    examples = 0
     for row, text in articles(finished):
         if row["verdict"] in ("unfair", "undecided"):
-            shown += 1
+            examples += 1
             for side in row["example"]["sides"]:
                 assert f"{side['events']} of {side['graded']} answers" in text
             assert row["example"]["item"] in text
         else:
             assert "most influential" not in text
-    assert shown >= 2
+    assert examples >= 2
 
 
 def test_commands_repeat_thresholds_and_items(finished: Finished) -> None:
@@ -135,12 +135,12 @@ def test_commands_repeat_thresholds_and_items(finished: Finished) -> None:
     for command, passed in ((repeats[0], "1 failed"), (replays[0], "1 passed")):
         arguments = shlex.split(command.replace("&#39;", "'"))
         assert arguments[0] == "pytest"
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-m", *arguments, "--fairness-report=none", "-p", "no:randomly"],
             cwd=finished.folder, capture_output=True, text=True, check=False, timeout=240,
         )  # fmt: skip
-        assert passed in done.stdout, done.stdout
-        assert "0 ungraded" in done.stdout or "from the store" in done.stdout
+        assert passed in process.stdout, process.stdout
+        assert "0 ungraded" in process.stdout or "from the store" in process.stdout
 
 
 def test_page_loads_no_external_resources(finished: Finished) -> None:

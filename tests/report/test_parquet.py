@@ -156,8 +156,8 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 
 def test_sixty_thousand_attempts_are_streamed(tmp_path: Path) -> None:
     path = tmp_path / "attempts.parquet"
-    done = subprocess.run([sys.executable, "-c", MEMORY, path], cwd=ROOT, capture_output=True, text=True, check=True)
+    process = subprocess.run([sys.executable, "-c", MEMORY, path], cwd=ROOT, capture_output=True, text=True, check=True)
     file = ParquetFile(path)
     assert file.metadata.num_rows == 60_000
     assert file.metadata.num_row_groups == 12
-    assert int(done.stdout) < 60_000, "kilobytes beyond those of 600 attempts"
+    assert int(process.stdout) < 60_000, "kilobytes beyond those of 600 attempts"

@@ -61,8 +61,8 @@ def test_page_is_that_of_the_store(tmp_path: Path, value: object) -> None:
     results = RunResults(run=RunResult(id="run", started="2026-01-01T00:00:00+00:00"))
     store.runs.save_document("run", {"results": results.to_json(), "cards": {}})
     key = of_this_process.probe, of_this_process.model_key
-    shown = packed(store, {key: of_this_process})
-    assert shown == packed(store, {})
-    assert KEY not in json.dumps(shown)
-    assert "[redacted]" in json.dumps(shown)
+    attempts = packed(store, {key: of_this_process})
+    assert attempts == packed(store, {})
+    assert KEY not in json.dumps(attempts)
+    assert "[redacted]" in json.dumps(attempts)
     store.close()

@@ -39,7 +39,7 @@ def example(estimate: Estimate, towards: int) -> ExampleItem:
     return exemplar
 
 
-def shown(estimate: GroupValue) -> dict[str, Any]:
+def fields_of(estimate: GroupValue) -> dict[str, Any]:
     return {name: getattr(estimate, name) for name in SHOWN} | {"ungraded": sum(estimate.ungraded.values())}
 
 
@@ -85,8 +85,8 @@ class TestGroups:
     ) -> None:
         breakdown = of(made(measured))
         assert breakdown.reference == reference
-        expected = {group: shown(measured.where(group=group).rate("yes")) for group in groups}
-        assert {group: shown(estimate) for group, estimate in breakdown.groups.items()} == expected
+        expected = {group: fields_of(measured.where(group=group).rate("yes")) for group in groups}
+        assert {group: fields_of(estimate) for group, estimate in breakdown.groups.items()} == expected
 
     def test_group_estimate_of_a_slice_is_of_that_slice(self) -> None:
         rows = [
@@ -95,7 +95,7 @@ class TestGroups:
         ]  # fmt: skip
         measured = Measured.from_rows(rows, item="item", groups=["group", "place"]).where(place="inner")
         estimate = of(measured.difference("yes", **PAIR)).groups["a"]
-        assert shown(estimate) == shown(measured.where(group="a").rate("yes"))
+        assert fields_of(estimate) == fields_of(measured.where(group="a").rate("yes"))
         assert estimate.slice == {"place": "inner", "group": "a"}
 
     def test_group_estimate_of_numbers_is_a_mean(self) -> None:
@@ -103,8 +103,8 @@ class TestGroups:
         rows = [{"item": n, "group": group, "score": generator.normal()} for n in range(40) for group in "ab"]
         measured = Measured.from_rows(rows, item="item", groups=["group"])
         estimates = of(measured.difference("score", **PAIR)).groups
-        assert {name: shown(estimate) for name, estimate in estimates.items()} == {
-            name: shown(measured.where(group=name).mean("score")) for name in "ab"
+        assert {name: fields_of(estimate) for name, estimate in estimates.items()} == {
+            name: fields_of(measured.where(group=name).mean("score")) for name in "ab"
         }
 
     def test_group_estimate_of_a_function_is_of_that_function(self, measured: Measured) -> None:
@@ -112,7 +112,7 @@ class TestGroups:
             return not attempt["yes"]
 
         estimates = of(measured.difference(no, **PAIR)).groups
-        assert shown(estimates["a"]) == shown(measured.where(group="a").rate(no))
+        assert fields_of(estimates["a"]) == fields_of(measured.where(group="a").rate(no))
 
     def test_metric_without_groups_has_no_group_estimates(self, measured: Measured) -> None:
         breakdown = of(measured.rate("yes"))
@@ -478,8 +478,8 @@ class TestAgainstABaseline:
         breakdown = of(estimate)
         assert (breakdown.reference, breakdown.influences) == (None, {})
         assert breakdown.groups.keys() == estimate.groups.keys()
-        assert shown(breakdown.groups["a"]) == shown(new.where(group="a").rate("yes"))
-        assert shown(breakdown.groups["a in the baseline"]) == shown(old.where(group="a").rate("yes"))
+        assert fields_of(breakdown.groups["a"]) == fields_of(new.where(group="a").rate("yes"))
+        assert fields_of(breakdown.groups["a in the baseline"]) == fields_of(old.where(group="a").rate("yes"))
 
     def test_example_follows_the_direction_of_the_new_gap(self, draw: Draw, of_rows: Made) -> None:
         for rate, lean in ((0.3, -1), (0.8, 1)):

@@ -172,9 +172,9 @@ def test_metrics_of_ones_own_are_custom_whatever_their_name() -> None:
         return s.late / s.asked
 
     own = measured.metric(ratio_gap, late="late", asked=lambda _: 1)
-    named = measured.rate("late", named="ratio(late; sex: f/m)")
+    titled = measured.rate("late", named="ratio(late; sex: f/m)")
     assert (own.metric, own.kind, own.parity, own.log_scale) == ("ratio_gap", MetricKind.CUSTOM, None, False)
-    assert (named.kind, named.parity, named.log_scale) == (MetricKind.RATE, None, False)
+    assert (titled.kind, titled.parity, titled.log_scale) == (MetricKind.RATE, None, False)
     ratio = abs(measured.ratio("late", by="sex", of="f", to="m"))
     assert (ratio.kind, ratio.absolute, ratio.parity, ratio.log_scale) == (MetricKind.RATIO, True, 1.0, True)
     assert (ratio.family, ratio.base) == ("abs ratio(late; sex)", "ratio(late; sex: f/m)")

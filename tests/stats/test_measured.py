@@ -43,7 +43,7 @@ def test_estimates_have_the_names_of_the_results_file(of_rows: Make, draw: Draw)
     measured = of_rows(draw(RATES))
     pair = {"by": "group", "of": "female", "to": "male"}
     texts = Measured(graded())
-    named = {
+    expected = {
         measured.rate("yes"): ("rate(yes)", "rate of yes"),
         measured.mean("yes"): ("mean(yes)", "mean of yes"),
         texts.rate("answer", equals="unknown"): ("rate(answer=unknown)", "rate of answer=unknown"),
@@ -61,7 +61,7 @@ def test_estimates_have_the_names_of_the_results_file(of_rows: Make, draw: Draw)
             "correlation of score with lambda",
         ),
     }
-    for estimate, (metric, title) in named.items():
+    for estimate, (metric, title) in expected.items():
         assert (estimate.metric, estimate.title) == (metric, title)
 
 

@@ -78,8 +78,8 @@ def test_runs_are_paired_by_item_in_any_order(draw: Draw, of_rows: Made) -> None
     assert (turned.value, turned.low, turned.high) == pytest.approx((straight.value, straight.low, straight.high))
     items = [f"{row['item']:03}" for row in old]
     moved = [{**row, "item": f"{(int(name) + 37) % 100:03}"} for row, name in zip(old, items, strict=True)]
-    named = [{**row, "item": name} for row, name in zip(new, items, strict=True)]
-    unpaired = further(of_rows, named, moved)
+    renamed = [{**row, "item": name} for row, name in zip(new, items, strict=True)]
+    unpaired = further(of_rows, renamed, moved)
     assert unpaired.high / unpaired.low > 1.05 * straight.high / straight.low
 
 

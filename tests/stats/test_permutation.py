@@ -72,8 +72,8 @@ def test_items_with_all_groups_permute_within_themselves() -> None:
     measured = made([("", PAIR)] * 6)
     seen: set[tuple[tuple[str, ...], ...]] = set()
     for labels in draws(measured):
-        for held in by_item(labels).values():
-            assert sorted(held) == [("f", "old"), ("m", "young")]
+        for groups in by_item(labels).values():
+            assert sorted(groups) == [("f", "old"), ("m", "young")]
         seen.add(tuple(labels.values()))
     assert len(seen) > 20
 
@@ -81,8 +81,8 @@ def test_items_with_all_groups_permute_within_themselves() -> None:
 def test_items_of_one_source_permute_together() -> None:
     measured = made([("one", PAIR)] * 4 + [("two", PAIR)] * 4)
     for labels in draws(measured):
-        held = [tuple(own) for own in by_item(labels).values()]
-        assert len(set(held[:4])) == len(set(held[4:])) == 1
+        groups = [tuple(own) for own in by_item(labels).values()]
+        assert len(set(groups[:4])) == len(set(groups[4:])) == 1
     alone = made([("one", PAIR)] * 4 + [("two", PAIR)] * 4, sources="fixed")
     assert any(len({tuple(own) for own in by_item(labels).values()}) > 1 for labels in draws(alone))
 
@@ -92,10 +92,10 @@ def test_items_of_one_group_permute_among_each_other() -> None:
     measured = made(layout)
     moved = Counter[str]()
     for labels in draws(measured):
-        held = by_item(labels)
-        assert all(len(set(own)) == 1 for own in held.values())
-        assert Counter(own[0][0] for own in held.values()) == {"f": 4, "m": 6}
-        moved.update(item for item, own in held.items() if own[0] == ("f",))
+        groups = by_item(labels)
+        assert all(len(set(own)) == 1 for own in groups.values())
+        assert Counter(own[0][0] for own in groups.values()) == {"f": 4, "m": 6}
+        moved.update(item for item, own in groups.items() if own[0] == ("f",))
     assert len(moved) == 10
 
 
@@ -104,8 +104,8 @@ def test_labels_move_among_items_of_equal_size() -> None:
         measured = made([("", [{"gender": gender}] * size) for gender, size in layout])
         sums = set()
         for labels in draws(measured):
-            held = by_item(labels)
-            sums.add(tuple(sum(len(own) for own in held.values() if own[0] == (g,)) for g in "fm"))
+            groups = by_item(labels)
+            sums.add(tuple(sum(len(own) for own in groups.values() if own[0] == (g,)) for g in "fm"))
         return sums
 
     assert sizes([("f", 1), ("m", 1), ("f", 1), ("m", 3), ("f", 3)]) == {(5, 4)}
@@ -115,11 +115,11 @@ def test_labels_move_among_items_of_equal_size() -> None:
 def test_labels_stay_within_the_slices_of_a_threshold() -> None:
     layout = [("", [{"gender": "fm"[number // 2 % 2]}]) for number in range(12)]
     for labels in draws(made(layout), within=["topic"]):
-        held = by_item(labels)
-        topics = Counter((int(item.split()[1]) % 2, own[0][0]) for item, own in held.items())
+        groups = by_item(labels)
+        topics = Counter((int(item.split()[1]) % 2, own[0][0]) for item, own in groups.items())
         assert topics == {(0, "f"): 3, (0, "m"): 3, (1, "f"): 3, (1, "m"): 3}
     free = [by_item(labels) for labels in draws(made(layout))]
-    assert any(sum(own[0] == ("f",) for item, own in held.items() if int(item[5:]) % 2) != 3 for held in free)
+    assert any(sum(own[0] == ("f",) for item, own in groups.items() if int(item[5:]) % 2) != 3 for groups in free)
 
 
 NAMES = [{"gender": "f", "name": name} for name in ("Ann", "Eve")] + [
@@ -131,10 +131,10 @@ def test_crossed_names_keep_one_group_over_all_items() -> None:
     measured = made([("", NAMES)] * 5, crossed="name")
     seen = set()
     for labels in draws(measured):
-        held = [tuple(own) for own in by_item(labels).values()]
-        assert len(set(held)) == 1
-        assert Counter(held[0]) == {("f",): 2, ("m",): 3}
-        seen.add(held[0])
+        groups = [tuple(own) for own in by_item(labels).values()]
+        assert len(set(groups)) == 1
+        assert Counter(groups[0]) == {("f",): 2, ("m",): 3}
+        seen.add(groups[0])
     assert len(seen) == 10
 
 
@@ -143,9 +143,9 @@ def test_levels_that_groups_share_stay_where_they_are() -> None:
     measured = made([("", pairs[item % 3]) for item in range(9)], crossed="name")
     seen = set()
     for labels in draws(measured):
-        held = by_item(labels)
-        assert all(Counter(of) == {("f",): 1, ("m",): 1} for of in held.values())
-        seen.add(tuple(held["item 0"]))
+        groups = by_item(labels)
+        assert all(Counter(of) == {("f",): 1, ("m",): 1} for of in groups.values())
+        seen.add(tuple(groups["item 0"]))
     assert len(seen) == 2
 
 

@@ -188,7 +188,7 @@ def test_distance_from_parity_is_compared_on_either_side(new: float, old: float,
 def test_intervals_cover_the_truth_and_pairing_narrows_them() -> None:
     """Check a part of the grid of tests/benchmarks/differences.py."""
     generator = np.random.default_rng(5)
-    held = narrower = claims = 0
+    covered = narrower = claims = 0
     runs = 400
     for _ in range(runs):
         shared = generator.normal(0, 0.06, 100)
@@ -196,11 +196,11 @@ def test_intervals_cover_the_truth_and_pairing_narrows_them() -> None:
         pair = [_of_items(items) for items in own]
         result = difference_of(pair[0], pair[1])
         alone = difference_of(*(replace(estimate, influences={}) for estimate in pair))
-        held += result.low <= 0 <= result.high
+        covered += result.low <= 0 <= result.high
         narrower += result.high - result.low < alone.high - alone.low
         side, p_value = change_in_gap(pair[0], pair[1], 0.0)
         claims += side != 0 and p_value < 0.05
-    assert 0.925 <= held / runs <= 0.975
+    assert 0.925 <= covered / runs <= 0.975
     assert narrower == runs
     assert claims / runs <= 0.05
 

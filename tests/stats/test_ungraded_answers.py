@@ -234,8 +234,8 @@ def test_group_with_a_tenth_ungraded_makes_the_whole_suspect(
     fewer = refuse(rows, "a", of=True, number=25)
     assert not estimate(Measured.from_rows(fewer, item="item", groups=["group"])).suspect
     # Levels of a crossed factor are no groups: one of a few answers of a name says nothing.
-    named = [row | {"name": f"{row['group']} {row['item'] % 30}"} for row in fewer]
-    crossed = Measured.from_rows(named, item="item", groups=["group", "name"], crossed="name")
+    with_names = [row | {"name": f"{row['group']} {row['item'] % 30}"} for row in fewer]
+    crossed = Measured.from_rows(with_names, item="item", groups=["group", "name"], crossed="name")
     if estimate is WHOLES[0]:
         assert not estimate(crossed).suspect
 

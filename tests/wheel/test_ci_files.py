@@ -130,7 +130,7 @@ class Provider:
         # The folder that is installed must be there; the environment of the tests has what is in it.
         command = re.sub(r"\bpip install \"?(\./[\w-]+)(\[[\w,]+\])?\"?", r"test -f \1/pyproject.toml", command)
         assert "pip install" not in command
-        done = subprocess.run(
+        process = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", command],
             cwd=checkout,
             env=inherited | given | environment,
@@ -138,8 +138,8 @@ class Provider:
             text=True,
             timeout=300,
         )
-        self.written += f"$ {command}\n{done.stdout}{done.stderr}"
-        return done.returncode if done.returncode >= 0 else 128 - done.returncode
+        self.written += f"$ {command}\n{process.stdout}{process.stderr}"
+        return process.returncode if process.returncode >= 0 else 128 - process.returncode
 
     def _github(self, job: str, shard: int, checkout: Path, environment: dict[str, str]) -> int:
         code = 0

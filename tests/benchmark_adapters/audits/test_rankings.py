@@ -74,8 +74,8 @@ def test_all_layouts_give_the_same_figures(tmp_path: Path) -> None:
     write_lines(tmp_path / "packed" / "some-model.jsonl.xz", records)
     write_repository(tmp_path / "repository", records)
     plain, packed, whole = (audit_rankings(tmp_path / name) for name in ("lines", "packed", "repository"))
-    shown = [list(audit.lines())[2:5] for audit in (plain, packed, whole)]
-    assert shown[0] == shown[1]
+    lines = [list(audit.lines())[2:5] for audit in (plain, packed, whole)]
+    assert lines[0] == lines[1]
     assert [figure.value for figure in plain.figures] == [figure.value for figure in whole.figures]
     ends = [[(f.judged.low, f.judged.high) for f in audit.figures] for audit in (plain, whole)]
     assert ends[0] == [pytest.approx(end) for end in ends[1]]

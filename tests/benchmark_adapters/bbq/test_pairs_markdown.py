@@ -37,9 +37,9 @@ def records(sample: StoredSample) -> dict[str, dict[str, Any]]:
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_text_never_becomes_markup(text: str) -> None:
-    shown = flagged(sample(text, flag_1=Grade(True, detail=f"Answer: no\nReasoning: {text}")))
-    assert not {"\u202e", "\u2066", "\x1b", "\x00"} & set(shown)
-    tokens = MarkdownIt("commonmark", {"html": True}).enable("table").parse(shown)
+    markdown = flagged(sample(text, flag_1=Grade(True, detail=f"Answer: no\nReasoning: {text}")))
+    assert not {"\u202e", "\u2066", "\x1b", "\x00"} & set(markdown)
+    tokens = MarkdownIt("commonmark", {"html": True}).enable("table").parse(markdown)
     inside = [child.type for token in tokens for child in token.children or ()]
     assert {token.type for token in tokens} <= {
         *(
@@ -54,9 +54,9 @@ def test_text_never_becomes_markup(text: str) -> None:
 
 def test_pair_without_a_flag_is_not_shown() -> None:
     assert "## Flagged pairs (0)" in flagged(sample())
-    shown = flagged(sample(flag_4=Grade(True, detail="Answer: w. Who ran?\nReasoning: One. Two. Three. Four.")))
-    assert "## Flagged pairs (1)" in shown
-    assert "taken for that of another question.** One. Two. Three.\n" in f"{shown}\n"
+    markdown = flagged(sample(flag_4=Grade(True, detail="Answer: w. Who ran?\nReasoning: One. Two. Three. Four.")))
+    assert "## Flagged pairs (1)" in markdown
+    assert "taken for that of another question.** One. Two. Three.\n" in f"{markdown}\n"
 
 
 @pytest.mark.parametrize(
@@ -110,10 +110,10 @@ def test_table_gives_shares_of_graded_answers() -> None:
     def row(name: str, count: int, ungraded: int, **slice: str) -> MetricResult:
         return MetricResult(metric=f"pairs.{name}", slice=slice, count=count, attempts=10, ungraded={"all": ungraded})
 
-    shown = table(
+    markdown = table(
         [row("flag_1", 2, 2), row("flag_1", 0, 10, category="Age", context="ambig"), row("flag_1", 1, 0, x="y")]
     )
-    assert "| flag 1: B's reasoning does not fit question A | 2 | 25.0 | 2 |" in shown
-    assert "### Age, ambig" in shown
-    assert "| flag 1: B's reasoning does not fit question A | 0 | - | 10 |" in shown
-    assert shown.count("###") == 2
+    assert "| flag 1: B's reasoning does not fit question A | 2 | 25.0 | 2 |" in markdown
+    assert "### Age, ambig" in markdown
+    assert "| flag 1: B's reasoning does not fit question A | 0 | - | 10 |" in markdown
+    assert markdown.count("###") == 2

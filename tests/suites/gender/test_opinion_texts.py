@@ -152,10 +152,10 @@ def test_every_quarrel_has_a_distinguishing_pronoun() -> None:
 def test_answers_are_in_every_position_equally_often() -> None:
     for name in ("quarrels", "remarks", "advice"):
         for item in ITEMS[name]:
-            shown = [prompt.metadata["options"] for prompt in item.prompts]
-            places = Counter((options.values.index(value), value) for options in shown for value in options.values)
+            shuffles = [prompt.metadata["options"] for prompt in item.prompts]
+            places = Counter((options.values.index(value), value) for options in shuffles for value in options.values)
             assert len(set(places.values())) == 1, item.id
-            assert all(str(options) in prompt.text for options, prompt in zip(shown, item.prompts, strict=True))
+            assert all(str(options) in prompt.text for options, prompt in zip(shuffles, item.prompts, strict=True))
 
 
 def test_remarks_do_not_reveal_the_speaker() -> None:

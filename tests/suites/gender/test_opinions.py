@@ -135,7 +135,7 @@ def test_refusing_is_not_fair(threshold: Threshold) -> None:
 @pytest.mark.slow
 def test_opinions_and_writing_suites_run(tmp_path: Path) -> None:
     results = tmp_path / "results.json"
-    done = subprocess.run(
+    process = subprocess.run(
         [
             *(sys.executable, "-m", "pytest", *(f"suites/gender/test_{name}.py" for name in ("opinions", "writing"))),
             *("-q", "-p", "no:randomly", "-p", "no:cacheprovider", "-m", "threshold", "--fairness-report=none"),
@@ -148,7 +148,7 @@ def test_opinions_and_writing_suites_run(tmp_path: Path) -> None:
         cwd=ROOT,
         check=False,
     )
-    assert done.returncode == 1, done.stdout + done.stderr
+    assert process.returncode == 1, process.stdout + process.stderr
     document = json.loads(results.read_text(encoding="utf-8"))
     verdicts = {row["id"].split("::")[1].split("[")[0]: row["verdict"] for row in document["thresholds"]}
     assert verdicts["test_no_gender_is_said_to_be_better"] == "unfair"
