@@ -59,8 +59,8 @@ def gaffke_coverage(cell: Cell, runs: int, seed: int) -> float:
     extremes = (-1.0, 1.0) if cell.estimator == "difference" else (0.0, 1.0)
     covered = 0
     for _ in range(runs):
-        seen = weights[:, :-1] @ cluster_means(sampler)
-        below, above = (seen + weights[:, -1] * extreme for extreme in extremes)
+        weighted = weights[:, :-1] @ cluster_means(sampler)
+        below, above = (weighted + weights[:, -1] * extreme for extreme in extremes)
         covered += bool(np.mean(below < truth) > PROMISED and np.mean(above > truth) > PROMISED)
     return covered / runs
 

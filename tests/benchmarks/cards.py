@@ -145,13 +145,13 @@ def _at_twice(row: Row) -> str:
 
 def _smallest(row: Row) -> str:
     """Return the smallest bias that 80% of runs find, by profile; where none was planted, what the plan predicts."""
-    seen = {
+    sizes = {
         profile: value
         for profile, sizes in row.get("sizes", {}).items()
         if (value := smallest([DetectionCount(*size) for size in sizes])) is not None
     }
-    if seen:
-        return ", ".join(f"{value:.3g}{'' if name == 'gate' else f' ({name})'}" for name, value in seen.items())
+    if sizes:
+        return ", ".join(f"{value:.3g}{'' if name == 'gate' else f' ({name})'}" for name, value in sizes.items())
     predicted = [value for end in ("below", "above") if (value := row.get(end)) is not None]
     return f"{', '.join(f'{value:.3g}' for value in predicted)} (predicted)" if predicted else "-"
 

@@ -66,7 +66,7 @@ def _row(name: str, matrix: Matrix, model: str, history: str, floor: float, chos
     generator = np.random.default_rng(chosen.seed)
     truth = _truth(matrix, model)
     truth = float(np.log(truth)) if "ratio" in name else truth
-    made: dict[str, list[tuple[float, float]]] = {"uniform": [], "chosen": []}
+    estimates: dict[str, list[tuple[float, float]]] = {"uniform": [], "chosen": []}
     for _ in range(chosen.runs):
         models = dict(matrix.models if matrix.redraw is None else matrix.redraw(generator))
         total = len(matrix.clusters)
@@ -85,12 +85,12 @@ def _row(name: str, matrix: Matrix, model: str, history: str, floor: float, chos
             influences = (own.max() - own)[np.newaxis]
         for kind, sizes in (("uniform", np.ones(total)), ("chosen", _sizes(influences, floor))):
             items, weights = _drawn(sizes, count, generator)
-            kept = sums[items]
-            value = float(metric((kept * weights[:, np.newaxis]).sum(axis=0)))
-            error = float(np.sqrt(np.square(_influences(kept, metric, weights)).sum()))
-            made[kind].append((value, error))
+            item_sums = sums[items]
+            value = float(metric((item_sums * weights[:, np.newaxis]).sum(axis=0)))
+            error = float(np.sqrt(np.square(_influences(item_sums, metric, weights)).sum()))
+            estimates[kind].append((value, error))
     reach = -float(stdtrit(count - 1, 0.025))
-    uniform, ours = (np.array(made[kind]) for kind in ("uniform", "chosen"))
+    uniform, ours = (np.array(estimates[kind]) for kind in ("uniform", "chosen"))
     ratio = np.mean(np.square(ours[:, 1])) / np.mean(np.square(uniform[:, 1]))
     below, above = (np.mean(side * (truth - ours[:, 0]) > reach * ours[:, 1]) for side in (-1, 1))
     return f"| {name} | {model} | {history} | {floor} | {count} | {ratio:.2f} | {below:.1%} / {above:.1%} |"

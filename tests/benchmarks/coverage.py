@@ -76,13 +76,13 @@ def random_cells(number: int, seed: int, runs: int, every: int) -> Iterator[str]
 
 
 def _coverage(cells: Iterable[Cell], runs: int) -> Iterator[str]:
-    kept: list[tuple[float, Mapping[str, float]]] = []
+    counted: list[tuple[float, Mapping[str, float]]] = []
     for cell in cells:
         shares = _covered(cell, runs)
-        kept.append((cell.counts, shares))
+        counted.append((cell.counts, shares))
         yield f"{cell.label} counts {cell.counts:6.1f} | " + " ".join(f"{k} {v:.3f}" for k, v in shares.items())
-    for name, wanted in itertools.product(kept[0][1], (True, False)):
-        covered = [shares[name] for counts, shares in kept if (counts >= FEWEST) == wanted]
+    for name, wanted in itertools.product(counted[0][1], (True, False)):
+        covered = [shares[name] for counts, shares in counted if (counts >= FEWEST) == wanted]
         cover = np.array([share for share in covered if not math.isnan(share)])
         if len(cover):
             text = f"effective counts {'>=' if wanted else '< '} {FEWEST}"
@@ -98,7 +98,7 @@ def _covered(cell: Cell, runs: int) -> Mapping[str, float]:
     simulation = Simulation(cell)
     gap = cell.base * (cell.ratio - 1)
     names = ("ratio", "difference", "independent", "percentile", "normal")
-    hits, made = dict.fromkeys(names, 0), dict.fromkeys(names, 0)
+    hits, counts = dict.fromkeys(names, 0), dict.fromkeys(names, 0)
     for number in range(runs):
         values = simulation.outcomes()
         measured = simulation.measured(values)
@@ -109,9 +109,9 @@ def _covered(cell: Cell, runs: int) -> Mapping[str, float]:
         intervals |= {"ratio": (ratio.low, ratio.high), "difference": (difference.low, difference.high)}
         for name, (low, high) in intervals.items():
             truth = gap if name == "difference" else cell.ratio
-            made[name] += not math.isnan(low)
+            counts[name] += not math.isnan(low)
             hits[name] += low - 1e-12 <= truth <= high + 1e-12
-    return {name: hits[name] / made[name] if made[name] >= runs / 20 else math.nan for name in names}
+    return {name: hits[name] / counts[name] if counts[name] >= runs / 20 else math.nan for name in names}
 
 
 def width_cells(runs: int, every: int) -> Iterator[str]:

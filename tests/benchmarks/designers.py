@@ -51,9 +51,9 @@ def table(chosen: argparse.Namespace) -> dict[str, Any]:
     for seed in range(chosen.seeds):
         student = train(seed=seed_of("training", seed), seq_len=chosen.seq_len, dim=chosen.dim)
         space = without_switch(seed, first=chosen.first)
-        for (verification, target), (name, made) in itertools.product(cases, DESIGNERS.items()):
+        for (verification, target), (name, designer) in itertools.product(cases, DESIGNERS.items()):
             measure = measured_on(student, chosen, verification=verification == "on")
-            result = run(measure, space, Target(target), made(), chosen.iterations, seed)
+            result = run(measure, space, Target(target), designer(), chosen.iterations, seed)
             key = f"verification {verification}, target {target:g}, {name}"
             gaps.setdefault(key, []).append(result.fresh_losses[0])
             steps.setdefault(key, []).append(result.converged or math.inf)
@@ -183,8 +183,8 @@ class Optuna:
         from optuna.distributions import CategoricalDistribution, FloatDistribution
 
         optuna.logging.set_verbosity(optuna.logging.ERROR)
-        made = {"TPE": optuna.samplers.TPESampler, "GP": optuna.samplers.GPSampler}[self._sampler]
-        study = optuna.create_study(sampler=made(seed=int(draws.integers(2**31)), n_startup_trials=4))
+        sampler = {"TPE": optuna.samplers.TPESampler, "GP": optuna.samplers.GPSampler}[self._sampler]
+        study = optuna.create_study(sampler=sampler(seed=int(draws.integers(2**31)), n_startup_trials=4))
         kinds: dict[str, Any] = {
             name: FloatDistribution(parameter.low, parameter.high)
             if isinstance(parameter, NumericParameter)
@@ -199,13 +199,13 @@ class Optuna:
 
 def choice(chosen: argparse.Namespace) -> dict[str, Any]:
     """Return the evaluations to come within 0.02 of a target of 1.1, by optimizer; 99 where 15 were not enough."""
-    made: dict[str, Callable[[], Designer]] = {
+    designers: dict[str, Callable[[], Designer]] = {
         "GP of rho": Optimizer,
         "optuna TPE of the gap": lambda: Optuna("TPE"),
         "optuna GP of the gap": lambda: Optuna("GP"),
     }
     steps_of: dict[str, Any] = {}
-    for name, designer in made.items():
+    for name, designer in designers.items():
         steps = [
             min(first_under(0.02, Target(1.1), words, designer(), 15, seed), 99)
             for words in (0.5, 0.8)

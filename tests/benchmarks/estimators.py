@@ -423,7 +423,7 @@ def simulate(cell: Cell, runs: int, seed: int) -> Result:
     sampler = Sampler(cell, seed)
     truth = estimator.truth(sampler.shape)
     counts = {(op, decision): 0 for op in ("<=", ">=") for decision in Decision}
-    claimable = made = covered = crashed = 0
+    claimable = intervals = covered = crashed = 0
     widths = []
     for _ in range(runs):
         try:
@@ -435,7 +435,7 @@ def simulate(cell: Cell, runs: int, seed: int) -> Result:
             counts[op, compare(estimate, op, truth).decision] += 1
         claimable += not (estimate.invalid or estimate.suspect or estimate.sparse)
         if not estimate.invalid:
-            made += 1
+            intervals += 1
             covered += estimate.low <= truth <= estimate.high
             widths.append(_width(estimate, log=estimator.log))
     finite = [width for width in widths if math.isfinite(width)]
@@ -443,7 +443,7 @@ def simulate(cell: Cell, runs: int, seed: int) -> Result:
         runs,
         (counts["<=", Decision.TRUE] / runs, counts[">=", Decision.TRUE] / runs),
         (counts["<=", Decision.FALSE] / runs, counts[">=", Decision.FALSE] / runs),
-        covered / made if made else math.nan,
+        covered / intervals if intervals else math.nan,
         claimable / runs,
         float(np.mean(finite)) if finite else math.nan,
         crashed,

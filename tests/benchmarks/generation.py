@@ -84,11 +84,11 @@ def memory(samples: int) -> float:
     return float(process.stdout)
 
 
-def main(given: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--samples", type=int, default=10_000, help="of [50, 768], streamed (default: 10000)")
-    arguments = parser.parse_args(given)
+    arguments = parser.parse_args(argv)
     missed = False
 
     for n in (100, 1_000, 10_000):

@@ -134,8 +134,8 @@ if __name__ == "__main__":
     parser.add_argument("--folder", help="for the store, the results and the log")
     parser.add_argument("--more", action="append", default=[], help="an argument for pytest; repeatable")
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.serve:
-        asyncio.run(serve(Committee(given.latency)))
+    options = parser.parse_args()
+    if options.serve:
+        asyncio.run(serve(Committee(options.latency)))
     else:
-        main(given)
+        main(options)

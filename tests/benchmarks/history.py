@@ -61,8 +61,8 @@ class Bank:
         elif history == "adversarial":
             self.earlier = [{grade: values.max() + values.min() - values for grade, values in self.own.items()}]
         elif history == "lumpy":
-            kept = generator.random(len(self.rows)) < LUMP
-            self.earlier = [{grade: np.where(kept[:, np.newaxis], v, 0.0) for grade, v in self.own.items()}]
+            is_lumped = generator.random(len(self.rows)) < LUMP
+            self.earlier = [{grade: np.where(is_lumped[:, np.newaxis], v, 0.0) for grade, v in self.own.items()}]
         elif history == "empty":
             self.earlier = [{grade: np.ones_like(values) for grade, values in self.own.items()}]
         elif history == "noise":

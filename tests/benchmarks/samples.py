@@ -149,21 +149,21 @@ def usual_ways(simulation: Simulation, values: Floats, *, resampled: bool) -> Ma
     if resampled:
         ratios = resamples(simulation, values)
         finite = ratios[np.isfinite(ratios)]
-        made = len(finite) >= DRAWS / 2
-        intervals["percentile"] = tuple(np.percentile(finite, [2.5, 97.5])) if made else NONE
-        reach = 1.96 * float(finite.std()) if made else math.nan
-        intervals["normal"] = (float(finite.mean()) - reach, float(finite.mean()) + reach) if made else NONE
+        enough = len(finite) >= DRAWS / 2
+        intervals["percentile"] = tuple(np.percentile(finite, [2.5, 97.5])) if enough else NONE
+        reach = 1.96 * float(finite.std()) if enough else math.nan
+        intervals["normal"] = (float(finite.mean()) - reach, float(finite.mean()) + reach) if enough else NONE
     return intervals
 
 
 def katz(values: Floats, group: npt.NDArray[np.int64]) -> Interval:
     """Katz et al. 1978: the log ratio's delta method with all attempts independent."""
     yes = [np.nansum(values[group == code]) for code in (0, 1)]
-    made = [np.count_nonzero(~np.isnan(values[group == code])) for code in (0, 1)]
+    totals = [np.count_nonzero(~np.isnan(values[group == code])) for code in (0, 1)]
     if not all(yes):
         return NONE
-    error = math.sqrt(sum(1 / y - 1 / n for y, n in zip(yes, made, strict=True)))
-    ratio = yes[0] / made[0] / (yes[1] / made[1])
+    error = math.sqrt(sum(1 / y - 1 / n for y, n in zip(yes, totals, strict=True)))
+    ratio = yes[0] / totals[0] / (yes[1] / totals[1])
     return ratio * math.exp(-1.96 * error), ratio * math.exp(1.96 * error)
 
 
@@ -176,10 +176,10 @@ def resamples(simulation: Simulation, values: Floats) -> Floats:
     key = simulation.item * 2 + simulation.group
     graded = ~np.isnan(values)
     yes = np.bincount(key[graded], weights=values[graded], minlength=2 * number).reshape(-1, 2)
-    made = np.bincount(key[graded], minlength=2 * number).reshape(-1, 2)
+    totals = np.bincount(key[graded], minlength=2 * number).reshape(-1, 2)
     weights = simulation.generator.multinomial(number, np.full(number, 1 / number), DRAWS)
     with np.errstate(all="ignore"):
-        rates = (weights @ yes) / (weights @ made)
+        rates = (weights @ yes) / (weights @ totals)
         ratios: Floats = rates[:, 0] / rates[:, 1]
     return ratios
 

@@ -225,9 +225,9 @@ def _items_for_power(cell: Cell, tails: Tails, wanted: str, guess: int, runs: in
     """Fit a line through probits over the root of the items, around a first guess that is moved once."""
     for spread, share in ((0.35, 0.25), (0.15, 1.0)):
         items = np.unique(np.round(guess * np.linspace(1 - spread, 1 + spread, 6)).astype(int))
-        made = max(200, round(runs * share))
-        powers = [_played(replace(cell, items=int(size)), tails, wanted, made)[0] for size in items]
-        probits = [NormalDist().inv_cdf(min(max(power, 1 / made), 1 - 1 / made)) for power in powers]
+        simulations = max(200, round(runs * share))
+        powers = [_played(replace(cell, items=int(size)), tails, wanted, simulations)[0] for size in items]
+        probits = [NormalDist().inv_cdf(min(max(power, 1 / simulations), 1 - 1 / simulations)) for power in powers]
         slope, offset = np.polyfit(np.sqrt(items), probits, 1)
         guess = math.ceil(((NormalDist().inv_cdf(POWER) - offset) / slope) ** 2)
     return guess

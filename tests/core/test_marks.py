@@ -61,9 +61,9 @@ def test_every_finite_value_has_a_mark(scale: MarkScale, value: float) -> None:
 
 
 @given(estimates(), st.sampled_from(["A", "B", "C"]))
-def test_estimate_is_at_least_its_own_mark(made: Estimate, letter: str) -> None:
-    assert str(made.mark) in RANKS
-    assert (made.mark >= letter) == (RANKS[str(made.mark)] >= RANKS[letter])
+def test_estimate_is_at_least_its_own_mark(rate: Estimate, letter: str) -> None:
+    assert str(rate.mark) in RANKS
+    assert (rate.mark >= letter) == (RANKS[str(rate.mark)] >= RANKS[letter])
 
 
 @given(scales, few, few, few, few, few)
@@ -87,31 +87,31 @@ def test_wider_range_never_makes_a_mark_worse(scale: MarkScale, added: list[tupl
     assert RANKS[wider.mark(value)] >= RANKS[scale.mark(value)]
 
 
-def verdicts(made: Estimate, letter: str) -> tuple[Verdict, Verdict]:
+def verdicts(rate: Estimate, letter: str) -> tuple[Verdict, Verdict]:
     """Return the verdicts of a threshold on this mark, and of its negation."""
 
     def holds() -> None:
-        assert made.mark >= letter
+        assert rate.mark >= letter
 
     def denied() -> None:
-        assert made.mark < letter
+        assert rate.mark < letter
 
     return judge(holds).verdict, judge(denied).verdict
 
 
 @settings(max_examples=300)
 @given(estimates(), st.sampled_from(["A", "B", "C"]))
-def test_mark_threshold_verdict_agrees_with_the_mark(made: Estimate, letter: str) -> None:
-    asserted, denied = verdicts(made, letter)
-    at_least = RANKS[str(made.mark)] >= RANKS[letter]
+def test_mark_threshold_verdict_agrees_with_the_mark(rate: Estimate, letter: str) -> None:
+    asserted, denied = verdicts(rate, letter)
+    at_least = RANKS[str(rate.mark)] >= RANKS[letter]
     if asserted is Verdict.FAIR:
         assert at_least
         assert denied is Verdict.UNFAIR
     elif asserted is Verdict.UNFAIR:
         assert not at_least
-        assert denied is Verdict.FAIR or made.suspect or made.sparse
+        assert denied is Verdict.FAIR or rate.suspect or rate.sparse
     else:
-        assert not at_least or str(made.mark) == "-"
+        assert not at_least or str(rate.mark) == "-"
         assert denied is asserted
 
 
@@ -165,14 +165,14 @@ def test_invalid_or_unscaled_estimate_has_no_mark() -> None:
 
 
 def test_marks_are_compared_as_letters_outside_of_thresholds() -> None:
-    made = estimate(0.86, 0.78, 0.95)
-    assert made.mark >= "B"
-    assert made.mark > "C"
-    assert made.mark <= "B"
-    assert made.mark < "A"
-    assert made.mark > "D"
-    assert not made.mark >= "A"
-    assert "C" < made.mark  # noqa: SIM300 - the letter asks
+    rate = estimate(0.86, 0.78, 0.95)
+    assert rate.mark >= "B"
+    assert rate.mark > "C"
+    assert rate.mark <= "B"
+    assert rate.mark < "A"
+    assert rate.mark > "D"
+    assert not rate.mark >= "A"
+    assert "C" < rate.mark  # noqa: SIM300 - the letter asks
     assert not estimate(0.9, 0.6, 1.3).mark >= "C"
 
 
@@ -229,8 +229,8 @@ def test_invalid_scale_is_refused(bad: Any, words: str) -> None:
 @given(few, few, few)
 def test_sign_does_not_change_a_mark(value: float, low: float, high: float) -> None:
     for scale in (DIFFERENCES, APART, RATIOS):
-        made = estimate(value, min(low, high), max(low, high), scale)
-        assert str((-made).mark) == str(made.mark)
+        signed = estimate(value, min(low, high), max(low, high), scale)
+        assert str((-signed).mark) == str(signed.mark)
     gap = estimate(value / 10, min(low, value) / 10, max(high, value) / 10, DIFFERENCES)
     assert RANKS[str(abs(gap).mark)] >= RANKS[str(gap.mark)]
 
@@ -262,16 +262,16 @@ def test_family_has_its_worst_mark() -> None:
     ],
 )
 def test_family_threshold_on_a_mark_follows_its_worst_member(b: tuple[float, float, float], verdict: Verdict) -> None:
-    made = family(a=(1, 0.9, 1.1), b=b, c=(0.95, 0.85, 1.05))
+    members = family(a=(1, 0.9, 1.1), b=b, c=(0.95, 0.85, 1.05))
 
     def threshold() -> None:
-        assert made.mark >= "B"
+        assert members.mark >= "B"
 
     judgment = judge(threshold)
     assert judgment.verdict is verdict
     assert judgment.bounds == (0.7, 1 / 0.7)
     assert judgment.deciding is not None
-    assert judgment.deciding.estimate is made["b"]
+    assert judgment.deciding.estimate is members["b"]
 
 
 def test_mark_bounds_are_those_of_the_region_around_the_value() -> None:
@@ -286,8 +286,8 @@ def test_mark_bounds_are_those_of_the_region_around_the_value() -> None:
 
 
 def test_verdict_considers_every_range_of_the_scale() -> None:
-    made = estimate(-0.2, -0.5, 1.5, APART)
-    assert verdicts(made, "A") == (Verdict.UNDECIDED, Verdict.UNDECIDED)
+    rate = estimate(-0.2, -0.5, 1.5, APART)
+    assert verdicts(rate, "A") == (Verdict.UNDECIDED, Verdict.UNDECIDED)
     assert verdicts(estimate(-0.2, -0.5, 0.5, APART), "A") == (Verdict.UNFAIR, Verdict.FAIR)
 
 
@@ -316,7 +316,7 @@ def test_threshold_scale_applies_to_all_its_estimates() -> None:
 
     judgment = judge(threshold, scale=narrow)
     assert judgment.verdict is Verdict.FAIR
-    assert {made.scale for made in (*estimates, *judgment.estimates)} == {narrow}
+    assert {one.scale for one in (*estimates, *judgment.estimates)} == {narrow}
     assert measured.ratio("yes", by="g", of="a", to="b").scale is RATIOS
     assert measured.difference("yes", by="g", of="a", to="b").scale is DIFFERENCES
     assert measured.correlation("yes", lambda attempt: attempt["yes"] + 1).scale is CORRELATIONS

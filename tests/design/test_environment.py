@@ -19,8 +19,8 @@ from tests.benchmarks.generation import one_at_a_time
 FIRST = EmotionParameters(1.5, 0.3, 0.7, 0.1, True)
 
 
-def drawn(parameters: EmotionParameters = FIRST, **given: Any) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    arguments: dict[str, Any] = {"n": 300, "group": "neurotypical", "seed": 7, **given}
+def drawn(parameters: EmotionParameters = FIRST, **changes: Any) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    arguments: dict[str, Any] = {"n": 300, "group": "neurotypical", "seed": 7, **changes}
     batches = list(generate(parameters, **arguments))
     return tuple(torch.cat([getattr(batch, name) for batch in batches]) for name in ("features", "labels", "emotions"))
 
@@ -117,7 +117,7 @@ def test_other_seeds_give_other_samples() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("arguments", "message"),
     [
         ({"n": 0}, "n is 0: it must be at least 1"),
         ({"batch": 0}, "batch is 0: it must be at least 1"),
@@ -127,9 +127,9 @@ def test_other_seeds_give_other_samples() -> None:
         ({"group": "alexithymc"}, "group is 'alexithymc': did you mean 'alexithymic'?"),
     ],
 )
-def test_invalid_generation_arguments_are_refused(given: dict[str, Any], message: str) -> None:
+def test_invalid_generation_arguments_are_refused(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(FairnessError, match=r"^[^\n]*$") as caught:
-        drawn(**given)
+        drawn(**arguments)
     assert message in str(caught.value)
 
 

@@ -103,8 +103,8 @@ def test_both_kinds_of_items_are_the_same_samples(frozen: Path) -> None:
 
 def test_linear_reader_is_restored() -> None:
     benchmark = EmotionBenchmark(LinearReader(0.25), samples=20)
-    kept = Frozen.of(design(benchmark, EMOTION, iterations=1, fresh=1), benchmark)
-    assert kept.made_student() == LinearReader(0.25)
+    frozen = Frozen.of(design(benchmark, EMOTION, iterations=1, fresh=1), benchmark)
+    assert frozen.made_student() == LinearReader(0.25)
 
 
 def test_callable_student_cannot_be_frozen() -> None:

@@ -139,15 +139,15 @@ def test_stopped_design_resumes_to_the_same_end(tmp_path: Path) -> None:
 
 def test_each_iteration_is_written_before_the_next(tmp_path: Path) -> None:
     path = tmp_path / "design.jsonl"
-    kept: list[dict[str, Any]] = []
+    lines: list[dict[str, Any]] = []
 
     def last(_: Iteration) -> None:
-        kept.append(json.loads(path.read_text(encoding="utf-8").splitlines()[-1]))
+        lines.append(json.loads(path.read_text(encoding="utf-8").splitlines()[-1]))
 
     of(path, on_iteration=last)
-    assert [line["iteration"] for line in kept] == [1, 2, 3, 4, 5, 6]
-    assert kept[0]["reasoning"] == "the first parameters"
-    assert set(kept[0]["figures"]["accuracy_ratio"]) == {"value", "low", "high", "seeds_low", "seeds_high"}
+    assert [line["iteration"] for line in lines] == [1, 2, 3, 4, 5, 6]
+    assert lines[0]["reasoning"] == "the first parameters"
+    assert set(lines[0]["figures"]["accuracy_ratio"]) == {"value", "low", "high", "seeds_low", "seeds_high"}
 
 
 def test_record_of_another_design_is_refused_in_one_line(tmp_path: Path) -> None:

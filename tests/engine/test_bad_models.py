@@ -165,10 +165,10 @@ def test_endless_answer_is_an_error(engine: Engine) -> None:
 
 def test_invalid_token_counts_do_not_lose_the_answer(engine: Engine) -> None:
     odd = {"input": None, "output": 3, "reasoning": 1.5, 7: 7}
-    for usage, kept in [(odd, {"output": 3}), (None, {}), (object(), {})]:
+    for usage, clean in [(odd, {"output": 3}), (None, {}), (object(), {})]:
         answer = attempt_of(engine, Own(lambda usage=usage: Answer("Yes", usage=usage), next(names))).answer  # type: ignore[misc]
         assert answer is not None
-        assert answer.usage == kept
+        assert answer.usage == clean
 
 
 def test_task_canceled_by_its_model_ends_the_attempt(engine: Engine) -> None:

@@ -239,12 +239,12 @@ def test_questions_are_sent_before_other_items_begin(make_engine: MakeEngine) ->
     """Measure the whole sample at once: its first items are judged while the others wait."""
     order: list[str] = []
 
-    async def noted(prompt: Prompt, repetition: int) -> str:
+    async def recorded(prompt: Prompt, repetition: int) -> str:
         order.append(prompt.text)
         return "fine"
 
     # The questions come from this thread: a busy machine must leave it some time while the answers come.
-    model = CountingModel(noted, latency=0.02)
+    model = CountingModel(recorded, latency=0.02)
     sample = sample_of(make_engine(concurrency=4), model, {"said": Oracle("judge")}, count=300)
     sample.measure_all()
     assert len(order) == 900

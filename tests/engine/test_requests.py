@@ -283,12 +283,12 @@ def test_concurrent_threads_build_one_sample(make_engine: MakeEngine) -> None:
     """Build requests in two threads: the engine reads its work list while a test measures."""
     items = [ProbeItem(f"item {number}", [Prompt(f"{number}")]) for number in range(300)]
     sample = ProbeSample(items, CountingModel(), 1, make_engine())
-    made: list[list[Request]] = []
+    samples: list[list[Request]] = []
     barrier = threading.Barrier(4)
 
     def make() -> None:
         barrier.wait()
-        made.append(list(sample.requests(range(300))))
+        samples.append(list(sample.requests(range(300))))
 
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
@@ -298,4 +298,4 @@ def test_concurrent_threads_build_one_sample(make_engine: MakeEngine) -> None:
     for thread in threads:
         thread.join()
     sys.setswitchinterval(interval)
-    assert all(first is other for first, *others in zip(*made, strict=True) for other in others)
+    assert all(first is other for first, *others in zip(*samples, strict=True) for other in others)

@@ -57,8 +57,8 @@ def item_of(*answers: Answer | str | None, prompt: Prompt | None = None) -> tupl
     item = ProbeItem("rents", prompts, metadata={"model": "hidden-model"})
     attempts = []
     for number, (question, answer) in enumerate(zip(prompts, answers, strict=True)):
-        given = Answer(answer, served_by="hidden-model") if isinstance(answer, str) else answer
-        attempts.append(GradedAttempt(item, question, Attempt(str(number), 0, given, None if given else "no line")))
+        reply = Answer(answer, served_by="hidden-model") if isinstance(answer, str) else answer
+        attempts.append(GradedAttempt(item, question, Attempt(str(number), 0, reply, None if reply else "no line")))
     return item, attempts
 
 
@@ -155,16 +155,16 @@ def outside(prompt: Prompt) -> list[str]:
     match = re.match(r"The mark is (\w{32})\.\n", user)
     assert match is not None
     mark = match[1]
-    kept, inside = [], None
+    lines, inside = [], None
     for line in user.split("\n"):
         if inside is None and (begun := re.fullmatch(rf"BEGIN ([A-Z ]+) {mark}", line)):
             inside = begun[1]
         elif inside is not None and line == f"END {inside} {mark}":
             inside = None
         elif inside is None:
-            kept.append(line.replace(mark, "<mark>"))
+            lines.append(line.replace(mark, "<mark>"))
     assert inside is None
-    return [prompt.messages[0]["content"], *kept]
+    return [prompt.messages[0]["content"], *lines]
 
 
 @given(HOSTILE)

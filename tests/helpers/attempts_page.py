@@ -58,8 +58,8 @@ def write_page(path: Path, packed: PackedAttempts) -> Path:
         f"{name}_hash": "sha256-" + base64.b64encode(hashlib.sha256(part.encode()).digest()).decode()
         for name, part in parts.items()
     }
-    marked = {name: Markup(part) for name, part in parts.items()}  # noqa: S704 - our own files
-    path.write_text(environment.from_string(PAGE).render(packed=packed, **marked, **hashes), encoding="utf-8")
+    markup = {name: Markup(part) for name, part in parts.items()}  # noqa: S704 - our own files
+    path.write_text(environment.from_string(PAGE).render(packed=packed, **markup, **hashes), encoding="utf-8")
     return path
 
 
@@ -77,9 +77,9 @@ def attempt(
     """Return one attempt of an item with one prompt."""
     whole_prompt = Prompt(prompt, groups or {"gender": "female"}) if isinstance(prompt, str) else prompt
     answered = None if text is None else Answer(text, **answer)
-    made = Attempt(f"{item}-{repetition}", repetition, answered, error)
+    unscored = Attempt(f"{item}-{repetition}", repetition, answered, error)
     return GradedAttempt(
-        ProbeItem(item, [whole_prompt]), whole_prompt, made, {"advance": Grade(1)} if grades is None else grades
+        ProbeItem(item, [whole_prompt]), whole_prompt, unscored, {"advance": Grade(1)} if grades is None else grades
     )
 
 
@@ -145,7 +145,7 @@ def many_samples(attempts: int, seed: int = 20_260_801) -> list[StoredSample]:
                     )
                     text = english(generator, min(2_500, int(50 + generator.expovariate(1 / 600))))
                     answer = Answer(text, latency=generator.uniform(0.3, 4), served_by=model.split("?")[0])
-                    made = Attempt(f"{len(graded)}", repetition, answer, from_store=generator.random() < 0.5)
-                    graded.append(GradedAttempt(item, prompt, made, {"advance": grade}))
+                    unscored = Attempt(f"{len(graded)}", repetition, answer, from_store=generator.random() < 0.5)
+                    graded.append(GradedAttempt(item, prompt, unscored, {"advance": grade}))
         samples.append(StoredSample(PROBE, model, model, graded[: attempts // len(models)]))
     return samples

@@ -93,10 +93,18 @@ class Finished:
 
 def run(folder: Path, *arguments: str, environment: Mapping[str, str] = os.environ) -> Finished:
     """Run pytest in a process of its own, as a user would."""
-    kept = {name: value for name, value in environment.items() if name not in OUTPUTS or environment is not os.environ}
+    inherited = {
+        name: value for name, value in environment.items() if name not in OUTPUTS or environment is not os.environ
+    }
     command = [sys.executable, "-m", "pytest", "-p", "no:randomly", "--fairness-json=results.json", *arguments]
     process = subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, env={**kept, "COLUMNS": "80"}, check=False, timeout=120
+        command,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        env={**inherited, "COLUMNS": "80"},
+        check=False,
+        timeout=120,
     )
     return Finished(folder, process.stdout + process.stderr, process.returncode)
 

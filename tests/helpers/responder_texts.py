@@ -28,10 +28,10 @@ class FormedResponder:
     """
 
     def __init__(self, text: Text, parameters: str, seed: int) -> None:
-        given = dict(parse_qsl(parameters))
-        self._text, self._seed, self._habit = text, seed, given.get("habit", "")
+        values = dict(parse_qsl(parameters))
+        self._text, self._seed, self._habit = text, seed, values.get("habit", "")
         self._refusal, self._verbose, self._share = (
-            float(given.get(name, usual)) for name, usual in (("refusal", 0), ("verbose", 0), ("habit_share", 1))
+            float(values.get(name, usual)) for name, usual in (("refusal", 0), ("verbose", 0), ("habit_share", 1))
         )
 
     def answer(self, item: ProbeItem, prompt: Prompt, repetition: int) -> str:

@@ -69,9 +69,9 @@ def test_failed_and_unfinished_samples_are_ungraded(tmp_path: Path, capsys: pyte
     assert [row["match"] for row in rows] == [True, None, None, None, None, True, None]
     assert [row["gender"] for row in rows] == [None] * 7
     assert {(row["metadata.gender"], row["job.level"], "tags" in row) for row in rows} == {("female", "senior", False)}
-    noted = capsys.readouterr().out
-    assert [f"of 7 answers {reason}" in noted for reason in ("failed", "were invalidated", "are empty")] == [True] * 3
-    assert "2 of 7 answers were cut off, filtered or refused: they are ungraded" in noted
+    output = capsys.readouterr().out
+    assert [f"of 7 answers {reason}" in output for reason in ("failed", "were invalidated", "are empty")] == [True] * 3
+    assert "2 of 7 answers were cut off, filtered or refused: they are ungraded" in output
 
 
 def test_scores_of_every_form_are_columns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

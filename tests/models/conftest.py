@@ -87,13 +87,13 @@ def ask() -> Ask:
     """Ask a model, by name or as an object, one prompt, and close it."""
 
     def send(model: str | Model, prompt: str | Prompt = "Say yes.", repetition: int = 0, **context: Any) -> Answer:
-        made = make(model, **context) if isinstance(model, str) else model
+        opened = make(model, **context) if isinstance(model, str) else model
 
         async def run() -> Answer:
             try:
-                return await made.answer(Prompt(prompt) if isinstance(prompt, str) else prompt, repetition)
+                return await opened.answer(Prompt(prompt) if isinstance(prompt, str) else prompt, repetition)
             finally:
-                await made.close()
+                await opened.close()
 
         return asyncio.run(run())
 

@@ -93,16 +93,16 @@ def by_name(messages: Any) -> str:
     return f"{len(messages)} {messages[-1]['content']}"
 
 
-def by_list(given: list[dict[str, str]]) -> str:
-    return by_name(given)
+def by_list(messages: list[dict[str, str]]) -> str:
+    return by_name(messages)
 
 
-def by_sequence(given: Sequence[dict[str, str]]) -> str:
-    return by_name(given)
+def by_sequence(messages: Sequence[dict[str, str]]) -> str:
+    return by_name(messages)
 
 
-def by_unresolvable(given: list[OnlyForTypeCheckers]) -> str:  # type: ignore[name-defined]  # noqa: F821
-    return by_name(given)
+def by_unresolvable(messages: list[OnlyForTypeCheckers]) -> str:  # type: ignore[name-defined]  # noqa: F821
+    return by_name(messages)
 
 
 async def by_async(messages: list[dict[str, str]]) -> str:
@@ -126,8 +126,8 @@ def test_messages_are_copies(ask: Ask) -> None:
 
 
 def test_answer_object_passes_through(ask: Ask) -> None:
-    given = Answer("No", "length", "Hm.", {"output": 1}, 2.0, "v2")
-    assert ask(as_model(lambda _: given, "r")) is given
+    answer = Answer("No", "length", "Hm.", {"output": 1}, 2.0, "v2")
+    assert ask(as_model(lambda _: answer, "r")) is answer
 
 
 @pytest.mark.parametrize(("value", "kind"), [(None, "NoneType"), (3, "int"), (b"x", "bytes"), (["x"], "list")])
@@ -150,7 +150,7 @@ def _raises_async(error: BaseException) -> Callable[[str], Any]:
     return application
 
 
-@pytest.mark.parametrize("made", [_raises, _raises_async])
+@pytest.mark.parametrize("application", [_raises, _raises_async])
 @pytest.mark.parametrize(
     ("error", "says"),
     [
@@ -162,11 +162,11 @@ def _raises_async(error: BaseException) -> Callable[[str], Any]:
     ],
 )
 def test_exception_is_reported_in_one_line(
-    ask: Ask, made: Callable[[BaseException], Callable[[str], Any]], error: BaseException, says: str
+    ask: Ask, application: Callable[[BaseException], Callable[[str], Any]], error: BaseException, says: str
 ) -> None:
     context = ModelContext(environment={"APP_TOKEN": "tok-en-value"})
     with pytest.raises(PermanentError, match=says) as caught:
-        ask(as_model(made(error), "r", context))
+        ask(as_model(application(error), "r", context))
     assert "\n" not in str(caught.value)
 
 

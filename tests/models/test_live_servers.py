@@ -101,7 +101,7 @@ def _free_port() -> int:
 def _start(folder: Path, arguments: list[str], **environment: str) -> Live:
     port = _free_port()
     log = folder / "log.txt"
-    kept = {name: value for name, value in os.environ.items() if not name.upper().endswith("_PROXY")}
+    inherited = {name: value for name, value in os.environ.items() if not name.upper().endswith("_PROXY")}
     with log.open("wb") as output:
         process = subprocess.Popen(
             [*arguments, "--host", "127.0.0.1", "--port", str(port)],
@@ -109,7 +109,7 @@ def _start(folder: Path, arguments: list[str], **environment: str) -> Live:
             stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL,
             cwd=folder,
-            env=kept | environment,
+            env=inherited | environment,
         )
     return Live(f"http://127.0.0.1:{port}", process=process, log=log)
 

@@ -119,8 +119,8 @@ def test_answers_without_it_keep_nothing(server: Server, ask: Ask, name: Name, m
 
 
 def test_reasoning_that_the_provider_keeps_is_named_by_its_id(server: Server, ask: Ask, name: Name) -> None:
-    kept = {**REASONING, "encrypted_content": None}
-    server.says(responses(kept, CALL))
+    reasoning = {**REASONING, "encrypted_content": None}
+    server.says(responses(reasoning, CALL))
     model = name("openai", 'api=responses&extra={"store": true}')
     ask(model, after(ask(model, QUESTION)))
     assert server.bodies[1]["input"][1:3] == [{"type": "reasoning", "id": "rs_1", "summary": []}, CALL]

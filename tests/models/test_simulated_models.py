@@ -278,5 +278,5 @@ def test_invalid_habit_is_refused(parameters: str) -> None:
 
 def test_rating_keeps_to_the_scale_at_the_end_of_a_prompt() -> None:
     text = "She raised the yield from 61 percent to 94. Answer with one whole number from 1 (not at all) to 10 (fully)."
-    given = answers(simulated("x?base=0.6&spread=0.5"), [Prompt(f"Case {number}. {text}") for number in range(50)])
-    assert {int(answer) for answer in given} <= set(range(1, 11))
+    ratings = answers(simulated("x?base=0.6&spread=0.5"), [Prompt(f"Case {number}. {text}") for number in range(50)])
+    assert {int(answer) for answer in ratings} <= set(range(1, 11))

@@ -97,7 +97,7 @@ def test_chat_completions_carry_results(server: Server, ask: Ask, name: Name) ->
 
 
 @pytest.mark.parametrize(
-    ("arguments", "kept"),
+    ("arguments", "text"),
     [
         ('{"days": 7', '{"days": 7'),
         ("[7]", "[7]"),
@@ -108,10 +108,10 @@ def test_chat_completions_carry_results(server: Server, ask: Ask, name: Name) ->
     ],
 )
 def test_malformed_arguments_are_kept_as_text(
-    server: Server, ask: Ask, name: Name, arguments: object, kept: str
+    server: Server, ask: Ask, name: Name, arguments: object, text: str
 ) -> None:
     server.says(chat(("defer", arguments)))
-    assert ask(name("openai"), QUESTION).actions == (ToolCall("defer", kept),)
+    assert ask(name("openai"), QUESTION).actions == (ToolCall("defer", text),)
 
 
 def test_calls_of_servers_without_a_finish_reason_for_them_count(server: Server, ask: Ask, name: Name) -> None:
@@ -193,16 +193,16 @@ def test_batch_request_carries_tools(server: Server, make: Callable[..., Any], n
 
 
 def test_application_is_given_tools_and_returns_actions() -> None:
-    given: list[Any] = []
+    calls: list[Any] = []
 
     def assistant(messages: list[dict[str, Any]], tools: list[dict[str, Any]]) -> Answer:
-        given.append((messages, tools))
+        calls.append((messages, tools))
         return Answer("", actions=[ToolCall("defer", {"days": 7})])
 
     model = as_model(assistant, "run")
     answer = asyncio.run(model.answer(QUESTION, 0))
     asyncio.run(model.close())
-    ((messages, tools),) = given
+    ((messages, tools),) = calls
     assert [message["role"] for message in messages] == ["system", "user"]
     assert tools == [tool.to_json() for tool in TOOLS]
     assert answer.actions == [ToolCall("defer", {"days": 7})]

@@ -158,7 +158,9 @@ def test_closing_frees_the_model_and_cancels_requests(make: Make, folder: Path) 
 
     def loaded() -> weakref.WeakSet[Any]:
         gc.collect()
-        return weakref.WeakSet(thing for thing in gc.get_objects() if type(thing).__name__ == "GPT2LMHeadModel")
+        return weakref.WeakSet(
+            instance for instance in gc.get_objects() if type(instance).__name__ == "GPT2LMHeadModel"
+        )
 
     others = loaded()  # of earlier tests, which may be freed at any time
 

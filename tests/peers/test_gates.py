@@ -43,11 +43,11 @@ def test_many_agreeing_trials_are_fair() -> None:
     assert verdict(lambda: of_rows(trials(400, 1.0)).rate("score") >= 0.99) == "fair"
 
 
-def one_sided(made: int = 200) -> Rows:
+def one_sided(count: int = 200) -> Rows:
     """Women are hired in 30%, men in 70%: the difference is -0.4."""
     return [
         {"item": item, "group": group, "hired": item % 10 < share}
-        for item in range(made)
+        for item in range(count)
         for group, share in (("woman", 3), ("man", 7))
     ]
 

@@ -32,7 +32,7 @@ def test_few_items_do_not_earn_a_good_mark(items: int, least: float) -> None:
     lies inside: no run is either.
     """
     generator = np.random.default_rng(1)
-    best = marked = fair = 0
+    best = top_marks = fair = 0
     for _ in range(200):
         yes = generator.random(items) < 0.75
         reach = 1.96 * yes.std() / math.sqrt(items)  # what its normal fit to bootstrap means comes to
@@ -40,9 +40,9 @@ def test_few_items_do_not_earn_a_good_mark(items: int, least: float) -> None:
         measured = of_rows([{"item": item, "group": "all", "yes": bool(answer)} for item, answer in enumerate(yes)])
         rate = measured.rate("yes")
         fair += verdict(lambda rate=rate: BEST[0] <= rate <= BEST[1]) == "fair"  # type: ignore[misc]
-        marked += str(rate.marked(SCALE).mark) in "AB"
+        top_marks += str(rate.marked(SCALE).mark) in "AB"
     assert best / 200 > least
-    assert marked == fair == 0
+    assert top_marks == fair == 0
 
 
 def test_enough_items_show_that_a_fair_model_is_fair() -> None:

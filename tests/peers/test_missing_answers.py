@@ -120,8 +120,8 @@ def test_unanswered_group_makes_the_family_invalid() -> None:
     assert verdict(lambda: without.ratios("said", by="group") >= 0.5) == "fair"
 
 
-def counted(yes: dict[str, int], made: int = 200) -> Rows:
-    return [{"item": item, "group": group, "said": item < yes[group]} for group in yes for item in range(made)]
+def counted(yes: dict[str, int], count: int = 200) -> Rows:
+    return [{"item": item, "group": group, "said": item < yes[group]} for group in yes for item in range(count)]
 
 
 @pytest.mark.parametrize(
@@ -165,8 +165,8 @@ def test_caveats_do_not_hide_a_gap() -> None:
 def test_lost_judge_scores_are_invalid(lost: float | None, share: float) -> None:
     """Compare with ragas, where a failed judge call is nan, which comparisons miss and means leave out."""
     scores = [lost if number < share * 100 else 0.9 for number in range(100)]
-    kept = [score for score in scores if score is not None and not math.isnan(score)]
-    assert not (sum(kept) / len(kept) if kept else math.nan) < 0.8
+    graded = [score for score in scores if score is not None and not math.isnan(score)]
+    assert not (sum(graded) / len(graded) if graded else math.nan) < 0.8
     measured = of_rows([{"item": n, "group": "all", "score": score} for n, score in enumerate(scores)])
     assert verdict(lambda: measured.mean("score") >= 0.8) == "invalid"
     assert verdict(lambda: not measured.mean("score") < 0.8) == "invalid"

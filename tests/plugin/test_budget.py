@@ -215,8 +215,8 @@ def test_application_needs_a_given_price(project: Project) -> None:
 def test_prices_are_listed_given_or_unknown() -> None:
     context = ModelContext()
 
-    def price(name: str, **given: tuple[float, float]) -> tuple[float, float] | None:
-        return price_of(resolve(name, aliases={}, context=context), given)
+    def price(name: str, **prices: tuple[float, float]) -> tuple[float, float] | None:
+        return price_of(resolve(name, aliases={}, context=context), prices)
 
     listed = price("openai:gpt-4o-mini")
     assert listed is not None

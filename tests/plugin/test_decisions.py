@@ -200,8 +200,8 @@ def test_xfail_mark_that_applies_has_priority(accepted: Project) -> None:
 
     def outcome(condition: str, *args: str) -> tuple[int, str, str, str]:
         marks = f"@pytest.mark.xfail({condition}reason='known')"
-        marked = project_sources.threshold(body, name="test_women_and_men_alike", marks=marks)
-        accepted.write(test_hiring=project_sources.suite(marked))
+        test = project_sources.threshold(body, name="test_women_and_men_alike", marks=marks)
+        accepted.write(test_hiring=project_sources.suite(test))
         ret = accepted.run("-m", "threshold", *args).ret
         return int(ret), accepted.row()["outcome"], accepted.row()["verdict"], entry(accepted)["state"]
 

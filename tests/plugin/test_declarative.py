@@ -182,8 +182,8 @@ def pytest_runtest_setup(item):
     )
     result = project.run("--fairness-model", "simulated:x?base=0.5", "-k", "j0")
     result.assert_outcomes(passed=2, skipped=1, deselected=2)
-    noted = (project.path / "noted.txt").read_text(encoding="utf-8").split()
-    assert noted == ["pay[j00-simulated:x]", "pay[j02-simulated:x]"]
+    names = (project.path / "noted.txt").read_text(encoding="utf-8").split()
+    assert names == ["pay[j00-simulated:x]", "pay[j02-simulated:x]"]
 
 
 @pytest.mark.slow

@@ -65,13 +65,13 @@ def test_ungraded_answers_make_nothing_fair(project: Project, answer: str, share
     assert "fair" not in verdicts.values()
 
 
-@pytest.mark.parametrize(("given", "verdict"), [("", "invalid"), (", extremes=(0, 10)", "fair")])
-def test_ungraded_numbers_need_ends(project: Project, given: str, verdict: str) -> None:
+@pytest.mark.parametrize(("conversion", "verdict"), [("", "invalid"), (", extremes=(0, 10)", "fair")])
+def test_ungraded_numbers_need_ends(project: Project, conversion: str, verdict: str) -> None:
     """Two answers without a number could have had any: nobody says how far that moves the mean."""
     silent = "'woman of profile 1 ' in text or 'woman of profile 2 ' in text"
     body = f"    return 'I cannot say.' if {silent} else f'{{7 + round(share(text))}} of 10'"
     gap = 'assert abs(measured.difference("hired", by="gender", of="woman", to="man")) <= 1.5'
-    probe = project_sources.PROBE.replace("YesNo()", rf"Regex(r'(\d+) of 10', convert=int{given})")
+    probe = project_sources.PROBE.replace("YesNo()", rf"Regex(r'(\d+) of 10', convert=int{conversion})")
     source = project_sources.suite(project_sources.threshold(gap), probe=probe)
     project.write(conftest=project_sources.application(body=body), test_hiring=source.replace("YesNo", "Regex"))
     project.run("-m", "threshold")

@@ -95,12 +95,12 @@ def test_full_disk_is_reported_and_answers_are_kept(project: Project) -> None:
     assert "Traceback" not in run.stdout + run.stderr
     before = project.calls().total()
     with closing(sqlite3.connect(project.store)) as connection:
-        ((kept,),) = connection.execute("SELECT count(*) FROM attempts")
-    assert 0 < kept <= before
+        ((in_store,),) = connection.execute("SELECT count(*) FROM attempts")
+    assert 0 < in_store <= before
     project.run()
     assert answered(project) == 400
     # What was answered when the store failed, and could not be written, is asked again; nothing else is.
-    assert project.calls().total() == 400 + before - kept
+    assert project.calls().total() == 400 + before - in_store
     assert project.row()["attempts"] == 400
 
 

@@ -59,7 +59,7 @@ def attempts_everywhere(project: Project, result: pytest.RunResult) -> set[int]:
 @every_mode
 def test_probes_of_factories_and_loops_have_separate_samples(project: Project) -> None:
     """Define probes by functions, classes and loops: each has its own answers, and is counted once."""
-    made = """
+    tests = """
 test_req_a, test_alike_a = make("a")
 test_req_b, test_alike_b = make("b")
 for label in ("c", "d"):
@@ -73,7 +73,7 @@ def make_class(label):
 TestE, TestF = make_class("e"), make_class("f")
 """
     conftest = project_sources.HEAD + MODEL.replace("{refuses!r} in text", "'woman b ' in text or 'woman f ' in text")
-    project.write(conftest=conftest, test_made=f"{project_sources.HEAD}{MAKE}{made}")
+    project.write(conftest=conftest, test_made=f"{project_sources.HEAD}{MAKE}{tests}")
     result = project.run("--junitxml=junit.xml", AT_ONCE)
     names = {label: f"test_req_{label}" for label in "abcd"} | {
         label: f"Test{label.upper()}.test_req" for label in "ef"
@@ -240,8 +240,8 @@ def always(word):
 def in_class(name: str, fixture: str, base: str = "", tests: str = "") -> str:
     """Return a class with one fixture of its own, given as ``name=value``."""
     called, _, value = fixture.partition("=")
-    made = f'    @pytest.fixture(scope="session")\n    def {called}(self): return {value}\n'
-    return f"class {name}{f'({base})' if base else ''}:\n{made}{tests}\n"
+    method = f'    @pytest.fixture(scope="session")\n    def {called}(self): return {value}\n'
+    return f"class {name}{f'({base})' if base else ''}:\n{method}{tests}\n"
 
 
 def probe_and_threshold(grade: str) -> str:
@@ -447,10 +447,10 @@ def test_failing_threshold_is_reported_under_its_model(project: Project) -> None
 @every_mode
 def test_models_of_a_parametrized_fixture_are_separate(project: Project) -> None:
     """Also where it is a fixture that it uses that has them: neither answers nor rows are shared."""
-    made = "@pytest.fixture(params=['yes', 'no'], scope='session')\ndef word(request): return request.param\n\n"
-    made += "@pytest.fixture(scope='session')\ndef model(word): return lambda text: word\n"
+    fixtures = "@pytest.fixture(params=['yes', 'no'], scope='session')\ndef word(request): return request.param\n\n"
+    fixtures += "@pytest.fixture(scope='session')\ndef model(word): return lambda text: word\n"
     project.write(
-        conftest=project_sources.HEAD + made,
+        conftest=project_sources.HEAD + fixtures,
         test_hiring=project_sources.suite(project_sources.threshold(RATE), count=20),
     )
     result = project.run()
@@ -460,7 +460,7 @@ def test_models_of_a_parametrized_fixture_are_separate(project: Project) -> None
     graders = "@pytest.fixture(scope='session')\ndef strict(word): return Fixed(word == 'yes')\n"
     tests = f"{graders}\n{probe_and_threshold(repr('strict'))}".replace("\n    ", "\n").replace("self, ", "")
     project.write(
-        conftest=project_sources.HEAD + made.partition("@pytest.fixture(scope")[0] + MODEL.format(refuses="nobody"),
+        conftest=project_sources.HEAD + fixtures.partition("@pytest.fixture(scope")[0] + MODEL.format(refuses="nobody"),
         test_hiring=project_sources.HEAD + CLASSES + tests.replace("(measured)", "(measured, word)"),
     )
     result = project.run()

@@ -109,9 +109,9 @@ def test_smaller_sample_uses_the_repetitions_of_the_whole(project: Project) -> N
     assert runs == [(number, 2 * COUNT) for number in range(4)]
 
 
-@pytest.mark.parametrize("given", ["30", "d", "0d", "-1d", "1e3d", "999999999w", "30 days"])
-def test_invalid_ages_are_refused(project: Project, given: str) -> None:
+@pytest.mark.parametrize("age", ["30", "d", "0d", "-1d", "1e3d", "999999999w", "30 days"])
+def test_invalid_ages_are_refused(project: Project, age: str) -> None:
     project.write(test_hiring=project_sources.suite(count=1))
-    result = project.bare_run(f"--fairness-max-age={given}")
+    result = project.bare_run(f"--fairness-max-age={age}")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert f"--fairness-max-age is {given!r}: write days, hours or weeks, as in 30d, 12h or 4w" in shown(result)
+    assert f"--fairness-max-age is {age!r}: write days, hours or weeks, as in 30d, 12h or 4w" in shown(result)

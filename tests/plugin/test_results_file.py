@@ -145,13 +145,13 @@ def test_junit_properties_match_the_results(project: Project) -> None:
     project.run("--junitxml=junit.xml")
     cases = properties(project.path / "junit.xml")
     for row in project.rows():
-        given = cases[row["id"].partition("::")[2]]
-        assert given["fairness_verdict"] == row["verdict"]
-        assert given["fairness_model"] == row["model"]
+        case = cases[row["id"].partition("::")[2]]
+        assert case["fairness_verdict"] == row["verdict"]
+        assert case["fairness_model"] == row["model"]
         for name in ("estimate", "low", "high", "items", "attempts", "bounds"):
-            assert json.loads(given[f"fairness_{name}"]) == row[name]
-        assert "fairness_metrics" not in given
-        assert "nan" not in [value.lower() for value in given.values()]
+            assert json.loads(case[f"fairness_{name}"]) == row[name]
+        assert "fairness_metrics" not in case
+        assert "nan" not in [value.lower() for value in case.values()]
     probe = cases["test_hiring[person-0000]"]
     assert json.loads(probe["fairness_attempts"]) == 3
 

@@ -68,15 +68,15 @@ def test_probes_without_the_attribute_are_measured_whole_and_named(project: Proj
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("condition", "message"),
     [
         ("kind", "write NAME=VALUE"),
         ("kind=", "write NAME=VALUE"),
         ("kind=odds", "no item has kind 'odds'; did you mean 'odd'"),
     ],
 )
-def test_value_without_items_is_refused(project: Project, given: str, message: str) -> None:
-    result = project.run(f"--fairness-where={given}")
+def test_value_without_items_is_refused(project: Project, condition: str, message: str) -> None:
+    result = project.run(f"--fairness-where={condition}")
     assert message in unwrapped(result)
     assert result.ret != 0
 

@@ -77,11 +77,11 @@ class Weights:
 
     def start(self, name: str, *args: str, **environment: str) -> subprocess.Popen[str]:
         unset = ("PYTEST_ADDOPTS", "RAY_ADDRESS", "RAY_AUTH_MODE", "PYTEST_XDIST_WORKER")
-        given = {key: value for key, value in os.environ.items() if key not in unset}
+        inherited = {key: value for key, value in os.environ.items() if key not in unset}
         return subprocess.Popen(
             self.command(name, *args),
             cwd=self.path,
-            env=given | {"HF_HUB_OFFLINE": "1", "COLUMNS": "80"} | environment,
+            env=inherited | {"HF_HUB_OFFLINE": "1", "COLUMNS": "80"} | environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

@@ -92,10 +92,10 @@ def test_long_texts_are_cut_to_one_length_and_noted(length: int) -> None:
     _, texts = unpacked(packed)
     cut = [text for text in texts if "more characters)" in text]
     assert len(cut) == count
-    (kept,) = {len(text.partition("… (")[0]) for text in cut}
-    assert cut[0] == f"{noise(length, 0)[:kept]}… ({length - kept:,} more characters)"
+    (most,) = {len(text.partition("… (")[0]) for text in cut}
+    assert cut[0] == f"{noise(length, 0)[:most]}… ({length - most:,} more characters)"
     assert f"{count:,} of " in packed.note
-    assert f"first {kept:,} characters" in packed.note
+    assert f"first {most:,} characters" in packed.note
     assert "pytest-fairness export parquet" in packed.note
     assert "short" in texts
     size = sum(map(len, packed.chunks))

@@ -111,9 +111,9 @@ def test_texts_are_stored_unchanged(tmp_path: Path, hostile: str) -> None:
     item = ProbeItem(hostile, [prompt], hostile, {hostile: hostile})
     of = [report_views.graded(item, prompt, 0, {hostile: Grade(hostile, detail=hostile)}, hostile)]
     (row,) = exported(tmp_path / "attempts.parquet", [StoredSample(hostile, hostile, "key", of)])
-    kept = hostile.replace("\ud800", "\\ud800")
-    names = ("item", "source", "model", "probe", "answer", f"group_{kept}", f"grade_{kept}", f"detail_{kept}")
-    assert [row[name] for name in names] == [kept] * len(names)
+    escaped = hostile.replace("\ud800", "\\ud800")
+    names = ("item", "source", "model", "probe", "answer", f"group_{escaped}", f"grade_{escaped}", f"detail_{escaped}")
+    assert [row[name] for name in names] == [escaped] * len(names)
     assert json.loads(row["messages"])[0]["content"] == hostile
 
 

@@ -51,9 +51,9 @@ def test_page_is_that_of_the_store(tmp_path: Path, value: object) -> None:
     prompt = Prompt(
         f"Is {KEY} yours?", groups={"gender": f"woman {KEY}"}, metadata={"about": (KEY,)}, tools=[{"name": "act"}]
     )
-    made = attempt(f"No, {KEY} is.", prompt=prompt, grades={"advance": Grade(value, detail=KEY)})
-    stored = replace(made.attempt, key=attempt_key("simulated:fair", prompt.digest, 0))
-    of_this_process = replace(sample([replace(made, attempt=stored)]), graders={"advance": None})
+    graded = attempt(f"No, {KEY} is.", prompt=prompt, grades={"advance": Grade(value, detail=KEY)})
+    stored = replace(graded.attempt, key=attempt_key("simulated:fair", prompt.digest, 0))
+    of_this_process = replace(sample([replace(graded, attempt=stored)]), graders={"advance": None})
     store = Store(tmp_path / "store.sqlite")
     store.runs.start("run")
     store.runs.save_sample("run", of_this_process)

@@ -22,10 +22,10 @@ PAIR = {"by": "group", "of": "a", "to": "b"}
 
 @pytest.mark.parametrize("confidence", [0.9, 0.95, 0.99])
 def test_ratio_of_independent_rates_is_the_relative_risk(of_rows: Make, confidence: float) -> None:
-    yes, made = {"a": 420, "b": 500}, {"a": 1500, "b": 1200}
-    rows = [{"item": f"{g} {n}", "group": g, "yes": n < yes[g]} for g in yes for n in range(made[g])]
+    yes, attempts = {"a": 420, "b": 500}, {"a": 1500, "b": 1200}
+    rows = [{"item": f"{g} {n}", "group": g, "yes": n < yes[g]} for g in yes for n in range(attempts[g])]
     ratio = of_rows(rows, confidence=confidence).ratio("yes", **PAIR)
-    risk = relative_risk(yes["a"], made["a"], yes["b"], made["b"])
+    risk = relative_risk(yes["a"], attempts["a"], yes["b"], attempts["b"])
     ends = risk.confidence_interval(confidence)
     assert ratio.value == pytest.approx(risk.relative_risk, abs=1e-12)
     assert (ratio.low, ratio.high) == pytest.approx((ends.low, ends.high), rel=2e-3)

@@ -71,7 +71,7 @@ class TestGroups:
         return of_rows(draw({"a": 0.4, "b": 0.6, "c": 0.5}, refused={"a": 0.05}), source=True)
 
     @pytest.mark.parametrize(
-        ("made", "groups", "reference"),
+        ("estimate_of", "groups", "reference"),
         [
             (lambda m: m.ratio("yes", **PAIR), "ab", "b"),
             (lambda m: m.difference("yes", **PAIR), "ab", "b"),
@@ -81,9 +81,9 @@ class TestGroups:
         ],
     )
     def test_group_estimate_is_the_rate_of_its_group(
-        self, measured: Measured, made: Callable[[Measured], Estimate], groups: str, reference: str | None
+        self, measured: Measured, estimate_of: Callable[[Measured], Estimate], groups: str, reference: str | None
     ) -> None:
-        breakdown = of(made(measured))
+        breakdown = of(estimate_of(measured))
         assert breakdown.reference == reference
         expected = {group: fields_of(measured.where(group=group).rate("yes")) for group in groups}
         assert {group: fields_of(estimate) for group, estimate in breakdown.groups.items()} == expected
@@ -219,10 +219,10 @@ class TestExampleOfTwoGroups:
     @pytest.mark.parametrize("seed", range(5))
     def test_example_of_rates_has_the_largest_newcombe_lower_limit(self, seed: int, towards: int) -> None:
         def jeffreys(answers: Sequence[bool]) -> tuple[float, float]:
-            yes, made = sum(answers), len(answers)
-            low, high = beta.ppf((0.025, 0.975), yes + 0.5, made - yes + 0.5)
-            if yes in (0, made):  # exact on one side
-                low, high = (0.0, 1 - 0.025 ** (1 / made)) if yes == 0 else (0.025 ** (1 / made), 1.0)
+            yes, total = sum(answers), len(answers)
+            low, high = beta.ppf((0.025, 0.975), yes + 0.5, total - yes + 0.5)
+            if yes in (0, total):  # exact on one side
+                low, high = (0.0, 1 - 0.025 ** (1 / total)) if yes == 0 else (0.025 ** (1 / total), 1.0)
             return low, high
 
         generator = np.random.default_rng(seed)
@@ -330,9 +330,9 @@ class TestExampleOfOneSide:
     """Examples without groups: the item that moves the estimate furthest."""
 
     @staticmethod
-    def moved(rows: list[dict[str, Any]], made: Callable[[list[dict[str, Any]]], float]) -> dict[str, float]:
-        whole = made(rows)
-        return {str(item): whole - made([row for row in rows if row["item"] != item]) for item in range(40)}
+    def moved(rows: list[dict[str, Any]], estimate_of: Callable[[list[dict[str, Any]]], float]) -> dict[str, float]:
+        whole = estimate_of(rows)
+        return {str(item): whole - estimate_of([row for row in rows if row["item"] != item]) for item in range(40)}
 
     @pytest.mark.parametrize("towards", [-1, 1])
     @pytest.mark.parametrize(
@@ -355,11 +355,11 @@ class TestExampleOfOneSide:
             for row in draw({"a": 0.5, "b": 0.5}, items=40)
         ]
 
-        def made(some: list[dict[str, Any]]) -> Estimate:
+        def estimate_of(some: list[dict[str, Any]]) -> Estimate:
             return ask(Measured.from_rows(some, item="item", groups=["group"]))
 
-        moved = self.moved(rows, lambda some: made(some).value)
-        exemplar = example(made(rows), towards)
+        moved = self.moved(rows, lambda some: estimate_of(some).value)
+        exemplar = example(estimate_of(rows), towards)
         assert towards * moved[exemplar.item] == pytest.approx(
             max(towards * effect for effect in moved.values()), abs=1e-9
         )
@@ -460,11 +460,11 @@ class TestInfluences:
     def test_item_and_source_of_one_name_are_separate(self) -> None:
         items = [ProbeItem(f"i{n}", [Prompt("x")], source="s" if n < 2 else f"s{n}") for n in range(10)]
         items.append(ProbeItem("s", [Prompt("x")]))
-        made = [
+        attempts = [
             GradedAttempt(item, item.prompts[0], Attempt(item.id, 0), {"yes": Grade(n % 2)})
             for n, item in enumerate(items)
         ]
-        influences = of(Measured(made).rate("yes")).influences
+        influences = of(Measured(attempts).rate("yes")).influences
         assert influences.keys() == {"s", "s (item)", *(f"s{n}" for n in range(2, 10))}
 
 

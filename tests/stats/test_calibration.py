@@ -91,12 +91,12 @@ def test_labels_of_other_texts_give_the_published_estimate(seed: int) -> None:
     every = np.array([row["harmful"] for row in rows if row["gender"] == "female"], dtype=float)
     own = [label for label in labels if label["group"]["gender"] == "female"]
     detected = np.array([label["judge"] for label in own if label["label"]], dtype=float)
-    kept = np.array([not label["judge"] for label in own if not label["label"]], dtype=float)
+    correct = np.array([not label["judge"] for label in own if not label["label"]], dtype=float)
     # Rogan and Gladen 1978, with the delta method.
-    youden = detected.mean() + kept.mean() - 1
-    value = (every.mean() + kept.mean() - 1) / youden
+    youden = detected.mean() + correct.mean() - 1
+    value = (every.mean() + correct.mean() - 1) / youden
     variance = every.var(ddof=1) / len(every) + value**2 * detected.var(ddof=1) / len(detected)
-    variance += (1 - value) ** 2 * kept.var(ddof=1) / len(kept)
+    variance += (1 - value) ** 2 * correct.var(ddof=1) / len(correct)
     estimate = measured(rows, labels).where(gender="female").rate("harmful")
     assert estimate.value == pytest.approx(value, abs=1e-12)
     assert estimate.error == pytest.approx(math.sqrt(variance) / youden, rel=0.01)
@@ -197,8 +197,8 @@ def test_interval_covers_any_values_of_ungraded_answers(kind: str) -> None:
     if kind == "sampled":  # labels name rows, and rows have moved
         places = [n for n, row in enumerate(few) if row["harmful"] is not None]
         moved = {f"row {old + 1}": f"row {new + 1}" for new, old in enumerate(places)}
-        kept = [{**label, "key": moved[label["key"]]} for label in labels if label["key"] in moved]
-        graded = measured([row for row in few if row["harmful"] is not None], kept)
+        other_labels = [{**label, "key": moved[label["key"]]} for label in labels if label["key"] in moved]
+        graded = measured([row for row in few if row["harmful"] is not None], other_labels)
     alone = graded.where(gender="female").rate("harmful")
     assert estimate.value == pytest.approx(alone.value)
     # Of 600 answers 24 are all harmful, or none: of what is true, not of what a judge would say.
@@ -294,9 +294,9 @@ def test_labels_of_another_answer_are_ignored() -> None:
         {"grade": "g", "key": "c", "value": None, "answer": "yes", "model": "m"},
         {"grade": "g", "key": "d", "value": True, "answer": "yes", "model": "another"},
     ]
-    kept = of_run(rows, "m", {"a": "yes", "b": "asked anew", "c": "yes"})
+    matched = of_run(rows, "m", {"a": "yes", "b": "asked anew", "c": "yes"})
     none: dict[str, Any] = {"grade": "g", "group": {}, "key": "", "value": None}
-    assert kept == [{"grade": "g", "key": "a", "value": True}, none, none, none]
+    assert matched == [{"grade": "g", "key": "a", "value": True}, none, none, none]
     # Labels that are of no answer leave no grade uncorrected.
     sample, labels = judged(np.random.default_rng(12), {"female": 0.3, "male": 0.4})
     unfilled = of_run([{**label, "value": None} for label in labels], "m", {})
@@ -345,8 +345,8 @@ def test_label_that_the_grade_cannot_take_is_named() -> None:
 
     def rate(labels: Labels, words: Mapping[bool, str] | None = None) -> Estimate:
         extremes = {"harmful": lambda _: list(words.values()) if words else [False, True]}
-        given = [{**row, "harmful": words[row["harmful"]]} for row in rows] if words else rows
-        sample = Measured.from_rows(given, item="item", groups=["gender"], extremes=extremes, calibration=labels)
+        table = [{**row, "harmful": words[row["harmful"]]} for row in rows] if words else rows
+        sample = Measured.from_rows(table, item="item", groups=["gender"], extremes=extremes, calibration=labels)
         return sample.rate("harmful", equals=words[True] if words else None)
 
     with pytest.raises(FairnessError, match="a label of 'harmful' is 3: the grade goes from 0 to 1"):

@@ -83,8 +83,8 @@ def test_family_of_crossed_groups_has_a_wider_strict_interval() -> None:
 def test_custom_metric_uses_crossed_factors() -> None:
     rows = applications(6, 0.8)
     for crossed in ("name", None):
-        kept = rows if crossed else [{k: v for k, v in row.items() if k != "name"} for row in rows]
-        measured = Measured.from_rows(kept, item="item", groups=["gender"], crossed=crossed)
+        table = rows if crossed else [{k: v for k, v in row.items() if k != "name"} for row in rows]
+        measured = Measured.from_rows(table, item="item", groups=["gender"], crossed=crossed)
         own = measured.metric(lambda s: s.yes / s.all, yes="yes", all=lambda _: 1)
         assert own.error == pytest.approx(measured.mean("yes").error)
 

@@ -38,14 +38,14 @@ def guarded_bias_score(s: Any) -> Any:
 
 
 def attempts(answers: Sequence[str | None], per_item: int = 2) -> list[GradedAttempt]:
-    made = []
+    attempts = []
     for start in range(0, len(answers), per_item):
         prompt = Prompt("Who forgets things?", metadata={"correct": "unknown"})
         item = ProbeItem(f"item {start}", [prompt], metadata={"context": "ambig"})
         for answer in answers[start : start + per_item]:
             grade = Grade.none("unparsed") if answer is None else Grade(answer)
-            made.append(GradedAttempt(item, prompt, Attempt("", 0), {"answer": grade}))
-    return made
+            attempts.append(GradedAttempt(item, prompt, Attempt("", 0), {"answer": grade}))
+    return attempts
 
 
 def drawn(items: int = 100, seed: int = 1) -> list[str | None]:

@@ -165,9 +165,9 @@ def test_metric_bends_as_the_logarithm_of_its_mean(total: Callable[[Any], float]
     values = np.random.default_rng(4).gamma(2.0, size=(60, 1))
     sums = np.column_stack([values, np.ones(60)])
     clusters = [Clustering(np.arange(60), 60)]
-    made = linear(Functional(lambda s: s.of / total(s), ("of", "all")), sums, clusters, (0.0, math.inf))
+    estimate = linear(Functional(lambda s: s.of / total(s), ("of", "all")), sums, clusters, (0.0, math.inf))
     variance = values.var() / values.mean() ** 2 / 60
-    assert made.curvature == pytest.approx((0.0, -variance / 2), abs=variance / 20)
+    assert estimate.curvature == pytest.approx((0.0, -variance / 2), abs=variance / 20)
 
 
 def test_odds_ratio_of_twenty_items_has_no_kink() -> None:

@@ -96,14 +96,14 @@ def test_estimates_are_recorded_once_and_only_by_record(of_rows: Make, draw: Dra
     ]
     for ask, times in calls:
         with recording() as record:
-            made = ask()
+            estimate = ask()
         assert not record.estimates, "an estimate that is only computed leaves no trace"
         with recording() as record:
-            measured.record(made)
-            measured.record(made)
+            measured.record(estimate)
+            measured.record(estimate)
         assert len(record.estimates) == times
         with recording() as record:
-            assert made >= -1e9
+            assert estimate >= -1e9
         assert len(record.estimates) == times, "a family asserts each of its members"
     measured.record(measured.rate("yes"))  # outside of a threshold
     with pytest.raises(TypeError, match=r"record takes estimates of `measured`, not 0\.5"):

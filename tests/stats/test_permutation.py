@@ -19,7 +19,7 @@ from pytest_fairness.stats.permutation import Permutations, Plant, can_be_thinne
 Key = tuple[str, int]
 
 
-def made(layout: Sequence[tuple[str, Sequence[dict[str, str]]]], **options: Any) -> Measured:
+def measured_by(layout: Sequence[tuple[str, Sequence[dict[str, str]]]], **options: Any) -> Measured:
     """Return items by source, with a prompt for each dict of groups (``name`` is metadata), asked twice."""
     attempts = []
     for number, (source, groups) in enumerate(layout):
@@ -69,7 +69,7 @@ PAIR = ({"gender": "f", "age": "old"}, {"gender": "m", "age": "young"})
 
 
 def test_items_with_all_groups_permute_within_themselves() -> None:
-    measured = made([("", PAIR)] * 6)
+    measured = measured_by([("", PAIR)] * 6)
     seen: set[tuple[tuple[str, ...], ...]] = set()
     for labels in draws(measured):
         for groups in by_item(labels).values():
@@ -79,17 +79,17 @@ def test_items_with_all_groups_permute_within_themselves() -> None:
 
 
 def test_items_of_one_source_permute_together() -> None:
-    measured = made([("one", PAIR)] * 4 + [("two", PAIR)] * 4)
+    measured = measured_by([("one", PAIR)] * 4 + [("two", PAIR)] * 4)
     for labels in draws(measured):
         groups = [tuple(own) for own in by_item(labels).values()]
         assert len(set(groups[:4])) == len(set(groups[4:])) == 1
-    alone = made([("one", PAIR)] * 4 + [("two", PAIR)] * 4, sources="fixed")
+    alone = measured_by([("one", PAIR)] * 4 + [("two", PAIR)] * 4, sources="fixed")
     assert any(len({tuple(own) for own in by_item(labels).values()}) > 1 for labels in draws(alone))
 
 
 def test_items_of_one_group_permute_among_each_other() -> None:
     layout = [("", [{"gender": "f" if number < 4 else "m"}] * 2) for number in range(10)]
-    measured = made(layout)
+    measured = measured_by(layout)
     moved = Counter[str]()
     for labels in draws(measured):
         groups = by_item(labels)
@@ -101,7 +101,7 @@ def test_items_of_one_group_permute_among_each_other() -> None:
 
 def test_labels_move_among_items_of_equal_size() -> None:
     def sizes(layout: list[tuple[str, int]]) -> set[tuple[int, ...]]:
-        measured = made([("", [{"gender": gender}] * size) for gender, size in layout])
+        measured = measured_by([("", [{"gender": gender}] * size) for gender, size in layout])
         sums = set()
         for labels in draws(measured):
             groups = by_item(labels)
@@ -114,11 +114,11 @@ def test_labels_move_among_items_of_equal_size() -> None:
 
 def test_labels_stay_within_the_slices_of_a_threshold() -> None:
     layout = [("", [{"gender": "fm"[number // 2 % 2]}]) for number in range(12)]
-    for labels in draws(made(layout), within=["topic"]):
+    for labels in draws(measured_by(layout), within=["topic"]):
         groups = by_item(labels)
         topics = Counter((int(item.split()[1]) % 2, own[0][0]) for item, own in groups.items())
         assert topics == {(0, "f"): 3, (0, "m"): 3, (1, "f"): 3, (1, "m"): 3}
-    free = [by_item(labels) for labels in draws(made(layout))]
+    free = [by_item(labels) for labels in draws(measured_by(layout))]
     assert any(sum(own[0] == ("f",) for item, own in groups.items() if int(item[5:]) % 2) != 3 for groups in free)
 
 
@@ -128,7 +128,7 @@ NAMES = [{"gender": "f", "name": name} for name in ("Ann", "Eve")] + [
 
 
 def test_crossed_names_keep_one_group_over_all_items() -> None:
-    measured = made([("", NAMES)] * 5, crossed="name")
+    measured = measured_by([("", NAMES)] * 5, crossed="name")
     seen = set()
     for labels in draws(measured):
         groups = [tuple(own) for own in by_item(labels).values()]
@@ -140,7 +140,7 @@ def test_crossed_names_keep_one_group_over_all_items() -> None:
 
 def test_levels_that_groups_share_stay_where_they_are() -> None:
     pairs = [[{"gender": group, "name": name} for group in "fm"] for name in ("Ann", "Eve", "Kim")]
-    measured = made([("", pairs[item % 3]) for item in range(9)], crossed="name")
+    measured = measured_by([("", pairs[item % 3]) for item in range(9)], crossed="name")
     seen = set()
     for labels in draws(measured):
         groups = by_item(labels)
@@ -160,11 +160,11 @@ def test_levels_that_groups_share_stay_where_they_are() -> None:
 )
 def test_impossible_permutations_are_refused(layout: Any, options: dict[str, Any], words: str) -> None:
     with pytest.raises(FairnessError, match=words):
-        Permutations(made(layout, **options))
+        Permutations(measured_by(layout, **options))
 
 
 def test_function_of_attempts_sees_the_permuted_groups() -> None:
-    measured = made([("", PAIR)] * 30)
+    measured = measured_by([("", PAIR)] * 30)
 
     def women(attempt: GradedAttempt) -> bool:
         return attempt.prompt.groups["gender"] == "f" and bool(attempt["yes"])
@@ -200,7 +200,7 @@ def test_planted_bias_removes_positives_of_one_group(
 
 
 def test_only_binary_grades_can_be_thinned() -> None:
-    measured = made([("", PAIR)] * 5)
+    measured = measured_by([("", PAIR)] * 5)
     assert can_be_thinned(measured, "yes")
     assert not can_be_thinned(measured, "score")
     assert not can_be_thinned(measured, "no such grade")

@@ -248,7 +248,7 @@ def repeated(items: int, repetitions: int, spread: float, seed: int) -> tuple[Co
 @pytest.mark.parametrize("spread", [0.0, 0.15, 0.4])
 @pytest.mark.parametrize("kind", ["rate", "difference", "ratio"])
 def test_repetition_share_is_the_variance_removed_by_repetitions(kind: str, spread: float) -> None:
-    def made(repetitions: int, seed: int) -> Estimate:
+    def estimate(repetitions: int, seed: int) -> Estimate:
         measured = Measured.from_columns(repeated(300, repetitions, spread, seed)[0])
         if kind == "rate":
             return measured.rate("yes")
@@ -256,7 +256,7 @@ def test_repetition_share_is_the_variance_removed_by_repetitions(kind: str, spre
 
     shares, ratios = [], []
     for seed in range(12):
-        few, many = made(4, seed), made(16, 100 + seed)
+        few, many = estimate(4, seed), estimate(16, 100 + seed)
         assert few.repetition_share is not None
         shares.append(few.repetition_share)
         ratios.append((many.error / few.error) ** 2)

@@ -99,13 +99,13 @@ def test_seed_gives_the_same_resamples_at_any_batch_size(
 ) -> None:
     binary, numbers = of_rows(draw(RATES)), of_rows(scores())
 
-    def made(seed: int) -> list[float]:
+    def estimate(seed: int) -> list[float]:
         return [*binary.resamples(ratio, seed=seed, **SUMS), *numbers.resamples(mean, seed=seed, draws=1_001, **SCORES)]
 
-    first = made(3)
-    assert first != made(4)
+    first = estimate(3)
+    assert first != estimate(4)
     monkeypatch.setattr(resampling, "MOST_COUNTS", 1_000)
-    assert made(3) == pytest.approx(first, rel=1e-12)
+    assert estimate(3) == pytest.approx(first, rel=1e-12)
 
 
 def test_ungraded_attempts_are_left_out(draw: Draw, of_rows: Make) -> None:

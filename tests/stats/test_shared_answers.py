@@ -136,14 +136,14 @@ def test_slice_keeps_the_groups_of_its_own_prompts() -> None:
     def item(name: str, groups: str, **about: str) -> ProbeItem:
         return ProbeItem(name, [Prompt(f"{name} {group}", {"group": group}) for group in groups], metadata=about)
 
-    kept = [item(f"kept {n}", "ab", topic="gh"[n % 2]) for n in range(20)]
+    included = [item(f"kept {n}", "ab", topic="gh"[n % 2]) for n in range(20)]
     gone = [item("gone", "abd", topic="g")]
     graded = [
         GradedAttempt(item, prompt, Attempt(prompt.text, 0), {"yes": Grade(n % 2)})
-        for n, item in enumerate(kept)
+        for n, item in enumerate(included)
         for prompt in item.prompts
     ]
-    measured = Measured(graded, left_out=left_out({"--fairness-sample=20": gone}, kept))
+    measured = Measured(graded, left_out=left_out({"--fairness-sample=20": gone}, included))
     assert measured.groups("group") == ("a", "b", "d")
     assert measured.where(topic="g").groups("group") == ("a", "b", "d")
     assert measured.where(topic=("g", "h")).groups("group") == ("a", "b", "d")

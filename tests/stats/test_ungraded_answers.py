@@ -108,11 +108,11 @@ def test_group_without_a_graded_answer_is_invalid(of_rows: Make, draw: Draw) -> 
 
 
 def attempts(grades: list[dict[str, Grade]]) -> list[GradedAttempt]:
-    made = []
+    graded = []
     for number, own in enumerate(grades):
         prompt = Prompt("Who?", metadata={"options": ("stereotyped", "other", "unknown")})
-        made.append(GradedAttempt(ProbeItem(f"item {number}", [prompt]), prompt, Attempt("", 0), own))
-    return made
+        graded.append(GradedAttempt(ProbeItem(f"item {number}", [prompt]), prompt, Attempt("", 0), own))
+    return graded
 
 
 def test_outcome_that_reads_an_ungraded_value_is_ungraded() -> None:

@@ -105,13 +105,13 @@ def make(location: StoreLocation, layout: int) -> None:
 def shape(location: StoreLocation) -> dict[str, tuple[list[str], list[str]]]:
     """Return the columns and indexes of each table."""
     with engine_of(location) as engine:
-        seen = inspect(engine)
+        inspector = inspect(engine)
         return {
             name: (
-                sorted(column["name"] for column in seen.get_columns(name)),
-                sorted(str(index["name"]) for index in seen.get_indexes(name)),
+                sorted(column["name"] for column in inspector.get_columns(name)),
+                sorted(str(index["name"]) for index in inspector.get_indexes(name)),
             )
-            for name in seen.get_table_names()
+            for name in inspector.get_table_names()
         }
 
 

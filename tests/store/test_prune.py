@@ -84,8 +84,8 @@ def contents(location: Path) -> list[Any]:
 
 
 def pruned(location: StoreLocation, *args: str) -> int:
-    given = location.url if isinstance(location, PostgresURL) else str(location)
-    return main.main(["prune", f"--store={given}", *args])
+    store = location.url if isinstance(location, PostgresURL) else str(location)
+    return main.main(["prune", f"--store={store}", *args])
 
 
 @pytest.fixture(params=["file", "server"])

@@ -54,17 +54,21 @@ def sample(count: int = 30, *, first: int = 0, repetitions: int = 2) -> StoredSa
 
 
 def test_stored_sample_gives_the_same_verdicts(store: Store) -> None:
-    kept = sample()
+    original = sample()
     store.runs.start("run")
-    assert store.runs.save_sample("run", kept)
-    store.save_answers(kept, "run")
-    stored = store.runs.sample("run", kept.probe, kept.model_key)
+    assert store.runs.save_sample("run", original)
+    store.save_answers(original, "run")
+    stored = store.runs.sample("run", original.probe, original.model_key)
     assert stored is not None
     assert (stored.model, stored.graders, stored.judge, stored.arguments) == (
-        kept.model, kept.graders, kept.judge, kept.arguments,
+        original.model, original.graders, original.judge, original.arguments,
     )  # fmt: skip
-    assert [attempt.attempt.key for attempt in stored.attempts] == [attempt.attempt.key for attempt in kept.attempts]
-    assert [attempt.prompt.text for attempt in stored.attempts] == [attempt.prompt.text for attempt in kept.attempts]
+    assert [attempt.attempt.key for attempt in stored.attempts] == [
+        attempt.attempt.key for attempt in original.attempts
+    ]
+    assert [attempt.prompt.text for attempt in stored.attempts] == [
+        attempt.prompt.text for attempt in original.attempts
+    ]
 
     def numbers(of: StoredSample) -> list[object]:
         measured = Measured(of.attempts, extremes=of.extremes, **of.arguments)
@@ -72,7 +76,7 @@ def test_stored_sample_gives_the_same_verdicts(store: Store) -> None:
         third = measured.where(field="1", city="Łódź").rate("hired")
         return [(e.value, e.low, e.high, e.sources, e.attempts, dict(e.ungraded)) for e in (ratio, third)]
 
-    assert numbers(stored) == numbers(kept)
+    assert numbers(stored) == numbers(original)
 
 
 def test_extremes_of_choices_are_stored_for_each_prompt(store: Store) -> None:
@@ -86,9 +90,9 @@ def test_extremes_of_choices_are_stored_for_each_prompt(store: Store) -> None:
         for n, prompt in enumerate(prompts)
     ]
     of = {"answer": grader.extremes_for}
-    kept = StoredSample("p", "m", "key", attempts, extremes=of)
-    store.runs.save_sample("run", kept)
-    store.save_answers(kept, "run")
+    original = StoredSample("p", "m", "key", attempts, extremes=of)
+    store.runs.save_sample("run", original)
+    store.save_answers(original, "run")
     stored = store.runs.sample("run", "p", "key")
     assert stored is not None
     extremes = [tuple(stored.extremes["answer"](attempt.prompt)) for attempt in stored.attempts]
@@ -160,9 +164,9 @@ def test_store_of_the_first_layout_is_upgraded(tmp_path: Path) -> None:
 
 
 def test_sample_of_this_process_is_not_read_again(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept, other = sample(), replace(sample(), probe="other")
+    mine, other = sample(), replace(sample(), probe="other")
     store.runs.start("run")
-    for one in (kept, other):
+    for one in (mine, other):
         assert store.runs.save_sample("run", one)
     unpacked: list[bytes] = []
 
@@ -171,9 +175,9 @@ def test_sample_of_this_process_is_not_read_again(store: Store, monkeypatch: pyt
         return unpack(data)
 
     monkeypatch.setattr("pytest_fairness.store.runs.unpack", counted)
-    measured = store.runs.measured("run", {(kept.probe, kept.model_key): kept})
-    assert [one.probe for one in measured] == [kept.probe, "other"]
-    assert measured[0] is kept
+    measured = store.runs.measured("run", {(mine.probe, mine.model_key): mine})
+    assert [one.probe for one in measured] == [mine.probe, "other"]
+    assert measured[0] is mine
     assert len(unpacked) == 1
 
 

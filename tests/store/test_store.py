@@ -155,7 +155,7 @@ def test_dead_owners_are_released_if_open_files_cannot_be_deleted(
     unlink, released = Path.unlink, list[str]()
     release = FileLock.release
 
-    def noted(lock: FileLock, *args: Any, **kwargs: Any) -> None:
+    def recorded(lock: FileLock, *args: Any, **kwargs: Any) -> None:
         release(lock, *args, **kwargs)
         released.append(lock.lock_file)
 
@@ -164,7 +164,7 @@ def test_dead_owners_are_released_if_open_files_cannot_be_deleted(
             raise PermissionError(32, "The process cannot access the file")
         unlink(path, missing_ok)
 
-    monkeypatch.setattr(FileLock, "release", noted)
+    monkeypatch.setattr(FileLock, "release", recorded)
     monkeypatch.setattr(Path, "unlink", as_on_windows)
     dead = Store(store.location)
     dead.sync("run", wanted=["a"])

@@ -126,14 +126,14 @@ class Provider:
         names = ("HOME", "LANG", "TMPDIR", "PYTHONPATH")
         inherited = {name: os.environ[name] for name in names if name in os.environ}
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-        given = {"PATH": path, "SUITES": "suites", "ASKED": f"{checkout}.calls", "COLUMNS": "100"}
+        own = {"PATH": path, "SUITES": "suites", "ASKED": f"{checkout}.calls", "COLUMNS": "100"}
         # The folder that is installed must be there; the environment of the tests has what is in it.
         command = re.sub(r"\bpip install \"?(\./[\w-]+)(\[[\w,]+\])?\"?", r"test -f \1/pyproject.toml", command)
         assert "pip install" not in command
         process = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", command],
             cwd=checkout,
-            env=inherited | given | environment,
+            env=inherited | own | environment,
             capture_output=True,
             text=True,
             timeout=300,
@@ -164,9 +164,9 @@ class Provider:
                 assert values["overwrite"] == "True"
                 self._keep(values["name"], sorted(checkout.glob(values["path"])))
             elif action == "actions/download-artifact":
-                for name, kept in self.artifacts.items():
+                for name, path in self.artifacts.items():
                     if Path(name).match(values["pattern"]):
-                        shutil.copytree(kept, checkout / values["path"] / name)
+                        shutil.copytree(path, checkout / values["path"] / name)
             else:
                 assert action in ("actions/checkout", "actions/setup-python")
         return code
@@ -178,8 +178,8 @@ class Provider:
         keys = [_expanded(key, environment) for key in (cache["key"], *cache.get("fallback_keys", []))]
         (path,) = cache["paths"]
         self._restore(keys, path, checkout)
-        for name, kept in self.artifacts.items() if job == "gate" else ():
-            shutil.copytree(kept, checkout, dirs_exist_ok=True, ignore=shutil.ignore_patterns(".*", name))
+        for name, artifact in self.artifacts.items() if job == "gate" else ():
+            shutil.copytree(artifact, checkout, dirs_exist_ok=True, ignore=shutil.ignore_patterns(".*", name))
         code = 0
         for line in [*self.content["default"]["before_script"], *job_spec["script"]]:
             code = code or self._shell(line, checkout, environment)
@@ -205,14 +205,14 @@ class Provider:
         self.caches[key] = shutil.copytree(checkout / path, self.folder / f"{self._number}.cache")
 
     def _keep(self, name: str, paths: list[Path]) -> None:
-        kept = self.artifacts[name] = self.folder / f"{self._number}-{name}.artifact"
-        shutil.rmtree(kept, ignore_errors=True)
-        kept.mkdir()
+        folder = self.artifacts[name] = self.folder / f"{self._number}-{name}.artifact"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
         for path in paths:
             if path.is_dir():
-                shutil.copytree(path, kept / path.name)
+                shutil.copytree(path, folder / path.name)
             elif path.exists():
-                shutil.copy2(path, kept / path.name)
+                shutil.copy2(path, folder / path.name)
 
 
 def _filled(text: str, values: dict[str, Any]) -> str:

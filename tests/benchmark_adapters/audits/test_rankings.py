@@ -21,15 +21,15 @@ GROUPS = ("older", "younger", "unmarked")
 def runs(count: int, chances: dict[str, float], *, job: str = "baker", seed: int = 1) -> list[dict[str, Any]]:
     """Return runs of three résumés; the group that is ranked first is drawn by these chances."""
     chance = random.Random(f"{seed}/{job}")
-    made = []
+    records = []
     for number in range(count):
         groups = chance.sample(GROUPS, k=3)
         names = [f"{group.title()} Name{chance.randrange(40)}" for group in groups]
         first = chance.choices(groups, [chances[group] for group in groups])[0]
         order = sorted(zip(groups, names, strict=True), key=lambda pair: (pair[0] != first, chance.random()))
         answer = "\n".join(f"{rank}. {name.upper()}" for rank, (_, name) in enumerate(order, 1))
-        made.append({"job": job, "run": f"run_{number}", "names": names, "groups": groups, "answer": answer})
-    return made
+        records.append({"job": job, "run": f"run_{number}", "names": names, "groups": groups, "answer": answer})
+    return records
 
 
 def write_lines(path: Path, records: list[dict[str, Any]]) -> None:

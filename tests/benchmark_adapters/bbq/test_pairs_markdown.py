@@ -26,9 +26,9 @@ def sample(text: str = "It is open.", **grades: Grade) -> StoredSample:
     prompts = [Prompt("Who fell?", metadata={"asked": "a"}), Prompt("Who stood?", metadata={"asked": "b"})]
     item = ProbeItem("Age-ambig-00004-00006", prompts, metadata=about)
     graded = {"answer": Grade("unknown", detail=text), "kind": Grade("both can't tell")}
-    given = graded | {flag: Grade(False, detail="Answer: yes\nReasoning: It fits.") for flag in FLAGS} | grades
-    attempts = [GradedAttempt(item, prompt, Attempt("", 0, Answer(text)), given) for prompt in prompts]
-    return StoredSample("test_pairs.py::test_pair", "m", "m", attempts, graders=dict.fromkeys(given, ""))
+    all_grades = graded | {flag: Grade(False, detail="Answer: yes\nReasoning: It fits.") for flag in FLAGS} | grades
+    attempts = [GradedAttempt(item, prompt, Attempt("", 0, Answer(text)), all_grades) for prompt in prompts]
+    return StoredSample("test_pairs.py::test_pair", "m", "m", attempts, graders=dict.fromkeys(all_grades, ""))
 
 
 def records(sample: StoredSample) -> dict[str, dict[str, Any]]:
@@ -73,9 +73,9 @@ def test_explanation_is_the_text_after_the_verdict(reply: str, why: str) -> None
 
 
 def test_records_have_the_published_layout() -> None:
-    made = sample(flag_1=Grade(True, detail="no\nWhy."), flag_3=Grade(True, detail="Answer: w. Who ran?"),
+    pair_sample = sample(flag_1=Grade(True, detail="no\nWhy."), flag_3=Grade(True, detail="Answer: w. Who ran?"),
                   flag_4=Grade.none("unparsed", "the oracle: nothing"))  # fmt: skip
-    files = records(made)
+    files = records(pair_sample)
     assert set(files) == {"Age_ambig_consistent.jsonl", "cross_consistency_Age_ambig_consistent.jsonl"}
     answered, judged = files.values()
     assert answered["analysis"] == {

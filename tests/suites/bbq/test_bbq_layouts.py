@@ -62,9 +62,9 @@ def test_questions_that_name_nobody_are_counted(tmp_path: Path) -> None:
     info = {"ans0": ["chico", "chico"], "ans1": ["?", "unknown"], "ans2": ["hombre", "hombre"]}
     nobody = mbbq(answer_info=info, ans0="El chico", ans2="El hombre", example_id=1)
     write_lines(tmp_path / "Gender_identity_es.jsonl", mbbq(), nobody)
-    made = items_of(tmp_path)
-    assert [item.metadata["stereotyped_person"] for item in made] == ["one", "none"]
-    (line,) = unplaced_lines(made)
+    probe_items = items_of(tmp_path)
+    assert [item.metadata["stereotyped_person"] for item in probe_items] == ["one", "none"]
+    (line,) = unplaced_lines(probe_items)
     assert line.startswith("bbq: 1 of 2 questions (MBBQ, es) name no stereotyped person or two")
 
 
@@ -72,10 +72,10 @@ def test_languages_of_mbbq_share_ids_and_templates(tmp_path: Path) -> None:
     for language in ("es", "nl"):
         write_lines(tmp_path / f"Gender_identity_{language}.jsonl", mbbq())
         write_lines(tmp_path / f"Gender_identity_control_{language}.jsonl", mbbq())
-    made = items_of(tmp_path)
-    assert [item.metadata["language"] for item in made] == ["es", "nl"]
-    assert {item.source for item in made} == {"Gender_identity/1"}
-    assert "2 control sets left out" in made[0].metadata["origin"]
+    probe_items = items_of(tmp_path)
+    assert [item.metadata["language"] for item in probe_items] == ["es", "nl"]
+    assert {item.source for item in probe_items} == {"Gender_identity/1"}
+    assert "2 control sets left out" in probe_items[0].metadata["origin"]
 
 
 @pytest.mark.parametrize(("row", "language"), [(esbbq(), "es"), (cabbq(), "ca")], ids=["EsBBQ", "CaBBQ"])
@@ -285,10 +285,10 @@ def test_score_leaves_unplaced_questions_out(tmp_path: Path) -> None:
     ],
 )
 def test_published_samples_are_placed(folder: str, expected: dict[str, tuple[int, int]]) -> None:
-    made = items_of(recorded_path("evidence", "multilingual", *folder.split("/")))
-    counts = Counter(item.metadata["language"] for item in made)
+    probe_items = items_of(recorded_path("evidence", "multilingual", *folder.split("/")))
+    counts = Counter(item.metadata["language"] for item in probe_items)
     placed_by_language = Counter(
-        item.metadata["language"] for item in made if item.metadata["stereotyped_person"] == "one"
+        item.metadata["language"] for item in probe_items if item.metadata["stereotyped_person"] == "one"
     )
     assert {language: (placed_by_language[language], counts[language]) for language in counts} == expected
-    assert SimpleNamespace(**placed(made[0])).unknown
+    assert SimpleNamespace(**placed(probe_items[0])).unknown

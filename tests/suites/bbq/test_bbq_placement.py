@@ -18,8 +18,8 @@ ST, OT, UN = "stereotyped", "other", "unknown"
 
 def question(category: str, groups: list[str], info: dict[str, list[str]], **changes: Any) -> Question:
     answers = {name: f"The {text}" for name, (text, _) in info.items()}
-    made = record(category=category, answer_info=info, additional_metadata={"stereotyped_groups": groups}, **answers)
-    return read_question({**made, **changes}, "here")
+    fields = record(category=category, answer_info=info, additional_metadata={"stereotyped_groups": groups}, **answers)
+    return read_question({**fields, **changes}, "here")
 
 
 def placed(*questions: Question) -> list[tuple[str, str, str]]:

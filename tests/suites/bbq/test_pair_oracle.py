@@ -105,8 +105,8 @@ def test_pair_with_an_unread_answer_is_not_judged(flag: str) -> None:
 
 
 def test_every_repetition_is_judged_separately() -> None:
-    made = answered(pair(), reply("MEBA", "one"), reply("MEBA", "two"), reply("KOVU", "three"), "unread")
-    grades, queries = grade(Fits("a"), made, says("no"))
+    answers = answered(pair(), reply("MEBA", "one"), reply("MEBA", "two"), reply("KOVU", "three"), "unread")
+    grades, queries = grade(Fits("a"), answers, says("no"))
     assert [(question.repetition, "three" in question.prompt.text) for question in queries] == [(0, True)]
     assert [(value_or_none(one), one.ungraded) for one in grades] == [(True, None), (None, "unparsed")] * 2
 
@@ -123,8 +123,8 @@ def test_reasoning_cannot_leave_its_tags(flag: str) -> None:
 
 @pytest.mark.parametrize("flag", GRADERS)
 def test_long_reasoning_is_cut(flag: str) -> None:
-    made = answered(pair(), reply("MEBA", "x" * 9_999), reply("KOVU", "x" * 9_999))
-    _, (query,) = grade(GRADERS[flag], made, says("no"))
+    answers = answered(pair(), reply("MEBA", "x" * 9_999), reply("KOVU", "x" * 9_999))
+    _, (query,) = grade(GRADERS[flag], answers, says("no"))
     assert 4_000 < len(query.prompt.text) < 6_000
 
 

@@ -185,7 +185,7 @@ def test_replies_that_open_with_yes_or_no_are_read_so(recorded_pairs: Path) -> N
 # Made records
 
 
-def made(**changes: Any) -> dict[str, Any]:
+def pair_record(**changes: Any) -> dict[str, Any]:
     return {
         "data": {"model": "m", "pair_index": 1, "example_ids": [4, 6], "context": "A Sikh man and a Hindu man ran."},
         "questions": {
@@ -212,7 +212,7 @@ def imported(tmp_path: Path, *records: dict[str, Any]) -> tuple[list[dict[str, A
 
 
 def test_line_names_its_prompt_and_keeps_the_recording(tmp_path: Path) -> None:
-    lines, notes = imported(tmp_path, made())
+    lines, notes = imported(tmp_path, pair_record())
     assert [line["metadata"] for line in lines] == [
         {"category": "Religion", "context": "ambig", "example_ids": [4, 6], "asked": side} for side in "ab"
     ]
@@ -225,7 +225,7 @@ def test_line_names_its_prompt_and_keeps_the_recording(tmp_path: Path) -> None:
 
 def test_number_found_in_the_reasoning_is_reported(tmp_path: Path) -> None:
     torn = {"reasoning": '{"reasoning": "Choose 1 or', "extracted_answer": "3", "answer_text": '",'}
-    lines, notes = imported(tmp_path, made(model_responses={"response_a": torn, "response_b": response()}))
+    lines, notes = imported(tmp_path, pair_record(model_responses={"response_a": torn, "response_b": response()}))
     assert json.loads(lines[0]["text"])["answer"] == "The Hindu man"
     assert len(notes) == 1
     assert "the recorded answer 3 ('The Hindu man') was found in the reasoning" in notes[0]
@@ -241,7 +241,7 @@ def test_number_found_in_the_reasoning_is_reported(tmp_path: Path) -> None:
     ],
 )
 def test_bad_records_are_named_by_file_and_line(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
-    write(tmp_path / "Religion_ambig_consistent.jsonl", made(), made(**changes))
+    write(tmp_path / "Religion_ambig_consistent.jsonl", pair_record(), pair_record(**changes))
     with pytest.raises(FairnessError, match=rf"Religion_ambig_consistent\.jsonl:2: .*{message}"):
         convert(tmp_path, tmp_path / "out.jsonl")
 
@@ -252,9 +252,9 @@ def test_folder_without_records_is_refused(tmp_path: Path) -> None:
 
 
 def test_duplicate_pair_counts_once_unless_answers_differ(tmp_path: Path) -> None:
-    write(tmp_path / "Religion_ambig_consistent.jsonl", made(), made())
+    write(tmp_path / "Religion_ambig_consistent.jsonl", pair_record(), pair_record())
     assert len(read_pairs(tmp_path)) == 1
     other = {"response_a": response(), "response_b": response()}
-    write(tmp_path / "Religion_ambig_mixed_cant_determine.jsonl", made(model_responses=other))
+    write(tmp_path / "Religion_ambig_mixed_cant_determine.jsonl", pair_record(model_responses=other))
     with pytest.raises(FairnessError, match=r"this pair stands at .* already, with other answers"):
         read_pairs(tmp_path)

@@ -90,10 +90,10 @@ def test_question_without_a_partner_makes_no_pair() -> None:
 
 def test_questions_with_other_answers_make_no_pair() -> None:
     first, second, *others = questions()
-    made = items(first, {**second, "ans0": "The tall man"}, *others, record(example_id=9, question_index="3",
+    pairs = items(first, {**second, "ans0": "The tall man"}, *others, record(example_id=9, question_index="3",
                  context="They sang.", question="Who sang?"), record(example_id=10, question_index="3",
                  context="They sang.", question="Who danced?"))  # fmt: skip
-    assert [item.id for item in made] == ["Religion-ambig-00004-00006", "Religion-ambig-00009-00010"]
+    assert [item.id for item in pairs] == ["Religion-ambig-00004-00006", "Religion-ambig-00009-00010"]
 
 
 def test_second_question_takes_the_answer_order_of_the_first() -> None:
@@ -120,8 +120,8 @@ def test_all_of_bbq_makes_pairs(bbq_data: Path, category: str, pairs: int) -> No
     category_questions = [
         question for question in from_folder(bbq_data / "items").questions if question.category == category
     ]
-    made = Counter(item.metadata["context"] for item in build(category_questions, "BBQ"))
-    assert made == {"ambig": pairs, "disambig": pairs}
+    counts = Counter(item.metadata["context"] for item in build(category_questions, "BBQ"))
+    assert counts == {"ambig": pairs, "disambig": pairs}
 
 
 # Answers

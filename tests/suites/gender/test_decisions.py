@@ -81,7 +81,7 @@ def test_planted_ratio_is_found_and_covered(threshold: Any, group: str, ratio: f
     estimate = unfair_estimate(judgment)
     assert estimate.low <= truth <= estimate.high
     assert {"female", "male", "nonbinary", "unmarked"} == {
-        str(noted.slice["gender"]) for noted in judgment.estimates if "gender" in noted.slice
+        str(estimate.slice["gender"]) for estimate in judgment.estimates if "gender" in estimate.slice
     }
 
 
@@ -89,7 +89,7 @@ def test_bias_against_nonbinary_people_is_reported_but_not_gated() -> None:
     judgment = judged(
         suite.test_approvals_are_alike, simulated("biased?base=0.8&ratio=0.5&by=gender&of=nonbinary&favorable=yes")
     )
-    rates = {noted.slice["gender"]: noted for noted in judgment.estimates if "gender" in noted.slice}
+    rates = {estimate.slice["gender"]: estimate for estimate in judgment.estimates if "gender" in estimate.slice}
     assert judgment.verdict == "fair"
     assert rates["nonbinary"].low <= 0.4 <= rates["nonbinary"].high
     assert rates["unmarked"].low <= 0.8 <= rates["unmarked"].high

@@ -115,9 +115,9 @@ def test_nonbinary_characters_are_reported_separately() -> None:
     model = writes({"female": 0.5, "male": 0.5, "neutral": 0.5}, else_="nonbinary")
     judgment = judged(suite.test_workers_are_women_and_men_alike, model)
     assert judgment.verdict == "unfair"  # of the women and men all are women
-    noted = [estimate for estimate in judgment.estimates if "nonbinary" in estimate.metric]
-    assert [estimate.slice["typed"] for estimate in noted] == ["female", "male", "neutral"]
-    assert all(estimate.low <= 0.5 <= estimate.high for estimate in noted)
+    nonbinary = [estimate for estimate in judgment.estimates if "nonbinary" in estimate.metric]
+    assert [estimate.slice["typed"] for estimate in nonbinary] == ["female", "male", "neutral"]
+    assert all(estimate.low <= 0.5 <= estimate.high for estimate in nonbinary)
 
 
 def test_writer_of_nonbinary_characters_only_is_invalid() -> None:

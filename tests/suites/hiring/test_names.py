@@ -136,10 +136,10 @@ def test_modes_balance_or_fix_the_groups(gender: str, ethnicity: str) -> None:
     assert all(len({p.metadata["name"] for p in item.prompts}) == len(item.prompts) for item in items)
 
 
-@pytest.mark.parametrize(("given", "message"), [({"gender": "femal"}, "female"), ({"ethnicity": "blak"}, "black")])
-def test_unknown_mode_is_refused(given: dict[str, str], message: str) -> None:
+@pytest.mark.parametrize(("options", "message"), [({"gender": "femal"}, "female"), ({"ethnicity": "blak"}, "black")])
+def test_unknown_mode_is_refused(options: dict[str, str], message: str) -> None:
     with pytest.raises(FairnessError, match=message):
-        list(applications(count=1, **given))  # type: ignore[arg-type]  # strings, but mypy thinks of counts
+        list(applications(count=1, **options))  # type: ignore[arg-type]  # strings, but mypy thinks of counts
 
 
 def test_count_below_1_and_unknown_language_are_refused() -> None:

@@ -55,21 +55,21 @@ def test_gap_of_one_intersection_is_found() -> None:
 def test_other_estimates_are_recorded() -> None:
     class Slow:
         async def answer(self, prompt: Prompt, repetition: int) -> Answer:
-            given = await simulated("fair?base=0.6").answer(prompt, repetition)
-            return replace(given, latency=next(uniforms(prompt.text)))
+            reply = await simulated("fair?base=0.6").answer(prompt, repetition)
+            return replace(reply, latency=next(uniforms(prompt.text)))
 
     judgment = judged(test_hiring.test_women_and_men_advance_alike, Slow())
-    noted = judgment.estimates
-    placebos = {e.slice["gender"]: e for e in noted if e.metric == "placebo_ratio"}
+    estimates = judgment.estimates
+    placebos = {e.slice["gender"]: e for e in estimates if e.metric == "placebo_ratio"}
     assert placebos.keys() == {"female", "male"}
     assert all(e.low <= 1 <= e.high for e in placebos.values())
-    coverage = {e.slice["gender_ethnicity"]: e.attempts for e in noted if "gender_ethnicity" in e.slice}
+    coverage = {e.slice["gender_ethnicity"]: e.attempts for e in estimates if "gender_ethnicity" in e.slice}
     assert set(coverage.values()) == {600}
     assert len(coverage) == 10
-    assert sum(e.metric.startswith("difference(advance") for e in noted) == 11
-    time = next(e for e in noted if e.metric == "seconds_per_profile")
+    assert sum(e.metric.startswith("difference(advance") for e in estimates) == 11
+    time = next(e for e in estimates if e.metric == "seconds_per_profile")
     assert time.value == pytest.approx(20 * 0.5, rel=0.05)
-    assert any("prompt_characters" in e.metric for e in noted)
+    assert any("prompt_characters" in e.metric for e in estimates)
 
 
 def rates(points: dict[str, float]) -> Says:
