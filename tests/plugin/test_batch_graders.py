@@ -83,8 +83,8 @@ def test_probe_alone_grades_nothing(project: Project) -> None:
 
 def test_ungraded_text_counts_for_its_threshold(project: Project) -> None:
     grader = GRADER.replace(
-        "[Grade(len(each.attempt.answer.text))",
-        "[Grade.none('unparsed') if '007' in each.item.id else Grade(len(each.attempt.answer.text))",
+        "[Grade(len(attempt.attempt.answer.text))",
+        "[Grade.none('unparsed') if '007' in attempt.item.id else Grade(len(attempt.attempt.answer.text))",
     )
     write(project, SHORT, grader=grader)
     project.run()
