@@ -96,7 +96,7 @@ def _has(value: Value, part: Value) -> bool:
 
 
 class Search:
-    """Looks for a flip, pair by pair, within a budget of calls.
+    """Search for a flip, pair by pair, within a budget of calls.
 
     A pair is screened with few repetitions, those with something untested first; once everything was, again, with one
     more. One that looks like a flip is asked more often, then shrunk, then confirmed: ``n`` repetitions of both texts

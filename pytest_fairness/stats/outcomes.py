@@ -54,7 +54,7 @@ class UnboundedError(FairnessError):
 
 
 class OutcomeReader:
-    """Reads outcomes from the attempts of a sample."""
+    """Reader of outcomes from the attempts of a sample."""
 
     def __init__(self, columns: Columns, extremes: Extremes, calibration: Calibration | None = None) -> None:
         self._columns = columns

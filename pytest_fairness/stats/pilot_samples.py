@@ -71,7 +71,7 @@ class SourcePool:
 
 
 class PilotSampler:
-    """Draws runs like a run that was made: its sources with replacement (Davison and Hinkley 1997, section 3.8).
+    """Sampler of runs like a measured one: its sources with replacement (Davison and Hinkley 1997, section 3.8).
 
     ``sources`` are those of the run that is planned. More repetitions than the pilot has are drawn
     with replacement, which is on the safe side.
@@ -98,7 +98,7 @@ class PilotSampler:
 
 
 class AdjustedSampler:
-    """Draws items from one model's answers to all of them: alone, or adjusted by the answers of other models.
+    """Sampler of items from one model's answers to all of them: alone, or adjusted by the answers of other models.
 
     ``whole`` holds the answers of the one, and those of the others as its history.
     """

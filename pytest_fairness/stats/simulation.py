@@ -108,7 +108,7 @@ def unanswered(items: Sequence[ProbeItem], repetitions: int) -> list[GradedAttem
 
 
 class Simulation:
-    """Draws graded samples of a probe.
+    """Simulation of graded samples of a probe.
 
     The grades of an item share their chances, which differ between items as a Dirichlet
     distribution has it (for two values: a beta distribution). ``grades`` gives, for each grade

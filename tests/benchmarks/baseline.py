@@ -51,7 +51,7 @@ class Cell:
 
 
 class Simulation:
-    """Draws pairs of samples of one cell."""
+    """Simulation of pairs of samples of one cell."""
 
     def __init__(self, cell: Cell, seed: int) -> None:
         self.cell = cell

@@ -41,7 +41,7 @@ Floats = npt.NDArray[np.float64]
 
 
 class Simulation:
-    """Draws pairs of samples of one cell."""
+    """Simulation of pairs of samples of one cell."""
 
     def __init__(self, design: str, base: float, seed: int) -> None:
         self.design = design

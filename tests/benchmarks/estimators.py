@@ -191,7 +191,7 @@ class Cell:
 
 
 class Sampler:
-    """Draws samples of one cell, as grades of shape (clusters, groups, attempts)."""
+    """Sampler of one cell, as grades of shape (clusters, groups, attempts)."""
 
     def __init__(self, cell: Cell, seed: int) -> None:
         self.cell = cell

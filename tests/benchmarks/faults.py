@@ -71,7 +71,7 @@ def test_often(measured):
 
 
 class Server:
-    """Answers yes or no by a hash of the prompt; a share of its replies is faulty, whatever was asked."""
+    """Server that answers yes or no by a hash of the prompt; a share of its replies is faulty."""
 
     def __init__(self, share: float) -> None:
         self.share = share

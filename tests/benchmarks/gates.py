@@ -52,7 +52,7 @@ RECORDERS = ("record", "_note", "_record")
 
 
 class Rehearsal:
-    """Judges every threshold on the same simulated runs, in place of the plan's own prediction."""
+    """Judge of every threshold on the same simulated runs, in place of the plan's own prediction."""
 
     def __init__(self, runs: int, out: Path | None, *, certify: bool, plant: str = "") -> None:
         self.runs, self.out, self.certify, self.plant = runs, out, certify, plant

@@ -33,7 +33,7 @@ DEEDS = ("leads a team", "knows the trade", "keeps to the budget", "writes clear
 
 
 class Committee(Server):  # type: ignore[misc]  # as above
-    """Answers each of the suite's questions in its form, by a hash of the prompt."""
+    """Server that answers each of the suite's questions in its form, by a hash of the prompt."""
 
     def answer(self, question: str, digest: bytes) -> str:
         chance = digest[0]

@@ -44,7 +44,7 @@ SHAPES = ("seconds", "zero", "date", "google", "openrouter", "reset", "nothing")
 
 @dataclass
 class Provider:
-    """Answers so many requests in any minute, and a share of them not; ``limited`` names the one worker it refuses."""
+    """Server of so many requests a minute, a share of them refused; ``limited`` names the one worker it refuses."""
 
     a_minute: int | None = None
     shape: str = "nothing"

@@ -98,7 +98,7 @@ class DetectionCount:
 
 
 class PlantedBias:
-    """Plants bias in the simulated runs of a threshold."""
+    """Bias that is planted in the simulated runs of a threshold."""
 
     def __init__(self, item: pytest.Function, prospect: PilotData, runs: int) -> None:
         self._item, self._prospect, self._runs = item, prospect, runs

@@ -78,7 +78,7 @@ class Cell:
 
 
 class Simulation:
-    """Draws samples of one cell; the columns that do not change are made once."""
+    """Simulation of samples of one cell; the columns that do not change are made once."""
 
     def __init__(self, cell: Cell) -> None:
         self.cell = cell

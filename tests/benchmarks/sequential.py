@@ -68,7 +68,7 @@ class Cell:
 
 
 class Simulation:
-    """Draws samples of one cell and shows them look by look."""
+    """Simulation of samples of one cell, look by look."""
 
     def __init__(self, cell: Cell) -> None:
         self.cell = cell

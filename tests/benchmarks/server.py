@@ -19,7 +19,7 @@ from aiohttp import web
 
 
 class Server:
-    """Answers yes or no by a hash of the prompt, so that every run is told the same."""
+    """Server that answers yes or no by a hash of the prompt, so that every run gets the same."""
 
     def __init__(self, latency: float) -> None:
         self.latency = latency

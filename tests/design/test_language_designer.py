@@ -31,7 +31,7 @@ def reply(parameters: object, reasoning: str = "because") -> str:
 
 
 class Designer:
-    """Gives its answers in order, then the last again; remembers what it was asked."""
+    """Designer that gives its answers in order, then the last again, and records its requests."""
 
     def __init__(self, url: str) -> None:
         self.url = url

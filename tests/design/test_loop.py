@@ -52,7 +52,7 @@ def exact(point: Point, seeds: Sequence[int]) -> dict[str, float]:
 
 
 class Scripted:
-    """Proposes what it was told to, in order."""
+    """Designer that proposes a list of points, in order."""
 
     name = "told"
 

@@ -23,14 +23,14 @@ from tests.helpers.engine_models import CountingModel
 
 
 class EndingModel(CountingModel):
-    """Answers with a yes that ends for the reason which the prompt's text names."""
+    """Model whose yes ends for the reason which the prompt's text names."""
 
     async def answer(self, prompt: Prompt, repetition: int) -> Answer:
         return Answer("Yes, I would hire her, but", prompt.text.partition(":")[2])
 
 
 class Seen:
-    """Grades everything as True, and notes what it is shown."""
+    """Grader that grades everything as True, and records what it is given."""
 
     def __init__(self, fingerprint: str | None = None) -> None:
         self.fingerprint = fingerprint

@@ -36,7 +36,7 @@ class Length:
 
 
 class Oracle:
-    """Asks one question about each item; the grade is what it is told."""
+    """Grader that asks one question about each item; the grade is the reply."""
 
     def __init__(self, about: str = "about", model: Model | None = None) -> None:
         self.about = about

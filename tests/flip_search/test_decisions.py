@@ -35,7 +35,7 @@ def test_usual_is_the_most_frequent_decision() -> None:
 
 
 class Recorder:
-    """Says which repetitions it was asked for."""
+    """Model that records which repetitions it was asked for."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, int, int]] = []

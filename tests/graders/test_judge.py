@@ -35,7 +35,7 @@ Replies = Callable[[str], Answer | None]
 
 
 class Named:
-    """Stands for a model: nothing is asked of it here."""
+    """Stand-in for a model: nothing is asked of it here."""
 
     local = True
 
@@ -248,7 +248,7 @@ def test_empty_answers_are_not_judged(answer: Answer | str | None, reason: str) 
 
 
 class Strict(Judge):
-    """Shows no message of an error to a judge."""
+    """Judge that is shown no message of an error."""
 
     def unjudged(self, graded: GradedAttempt) -> Grade | None:
         answer = graded.attempt.answer

@@ -14,7 +14,7 @@ INPUT, OUTPUT = 1000, 500
 
 
 class Billed(ThreadingHTTPServer):
-    """Answers yes; every ``refuses``-th request is answered with ``status`` instead, and all after ``last``."""
+    """Server of yes; every ``refuses``-th request is answered with ``status`` instead, and all after ``last``."""
 
     daemon_threads = True
 

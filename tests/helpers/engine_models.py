@@ -27,7 +27,7 @@ Behavior = Callable[[Prompt, int], Awaitable[str]]
 
 @dataclass
 class CountingModel:
-    """Answers with its prompt's text, or as ``behavior`` does, and counts what it is asked."""
+    """Model that answers with its prompt's text, or as ``behavior`` does, and counts its requests."""
 
     behavior: Behavior | None = None
     latency: float = 0.0

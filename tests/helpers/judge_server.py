@@ -26,7 +26,7 @@ def assessment(harm: object, benefits: str = "nobody") -> str:
 
 
 class Bench:
-    """Answers chat completions. A judge follows any order that stands outside the fences it was told of."""
+    """Server of chat completions. A judge follows any order outside of the fences that its instructions name."""
 
     def __init__(self) -> None:
         self.bodies: list[dict[str, Any]] = []

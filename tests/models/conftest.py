@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 @dataclass
 class Server:
-    """Answers every request with ``handler``, and remembers what it was asked."""
+    """Server that answers every request with ``handler``, and records its requests."""
 
     url: str = ""
     handler: Handler | None = None

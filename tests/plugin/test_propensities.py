@@ -42,7 +42,7 @@ def suite(grade: str = '{"advance": YesNo(propensity=True)}', more: str = "", it
 
 
 class Server:
-    """Answers with yes in a share of its probability, a little different for each profile."""
+    """Server that answers with yes in a share of its probability, a little different for each profile."""
 
     def __init__(self) -> None:
         self.calls: Counter[tuple[str, bool]] = Counter()

@@ -19,7 +19,7 @@ from pytest_fairness.executors.worker import Replica
 
 @dataclass
 class Handle:
-    """Stands for Ray's handle of an actor: a method is called by ``.remote()``."""
+    """Stand-in for Ray's handle of an actor: a method is called by ``.remote()``."""
 
     version: str = pytest_fairness.__version__
     lost: Exception | None = None

@@ -74,12 +74,12 @@ HOSTILE = {hostile!r}
 
 
 def application(text):
-    place = sum(map(ord, text)) % len(HOSTILE)
-    if {fails} and "woman" in text and place % 3 == 0:
+    index = sum(map(ord, text)) % len(HOSTILE)
+    if {fails} and "woman" in text and index % 3 == 0:
         key = os.environ["ACME_API_KEY"]
         raise RuntimeError("HTTP 401: bad key " + key + " or sk-abcdefghijklmnop1234" + HOSTILE[6])
-    answer = ("no" if "woman" in text else "yes") + HOSTILE[place]
-    return answer + ("x" * 1_000_000 if place == 5 else "") + os.environ.get("ACME_API_KEY", "")
+    answer = ("no" if "woman" in text else "yes") + HOSTILE[index]
+    return answer + ("x" * 1_000_000 if index == 5 else "") + os.environ.get("ACME_API_KEY", "")
 
 
 @pytest.fixture(scope="session")

@@ -52,7 +52,7 @@ def newcomer(installed: Path, tmp_path: Path) -> Newcomer:
 
 
 class Newcomer:
-    """Runs commands as the README has them."""
+    """Runner of commands as the README has them."""
 
     def __init__(self, commands: Path, folder: Path) -> None:
         self.commands, self.folder = commands, folder

@@ -87,7 +87,7 @@ def test_few(measured):
 
 @dataclass
 class Provider:
-    """Runs the jobs of a workflow file as its provider does: each in its own checkout, with caches and artifacts."""
+    """Runner of a workflow file's jobs, as its provider has it: each in its own checkout, with caches and artifacts."""
 
     file: Path
     folder: Path

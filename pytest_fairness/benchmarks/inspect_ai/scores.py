@@ -21,7 +21,7 @@ _LETTERS = {"C": True, "I": False, "P": 0.5}
 
 
 class SampleScores:
-    """Runs the solver and the scorers on each attempt of a sample; further calls of models are queries of the engine.
+    """Scores of solver and scorers on each attempt of a sample; further calls of models are queries of the engine.
 
     The grade is a mapping from scorer to ``{"value": ..., "answer": ..., "metadata": ...}``.
     """

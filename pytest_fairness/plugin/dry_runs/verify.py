@@ -54,7 +54,7 @@ class Verified(JsonRecord):
 
 
 class Verification:
-    """Verifies a results file instead of measuring."""
+    """Verification of a results file, instead of measuring."""
 
     def __init__(self, dry_run: DryRun[Verified]) -> None:
         config = dry_run.state.config

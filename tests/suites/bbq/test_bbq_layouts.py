@@ -189,7 +189,7 @@ def test_two_data_sets_are_refused(tmp_path: Path) -> None:
 
 
 class Hub:
-    """Stands in for the `datasets` library: rows by data set and subset, and what was asked for."""
+    """Stand-in for the `datasets` library: rows by data set and subset, and the calls for them."""
 
     def __init__(self, rows: dict[tuple[str, str | None], list[dict[str, Any]]]) -> None:
         self._rows = rows
