@@ -112,7 +112,7 @@ class Columns:
         columns.count = len(columns.items.codes)
         columns.arrays = {name: np.asarray(values, dtype=np.float64) for name, values in grades.items()}
         columns._attributes = {name: _attribute(values) for name, values in attributes.items()}
-        columns._known, columns._grades = set(columns._attributes), set(columns.arrays)
+        columns._attribute_names, columns._grades = set(columns._attributes), set(columns.arrays)
         columns.prompts = None if prompts is None else _clustering(prompts)
         columns.crossed = crossed
         columns._check_crossed()

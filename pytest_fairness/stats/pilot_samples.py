@@ -133,7 +133,7 @@ class Resample(Columns):
     def __init__(self, whole: Columns, rows: Rows) -> None:
         self.__dict__.update(whole.__dict__)
         self._whole, self._selected = whole, rows
-        self._attributes, self._known = {}, whole.known_attributes
+        self._attributes, self._attribute_names = {}, whole.known_attributes
         self._drawn: Mapping[str, list[Grade]] = {}
         self._has_propensities = whole.has_propensities
         self.count = len(rows)
