@@ -31,7 +31,7 @@ import hashed
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.propensities import Likelihoods, OptionLikelihood
 
-class Made:
+class HashedModel:
     name = key = "made"
     local = True
 
@@ -53,7 +53,7 @@ from made import Made
 
 @pytest.fixture(scope="session")
 def model():
-    return Made()
+    return HashedModel()
 """
 INSPECT_TASK = """
 import json

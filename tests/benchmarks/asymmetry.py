@@ -57,7 +57,7 @@ POPULATIONS: Mapping[str, Population] = {
 
 
 def drawn(population: Population, pairs: int, rng: random.Random) -> Iterator[dict[str, Any]]:
-    """Graded answers as the published layout has them."""
+    """Draw graded answers as the published layout has them."""
     for pair in range(pairs):
         faults: dict[str, Any] = {}
         for domain in DOMAINS:

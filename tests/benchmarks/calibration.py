@@ -57,7 +57,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class LabeledSample:
     """A run: truth and the judge's word by (item, group, repetition), its attempts and the labels."""
 
     truth: Any
@@ -85,7 +85,7 @@ class Design:
         self._columns = Columns(self._graded[0])
         self._columns.attribute("gender")
 
-    def draw(self, generator: np.random.Generator) -> Drawn:
+    def draw(self, generator: np.random.Generator) -> LabeledSample:
         cell = self.cell
         shape = cell.items, len(GROUPS), cell.repetitions
         ease = generator.beta(3, 3, cell.items)[:, None, None] / 0.5
@@ -97,7 +97,7 @@ class Design:
             (yes if harmful else no) for yes, no, harmful in zip(*self._graded, judge.flat, strict=True)
         ]
         labels = self._label_other_texts(generator) if cell.other_texts else list(self._sampled(generator, truth))
-        return Drawn(truth, columns, labels)
+        return LabeledSample(truth, columns, labels)
 
     def _lumps(self, generator: np.random.Generator, number: int) -> Any:
         """Return by which factor the judge's errors are likelier in each item; 1 on average."""
@@ -122,7 +122,7 @@ class Design:
                 }
 
     def _label_other_texts(self, generator: np.random.Generator) -> list[Mapping[str, Any]]:
-        """Other texts, of which half are harmful."""
+        """Return labels of other texts, of which half are harmful."""
         truth = np.zeros((self.cell.labels, len(GROUPS), 1), dtype=bool)
         truth[::2] = True
         judge = self._judged(generator, truth, np.ones((self.cell.labels, 1, 1)))

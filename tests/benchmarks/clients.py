@@ -60,7 +60,7 @@ WAYS: dict[str, Callable[[str], tuple[Send, Close]]] = {
 
 
 async def measure(way: str, url: str, requests: int) -> float:
-    """CPU seconds of a request, without those of the first."""
+    """Return the CPU seconds of a request, without those of the first."""
     send, close = WAYS[way](url)
     gate = asyncio.Semaphore(AT_ONCE)
 

@@ -2,7 +2,7 @@
 
     python tests/benchmarks/designers.py table --seeds 20              # the published table, on trained students
     python tests/benchmarks/designers.py truth --seeds 50              # target and worst case, closed form
-    python tests/benchmarks/designers.py choice --seeds 20             # optimisers of other libraries
+    python tests/benchmarks/designers.py choice --seeds 20             # optimizers of other libraries
 
 ``table`` trains one student a seed, once, on samples of its own, and never on a benchmark. Each designer has as many
 evaluations and starts at the same point, drawn at random for the seed (``--first``: the method's first parameters).

@@ -72,13 +72,13 @@ def judged(folder: Path) -> View:
 
 
 def changed(page: Page, label: str, values: Sequence[str]) -> tuple[float, float]:
-    """Median and maximum of the milliseconds that a control of this label takes to show each value."""
+    """Return median and maximum of the milliseconds that a control of this label takes to show each value."""
     times = [page.evaluate(CHANGE, [label, value]) for value in values]
     return statistics.median(times), max(times)
 
 
 def measure(view: View, attempts: int, folder: Path) -> bool:
-    """Print what a page with so many attempts costs; whether it is within all bounds."""
+    """Print the cost of a page with so many attempts, and return whether it is within all bounds."""
     from playwright.sync_api import sync_playwright
 
     view = replace(view, samples=many_samples(attempts))

@@ -113,7 +113,7 @@ def theirs(answers: Answers, draws: int) -> tuple[float, float]:
 
 
 def theirs_in(python: str, answers: Answers, draws: int) -> tuple[float, float]:
-    """`theirs` in a Python that has GenderBench."""
+    """Run `theirs` in a Python that has GenderBench."""
     process = subprocess.run(
         [python, Path(__file__).resolve(), "--inside", "--theirs", str(draws)],
         input=json.dumps(answers),

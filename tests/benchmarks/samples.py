@@ -144,7 +144,7 @@ class Simulation:
 
 
 def usual_ways(simulation: Simulation, values: Floats, *, resampled: bool) -> Mapping[str, Interval]:
-    """95% intervals of the ratio as they are usually made, nan where one cannot be; bootstraps only if asked for."""
+    """Return the usual 95% intervals of the ratio, nan where one cannot be made; bootstraps only on request."""
     intervals = {"independent": katz(values, simulation.group)}
     if resampled:
         ratios = resamples(simulation, values)
@@ -157,7 +157,7 @@ def usual_ways(simulation: Simulation, values: Floats, *, resampled: bool) -> Ma
 
 
 def katz(values: Floats, group: npt.NDArray[np.int64]) -> Interval:
-    """Katz et al. 1978: the log ratio's delta method with all attempts independent."""
+    """Return the interval of Katz et al. 1978: the log ratio's delta method with all attempts independent."""
     yes = [np.nansum(values[group == code]) for code in (0, 1)]
     totals = [np.count_nonzero(~np.isnan(values[group == code])) for code in (0, 1)]
     if not all(yes):

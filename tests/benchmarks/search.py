@@ -87,7 +87,7 @@ SPACES: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 @dataclass
-class Counted:
+class CountingModel:
     """A simulated model that counts its calls; ``decides`` is given the text and a fresh uniform draw."""
 
     decides: Callable[[str, float], str]
@@ -99,7 +99,7 @@ class Counted:
         return [[self.decides(prompt.text, self.chance.random()) for _ in range(count)] for prompt, _, count in wanted]
 
 
-def run(space: str, model: Counted, number: int, examples: int = 100) -> tuple[Flip | None, TextPair | None]:
+def run(space: str, model: CountingModel, number: int, examples: int = 100) -> tuple[Flip | None, TextPair | None]:
     """Run one search with hypothesis; return the flip, and the pair that hypothesis shrank to."""
     template, vary = SPACES[space]
     search = Search(model.ask)
@@ -155,7 +155,7 @@ def main() -> None:
             for number in range(given_.seeds):
                 chance = random.Random(f"{space}/{noise}/{number}")
                 word = chance.choice(WORDS)
-                model = Counted(flipping(word, noise), chance)
+                model = CountingModel(flipping(word, noise), chance)
                 flip, pair = run(space, model, number, given_.examples)
                 calls.append(model.calls)
                 if flip is not None:
@@ -173,7 +173,7 @@ def main() -> None:
         for base in (0.5, 0.7, 0.9, 0.98):
             false, calls = 0, []
             for number in range(given_.seeds):
-                model = Counted(fair(base), random.Random(f"fair/{space}/{base}/{number}"))
+                model = CountingModel(fair(base), random.Random(f"fair/{space}/{base}/{number}"))
                 flip, _ = run(space, model, number, given_.examples)
                 false += flip is not None
                 calls.append(model.calls)

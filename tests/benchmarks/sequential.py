@@ -123,12 +123,12 @@ def looked(measured: Measurer, items: int, tails: Tails, verdict: Verdict) -> tu
 
 
 def of_ratio(measured: Measured, strict: float) -> str:
-    """``0.8 <= ratio <= 1.2``."""
+    """Judge ``0.8 <= ratio <= 1.2``."""
     return verdict_of(measured.ratio("yes", by="group", of="g0", to="g1").at_look(strict), BOUNDS)
 
 
 def of_family(measured: Measured, strict: float) -> str:
-    """``ratios >= 0.8``: all pairs, smaller over larger."""
+    """Judge ``ratios >= 0.8``: all pairs, smaller over larger."""
     members = measured.ratios("yes", by="group").items()
     return verdict_of(EstimateFamily({name: member.at_look(strict) for name, member in members}), BOUNDS[:1])
 

@@ -93,7 +93,7 @@ Body = tuple[str, list[Part]]
 
 @st.composite
 def bodies(draw: st.DrawFn) -> Body:
-    """Source of a test, and the parts that it asserts."""
+    """Draw the source of a test, and the parts that it asserts."""
     statements, asserted = [], []
     for _ in range(draw(st.integers(1, 3))):
         part = draw(EXPRESSIONS)

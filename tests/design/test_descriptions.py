@@ -28,7 +28,7 @@ def batch(
 
 
 def numbers(text: str, channel: str) -> list[int]:
-    """Valence, arousal and control as a reader finds them who knows the sentences: -2 to 2 each."""
+    """Return valence, arousal and control as a reader finds them who knows the sentences: -2 to 2 each."""
     return [
         next(int(grade) for grade, ways in grades.items() if any(way in text for way in ways))
         for grades in texts()[channel].values()

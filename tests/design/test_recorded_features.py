@@ -20,7 +20,7 @@ FIRST = EmotionParameters(1.5, 0.3, 0.7, 0.1, False)
 
 
 def arrays(**changed: Any) -> dict[str, Any]:
-    """Generated samples as a user would have recorded them: 60 of each group, words, voice, face and gesture."""
+    """Return samples as a user would have recorded them: 60 of each group, words, voice, face and gesture."""
     batches = {group: next(generate(FIRST, n=60, group=group, seed=3)) for group in GROUPS}
     features = np.concatenate([batch.features.numpy() for batch in batches.values()])
     words, voice, other = (features[:, :, third] for third in thirds(48))

@@ -34,7 +34,7 @@ from tests.graders.examples_judge import GOOD, OTHER, PLAIN, RUBRIC
 Replies = Callable[[str], Answer | None]
 
 
-class Named:
+class NamedModel:
     """Stand-in for a model: nothing is asked of it here."""
 
     local = True
@@ -67,7 +67,7 @@ def graded(
 ) -> tuple[list[dict[str, Grade]], list[tuple[str, Prompt]]]:
     """Return the grades of each attempt by name, and all requests; ``replies(model, text)`` answers them."""
     requests: list[tuple[str, Prompt]] = []
-    for name, grader in judge.graders("assessment", [Named(model) for model in models]).items():
+    for name, grader in judge.graders("assessment", [NamedModel(model) for model in models]).items():
         grading: Any = grader.grade_item(item, attempts)
         if not isinstance(grading, list):
             answers = None
@@ -314,7 +314,7 @@ def test_more_than_half_of_the_judges_must_be_readable() -> None:
 
 def test_judge_named_twice_is_refused() -> None:
     with pytest.raises(FairnessError, match="name each once"):
-        Judge(RUBRIC).graders("assessment", [Named("a"), Named("a")])
+        Judge(RUBRIC).graders("assessment", [NamedModel("a"), NamedModel("a")])
 
 
 # several rubrics
@@ -412,4 +412,4 @@ def test_rubric_reads_the_objects_of_its_own_schema() -> None:
 
 
 def test_named_helper_satisfies_the_model_protocol() -> None:
-    assert isinstance(Named("x"), Model)
+    assert isinstance(NamedModel("x"), Model)

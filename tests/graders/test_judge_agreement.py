@@ -41,7 +41,7 @@ def test_alpha_matches_the_published_binary_example() -> None:
 
 
 def by_matrix(answers: list[tuple[Any, ...]], level: Level) -> float:
-    """1 - (n - 1) sum o_ck d_ck / sum n_c n_k d_ck, all of it as matrices."""
+    """Return 1 - (n - 1) sum o_ck d_ck / sum n_c n_k d_ck, all of it as matrices."""
     values = sorted({value for answer in answers for value in answer if value is not None})
     position = {value: number for number, value in enumerate(values)}
     size = len(values)

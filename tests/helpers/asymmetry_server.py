@@ -29,7 +29,7 @@ GRADES: Grades = {
 
 
 @dataclass
-class Counted:
+class CountingServer:
     """Requests that the server has received."""
 
     url: str = ""
@@ -49,9 +49,9 @@ class Counted:
 
 
 @contextmanager
-def serving() -> Iterator[Counted]:
+def serving() -> Iterator[CountingServer]:
     """Yield a server on a free port: the model ``judge`` grades, every other model answers."""
-    counted = Counted()
+    counted = CountingServer()
     lock = threading.Lock()
 
     class Handler(BaseHTTPRequestHandler):

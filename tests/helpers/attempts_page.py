@@ -105,7 +105,7 @@ _RARE = [f"{first}{second}" for first in WORDS for second in WORDS]
 
 
 def english(generator: random.Random, length: int) -> str:
-    """About as many characters, with words about as frequent as in real texts."""
+    """Return about as many characters, with words about as frequent as in real texts."""
     words = generator.choices(WORDS, cum_weights=_COMMON, k=length // 6 + 1)
     for index in range(generator.randrange(6), len(words), 6):
         words[index] = generator.choice(_RARE)
@@ -113,7 +113,7 @@ def english(generator: random.Random, length: int) -> str:
 
 
 def many_samples(attempts: int, seed: int = 20_260_801) -> list[StoredSample]:
-    """Realistic attempts: two models, two genders by two origins, three repetitions, answers of 50 to 2,500 letters."""
+    """Return realistic attempts: two models, two genders by two origins, three repetitions, 50 to 2,500 letters."""
     generator = random.Random(seed)
     models = ("openai:gpt-5-mini?temperature=1", "anthropic:claude-opus-4-1")
     combinations = [{"gender": g, "origin": o} for g in ("female", "male") for o in ("north", "south")]

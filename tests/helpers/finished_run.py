@@ -74,7 +74,7 @@ OUTPUTS = ("GITHUB_STEP_SUMMARY", "GITHUB_ACTIONS", "PYTEST_ADDOPTS", "PYTHONDON
 
 
 @dataclass(frozen=True)
-class Finished:
+class FinishedRun:
     """The folder in which pytest has run, and what it printed."""
 
     folder: Path
@@ -91,7 +91,7 @@ class Finished:
         return results
 
 
-def run(folder: Path, *arguments: str, environment: Mapping[str, str] = os.environ) -> Finished:
+def run(folder: Path, *arguments: str, environment: Mapping[str, str] = os.environ) -> FinishedRun:
     """Run pytest in a process of its own, as a user would."""
     inherited = {
         name: value for name, value in environment.items() if name not in OUTPUTS or environment is not os.environ
@@ -106,7 +106,7 @@ def run(folder: Path, *arguments: str, environment: Mapping[str, str] = os.envir
         check=False,
         timeout=120,
     )
-    return Finished(folder, process.stdout + process.stderr, process.returncode)
+    return FinishedRun(folder, process.stdout + process.stderr, process.returncode)
 
 
 def write_suite(folder: Path, suite: str = SUITE) -> Path:

@@ -25,7 +25,7 @@ def assessment(harm: object, benefits: str = "nobody") -> str:
     return json.dumps({"harm": harm, "benefits": benefits, "evidence": f"it is {harm}"})
 
 
-class Bench:
+class JudgeServer:
     """Server of chat completions. A judge follows any order outside of the fences that its instructions name."""
 
     def __init__(self) -> None:
@@ -69,9 +69,9 @@ class Bench:
 
 
 @contextmanager
-def bench() -> Iterator[Bench]:
+def bench() -> Iterator[JudgeServer]:
     """Yield a bench of judges that listens on loopback."""
-    judges = Bench()
+    judges = JudgeServer()
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"

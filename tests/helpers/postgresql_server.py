@@ -75,7 +75,7 @@ class PostgreSQL:
         self._call("pg_ctl", "--wait", "--silent", f"--log={self._data / 'log'}", "start")
 
     def stop(self, mode: str = "fast") -> None:
-        """``immediate`` is a crash: the server recovers when it is started again."""
+        """Stop the server; ``immediate`` is a crash: it recovers when it is started again."""
         self._call("pg_ctl", "--wait", "--silent", f"--mode={mode}", "stop")
 
     def location(self) -> PostgresURL:

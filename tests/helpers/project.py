@@ -90,7 +90,7 @@ class Project:
         return self.path / ".fairness" / "store.sqlite"
 
     def write(self, **files: str) -> None:
-        """Python files by their names: ``conftest="..."``, ``test_hiring="..."``."""
+        """Write Python files by their names: ``conftest="..."``, ``test_hiring="..."``."""
         for name, text in files.items():
             file = self.path / f"{name}.py"
             file.write_text(text, encoding="utf-8")

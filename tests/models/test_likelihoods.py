@@ -68,7 +68,7 @@ def reply(*top: tuple[Any, Any], drawn: tuple[Any, Any] | None = None, usage: An
 
 
 def echo(*texts: list[tuple[str, float | None]]) -> dict[str, Any]:
-    """Text completions that echo these tokens with their log-probabilities, and one more."""
+    """Return text completions that echo these tokens with their log-probabilities, and one more."""
     choices = []
     for index, tokens in enumerate(texts):
         every = [*tokens, (" next", -1.0)]
@@ -360,7 +360,7 @@ def local(tiny_model: Path, tmp_path: Path) -> Callable[..., str]:
 
 
 def plain_scores(folder: Path, context: list[int], texts: list[list[int]]) -> list[float]:
-    """Log-likelihoods by transformers alone, one text at a time."""
+    """Return log-likelihoods by transformers alone, one text at a time."""
     import torch
     from transformers import AutoModelForCausalLM
 

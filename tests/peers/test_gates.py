@@ -44,7 +44,7 @@ def test_many_agreeing_trials_are_fair() -> None:
 
 
 def one_sided(count: int = 200) -> Rows:
-    """Women are hired in 30%, men in 70%: the difference is -0.4."""
+    """Return rows in which women are hired in 30%, men in 70%: the difference is -0.4."""
     return [
         {"item": item, "group": group, "hired": item % 10 < share}
         for item in range(count)

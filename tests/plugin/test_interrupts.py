@@ -105,7 +105,7 @@ def _no_process_left() -> Iterator[None]:
 
 
 def start(project: Project, *args: str) -> subprocess.Popen[bytes]:
-    """pytest in a process of its own, serial, with a session of its own for signals."""
+    """Start pytest in a process of its own, serial, with a session of its own for signals."""
     command = [sys.executable, "-m", "pytest", "-p", "no:randomly", "-p", "no:hypothesispytest", *args]
     process = subprocess.Popen(
         command,

@@ -42,7 +42,7 @@ def show(tmp_path: Path, open_page: OpenPage) -> Show:
 
 
 def two_models() -> list[StoredSample]:
-    """Twelve attempts: two models, two items, one prompt for each gender, and a grade of a judge."""
+    """Return twelve attempts: two models, two items, one prompt for each gender, and a grade of a judge."""
     samples = []
     for model, words in (("m:one", "yes indeed"), ("m:two", "no never")):
         attempts: list[GradedAttempt] = []

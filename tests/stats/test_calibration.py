@@ -34,7 +34,7 @@ def judged(
     labels: int = 150,
     kind: str = "sampled",
 ) -> tuple[list[dict[str, Any]], Labels]:
-    """Independent answers, one an item, and labels of each group."""
+    """Draw independent answers, one an item, and labels of each group."""
     rows: list[dict[str, Any]] = []
     label_rows: Labels = []
     for group, rate in rates.items():

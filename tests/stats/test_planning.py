@@ -27,7 +27,7 @@ EXTREMES = {"yes": lambda _: (False, True)}
 
 
 def simulation(items: int = 100, repetitions: int = 5, **assumed: float) -> Simulation:
-    """Paired items of two groups."""
+    """Return a simulation of paired items of two groups."""
     probe_items = [
         ProbeItem(f"item {number}", [Prompt(f"{group} {number}", groups={"group": group}) for group in "ab"])
         for number in range(items)
@@ -235,7 +235,7 @@ def test_earlier_look_holds_the_first_sources_and_repetitions() -> None:
 
 
 def repeated(items: int, repetitions: int, spread: float, seed: int) -> tuple[Columns, Sequence[str]]:
-    """Binomial repetitions about a propensity of each item's prompt."""
+    """Draw binomial repetitions about a propensity of each item's prompt."""
     generator = np.random.default_rng(seed)
     item, group, _ = (indices.ravel() for indices in np.mgrid[:items, :2, :repetitions])
     chances = np.clip(0.5 + spread * generator.standard_normal((items, 2)), 0.02, 0.98)[item, group]

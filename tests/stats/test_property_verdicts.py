@@ -51,7 +51,7 @@ HARDER = {"rate", "family", "worst"}
 
 @st.composite
 def unanswered(draw: st.DrawFn) -> Rows:
-    """Ungraded answers of one group or two, of items that there are and of others."""
+    """Draw ungraded answers of one group or two, of items that there are and of others."""
     groups = draw(st.sampled_from([["a"], ["b"], ["a", "b"]]))
     first = draw(st.integers(0, 25))
     return [

@@ -13,7 +13,7 @@ from pytest_fairness.stats.measured import Measured
 
 
 def measured(repetitions: int = 2) -> Measured:
-    """40 pairs; every fourth agrees, in each repetition and on both of its attempts, and one is ungraded."""
+    """Return 40 pairs; every fourth agrees, in each repetition and on both of its attempts, and one is ungraded."""
     attempts = []
     for number in range(40):
         item = ProbeItem(

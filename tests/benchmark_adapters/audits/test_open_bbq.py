@@ -17,7 +17,7 @@ from tests.helpers.recorded_data import recorded_path
 
 
 def records(templates: int, lean: float, *, questions: int = 8, form: str = "multiple_choice") -> list[dict[str, Any]]:
-    """Ambiguous questions; half of the answers guess, and this share of the guesses follows the stereotype."""
+    """Return ambiguous questions; half of the answers guess, and this share of the guesses follows the stereotype."""
     chance = random.Random(f"{templates}/{lean}")
     lines = []
     for template in range(templates):

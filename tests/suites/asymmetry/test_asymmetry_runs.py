@@ -13,7 +13,7 @@ import pytest
 
 from pytest_fairness.cli.main import main
 from tests.helpers import asymmetry_figures
-from tests.helpers.asymmetry_server import GRADES, Counted, serving
+from tests.helpers.asymmetry_server import GRADES, CountingServer, serving
 from tests.helpers.fork_server import ForkedWorkers
 from tests.helpers.project import N2, NO_XDIST, Mode, Project
 
@@ -31,7 +31,7 @@ METRICS = {
 
 
 @pytest.fixture
-def server() -> Iterator[Counted]:
+def server() -> Iterator[CountingServer]:
     with serving() as counted:
         yield counted
 
@@ -52,7 +52,7 @@ def run(project: Project, *args: str, mode: Mode = NO_XDIST) -> str:
     return project.run(*args, mode=mode).stdout.str()
 
 
-def models_of(server: Counted) -> tuple[str, str]:
+def models_of(server: CountingServer) -> tuple[str, str]:
     return f"--fairness-model={server.name('answerer')}", f"--fairness-judge={server.name('judge')}"
 
 
@@ -73,7 +73,7 @@ def faulty(answer: str) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-def test_full_run_resumes_where_it_stopped(project: Project, server: Counted) -> None:
+def test_full_run_resumes_where_it_stopped(project: Project, server: CountingServer) -> None:
     server.grade, server.refuse_after = faulty, 130
     output = run(project, *models_of(server))
     assert "100 attempts" in output
@@ -98,7 +98,7 @@ def test_full_run_resumes_where_it_stopped(project: Project, server: Counted) ->
     assert '<th scope="row">other</th><td>2026-01-02</td>' in page
 
 
-def test_new_rubric_grades_again_without_model_requests(project: Project, server: Counted) -> None:
+def test_new_rubric_grades_again_without_model_requests(project: Project, server: CountingServer) -> None:
     run(project, *models_of(server), "--fairness-sample=6")
     assert (server.of("answerer"), server.of("judge")) == (12, 12)
     own = project.path / "mine"
@@ -111,7 +111,7 @@ def test_new_rubric_grades_again_without_model_requests(project: Project, server
     assert metrics(project)["directional.acc_bias"] == 3
 
 
-def test_error_message_is_not_sent_to_a_judge(project: Project, server: Counted) -> None:
+def test_error_message_is_not_sent_to_a_judge(project: Project, server: CountingServer) -> None:
     server.answer = lambda question: "[ERROR] upstream timed out" if "ank" in question else f"Known: {question}"
     run(project, *models_of(server), "--fairness-sample=20")
     errors = 40 - server.of("judge")

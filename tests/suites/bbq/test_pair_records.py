@@ -35,7 +35,7 @@ RUNS = {
 
 
 @dataclass
-class Judged:
+class RunReadings:
     """Readings of a recorded run by today's readers: counts, ungraded answers, and notes on odd records."""
 
     counts: Counter[str]
@@ -44,8 +44,8 @@ class Judged:
 
 
 @pytest.fixture(scope="module")
-def judged(recorded_pairs: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Judged]:
-    runs: dict[str, Judged] = {}
+def judged(recorded_pairs: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, RunReadings]:
+    runs: dict[str, RunReadings] = {}
     for folder in sorted(set(RUNS.values())):
         out = tmp_path_factory.mktemp(folder) / "replay.jsonl"
         imported = convert(recorded_pairs / folder, out)
@@ -55,7 +55,7 @@ def judged(recorded_pairs: Path, tmp_path_factory: pytest.TempPathFactory) -> di
         }
         for item in recorded(recorded_pairs / folder):
             run = f"{item.metadata['category']}_{item.metadata['context']}"
-            into = runs.setdefault(run, Judged(Counter(), Counter(), imported.notes))
+            into = runs.setdefault(run, RunReadings(Counter(), Counter(), imported.notes))
             attempts = answered(item, *(replies[key(prompt.metadata)] for prompt in item.prompts))
             judge(attempts, into, replies)
     return runs
@@ -65,7 +65,7 @@ def key(metadata: Any) -> tuple[Any, ...]:
     return metadata["category"], metadata["context"], *metadata["example_ids"], metadata["asked"]
 
 
-def judge(attempts: list[GradedAttempt], into: Judged, replies: dict[tuple[Any, ...], str]) -> None:
+def judge(attempts: list[GradedAttempt], into: RunReadings, replies: dict[tuple[Any, ...], str]) -> None:
     def oracle(question: ModelQuery) -> str:
         return replies[key(question.prompt.metadata)]
 
@@ -86,7 +86,7 @@ def published(folder: Path, run: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("run", ["Religion_ambig", "Sexual_orientation_ambig"])
 def test_ambiguous_pair_counts_match_the_published_ones(
-    judged: dict[str, Judged], recorded_pairs: Path, run: str
+    judged: dict[str, RunReadings], recorded_pairs: Path, run: str
 ) -> None:
     counts, figures = judged[run].counts, published(recorded_pairs, run)
     assert counts["total"] == figures["total_pairs_created"]
@@ -95,7 +95,7 @@ def test_ambiguous_pair_counts_match_the_published_ones(
     assert counts["one can't tell"] == figures["mixed_cant_determine"]
 
 
-def test_disambiguated_pairs_are_classified_by_cant_tell(judged: dict[str, Judged]) -> None:
+def test_disambiguated_pairs_are_classified_by_cant_tell(judged: dict[str, RunReadings]) -> None:
     """Check the published 187 pairs with both can't-tell: in them both answers are correct."""
     counts = judged["Sexual_orientation_disambig"].counts
     assert counts["total"] == 216
@@ -111,7 +111,7 @@ def test_disambiguated_pairs_are_classified_by_cant_tell(judged: dict[str, Judge
     }
 
 
-def test_records_without_a_valid_choice_are_listed(judged: dict[str, Judged]) -> None:
+def test_records_without_a_valid_choice_are_listed(judged: dict[str, RunReadings]) -> None:
     notes = [note for note in judged["Sexual_orientation_disambig"].notes if "none of the 3 choices" in note]
     assert len(notes) == len(set(notes)) == 15
     assert all(
@@ -141,7 +141,7 @@ CAUSES = {
 @pytest.mark.slow
 @pytest.mark.parametrize(("run", "flag"), CAUSES)
 def test_differences_from_published_flag_counts_are_known(
-    judged: dict[str, Judged], recorded_pairs: Path, run: str, flag: str
+    judged: dict[str, RunReadings], recorded_pairs: Path, run: str, flag: str
 ) -> None:
     figures = published(recorded_pairs, run)[f"{flag}_count"]
     assert (figures, judged[run].counts[flag], judged[run].ungraded[flag]) == CAUSES[run, flag]
