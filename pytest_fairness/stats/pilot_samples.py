@@ -1,4 +1,4 @@
-"""Samples of any size, put together from the sources of one: to see what a threshold would say of them."""
+"""Samples of any size, put together from the sources of one: to see how a threshold would judge them."""
 
 from __future__ import annotations
 

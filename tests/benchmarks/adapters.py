@@ -49,7 +49,7 @@ class HashedModel:
 """
 CONFTEST = """
 import pytest
-from made import Made
+from made import HashedModel
 
 @pytest.fixture(scope="session")
 def model():
