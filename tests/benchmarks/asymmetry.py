@@ -110,10 +110,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--pairs", type=int, default=50)
-    chosen = parser.parse_args()
+    options = parser.parse_args()
     for title, population in POPULATIONS.items():
-        print(f"{title} ({chosen.pairs} pairs, {chosen.runs} runs)")
-        for name, (truth, share, width) in covered(population, chosen.runs, chosen.pairs).items():
+        print(f"{title} ({options.pairs} pairs, {options.runs} runs)")
+        for name, (truth, share, width) in covered(population, options.runs, options.pairs).items():
             print(f"  {name:32} truth {truth:7.3f}  covered {share:.1%}  mean width {width:.3f}")
 
 

@@ -223,15 +223,15 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--cells", metavar="FROM:TO", default=":", help="some of the cells, counted from 0")
-    chosen = parser.parse_args()
-    first, _, last = chosen.cells.partition(":")
+    options = parser.parse_args()
+    first, _, last = options.cells.partition(":")
     print(
         "| labels | base | sens / spec | items x rep | labels | gap | lumps | covers: rate / difference / ratio | "
         "uncorrected covers | false fair | uncorrected | invalid | error of the rate | of labels alone |"
     )
     print("|" + "---|" * 14)
     for cell in cells()[int(first or 0) : int(last) if last else None]:
-        print(line(cell, simulate(cell, chosen.runs, chosen.seed)), flush=True)
+        print(line(cell, simulate(cell, options.runs, options.seed)), flush=True)
 
 
 if __name__ == "__main__":

@@ -213,17 +213,17 @@ def suites() -> list[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true")
-    chosen = parser.parse_args()
+    options = parser.parse_args()
     changed = []
     for suite in suites():
         path = ROOT / "suites" / suite / "README.md"
         card = path.read_text(encoding="utf-8")
         if (new := written(card, suite)) != card:
             changed.append(suite)
-            if not chosen.check:
+            if not options.check:
                 path.write_text(new, encoding="utf-8")
-    print(f"cards {'to change' if chosen.check else 'written'}: {', '.join(changed) or 'none'}")
-    sys.exit(1 if chosen.check and changed else 0)
+    print(f"cards {'to change' if options.check else 'written'}: {', '.join(changed) or 'none'}")
+    sys.exit(1 if options.check and changed else 0)
 
 
 if __name__ == "__main__":

@@ -43,21 +43,21 @@ HARD_TO_STOP = 1e-9
 """A threshold that no gap is under: every designer then has the same number of evaluations."""
 
 
-def table(chosen: argparse.Namespace) -> dict[str, Any]:
+def table(options: argparse.Namespace) -> dict[str, Any]:
     """Return gaps by verification, target and designer, one a seed."""
     gaps: dict[str, list[float]] = {}
     steps: dict[str, list[float]] = {}
-    cases = list(itertools.product(("on", "off"), chosen.target))
-    for seed in range(chosen.seeds):
-        student = train(seed=seed_of("training", seed), seq_len=chosen.seq_len, dim=chosen.dim)
-        space = without_switch(seed, first=chosen.first)
+    cases = list(itertools.product(("on", "off"), options.target))
+    for seed in range(options.seeds):
+        student = train(seed=seed_of("training", seed), seq_len=options.seq_len, dim=options.dim)
+        space = without_switch(seed, first=options.first)
         for (verification, target), (name, designer) in itertools.product(cases, DESIGNERS.items()):
-            measure = measured_on(student, chosen, verification=verification == "on")
-            result = run(measure, space, Target(target), designer(), chosen.iterations, seed)
+            measure = measured_on(student, options, verification=verification == "on")
+            result = run(measure, space, Target(target), designer(), options.iterations, seed)
             key = f"verification {verification}, target {target:g}, {name}"
             gaps.setdefault(key, []).append(result.fresh_losses[0])
             steps.setdefault(key, []).append(result.converged or math.inf)
-        print(f"seed {seed + 1} of {chosen.seeds}", flush=True)
+        print(f"seed {seed + 1} of {options.seeds}", flush=True)
     for verification, target in cases:
         tell(f"verification {verification}, target {target:g}", gaps, steps)
     return {
@@ -67,10 +67,10 @@ def table(chosen: argparse.Namespace) -> dict[str, Any]:
 
 
 def measured_on(
-    student: Student, chosen: argparse.Namespace, *, verification: bool
+    student: Student, options: argparse.Namespace, *, verification: bool
 ) -> Callable[[Point, Sequence[int]], dict[str, float]]:
     """Return a function of a student's figures, without intervals."""
-    sizes = {"n": chosen.samples, "seq_len": chosen.seq_len, "dim": chosen.dim}
+    sizes = {"n": options.samples, "seq_len": options.seq_len, "dim": options.dim}
 
     def measure(point: Point, seeds: Sequence[int]) -> dict[str, float]:
         parameters = EmotionParameters(**point, verification=verification)  # type: ignore[arg-type]
@@ -115,11 +115,11 @@ def tell(title: str, gaps: Mapping[str, list[float]], steps: Mapping[str, list[f
         print(f"  {name:10} {mean:24} {own.std(ddof=1):.2%}   {reached:16}  {quotient}")
 
 
-def truth(chosen: argparse.Namespace) -> dict[str, Any]:
+def truth(options: argparse.Namespace) -> dict[str, Any]:
     """Return the steps to within 0.02 of the target, and the worst case as a share of the optimum on a grid."""
     steps_to: dict[str, Any] = {}
     for words, target in itertools.product((0.5, 0.8), (1.0, 1.1)):
-        steps = [first_under(0.02, Target(target), words, Optimizer(), 15, seed) for seed in range(chosen.seeds)]
+        steps = [first_under(0.02, Target(target), words, Optimizer(), 15, seed) for seed in range(options.seeds)]
         inside = sum(map(math.isfinite, steps))
         print(
             f"words {words}, target {target}: median {np.median(steps):g} evaluations, {inside} of {len(steps)} in 15",
@@ -129,7 +129,7 @@ def truth(chosen: argparse.Namespace) -> dict[str, Any]:
     for words, accuracy in itertools.product((0.5,), (0.8, 0.95)):
         best = on_grid(words, accuracy)
         shares = []
-        for seed in range(chosen.worst_seeds):
+        for seed in range(options.worst_seeds):
             worst = run(exact(words), EMOTION, Worst(accuracy), Optimizer(), 40, seed)
             shares.append((1 - worst.best.loss) / best)
         print(
@@ -197,7 +197,7 @@ class Optuna:
         return Proposal(study.ask(kinds).params)
 
 
-def choice(chosen: argparse.Namespace) -> dict[str, Any]:
+def choice(options: argparse.Namespace) -> dict[str, Any]:
     """Return the evaluations to come within 0.02 of a target of 1.1, by optimizer; 99 where 15 were not enough."""
     designers: dict[str, Callable[[], Designer]] = {
         "GP of rho": Optimizer,
@@ -209,7 +209,7 @@ def choice(chosen: argparse.Namespace) -> dict[str, Any]:
         steps = [
             min(first_under(0.02, Target(1.1), words, designer(), 15, seed), 99)
             for words in (0.5, 0.8)
-            for seed in range(chosen.seeds)
+            for seed in range(options.seeds)
         ]
         missed, mean = steps.count(99), np.minimum(steps, 16).mean()
         print(f"{name}: median {np.median(steps):g}, mean {mean:.1f}, {missed} of {len(steps)} not in 15", flush=True)
@@ -229,10 +229,10 @@ def main() -> None:
     parser.add_argument("--dim", type=int, default=48)
     parser.add_argument("--first", action="store_true")
     parser.add_argument("--json", type=Path)
-    chosen = parser.parse_args()
-    document = {"table": table, "truth": truth, "choice": choice}[chosen.what](chosen)
-    if chosen.json is not None:
-        chosen.json.write_text(json.dumps(document, indent=1), encoding="utf-8")
+    options = parser.parse_args()
+    document = {"table": table, "truth": truth, "choice": choice}[options.what](options)
+    if options.json is not None:
+        options.json.write_text(json.dumps(document, indent=1), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -113,7 +113,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--doubts", nargs="+", default=DOUBTS[:1], choices=DOUBTS)
     parser.add_argument("--seed", type=int, default=0)
-    chosen = parser.parse_args()
+    options = parser.parse_args()
     print(
         "| base | judge | clear | doubt | labels | labels, ratio | width, ratio | false fair | covers | "
         "by doubt: false fair | covers | invalid |"
@@ -128,8 +128,8 @@ def main() -> None:
         (replace(middle, base=0.5, sensitivity=0.7, specificity=0.85), 0.6),
         (replace(middle, labels=130), 0.0),
     ):
-        for doubt in chosen.doubts:
-            print(row(cell, clear, doubt, chosen.runs, chosen.seed), flush=True)
+        for doubt in options.doubts:
+            print(row(cell, clear, doubt, options.runs, options.seed), flush=True)
 
 
 if __name__ == "__main__":

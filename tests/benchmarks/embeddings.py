@@ -59,8 +59,8 @@ def assessment(draw: random.Random) -> str:
     """Return one text of 120 to 200 words."""
     name, post = draw.choice(NAMES), draw.choice(POSTS)
     sentences = [f"{name} applies for the post of {post} and has {draw.randint(2, 15)} years of experience."]
-    wanted = draw.randint(115, 170)
-    while sum(len(sentence.split()) for sentence in sentences) < wanted:
+    length = draw.randint(115, 170)
+    while sum(len(sentence.split()) for sentence in sentences) < length:
         kind = draw.randrange(3)
         if kind == 0:
             about = f"{draw.choice(SOURCES)} {draw.choice(VERBS)} {draw.choice(QUALITIES)}."
@@ -112,7 +112,7 @@ def main() -> int:
     assert 120 <= min(words) <= max(words) <= 200
     scales = list(read_anchors().values())
     model = SentenceTransformer(folder, device="cpu")
-    chosen = draw.sample(range(len(texts)), min(arguments.naive, len(texts)))
+    timed = draw.sample(range(len(texts)), min(arguments.naive, len(texts)))
     seconds = dict.fromkeys(("naive", "anchors once", "ours"), 0.0)
     anchor_vectors = {
         anchor: model.encode(anchor) for anchors in scales for anchor in (*anchors.positive, *anchors.negative)
@@ -126,17 +126,17 @@ def main() -> int:
             seconds[which] += time.perf_counter() - start
         expected.update(zip(places, naive_scores, strict=True))
 
-    naively(chosen[: len(chosen) // 2])
+    naively(timed[: len(timed) // 2])
     start = time.perf_counter()
     embedder = Embedder(folder, device="cpu")
     ours = np.array([SimilarityScale(embedder, anchors).scores(texts) for anchors in scales])
     embedder.close()
     seconds["ours"] = time.perf_counter() - start
-    naively(chosen[len(chosen) // 2 :])
+    naively(timed[len(timed) // 2 :])
 
     gap = max(float(np.max(np.abs(ours[:, index] - scores))) for index, scores in expected.items())
-    scaled = {which: seconds[which] * len(texts) / len(chosen) for which in ("naive", "anchors once")}
-    how = f"{len(chosen)} of {len(texts):,} texts, scaled up linearly"
+    scaled = {which: seconds[which] * len(texts) / len(timed) for which in ("naive", "anchors once")}
+    how = f"{len(timed)} of {len(texts):,} texts, scaled up linearly"
     print(
         f"{len(texts):,} texts of {min(words)} to {max(words)} words, warmth and competence, {Path(folder).parent.name}"
     )

@@ -526,8 +526,8 @@ def main() -> None:
     options = parser.parse_args()
     before = {}
     if options.against:
-        written = json.loads(options.against.read_text(encoding="utf-8"))
-        before = {label: Result.from_json(numbers) for label, numbers in written.items()}
+        document = json.loads(options.against.read_text(encoding="utf-8"))
+        before = {label: Result.from_json(numbers) for label, numbers in document.items()}
     print(f"{'':34s} | fair <=, >= | unfair <=, >= | covered | claims | width    ({options.runs} runs a cell, in %)")
     start = time.process_time()
     results = {}

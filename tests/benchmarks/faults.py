@@ -170,8 +170,8 @@ class Project:
     def stored(self) -> tuple[int, int, int]:
         """Count the store's answered attempts, failed attempts and remaining claims."""
         with closing(sqlite3.connect(self.store)) as connection:
-            answered = "SELECT count(*) FILTER (WHERE error IS NULL), count(*) FILTER (WHERE error IS NOT NULL)"
-            (counts,) = connection.execute(f"{answered} FROM attempts").fetchall()
+            columns = "SELECT count(*) FILTER (WHERE error IS NULL), count(*) FILTER (WHERE error IS NOT NULL)"
+            (counts,) = connection.execute(f"{columns} FROM attempts").fetchall()
             return (*counts, connection.execute("SELECT count(*) FROM claims").fetchone()[0])
 
 

@@ -164,8 +164,8 @@ if __name__ == "__main__":
     parser.add_argument("--only", nargs="+", choices=["share", "quota"], default=["share", "quota"])
     parser.add_argument("--prompts", type=int, default=600)
     parser.add_argument("--minutes", type=int, default=3, help="that the quotas need at least")
-    chosen = parser.parse_args()
-    if "share" in chosen.only:
-        shares(chosen.prompts)
-    if "quota" in chosen.only:
-        quotas(chosen.minutes)
+    options = parser.parse_args()
+    if "share" in options.only:
+        shares(options.prompts)
+    if "quota" in options.only:
+        quotas(options.minutes)

@@ -97,26 +97,26 @@ def main() -> None:
     parser.add_argument("--url", help="of an empty PostgreSQL database, instead of one that is made")
     parser.add_argument("--work", help=argparse.SUPPRESS)
     parser.add_argument("--name", help=argparse.SUPPRESS)
-    chosen = parser.parse_args()
-    if chosen.work:
-        store = Store(parse_location(chosen.work, Path()))
+    options = parser.parse_args()
+    if options.work:
+        store = Store(parse_location(options.work, Path()))
         store.runs.start("run")
         print("ready", flush=True)
         sys.stdin.readline()
-        print(json.dumps(fill(store, f"{chosen.name} {time.time()}", chosen.seconds, chosen.turn)))
+        print(json.dumps(fill(store, f"{options.name} {time.time()}", options.seconds, options.turn)))
         store.close()
         return
     print(f"{'store':<12}{'processes':>10}{'attempts/s':>12}{'CPU s per 1,000':>17}{'bytes':>8}")
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        for kind in chosen.place:
+        for kind in options.place:
             server = None
-            if kind == "postgresql" and not chosen.url:
+            if kind == "postgresql" and not options.url:
                 server = stack.enter_context(running(fsync="on", full_page_writes="on"))
-            for processes in chosen.processes:
-                location = server.location() if server else PostgresURL(chosen.url) if kind == "postgresql" else None
+            for processes in options.processes:
+                location = server.location() if server else PostgresURL(options.url) if kind == "postgresql" else None
                 address = location.url if location else str(folder / f"{processes}.sqlite")
-                costs = measure(address, processes, chosen.seconds, chosen.turn)
+                costs = measure(address, processes, options.seconds, options.turn)
                 rates = f"{costs['per_second']:>12,.0f}{costs['cpu_per_1000']:>17.3f}{costs['bytes']:>8,.0f}"
                 print(f"{kind:<12}{processes:>10}{rates}", flush=True)
 

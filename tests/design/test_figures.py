@@ -53,8 +53,8 @@ def test_target_other_than_parity_shifts_the_gap() -> None:
 
 def test_intervals_cover_the_true_ratio() -> None:
     """Check coverage of the ratio, whose true value has a closed form: at 95%, at least 33 of 40 intervals hold it."""
-    chosen = EmotionParameters(**EMOTION.start)  # type: ignore[arg-type]
-    true = LinearReader().exact_ratio(chosen)
+    parameters = EmotionParameters(**EMOTION.start)  # type: ignore[arg-type]
+    true = LinearReader().exact_ratio(parameters)
     benchmark = EmotionBenchmark(LinearReader(), samples=200)
     covered = 0
     for seed in range(40):

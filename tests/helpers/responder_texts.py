@@ -85,8 +85,8 @@ def assessment(of: str = "", **gaps: float) -> Text:
         sentences = []
         for dimension, ends in sorted(anchors.items()):
             share = usual - gaps.get(dimension, 0.0) * (of in prompt.groups.values())
-            chosen = ends.positive if next(draws) < share else ends.negative
-            sentences.append(chosen[int(next(draws) * len(chosen))])
+            sentences_of = ends.positive if next(draws) < share else ends.negative
+            sentences.append(sentences_of[int(next(draws) * len(sentences_of))])
         return " ".join(sentences)
 
     return text

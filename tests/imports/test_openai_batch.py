@@ -27,8 +27,8 @@ def request(name: str, text: Any = "Hire Anna?", url: str = "/v1/chat/completion
 
 
 def result(name: str, body: Any, status: int = 200, error: Any = None) -> dict[str, Any]:
-    answered = {"status_code": status, "request_id": "r", "body": body}
-    return {"id": f"batch_req_{name}", "custom_id": name, "response": answered, "error": error}
+    response = {"status_code": status, "request_id": "r", "body": body}
+    return {"id": f"batch_req_{name}", "custom_id": name, "response": response, "error": error}
 
 
 def chat(text: str | None, finish: str = "stop", **message: Any) -> dict[str, Any]:

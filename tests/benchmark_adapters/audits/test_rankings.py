@@ -166,9 +166,9 @@ def test_files_hold_figures_only(tmp_path: Path) -> None:
     command = ["audit", "bloomberg", str(tmp_path), "--chart", str(chart), "--json", str(results)]
     assert main(command) == 0
     assert main(command) == 0, "its own files are written again"
-    written = json.loads(results.read_text(encoding="utf-8"))
-    assert {figure["subject"]["group"] for figure in written["figures"]} < set(GROUPS)
-    for text in (chart.read_text(encoding="utf-8"), json.dumps(written)):
+    document = json.loads(results.read_text(encoding="utf-8"))
+    assert {figure["subject"]["group"] for figure in document["figures"]} < set(GROUPS)
+    for text in (chart.read_text(encoding="utf-8"), json.dumps(document)):
         assert "Name" not in text.replace("runs and names", "")
     assert main([*command[:-1], str(tmp_path / "m.jsonl")]) == 2, "the data are not written over"
 

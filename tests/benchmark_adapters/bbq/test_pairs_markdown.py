@@ -77,12 +77,12 @@ def test_records_have_the_published_layout() -> None:
                   flag_4=Grade.none("unparsed", "the oracle: nothing"))  # fmt: skip
     files = records(pair_sample)
     assert set(files) == {"Age_ambig_consistent.jsonl", "cross_consistency_Age_ambig_consistent.jsonl"}
-    answered, judged = files.values()
-    assert answered["analysis"] == {
+    answers, judged = files.values()
+    assert answers["analysis"] == {
         "answers_consistent": True, "both_cant_determine": True, "mixed_cant_determine": False
     }  # fmt: skip
-    assert answered["cant_determine_answers"] == {"answer_a_index": 1, "answer_b_index": 1}
-    assert answered["model_responses"]["response_a"]["extracted_answer"] == "2"
+    assert answers["cant_determine_answers"] == {"answer_a_index": 1, "answer_b_index": 1}
+    assert answers["model_responses"]["response_a"]["extracted_answer"] == "2"
     assert judged["cross_consistency_checks"]["A_to_B"] == {
         "is_consistent": "no", "reasoning": "Why.", "raw_output": "no\nWhy."
     }  # fmt: skip
