@@ -15,11 +15,11 @@ from pytest_fairness.core.choices import AnswerOptions
 from pytest_fairness.core.items import ProbeItem, Prompt
 
 LEAST_SHARE = 0.05
-"""The smallest shift of a share that is reported: of an order or a first mention from one half, say."""
+"""The smallest shift of a share that is reported: for example of an order or a first mention from one half."""
 LEAST_LONGER = 0.1
 """The same of which of two options has the longer text; half counts for equal lengths."""
 UNKNOWN = "unknown"
-"""The value of an option that says that it cannot be told: its length is its own."""
+"""The value of an option for an unknown answer: its length is its own."""
 LEAST_LEVEL = 0.1
 """The same of an attribute between groups."""
 LEAST_NEIGHBOR = 0.2
@@ -49,7 +49,7 @@ class Confound:
     kind: str
     """"order", "position", "neighbor", "length", "mention", "label" or "attribute"."""
     text: str
-    """The line that says what goes along with what, and the way out."""
+    """The line that names the two things that go together, and the way out."""
 
 
 @dataclass(frozen=True, slots=True)

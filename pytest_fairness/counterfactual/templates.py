@@ -13,7 +13,7 @@ from pytest_fairness.counterfactual.lint import begins_with_vowel
 _PART = re.compile(r"\{([^{}]*)\}|(\w+|\s+|[^\w\s])")
 _ARTICLE = re.compile(r"[Aa]n? ")
 _WIDEST = 6
-"""Pieces by which a slot grows at most to be told from the words around it."""
+"""Pieces by which a slot grows at most to be distinct from the words around it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,14 +24,14 @@ class SearchBudgetError(Exception):
 
 
 class Decisions:
-    """Asks, remembers, counts. What was asked is never asked again.
+    """Decisions of a model on texts, counted and kept: no request is repeated.
 
     Of the ``budget``, in calls, ``kept`` are for fresh repetitions only.
     """
 
     def __init__(self, ask: Ask, budget: int, kept: int) -> None:
         self.ask_model = ask
-        self._said: dict[str, list[Any]] = {}
+        self._decisions: dict[str, list[Any]] = {}
         self._taken: dict[str, int] = {}
         """Of each text, how many repetitions after the looks."""
         self._budget, self._kept = budget, kept
@@ -45,16 +45,16 @@ class Decisions:
         missing: dict[str, tuple[Prompt, int, int]] = {}
         for choice, number in wanted:
             prompt = space.prompt(choice)
-            held = len(self._said.get(prompt.text, ()))
+            held = len(self._decisions.get(prompt.text, ()))
             request = missing.get(prompt.text, (prompt, held, 0))
             missing[prompt.text] = (prompt, held, max(request[2], min(number, LOOKS) - held))
         asks = {text: ask for text, ask in missing.items() if ask[2] > 0}
         for text, decisions in zip(asks, self._ask(list(asks.values()), self._kept), strict=True):
-            self._said.setdefault(text, []).extend(decisions)
+            self._decisions.setdefault(text, []).extend(decisions)
 
     def decisions_on(self, space: TextSpace, choice: Choice) -> list[Any]:
         """Return what was decided on a text when it was looked at, in the order of repetitions."""
-        return self._said.get(space.prompt(choice).text, [])
+        return self._decisions.get(space.prompt(choice).text, [])
 
     def fresh(self, space: TextSpace, choices: Sequence[Choice], number: int) -> list[list[Any]]:
         """Return decisions of new repetitions of each text. Raises `SearchBudgetError` as `look` does."""

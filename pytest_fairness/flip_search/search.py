@@ -18,9 +18,9 @@ _ROW = 12
 """Texts that are screened at once."""
 _BASE = 2
 _STAGES = (1, 3, LOOKS)
-"""Repetitions of a text that looks different, stage by stage; a third of them may say otherwise."""
+"""Repetitions of a text that looks different, stage by stage; a third of them may differ."""
 _IDLE = 10
-"""Examples without a new word after which all words are tested again, where nobody knows how many there are."""
+"""Examples without a new word after which all words are tested again, where their number is unknown."""
 _RETRY = 0.6
 _SHRUNK_BY_HYPOTHESIS = 300
 """Pairs to which hypothesis may shrink once a flip was found: its example is for show, the flip is small already."""
@@ -96,7 +96,7 @@ def _has(value: Value, part: Value) -> bool:
 
 
 class Search:
-    """Looks for a flip, pair by pair, within a budget of calls.
+    """Search for a flip, pair by pair, within a budget of calls.
 
     A pair is screened with few repetitions, those with something untested first; once everything was, again, with one
     more. One that looks like a flip is asked more often, then shrunk, then confirmed: ``n`` repetitions of both texts
@@ -192,7 +192,7 @@ class Search:
         return new[:_ROW]
 
     def _look_different(self, space: TextSpace, left: Choice, right: Choice) -> bool:
-        """Ask more often, in stages, and stop as soon as more than a third on a side say otherwise."""
+        """Ask more often, in stages, and stop as soon as more than a third on a side differ."""
         decisions = self._decisions
         for number in _STAGES:
             decisions.look(space, [(left, number), (right, number)])

@@ -46,7 +46,7 @@ def smallest(parts: Sequence[T], holds: Callable[[Sequence[T]], bool]) -> list[T
 
 
 class Shrinking:
-    """Makes one flipping pair small: fewest slots that differ, fewest words in them, shortest text about them."""
+    """Reduction of one flipping pair: fewest slots that differ, fewest words in them, shortest text about them."""
 
     def __init__(self, decisions: Decisions, space: TextSpace, left: Choice, right: Choice) -> None:
         self._decisions = decisions

@@ -53,9 +53,11 @@ RECORDERS = ("record", "_note", "_record")
 
 
 class Rehearsal:
-    """Judges every threshold on the same simulated runs, in place of the plan's own prediction."""
+    """Judge of every threshold on the same simulated runs, in place of the plan's own prediction."""
 
-    def __init__(self, runs: int, out: Path | None, *, certify: bool, plant: str = "", times: Sequence[float] = TIMES) -> None:
+    def __init__(
+        self, runs: int, out: Path | None, *, certify: bool, plant: str = "", times: Sequence[float] = TIMES
+    ) -> None:
         self.runs, self.out, self.certify, self.plant, self.times = runs, out, certify, plant, times
         self.rows: dict[str, dict[str, Any]] = {}
         if out and out.exists():
@@ -158,17 +160,17 @@ def main() -> None:
     parser.add_argument("--profile", default=GATE, choices=(GATE, AUDIT))
     parser.add_argument("--certify", action="store_true", help="certify each threshold, in place of the runs")
     parser.add_argument("--more", action="append", default=[], help="an argument for pytest; repeatable")
-    chosen = parser.parse_args()
-    plant = chosen.profile if chosen.planted or chosen.on_bound else ""
-    times = (ON_BOUND,) if chosen.on_bound else TIMES
-    rehearsal = Rehearsal(chosen.runs, chosen.json, certify=chosen.certify, plant=plant, times=times)
+    options = parser.parse_args()
+    plant = options.profile if options.planted or options.on_bound else ""
+    times = (ON_BOUND,) if options.on_bound else TIMES
+    rehearsal = Rehearsal(options.runs, options.json, certify=options.certify, plant=plant, times=times)
     setattr(plan, "predict", rehearsal.predict)  # noqa: B010 - the plan has no other place for it
-    command = [str(ROOT / "suites" / chosen.suite), "-q", "-s", "-p", "no:cacheprovider", "-p", "no:randomly"]
+    command = [str(ROOT / "suites" / options.suite), "-q", "-s", "-p", "no:cacheprovider", "-p", "no:randomly"]
     command += ["--fairness-plan", "--fairness-model=simulated:fair", "--fairness-store=/nonexistent/store.sqlite"]
-    status = pytest.main([*command, "--fairness-report=none", f"--fairness-profile={chosen.profile}", *chosen.more])
+    status = pytest.main([*command, "--fairness-report=none", f"--fairness-profile={options.profile}", *options.more])
     rows = [row for row in rehearsal.rows.values() if "fair" in row]
     if rows:
-        print(f"{chosen.suite}: all {len(rows)} fair in {whole_gate(rows):.0%} of runs; {calls(rows):,} calls")
+        print(f"{options.suite}: all {len(rows)} fair in {whole_gate(rows):.0%} of runs; {calls(rows):,} calls")
     sys.exit(0 if status in (0, 1) and rehearsal.rows else 2)
 
 

@@ -34,36 +34,36 @@ def test_usual_is_the_most_frequent_decision() -> None:
     assert usual([None]) is None
 
 
-class Told:
-    """Says which repetitions it was asked for."""
+class Recorder:
+    """Model that records which repetitions it was asked for."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[str, int, int]] = []
+        self.calls: list[tuple[str, int, int]] = []
 
     def __call__(self, wanted: list[tuple[Prompt, int, int]]) -> list[list[str]]:
-        self.asked += [(prompt.text, first, count) for prompt, first, count in wanted]
+        self.calls += [(prompt.text, first, count) for prompt, first, count in wanted]
         return [["yes"] * count for _, _, count in wanted]
 
 
 def test_decisions_use_fresh_repetitions_and_repeat_no_request() -> None:
-    told = Told()
-    decisions = Decisions(told, 100, kept=0)  # type: ignore[arg-type]
+    recorder = Recorder()
+    decisions = Decisions(recorder, 100, kept=0)  # type: ignore[arg-type]
     decisions.look(SPACE, [(CHESS, 2), (GOLF, 1), (CHESS, 3)])
     decisions.look(SPACE, [(CHESS, 99), (GOLF, 1)])
     decisions.fresh(SPACE, (CHESS, GOLF), 10)
     decisions.fresh(SPACE, (CHESS, GOLF), 10)
-    assert told.asked == [
+    assert recorder.calls == [
         ("chess", 0, 3),
         ("golf", 0, 1),
         ("chess", 3, LOOKS - 3),
         *[("chess", LOOKS, 10), ("golf", LOOKS, 10), ("chess", LOOKS + 10, 10), ("golf", LOOKS + 10, 10)],
     ]
-    assert decisions.calls == sum(count for _, _, count in told.asked)
+    assert decisions.calls == sum(count for _, _, count in recorder.calls)
 
 
 def test_looks_leave_the_confirmation_budget() -> None:
-    told = Told()
-    decisions = Decisions(told, 12, kept=10)  # type: ignore[arg-type]
+    recorder = Recorder()
+    decisions = Decisions(recorder, 12, kept=10)  # type: ignore[arg-type]
     decisions.look(SPACE, [(CHESS, 2)])
     with pytest.raises(SearchBudgetError):
         decisions.look(SPACE, [(GOLF, 1)])
