@@ -218,7 +218,7 @@ class HttpService:
             shown = self._shown(json.dumps(body, ensure_ascii=False))
             raise self._unreadable(f"without {path!r}, {_ABSENT}: {shown}", "actions") from None
         listed = [calls] if isinstance(calls, Mapping) else calls
-        read = chat_calls(listed)
+        read = chat_calls(listed) if isinstance(listed, list) else ()
         if not isinstance(listed, list) or not all(call.name for call in read):
             shown = self._shown(json.dumps(calls, ensure_ascii=False))
             raise self._unreadable(f"with {shown} in place of a list of named calls at {path!r}")
