@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from pytest_fairness.core.attempts import Grade, GradedAttempt, value_or_none
 from pytest_fairness.core.errors import FairnessError, UngradedError, did_you_mean
+from pytest_fairness.core.formatting import plain_name
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.propensities import Propensities
 from pytest_fairness.stats.calibration.labels import Calibration
@@ -301,10 +302,20 @@ class OutcomeReader:
 
     def _check_value(self, grade: str, equals: Any) -> None:
         """Raise `FairnessError` for a value that a grade never has: its rate of zero must not pass for a result."""
-        if grade not in self._extremes:
+        values = {str(value): value for value in _options(self.values(grade))}
+        seen = set(values)
+        plain = plain_name(str(equals))
+        for value in sorted(seen - {str(equals)}):
+            if plain_name(value) == plain and not _same(values[value], equals):
+                raise FairnessError(
+                    f"{grade} is {value!a}, which looks like {equals!a} and is not counted: write one of them"
+                )
+        if any(_same(value, equals) for value in values.values()):
             return
-        seen = {str(value) for value in _options(self.values(grade))}
-        if str(equals) in seen:
+        if grade not in self._extremes:  # a value that may not have occurred, unless it is of another kind
+            texts = sum(isinstance(value, str) for value in values.values())
+            if seen and texts == (0 if isinstance(equals, str) else len(seen)):
+                raise FairnessError(f"{grade} is never {equals!r}: {did_you_mean(str(equals), seen)}")
             return
         for attempt in self._columns.attempts:
             if str(equals) in seen:
