@@ -147,8 +147,26 @@ class Selection:
             self.check_group(by, name)
         if of == to:
             raise FairnessError(f"{of!r} is compared with itself: name two groups of {by}")
-        groups = self.group_outcomes(self.reading(outcome, equals), by, (of, to))
-        return groups[of], groups[to]
+        reading = self.reading(outcome, equals)
+        groups = self.group_outcomes(reading, by, (of, to))
+        return self.compared(reading, by, groups[of], groups[to])
+
+    def compared(
+        self, reading: OutcomeVector, by: str, first: GroupOutcomes, second: GroupOutcomes
+    ) -> tuple[GroupOutcomes, GroupOutcomes]:
+        """Return two groups to compare; invalid where they hold the same answers, graded alike: they cannot differ."""
+        answers = self.columns.answers
+        if answers is None:
+            return first, second
+        values = np.nan_to_num(reading.values, nan=np.inf)
+        rows = [self.rows_of(by, group.name) for group in (first, second)]
+        held = [set(zip(answers.codes[of].tolist(), values[of].tolist(), strict=True)) for of in rows]
+        if not held[0] or held[0] != held[1]:
+            return first, second
+        reason = (
+            f"prompts of {first.name} and {second.name} say the same: they have the same answers, and cannot differ"
+        )
+        return replace(first, invalid=reason), second
 
     def earlier(self, groups: Callable[[Selection], Sequence[GroupOutcomes]]) -> EarlierGroups | None:
         """Return groups of the earlier answers; None without such answers.
