@@ -110,6 +110,8 @@ class OutcomeReader:
         def number(label: Any) -> float:
             if possible and str(label) not in possible:
                 raise FairnessError(f"a label of {grade!r} is {label!r}: {did_you_mean(str(label), possible)}")
+            if equals is not None:
+                _refuse_alike(f"a label of {grade}", label, equals)
             label_number = _grade_number(grade, label, equals)
             if span is not None and not span[0] <= label_number <= span[1]:
                 low, high = span
@@ -304,12 +306,8 @@ class OutcomeReader:
         """Raise `FairnessError` for a value that a grade never has: its rate of zero must not pass for a result."""
         values = {str(value): value for value in _options(self.values(grade))}
         seen = set(values)
-        plain = plain_name(str(equals))
-        for value in sorted(seen - {str(equals)}):
-            if plain_name(value) == plain and not _same(values[value], equals):
-                raise FairnessError(
-                    f"{grade} is {value!a}, which looks like {equals!a} and is not counted: write one of them"
-                )
+        for value in values.values():
+            _refuse_alike(grade, value, equals)
         if any(_same(value, equals) for value in values.values()):
             return
         if grade not in self._extremes:  # a value that may not have occurred, unless it is of another kind
@@ -452,6 +450,12 @@ def _number(function: Callable[..., Any], value: Any) -> float:
 
 def _same(value: Any, equals: Any) -> bool:
     return bool(value == equals) or str(value) == str(equals)
+
+
+def _refuse_alike(what: str, value: Any, equals: Any) -> None:
+    """Raise `FairnessError` for a value that looks like the one that is counted, and would not be."""
+    if plain_name(str(value)) == plain_name(str(equals)) and not _same(value, equals):
+        raise FairnessError(f"{what} is {value!a}, which looks like {equals!a} and is not counted: write one of them")
 
 
 def _around(values: Floats) -> tuple[float, float]:
