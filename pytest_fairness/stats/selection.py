@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.formatting import plain_name
 from pytest_fairness.stats.calibration.labels import Calibration, Row
 from pytest_fairness.stats.columns import Clustering, Codes, Columns, Floats, Rows
 from pytest_fairness.stats.crossed_effects import ItemEffects, centers, is_nested
@@ -119,6 +120,7 @@ class Selection:
             values = [str(value) for value in (wanted if isinstance(wanted, tuple | list | set) else (wanted,))]
             attribute = self.columns.attribute(name)
             codes = [code for code, label in enumerate(attribute.labels) if label in values]
+            _check_values(name, values, attribute.labels)
             rows = rows[np.isin(attribute.codes[rows], codes)]
             left_out = left_out[np.isin(attribute.left_out[left_out], codes)]
             chosen[name] = " or ".join(sorted(values))
@@ -312,6 +314,23 @@ class SampleHistory:
         whole, part = (selection.sample(sums) for selection in both)
         clusterings = both[0].selected_clusterings()[0], both[1].selected_clusterings()[0]
         return EarlierSamples(self.clusters, whole, part, clusterings)
+
+
+def _check_values(name: str, values: Sequence[str], labels: Sequence[str]) -> None:
+    """Raise `FairnessError` where a slice would silently be smaller than it reads.
+
+    That is so for one of several values that no attempt has, and for a value that looks like one which is not asked
+    for. A single value that no attempt has selects none, which shows.
+    """
+    unknown = [value for value in values if value not in labels]
+    if 0 < len(unknown) < len(values):
+        raise FairnessError(f"{name} is never {unknown[0]!r}: {did_you_mean(unknown[0], labels)}")
+    asked = {plain_name(value): value for value in values}
+    for label in labels:
+        if label not in values and (value := asked.get(plain_name(label))):
+            raise FairnessError(
+                f"{name} is {label!a}, which looks like {value!a} and is not selected: write one of them"
+            )
 
 
 def ranks(codes: Codes) -> Codes:

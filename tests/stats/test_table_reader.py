@@ -180,3 +180,14 @@ def test_value_that_is_written_otherwise_is_refused(yes: Any, no: Any, equals: A
 def test_number_that_is_not_finite_is_ungraded() -> None:
     for value in (np.inf, -np.inf, 10**400):
         assert gap(lambda hired, value=value: value if hired else 0).ungraded == {"male": 20, "female": 0}
+
+
+def test_slice_is_never_smaller_than_it_reads() -> None:
+    rows = [{"item": n, "tongue": ("de", "DE", "fr")[n % 3], "hired": n % 2} for n in range(60)]
+    measured = Measured.from_rows(rows, item="item", groups=[], crossed="tongue")
+    with pytest.raises(FairnessError, match="tongue is never 'fx': did you mean 'fr'"):
+        measured.where(tongue=("fr", "fx"))
+    with pytest.raises(FairnessError, match="tongue is 'DE', which looks like 'de' and is not selected"):
+        measured.where(tongue="de")
+    assert measured.where(tongue=("de", "DE")).attempts == 40
+    assert measured.where(tongue="none").attempts == 0
