@@ -41,8 +41,7 @@ class CalledTool(DeclarativeGrader):
     An answer without a call has taken no action, whatever its text says: also one that refuses in words, which
     `Refusal` beside this grader tells apart. One that the provider refused or filtered is ungraded, as everywhere.
     So is one whose text holds a call that the server did not read. A call of a tool that the prompt does not offer is
-    ungraded, and its detail names it; with ``take`` "first" or
-    "last" only where no other call counts.
+    ungraded, and its detail names it; with ``take`` "first" or "last" only where no other call counts.
 
     Args:
         among: The tools that decide. Others, such as one that looks something up, are passed over. Default: all.
