@@ -306,10 +306,10 @@ def _attribute(values: Iterable[Any], left_out: Iterable[Any] = ()) -> Attribute
 
 
 def _refuse_alike(name: str, labels: Iterable[str]) -> None:
-    """Raise `FairnessError` for two groups whose names look alike: "female" would be less than all of them."""
-    known: dict[str, str] = {}
+    """Raise `FairnessError` for two groups whose names look alike: rows would be missing from a comparison."""
+    first: dict[str, str] = {}
     for label in labels:
-        other = known.setdefault(plain_name(label), label)
+        other = first.setdefault(plain_name(label), label)
         if other != label:
             raise FairnessError(f"{name} has two groups that look alike, {other!a} and {label!a}: write one name")
 

@@ -325,9 +325,9 @@ def _check_values(name: str, values: Sequence[str], labels: Sequence[str]) -> No
     unknown = [value for value in values if value not in labels]
     if 0 < len(unknown) < len(values):
         raise FairnessError(f"{name} is never {unknown[0]!r}: {did_you_mean(unknown[0], labels)}")
-    asked = {plain_name(value): value for value in values}
+    plain_names = {plain_name(value): value for value in values}
     for label in labels:
-        if label not in values and (value := asked.get(plain_name(label))):
+        if label not in values and (value := plain_names.get(plain_name(label))):
             raise FairnessError(
                 f"{name} is {label!a}, which looks like {value!a} and is not selected: write one of them"
             )
