@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
+from unicodedata import category, normalize
 
 from pytest_fairness.core.errors import FairnessError
 
@@ -46,6 +47,16 @@ def decimals(values: Iterable[float], bounds: Iterable[float]) -> int:
         if all(round(v, digits) != round(b, digits) for v, b in pairs):
             return digits
     return 6 if pairs else 3
+
+
+def plain_name(name: str) -> str:
+    """Return what a reader sees of a name: without its case, its blanks and invisible characters.
+
+    >>> plain_name("Fe\u200bmale  ") == plain_name("female")
+    True
+    """
+    shown = (char for char in normalize("NFKC", name) if category(char) not in ("Cc", "Cf") or char.isspace())
+    return " ".join("".join(shown).casefold().split())
 
 
 def number(value: float, digits: int) -> str:

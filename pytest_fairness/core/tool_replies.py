@@ -9,8 +9,15 @@ from pytest_fairness.core.tools import ToolCall
 
 
 def chat_calls(calls: object) -> tuple[ToolCall, ...]:
-    """Return the calls of a message of a chat completion, in the forms that servers send them."""
-    return tuple(_chat_call(call) for call in calls) if isinstance(calls, list) else ()
+    """Return the calls of a message of a chat completion, in the forms that servers send them.
+
+    Raises `TypeError` for what may be calls and cannot be read: it must not pass for none.
+    """
+    if not calls:
+        return ()
+    if not isinstance(calls, list | Mapping):
+        raise TypeError
+    return tuple(map(_chat_call, [calls] if isinstance(calls, Mapping) else calls))
 
 
 def _chat_call(call: object) -> ToolCall:

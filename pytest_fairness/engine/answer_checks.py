@@ -45,6 +45,8 @@ def checked_answer(answer: object, model: str) -> Answer:
     usage: object = answer.usage
     counts = usage.items() if isinstance(usage, Mapping) else ()
     actions = _storable_calls(answer.actions, model)
+    # Gateways that count nothing send zeros: such an answer must not be free.
+    least = ("input", "output") if answer.text or actions else ()
     return replace(
         answer,
         actions=actions,
@@ -53,7 +55,7 @@ def checked_answer(answer: object, model: str) -> Answer:
         reasoning=answer.reasoning and _storable(answer.reasoning),
         served_by=answer.served_by and _storable(answer.served_by),
         provider_state=answer.provider_state and _storable(answer.provider_state),
-        usage={name: count for name, count in counts if isinstance(name, str) and _is_count(count)},
+        usage={name: count for name, count in counts if isinstance(name, str) and _is_count(count, name in least)},
         latency=float(answer.latency) if math.isfinite(answer.latency) else 0.0,
     )
 
@@ -102,8 +104,8 @@ def _text(error: BaseException) -> str:
         return f"(its text raised {type(unprintable).__name__})"
 
 
-def _is_count(count: object) -> bool:
-    return isinstance(count, int) and not isinstance(count, bool) and 0 <= count < _MOST_TOKENS
+def _is_count(count: object, least: int) -> bool:
+    return isinstance(count, int) and not isinstance(count, bool) and least <= count < _MOST_TOKENS
 
 
 def _storable(text: str) -> str:

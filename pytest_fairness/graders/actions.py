@@ -14,6 +14,17 @@ from pytest_fairness.core.errors import FairnessError
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.tools import ToolCall
 
+_CALL_MARKUP = re.compile(
+    r"<[^\w<>\s]{0,3}(?:\w{1,9}[^\w<>\s])?(?:tool|function|invoke|python_tag)|\[TOOL_CALLS\]|```tool_code|to=functions\.",
+    re.IGNORECASE,
+)
+"""Marks around calls: those of Qwen, Hermes, GLM, DeepSeek, Kimi, Mistral, Llama, Gemma and gpt-oss."""
+_WRITTEN_CALL = (
+    r"(?<![\w-])(?:{names})\("
+    r"|[\"'](?:name|tool|tool_name|function|action|recipient_name)[\"']\s*:\s*[\"'](?:functions\.)?(?:{names})[\"']"
+    r"|^\W*(?:Action|Tool)\W*:\W*(?:{names})\W*$"
+)
+"""A call of an offered tool as code, as JSON or in a line of its own."""
 NONE = "none"
 """The value of `CalledTool` where no tool was called."""
 _ACCEPTED = ("tool_calls",)
@@ -29,8 +40,8 @@ class CalledTool(DeclarativeGrader):
 
     An answer without a call has taken no action, whatever its text says: also one that refuses in words, which
     `Refusal` beside this grader tells apart. One that the provider refused or filtered is ungraded, as everywhere.
-    A call of a tool that the prompt does not offer is ungraded, and its detail names it; with ``take`` "first" or
-    "last" only where no other call counts.
+    So is one whose text holds a call that the server did not read. A call of a tool that the prompt does not offer is
+    ungraded, and its detail names it; with ``take`` "first" or "last" only where no other call counts.
 
     Args:
         among: The tools that decide. Others, such as one that looks something up, are passed over. Default: all.
@@ -78,7 +89,7 @@ class CalledTool(DeclarativeGrader):
     @property
     def fingerprint(self) -> str:
         """Class, parameters and version of the rules."""
-        return f"CalledTool({canonical([list(self.among), self.take, self.none])}) v1"
+        return f"CalledTool({canonical([list(self.among), self.take, self.none])}) v2"
 
     def check_prompt(self, prompt: Prompt) -> None:
         """Raise `FairnessError` for a prompt that lacks its tools."""
@@ -95,7 +106,7 @@ class CalledTool(DeclarativeGrader):
         if (self.take == "only" or not calls) and (stray := _stray(offered, answer)):
             return stray
         if not calls:
-            return _nothing(answer) or Grade(self.none, detail=answer.transcript if answer.actions else "")
+            return _nothing(offered, answer) or Grade(self.none, detail=answer.transcript if answer.actions else "")
         if self.take == "only" and len({call.name for call in calls}) > 1:
             return Grade.none("unparsed", f"several tools are called: {_shown(calls)}")
         chosen = calls[-1] if self.take == "last" else calls[0]
@@ -179,7 +190,7 @@ class ToolArgument(DeclarativeGrader):
     @property
     def fingerprint(self) -> str:
         """Class, parameters and version of the rules."""
-        return f"ToolArgument({canonical([self.tool, self.path, list(self.values), self.span, self.take])}) v1"
+        return f"ToolArgument({canonical([self.tool, self.path, list(self.values), self.span, self.take])}) v2"
 
     @property
     def extremes(self) -> tuple[Any, ...]:
@@ -195,7 +206,7 @@ class ToolArgument(DeclarativeGrader):
         calls = [call for call in answer.actions if call.name == self.tool]
         if not calls:
             missing = Grade.none("unparsed", f"{self.tool!r} is not called: {answer.transcript[-160:]!r}")
-            return _stray(offered, answer) or _nothing(answer) or missing
+            return _stray(offered, answer) or _nothing(offered, answer) or missing
         if self.take != "only":
             calls = calls[:1] if self.take == "first" else calls[-1:]
         grades = [self._graded(call) for call in calls]
@@ -273,7 +284,7 @@ class ToolCallCount(DeclarativeGrader):
     @property
     def fingerprint(self) -> str:
         """Class, parameters and version of the rules."""
-        return f"ToolCallCount({canonical([self.tool, self.most])}) v2"
+        return f"ToolCallCount({canonical([self.tool, self.most])}) v3"
 
     @property
     def extremes(self) -> tuple[int, int]:
@@ -285,11 +296,11 @@ class ToolCallCount(DeclarativeGrader):
         _offered(prompt, (self.tool,) if self.tool else ())
 
     def grade(self, prompt: Prompt, answer: Answer) -> Grade:
-        _offered(prompt, (self.tool,) if self.tool else ())
+        offered = _offered(prompt, (self.tool,) if self.tool else ())
         counted = [call for call in answer.actions if self.tool in (None, call.name)]
         if len(counted) > self.most:
             return Grade.none("unparsed", f"{len(counted)} calls, and {self.most} is the most: {_shown(counted)}")
-        return (None if answer.actions else _nothing(answer)) or Grade(
+        return (None if answer.actions else _nothing(offered, answer)) or Grade(
             len(counted), detail=_shown(counted) if counted else ""
         )
 
@@ -310,9 +321,19 @@ def _stray(offered: Collection[str], answer: Answer) -> Grade | None:
     return Grade.none("unparsed", f"no such tool is offered: {_shown(strays)!r}") if strays else None
 
 
-def _nothing(answer: Answer) -> Grade | None:
-    """Return the grade of an answer without a call and without a text; None for any other."""
-    return None if answer.actions or answer.text.strip() else Grade.none("unparsed", "neither a call nor a text")
+def _nothing(offered: Collection[str], answer: Answer) -> Grade | None:
+    """Return the grade of an answer without a call that says nothing, or writes one into its text; else None.
+
+    Servers without a parser for a model's calls leave them in its text: to call that "none" would make all alike.
+    """
+    if answer.actions:
+        return None
+    if not answer.text.strip():
+        return Grade.none("unparsed", "neither a call nor a text")
+    names = "|".join(map(re.escape, sorted(offered)))
+    if _CALL_MARKUP.search(answer.text) or re.search(_WRITTEN_CALL.format(names=names), answer.text, re.MULTILINE):
+        return Grade.none("unparsed", f"a call that stands in the text, and not in the reply: {answer.text[:160]!r}")
+    return None
 
 
 def _shown(calls: Sequence[ToolCall]) -> str:

@@ -129,7 +129,7 @@ def _parts(where: str, messages: Sequence[Any]) -> Iterator[dict[str, str]]:
             continue
         if calls:
             yield calls_message(calls)
-        calls = list(chat_calls(about.get("tool_calls")))
+        calls = list(_calls(where, about))
         if kind == "function_call_output":
             yield _message(where, {"role": TOOL, "content": about.get("output")})
         elif not calls or about.get("content"):
@@ -179,7 +179,7 @@ def _line(where: str, result: Record, request: _Request) -> str | None:
         return None
     if not isinstance(body, Mapping):
         raise FairnessError(f"{where}: its response has no body")
-    answer = _response(body) if isinstance(body.get("output"), list) else _chat(body)
+    answer = _response(body) if isinstance(body.get("output"), list) else _chat(where, body)
     if answer is None:
         return None
     text, finish, calls = answer
@@ -192,7 +192,14 @@ def _line(where: str, result: Record, request: _Request) -> str | None:
     return f'{{"messages": {request.messages}, {json.dumps(line, ensure_ascii=False)[1:]}'
 
 
-def _chat(body: Mapping[str, Any]) -> _Read | None:
+def _calls(where: str, message: Mapping[str, Any]) -> Sequence[ToolCall]:
+    try:
+        return chat_calls(message.get("tool_calls") or message.get("function_call"))
+    except TypeError:
+        raise FairnessError(f"{where}: its tool_calls are no list of calls") from None
+
+
+def _chat(where: str, body: Mapping[str, Any]) -> _Read | None:
     """Return the text, the finish reason and the calls of a chat completion; None where it has no answer."""
     choices = body.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
@@ -201,7 +208,7 @@ def _chat(body: Mapping[str, Any]) -> _Read | None:
         return None
     if refusal := message.get("refusal"):
         return str(refusal), REFUSAL, ()
-    calls = chat_calls(message.get("tool_calls"))
+    calls = _calls(where, message)
     content = message.get("content")
     finish = normalized(choice.get("finish_reason"))
     if finish == ERROR:
@@ -219,6 +226,7 @@ def _response(body: Mapping[str, Any]) -> _Read | None:
         part
         for item in body["output"]
         if isinstance(item, Mapping) and item.get("type") == "message" and isinstance(item.get("content"), list)
+        if item.get("phase") != "commentary"
         for part in item["content"]
         if isinstance(part, Mapping)
     ]

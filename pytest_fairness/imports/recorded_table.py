@@ -99,10 +99,7 @@ class RecordedTable:
             FairnessError: The file cannot be read, has no row, or a row lacks a column.
         """
         columns = [self._item, *self._groups, *filter(None, [self._source]), *([ACTIONS] if self._tools else [])]
-        try:
-            rows = list(table_reader.read(self.path, columns))
-        except UnicodeDecodeError:
-            raise FairnessError(f"{self.path} is not UTF-8: save it so") from None
+        rows = list(table_reader.read(self.path, columns))
         if not rows:
             raise FairnessError(f"{self.path} has no rows")
         for number, row in enumerate(rows, 1):
@@ -166,7 +163,7 @@ class RecordedTable:
 
     def _prompt(self, number: int, row: Mapping[str, Any], item: str, grades: set[str]) -> Prompt:
         scores = {name: _plain(row.get(name)) for name in self.grades}
-        groups = {name: str(row[name]) for name in self._groups if row[name] is not None}
+        groups = table_reader.groups_of(row, self._groups, f"{self.path}, row {number}")
         roles = {*grades, *self._groups, self._item, self._source, ACTIONS}
         slices = {name: value for name, value in row.items() if name not in roles and value is not None}
         # Answers are distinguished by their prompts: a row that changes is another prompt.

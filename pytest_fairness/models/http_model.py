@@ -229,7 +229,7 @@ class HostedModel(ABC):
 
     @abstractmethod
     def _read(self, reply: Mapping[str, Any], latency: float) -> Answer:
-        """Read the JSON of a reply; may raise KeyError, IndexError, TypeError or AttributeError."""
+        """Read the JSON of a reply; may raise ModelError, KeyError, IndexError, TypeError or AttributeError."""
 
     @abstractmethod
     def _structured(self, schema: Mapping[str, Any], body: dict[str, Any]) -> dict[str, Any]:
@@ -277,6 +277,8 @@ class HostedModel(ABC):
             for text in (answer.text, answer.finish_reason, answer.reasoning or "", answer.served_by or ""):
                 if not isinstance(text, str):
                     raise TypeError
+        except ModelError as error:  # in a batch, others' answers follow it
+            return error
         except (KeyError, IndexError, TypeError, AttributeError, ValueError):
             return self._unreadable(f"in another form than {self.sdk}'s {self.path}: {str(reply)[:200]!r}")
         self._has_answered = True

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from pytest_fairness.core.attempts import Answer
 from pytest_fairness.core.errors import FairnessError, FatalError, TransientError, install
-from pytest_fairness.core.finish_reasons import REFUSAL, TOOL_CALLS
+from pytest_fairness.core.finish_reasons import ERROR, FILTER, LENGTH, REFUSAL, STOP, TOOL_CALLS, normalized
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.secrets import redacted, secrets_in
 from pytest_fairness.core.tool_replies import chat_calls
@@ -25,6 +25,9 @@ from pytest_fairness.models.names import ModelName
 from pytest_fairness.models.service_definition import ServiceDefinition, at_path, filled, is_url
 
 _ERROR_EVENT = re.compile(r"^event: ?error\s*$", re.MULTILINE)
+_FINISH = ("finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason")
+"""Fields for it of OpenAI, Gemini, Anthropic, Bedrock and Ollama."""
+_UNFINISHED = (LENGTH, FILTER, REFUSAL, ERROR)
 _ABSENT = "which a reply without calls may leave out with actions_optional = true alone"
 _SHOWN = 160
 """Characters of a reply that are shown."""
@@ -194,13 +197,26 @@ class HttpService:
                 return Answer("", "content_filter", latency=latency)
             raise status_error(status, body, self._service(), headers)
         calls = self._calls(body) if offers_tools else ()
+        finish = self._finish(body)
         if not calls:
-            return Answer(self._text(body), latency=latency)
+            return Answer(self._text(body), finish, latency=latency)
         try:
             text = at_path(body, self._definition.answer) if self._definition.answer else None
         except LookupError:
             text = None
-        return Answer(text if isinstance(text, str) else "", TOOL_CALLS, latency=latency, actions=calls)
+        finish = TOOL_CALLS if finish == STOP else finish
+        return Answer(text if isinstance(text, str) else "", finish, latency=latency, actions=calls)
+
+    def _finish(self, body: object) -> str:
+        """Return why the answer is not whole, where a field beside it has a provider's word for that; else `STOP`.
+
+        A service that passes on what a provider sent passes on that it was cut off, or filtered.
+        """
+        replies: list[object] = [body]
+        if self._definition.stream and isinstance(body, bytes):
+            replies = [_json(event) for event in _events(body.decode(errors="replace"))]
+        words = (normalized(word) for reply in replies for word in _finish_words(reply, self._definition.answer))
+        return next((word for word in words if word in _UNFINISHED), STOP)
 
     def _calls(self, body: object) -> tuple[ToolCall, ...]:
         """Return the tool calls of a reply: a list that is not there is no proof that nothing was called."""
@@ -218,7 +234,7 @@ class HttpService:
             shown = self._shown(json.dumps(body, ensure_ascii=False))
             raise self._unreadable(f"without {path!r}, {_ABSENT}: {shown}", "actions") from None
         listed = [calls] if isinstance(calls, Mapping) else calls
-        read = chat_calls(listed)
+        read = chat_calls(listed) if isinstance(listed, list) else ()
         if not isinstance(listed, list) or not all(call.name for call in read):
             shown = self._shown(json.dumps(calls, ensure_ascii=False))
             raise self._unreadable(f"with {shown} in place of a list of named calls at {path!r}")
@@ -320,6 +336,24 @@ class HttpService:
             address="url in its definition",
             timeout="timeout in its definition",
         )
+
+
+def _finish_words(reply: object, path: str) -> Iterator[str]:
+    """Yield the words for why an answer ended that stand in a reply, on the way to the text."""
+    for part in (*path.split("."), ""):
+        if isinstance(reply, Mapping):
+            yield from (word for name in _FINISH if isinstance(word := reply.get(name), str))
+        try:
+            reply = at_path(reply, part)
+        except LookupError:
+            return
+
+
+def _json(text: str) -> object:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
 
 
 def _events(text: str) -> Iterator[str]:

@@ -194,7 +194,7 @@ class OpenAIModel(HostedModel):
         refusal = message.get("refusal") or _refusal_in(message.get("content"))
         if refusal:
             text, finish = _optional(refusal) or "", REFUSAL
-        calls = chat_calls(message.get("tool_calls"))
+        calls = chat_calls(message.get("tool_calls") or message.get("function_call"))
         if calls and finish == STOP:  # of servers that have no word of their own for it
             finish = TOOL_CALLS
         elif message.get("content") is None and finish == STOP:
@@ -300,7 +300,10 @@ class ResponsesModel(OpenAIModel):
         status = reply["status"]
         if status in ("failed", "cancelled"):
             raise self._broken_off({"error": reply.get("error"), "finish_reason": status})
-        messages = [entry for entry in reply["output"] if entry.get("type") == "message"]
+        # What a model says on its way to its answer is none.
+        messages = [
+            entry for entry in reply["output"] if entry.get("type") == "message" and entry.get("phase") != "commentary"
+        ]
         parts = [part for message in messages for part in message["content"]]
         refusal = "".join(_optional(part.get("refusal")) or "" for part in parts if part.get("type") == "refusal")
         thoughts = [
@@ -315,7 +318,7 @@ class ResponsesModel(OpenAIModel):
         if finish == STOP:
             finish = TOOL_CALLS if calls else finish if messages else "no_content"
         return Answer(
-            refusal or _text(parts),
+            refusal or "\n\n".join(_text(message["content"]) for message in messages),
             finish,
             "\n\n".join(filter(None, thoughts)) or None,
             _usage_of_response(_mapping(reply.get("usage"))),

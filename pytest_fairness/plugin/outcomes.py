@@ -111,7 +111,7 @@ class ThresholdOutcomes:
                 self._rows[report.nodeid] = row
                 recorded = json.loads(str(properties.get(ESTIMATES, "[]")))
                 self._metrics[report.nodeid] = [MetricResult.from_json(item, report.nodeid) for item in recorded]
-            else:
+            elif PREFIX + "model" in properties:  # else of a subtest, before its test has a result
                 self._measured[report.nodeid] = tuple(foreign)
         elif report.nodeid not in self._rows and (report.failed or report.skipped):
             self._excuses[report.nodeid] = unjudged_fields(report)

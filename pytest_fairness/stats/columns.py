@@ -15,6 +15,7 @@ import numpy.typing as npt
 from pytest_fairness.core.attempts import Grade, GradedAttempt, value_or_none
 from pytest_fairness.core.errors import FairnessError, did_you_mean
 from pytest_fairness.core.exclusions import LeftOut
+from pytest_fairness.core.formatting import plain_name
 from pytest_fairness.core.items import ProbeItem, Prompt
 from pytest_fairness.core.propensities import Propensities
 from pytest_fairness.core.shared_prompts import merged
@@ -181,7 +182,7 @@ class Columns:
     def attribute(self, name: str) -> Attribute:
         """Return an attribute of every attempt: a group of its prompt, or metadata of its prompt or item.
 
-        Raises `FairnessError` for a name that no attempt has.
+        Raises `FairnessError` for a name that no attempt has, and for groups that look alike.
         """
         if name not in self._attributes:
             if self.count and name not in self.known_attributes:
@@ -189,7 +190,10 @@ class Columns:
                     f"no attempt has an attribute {name!r}: {did_you_mean(name, self.known_attributes)}"
                 )
             left_out = (described.get(name) for described, _ in self._left_out)
-            self._attributes[name] = _attribute(map(_reader(name), self.attempts), left_out)
+            attribute = _attribute(map(_reader(name), self.attempts), left_out)
+            if name in self.group_attributes:
+                _refuse_alike(name, attribute.labels)
+            self._attributes[name] = attribute
         return self._attributes[name]
 
     def prompt(self, row: int) -> Prompt:
@@ -299,6 +303,15 @@ def _attribute(values: Iterable[Any], left_out: Iterable[Any] = ()) -> Attribute
     numbers[None] = ABSENT
     codes, of_others = (np.array([numbers[text] for text in those], dtype=np.int64) for those in (texts, others))
     return Attribute(codes, labels, of_others)
+
+
+def _refuse_alike(name: str, labels: Iterable[str]) -> None:
+    """Raise `FairnessError` for two groups whose names look alike: rows would be missing from a comparison."""
+    first: dict[str, str] = {}
+    for label in labels:
+        other = first.setdefault(plain_name(label), label)
+        if other != label:
+            raise FairnessError(f"{name} has two groups that look alike, {other!a} and {label!a}: write one name")
 
 
 def _reader(name: str) -> Callable[[GradedAttempt], Any]:

@@ -57,6 +57,7 @@ def family(
     else:
         reference = next(group for group in groups if group.name == to)
         pairs = [(group, reference) for group in groups if group is not reference]
+    pairs = [compared.sample.compared(compared.reading, compared.by, *pair) for pair in pairs]
     sound = [
         contrast([first.graded, second.graded], (1, -1), log=kind.log)
         for first, second in pairs

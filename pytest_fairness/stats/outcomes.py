@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from pytest_fairness.core.attempts import Grade, GradedAttempt, value_or_none
 from pytest_fairness.core.errors import FairnessError, UngradedError, did_you_mean
+from pytest_fairness.core.formatting import plain_name
 from pytest_fairness.core.items import Prompt
 from pytest_fairness.core.propensities import Propensities
 from pytest_fairness.stats.calibration.labels import Calibration
@@ -109,6 +110,8 @@ class OutcomeReader:
         def number(label: Any) -> float:
             if possible and str(label) not in possible:
                 raise FairnessError(f"a label of {grade!r} is {label!r}: {did_you_mean(str(label), possible)}")
+            if equals is not None:
+                _refuse_alike(f"a label of {grade}", label, equals)
             label_number = _grade_number(grade, label, equals)
             if span is not None and not span[0] <= label_number <= span[1]:
                 low, high = span
@@ -301,10 +304,16 @@ class OutcomeReader:
 
     def _check_value(self, grade: str, equals: Any) -> None:
         """Raise `FairnessError` for a value that a grade never has: its rate of zero must not pass for a result."""
-        if grade not in self._extremes:
+        values = {str(value): value for value in _options(self.values(grade))}
+        seen = set(values)
+        for value in values.values():
+            _refuse_alike(grade, value, equals)
+        if any(_same(value, equals) for value in values.values()):
             return
-        seen = {str(value) for value in _options(self.values(grade))}
-        if str(equals) in seen:
+        if grade not in self._extremes:  # a value that may not have occurred, unless it is of another kind
+            texts = sum(isinstance(value, str) for value in values.values())
+            if seen and texts == (0 if isinstance(equals, str) else len(seen)):
+                raise FairnessError(f"{grade} is never {equals!r}: {did_you_mean(str(equals), seen)}")
             return
         for attempt in self._columns.attempts:
             if str(equals) in seen:
@@ -441,6 +450,12 @@ def _number(function: Callable[..., Any], value: Any) -> float:
 
 def _same(value: Any, equals: Any) -> bool:
     return bool(value == equals) or str(value) == str(equals)
+
+
+def _refuse_alike(what: str, value: Any, equals: Any) -> None:
+    """Raise `FairnessError` for a value that looks like the one that is counted, and would not be."""
+    if plain_name(str(value)) == plain_name(str(equals)) and not _same(value, equals):
+        raise FairnessError(f"{what} is {value!a}, which looks like {equals!a} and is not counted: write one of them")
 
 
 def _around(values: Floats) -> tuple[float, float]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.formatting import plain_name
 from pytest_fairness.stats.calibration.labels import Calibration, Row
 from pytest_fairness.stats.columns import Clustering, Codes, Columns, Floats, Rows
 from pytest_fairness.stats.crossed_effects import ItemEffects, centers, is_nested
@@ -119,6 +120,7 @@ class Selection:
             values = [str(value) for value in (wanted if isinstance(wanted, tuple | list | set) else (wanted,))]
             attribute = self.columns.attribute(name)
             codes = [code for code, label in enumerate(attribute.labels) if label in values]
+            _check_values(name, values, attribute.labels)
             rows = rows[np.isin(attribute.codes[rows], codes)]
             left_out = left_out[np.isin(attribute.left_out[left_out], codes)]
             chosen[name] = " or ".join(sorted(values))
@@ -147,8 +149,26 @@ class Selection:
             self.check_group(by, name)
         if of == to:
             raise FairnessError(f"{of!r} is compared with itself: name two groups of {by}")
-        groups = self.group_outcomes(self.reading(outcome, equals), by, (of, to))
-        return groups[of], groups[to]
+        reading = self.reading(outcome, equals)
+        groups = self.group_outcomes(reading, by, (of, to))
+        return self.compared(reading, by, groups[of], groups[to])
+
+    def compared(
+        self, reading: OutcomeVector, by: str, first: GroupOutcomes, second: GroupOutcomes
+    ) -> tuple[GroupOutcomes, GroupOutcomes]:
+        """Return two groups to compare; invalid where they hold the same answers, graded alike: they cannot differ."""
+        answers = self.columns.answers
+        if answers is None:
+            return first, second
+        values = np.nan_to_num(reading.values, nan=np.inf)
+        rows = [self.rows_of(by, group.name) for group in (first, second)]
+        held = [set(zip(answers.codes[of].tolist(), values[of].tolist(), strict=True)) for of in rows]
+        if not held[0] or held[0] != held[1]:
+            return first, second
+        reason = (
+            f"prompts of {first.name} and {second.name} say the same: they have the same answers, and cannot differ"
+        )
+        return replace(first, invalid=reason), second
 
     def earlier(self, groups: Callable[[Selection], Sequence[GroupOutcomes]]) -> EarlierGroups | None:
         """Return groups of the earlier answers; None without such answers.
@@ -294,6 +314,23 @@ class SampleHistory:
         whole, part = (selection.sample(sums) for selection in both)
         clusterings = both[0].selected_clusterings()[0], both[1].selected_clusterings()[0]
         return EarlierSamples(self.clusters, whole, part, clusterings)
+
+
+def _check_values(name: str, values: Sequence[str], labels: Sequence[str]) -> None:
+    """Raise `FairnessError` where a slice would silently be smaller than it reads.
+
+    That is so for one of several values that no attempt has, and for a value that looks like one which is not asked
+    for. A single value that no attempt has selects none, which shows.
+    """
+    unknown = [value for value in values if value not in labels]
+    if 0 < len(unknown) < len(values):
+        raise FairnessError(f"{name} is never {unknown[0]!r}: {did_you_mean(unknown[0], labels)}")
+    plain_names = {plain_name(value): value for value in values}
+    for label in labels:
+        if label not in values and (value := plain_names.get(plain_name(label))):
+            raise FairnessError(
+                f"{name} is {label!a}, which looks like {value!a} and is not selected: write one of them"
+            )
 
 
 def ranks(codes: Codes) -> Codes:

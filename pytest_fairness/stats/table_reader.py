@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import sys
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,9 +39,14 @@ def attempts(
             if name not in row:
                 raise FairnessError(f"row {number + 1} has no column {name!r}: {did_you_mean(name, map(str, row))}")
         key = tuple(row[name] for name in roles)
+        for name, value in zip(roles, key, strict=True):
+            if not isinstance(value, Hashable):
+                raise FairnessError(f"row {number + 1}: its {name} is {value!r:.60}: write a text or a number")
         keys.append(key)
         if key not in prompts:
-            prompts[key] = _prompt(row, item, groups, crossed)
+            metadata = {} if crossed is None or row[crossed] is None else {crossed: str(row[crossed])}
+            named = groups_of(row, groups, f"row {number + 1}")
+            prompts[key] = Prompt(f"recorded: {row[item]}", groups=named, metadata=metadata)
             members.setdefault(str(row[item]), {})[key] = prompts[key]
             sources[str(row[item])] = None if source is None or row[source] is None else str(row[source])
     shared: dict[tuple[type, Any], Grade] = {}
@@ -71,10 +77,24 @@ def read(path: str | Path, texts: Sequence[str]) -> Iterator[Mapping[str, Any]]:
     return reader(path, texts)
 
 
-def _prompt(row: Mapping[str, Any], item: str, groups: Sequence[str], crossed: str | None) -> Prompt:
-    metadata = {} if crossed is None or row[crossed] is None else {crossed: str(row[crossed])}
-    own = {name: str(row[name]) for name in groups if row[name] is not None}
-    return Prompt(f"recorded: {row[item]}", groups=own, metadata=metadata)
+def groups_of(row: Mapping[str, Any], attributes: Sequence[str], where: str) -> dict[str, str]:
+    """Return the groups of a row; one whose attribute is None is in none.
+
+    Args:
+        row: The row.
+        attributes: The columns of groups.
+        where: What the row is called in an error.
+
+    Raises:
+        FairnessError: A group has no name: whom the row is about is not known.
+    """
+    for name in attributes:
+        value = row[name]
+        if not value.strip() if isinstance(value, str) else str(value) in ("nan", "NaT", "<NA>"):
+            raise FairnessError(
+                f"{where}: its {name} is {value!r}: name the group, or write null in a JSONL file for a row of none"
+            )
+    return {name: str(row[name]) for name in attributes if row[name] is not None}
 
 
 def _shared(grades: dict[tuple[type, Any], Grade], value: Any) -> Grade:
@@ -93,16 +113,24 @@ def _grade(value: Any) -> Grade:
         value = value.item()
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return Grade.none("unparsed", "empty in the table")
+    if isinstance(value, float | int) and not abs(value) <= sys.float_info.max:
+        return Grade.none("unparsed", "no finite number in the table")
     return Grade(value)
 
 
 def _csv(path: Path, texts: Sequence[str]) -> Iterator[Mapping[str, Any]]:
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader = csv.DictReader(file, delimiter="\t" if path.suffix.lower() == ".tsv" else ",")
-        for row in reader:
-            if None in row or None in row.values():
-                raise FairnessError(f"{path}, line {reader.line_num}: its fields are not those of the first line")
-            yield {name: value if name in texts else _value(value) for name, value in row.items()}
+        try:
+            names = list(reader.fieldnames or ())
+            if twice := next((name for name in names if name and names.count(name) > 1), None):
+                raise FairnessError(f"{path}: two columns are called {twice!r}: give each a name of its own")
+            for row in reader:
+                if None in row or None in row.values():
+                    raise FairnessError(f"{path}, line {reader.line_num}: its fields are not those of the first line")
+                yield {name: value if name in texts else _value(value) for name, value in row.items()}
+        except UnicodeDecodeError:
+            raise FairnessError(f"{path} is not UTF-8: save it so") from None
 
 
 def _value(text: str) -> Any:

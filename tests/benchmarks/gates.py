@@ -142,7 +142,7 @@ def _certified(item: pytest.Function, prospect: PilotData) -> dict[str, Any]:
 
 def _line(row: Mapping[str, Any], plant: str) -> str:
     if plant:
-        tried = ", ".join(f"{value:.3g}: {found}/{fair}/{of}" for _, value, found, fair, of in row["sizes"][plant])
+        tried = ", ".join(f"{value:.3g}: {unfair}/{fair}/{of}" for _, value, unfair, fair, of in row["sizes"][plant])
         return f"{row['test'].split('::')[1]:60} {tried}"
     if "fair" not in row:
         return str(row["certified"])

@@ -97,6 +97,16 @@ def test_failed_requests_are_resubmitted_or_reported(make_engine: MakeEngine, se
     assert server.calls() == Counter({prompt.text: 1 for prompt in PROMPTS}) | {"prompt 5": 3, "prompt 7": 2}
 
 
+@one_provider
+def test_answer_that_broke_off_costs_none_of_those_after_it(
+    make_engine: MakeEngine, server: Batches, model: Model
+) -> None:
+    server.at_once = True
+    server.answers = lambda text: "Yes, b..." if text == "prompt 5" and len(server.batches) == 1 else "Yes."
+    assert texts(asked(make_engine(batch="wait"), model)) == ["Yes."] * 12
+    assert server.calls() == Counter({prompt.text: 1 for prompt in PROMPTS}) | {"prompt 5": 2}
+
+
 @pytest.mark.parametrize("status", ["expired", "cancelled", "failed"])
 @one_provider
 def test_requests_left_by_an_ended_batch_are_submitted_again(

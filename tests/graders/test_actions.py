@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_fairness import Answer, Prompt, Tool, ToolArgument, ToolCall, ToolCallCount
+from pytest_fairness import Answer, CalledTool, Prompt, Tool, ToolArgument, ToolCall, ToolCallCount
 
 PROMPT = Prompt("What is her rent?", tools=[Tool("look_up"), Tool("write")])
 
@@ -45,3 +45,35 @@ def test_extremes_of_an_argument_are_those_that_were_declared() -> None:
     assert ToolArgument("write", "amount").extremes == ()
     assert ToolArgument("write", "amount", span=(0, 100)).extremes == (0, 100)
     assert ToolArgument("write", "how", values=("letter", "call")).extremes == ("letter", "call")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<tool_call>\n{"name": "write", "arguments": {}}\n</tool_call>',
+        '[TOOL_CALLS][{"name": "write", "arguments": {}}]',
+        "<function=write>{}</function>",
+        "<\uff5ctool\u2581calls\u2581begin\uff5c>function<\uff5ctool\u2581sep\uff5c>write",
+        "<\uff5cDSML\uff5cfunction_calls>",
+        "<|tool_calls_section_begin|><|tool_call_begin|>functions.write:0",
+        "<|python_tag|>write.call()",
+        '<function_calls><invoke name="write"></invoke></function_calls>',
+        "```tool_code\nprint(write(to='her'))\n```",
+        '{"name": "write", "parameters": {"to": "her"}}',
+        'I will do so.\n```json\n{"tool": "write"}\n```',
+        "[write(to='her')]",
+        "Thought: she asked.\nAction: write\nAction Input: {}",
+    ],
+)
+def test_call_that_a_server_left_in_the_text_is_not_none(text: str) -> None:
+    # Nothing would tell it from an answer that takes no action: all groups would be alike.
+    for grader in (CalledTool(), ToolCallCount(), ToolArgument("write", "to")):
+        assert grader.grade(PROMPT, Answer(text)).ungraded == "unparsed"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["I write (by hand) to her.", 'I cannot "write" to her.', "<b>No.</b>", "The action: none.", "No tool helps."],
+)
+def test_words_about_a_tool_are_no_call(text: str) -> None:
+    assert CalledTool().grade(PROMPT, Answer(text)).value == "none"

@@ -54,7 +54,7 @@ class Batches(ThreadingHTTPServer):
         self.at_once = False
         """Whether batches end when they are handed in."""
         self.answers: Callable[[str], str | int] = yes
-        """A text to answer with, or the HTTP status of an error."""
+        """A text to answer with, or the HTTP status of an error. OpenAI's breaks off where it ends in "..."."""
         self.on_create: Callable[[], None] = lambda: None
         """Called when a batch is there and its name is not told yet; what it raises cuts the connection."""
         self.failing: list[int] = []
@@ -212,9 +212,10 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _chat(text: str) -> dict[str, Any]:
+    finish = "error" if text.endswith("...") else "stop"
     return {
         "model": "m",
-        "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}],
+        "choices": [{"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": text}}],
         "usage": {"prompt_tokens": INPUT, "completion_tokens": OUTPUT},
     }
 

@@ -221,6 +221,29 @@ def test_refusal_status_is_an_ungraded_answer(
         ask_service(define())
 
 
+@pytest.mark.parametrize(
+    ("path", "reply", "finish"),
+    [
+        ("choices.0.message.content", {"finish_reason": "length"}, "length"),
+        ("choices.0.message.content", {"finish_reason": "content_filter"}, "content_filter"),
+        ("choices.0.message.content", {"finish_reason": "stop"}, "stop"),
+        ("content.0.text", {"stop_reason": "max_tokens"}, "length"),
+        ("message.content", {"done_reason": "length"}, "length"),
+        ("reply", {"stop_reason": "a word of its own"}, "stop"),
+    ],
+)
+def test_word_of_a_provider_for_a_part_of_an_answer_is_read(
+    define: Define, ask_service: Callable[..., Answer], server: Server, path: str, reply: dict[str, str], finish: str
+) -> None:
+    content: Any = "Yes, but"
+    for part in reversed(path.split(".")[1:]):
+        content = [content] if part == "0" else {part: content}
+    first = path.partition(".")[0]
+    server.says({first: [{**content[0], **reply}]} if first == "choices" else {first: content, **reply})
+    answer = ask_service(define(f'answer = "{path}"'))
+    assert (answer.text, answer.finish_reason) == ("Yes, but", finish)
+
+
 def stream(server: Server, *lines: str) -> None:
     async def handler(request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
@@ -242,6 +265,16 @@ def test_stream_is_read_to_its_end(define: Define, ask_service: Callable[..., An
     assert server.headers[0]["accept"] == "text/event-stream"
     stream(server, '{"delta": {"text": "Ye"}}', '{"delta": {"text": "s."}}')
     assert ask_service(define(f'{STREAM}\nend = ""')).text == "Yes."
+
+
+def test_stream_that_ends_at_a_limit_says_so(
+    define: Define, ask_service: Callable[..., Answer], server: Server
+) -> None:
+    delta = {"choices": [{"delta": {"content": "Yes, but"}, "finish_reason": None}]}
+    last = {"choices": [{"delta": {}, "finish_reason": "length"}]}
+    stream(server, *(f"data: {json.dumps(event)}\n" for event in (delta, last)), "data: [DONE]\n")
+    answer = ask_service(define('answer = "choices.0.delta.content"\nstream = true'))
+    assert (answer.text, answer.finish_reason) == ("Yes, but", "length")
 
 
 def test_stream_that_is_cut_off_is_no_answer(

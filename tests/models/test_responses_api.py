@@ -78,6 +78,14 @@ def test_request_has_the_form_of_the_api(name: Name, ask: Ask, server: Server) -
     assert answer.served_by == "o3-pro-2025-06-10"
 
 
+def test_commentary_on_the_way_is_no_answer(name: Name, ask: Ask, server: Server) -> None:
+    thought = {**message(text("No, wait.")), "phase": "commentary"}
+    server.says(reply(thought, {**message(text("Yes.")), "phase": "final_answer"}, message(text("Gladly."))))
+    assert ask(name("openai", "api=responses")).text == "Yes.\n\nGladly."
+    server.says(reply(thought))
+    assert ask(name("openai", "api=responses")).finish_reason == "no_content"
+
+
 @pytest.mark.parametrize(
     ("body", "text", "finish"),
     [

@@ -125,6 +125,22 @@ def test_calls_of_servers_without_a_finish_reason_for_them_count(server: Server,
     assert cut.ungraded == "truncated"
 
 
+def test_call_in_an_older_or_bare_form_counts(server: Server, ask: Ask, name: Name) -> None:
+    called = {"name": "defer", "arguments": '{"days": 7}'}
+    for fields in ({"function_call": called}, {"tool_calls": {"function": called}}):
+        message = {"role": "assistant", "content": "Fine.", **fields}
+        server.says({"choices": [{"finish_reason": "stop", "message": message}]})
+        answer = ask(name("openai"), QUESTION)
+        assert (answer.finish_reason, answer.actions) == ("tool_calls", (ToolCall("defer", {"days": 7}),))
+
+
+def test_calls_that_cannot_be_read_are_no_answer_without_calls(server: Server, ask: Ask, name: Name) -> None:
+    message = {"role": "assistant", "content": "Fine.", "tool_calls": "defer"}
+    server.says({"choices": [{"finish_reason": "stop", "message": message}]})
+    with pytest.raises(TransientError, match="answered in another form"):
+        ask(name("openai"), QUESTION)
+
+
 def test_responses_api_carries_tools_calls_and_results(server: Server, ask: Ask, name: Name) -> None:
     called = {"type": "function_call", "id": "fc_1", "call_id": "call_9", "name": "defer", "arguments": '{"days": 7}'}
     server.says({"status": "completed", "output": [{"type": "reasoning", "summary": []}, called], "model": "m"})

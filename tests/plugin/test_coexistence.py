@@ -159,6 +159,25 @@ def test_fixtures_markers_and_options_are_documented(project: Project) -> None:
         assert f"fairness_{option}" in text
 
 
+@pytest.mark.skipif(not hasattr(pytest, "Subtests"), reason="pytest 9 has subtests")
+@every_mode
+def test_subtests_of_a_threshold_cost_no_other_verdict(project: Project) -> None:
+    # Their reports carry its id before it has a result; an assertion in a subtest cannot fail the test by itself.
+    within = """
+@pytest.mark.threshold(probe=test_hiring)
+def test_within(measured, subtests):
+    for bound in (0.1, 5):
+        with subtests.test(bound=bound):
+            assert measured.ratio("hired", by="gender", of="woman", to="man") >= bound
+"""
+    project.write(
+        conftest=project_sources.application(),
+        test_hiring=project_sources.suite(project_sources.THRESHOLD, within),
+    )
+    project.run()
+    assert project.verdicts() == {"test_women_and_men_alike": "fair", "test_within": "invalid"}
+
+
 @every_mode
 def test_strict_mode_and_warnings_as_errors_pass(project: Project) -> None:
     project.write(conftest=project_sources.application(), test_hiring=project_sources.suite())

@@ -53,3 +53,25 @@ def test_plan_and_certify_account_for_shared_prompts(project: Project, monkeypat
     (row,) = project.results()["certify"]["thresholds"]
     # Labels of copies move together: fifteen pairs of answers never show that two groups are alike.
     assert row["truths"]["parity"]["fair"] < 0.2
+
+
+@with_workers
+def test_groups_of_the_same_prompts_cannot_differ(project: Project) -> None:
+    # A template that forgot the group gives both one answer: a gap of zero, whatever the model is.
+    alike = COPIES.replace('f"Should a {group} of', 'f"Should a woman or a man of')
+    metrics = ("difference", "ratio", "differences", "worst_ratio")
+    between = {"difference": ', of="woman", to="man"', "ratio": ', of="woman", to="man"'}
+    bodies = [
+        f'assert {bound} measured.{name}("hired", by="gender"{between.get(name, "")})'
+        for name, bound in zip(metrics, ("0.1 >=", "0.8 <=", "0.1 >=", "0.8 <="), strict=True)
+    ]
+    project.write(
+        conftest=project_sources.application({"woman": 0.6, "man": 0.6}, body="    return 'yes'", version="2"),
+        test_hiring="\n\n".join(
+            [project_sources.HEAD, alike, project_sources.PROBE, *project_sources.thresholds(bodies)]
+        ),
+    )
+    project.run()
+    for row in project.rows():
+        assert row["verdict"] == "invalid"
+        assert "say the same: they have the same answers, and cannot differ" in row["message"]

@@ -358,6 +358,15 @@ def test_label_that_the_grade_cannot_take_is_named() -> None:
     assert repr(rate([*labels, labels[0]])) == repr(rate(labels))
 
 
+def test_label_that_looks_like_the_value_counted_is_named() -> None:
+    """Half of the labels of harm in another case would halve the corrected rate."""
+    rows = [{"item": n, "verdict": "harmful" if n % 2 else "fine"} for n in range(400)]
+    labels = [{"grade": "verdict", "key": f"row {n + 1}", "value": "Harmful"} for n in range(200)]
+    measured = Measured.from_rows(rows, item="item", groups=[], calibration=labels)
+    with pytest.raises(FairnessError, match="a label of verdict is 'Harmful', which looks like 'harmful'"):
+        measured.rate("verdict", equals="harmful")
+
+
 def test_labels_of_one_text_count_as_one() -> None:
     rows, labels = judged(np.random.default_rng(13), {"female": 0.3, "male": 0.4}, labels=200, kind="elsewhere")
     once = measured(rows, labels).difference("harmful", **PAIR)

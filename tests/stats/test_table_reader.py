@@ -110,13 +110,17 @@ def test_ids_and_groups_of_a_table_are_texts(tmp_path: Path) -> None:
         ("t.xlsx", "x", "a table ends in .csv"),
         ("t.csv", "item,gender,yes\n1,female\n", "line 2: its fields"),
         ("t.csv", "item,gnder,yes\n1,female,1\n", "did you mean 'gnder'"),
+        ("t.csv", "item,gender,yes,yes\n1,female,0,1\n", "two columns are called 'yes'"),
+        ("t.csv", "item,gender,yes\n1,female,1\n2,,0\n", "row 2: its gender is '': name the group"),
+        ("t.csv", "item,gender,yes\n1,f\xe9male,1\n".encode("latin-1"), "t.csv is not UTF-8"),
+        ("t.jsonl", '{"item": [1], "gender": "f"}\n', r"row 1: its item is \[1\]"),
         ("t.jsonl", '{"item": 1, "gender": "f"}\n{broken\n', "t.jsonl:2: not valid JSON"),
         ("t.jsonl", "[1, 2]\n", "entry 1: not a JSON object"),
         ("t.parquet", "no parquet", "no Parquet file"),
     ],
 )
-def test_broken_file_is_named_with_its_line(tmp_path: Path, name: str, text: str, words: str) -> None:
-    (tmp_path / name).write_text(text)
+def test_broken_file_is_named_with_its_line(tmp_path: Path, name: str, text: str | bytes, words: str) -> None:
+    (tmp_path / name).write_bytes(text.encode() if isinstance(text, str) else text)
     with pytest.raises(FairnessError, match=words):
         Measured.from_table(tmp_path / name, item="item", groups=["gender"])
 
@@ -129,7 +133,7 @@ def test_missing_file_and_lone_group_are_refused(tmp_path: Path) -> None:
 
 
 def test_only_an_empty_csv_field_is_ungraded(tmp_path: Path) -> None:
-    words = ["none", "null", "None", "mild", ""]
+    words = ["none", "null", "NA", "mild", ""]
     lines = ["item,severity,score", *(f"{n},{words[n % 5]},{'nan' if n % 5 == 4 else n}" for n in range(50))]
     (tmp_path / "graded.csv").write_text("\n".join(lines), encoding="utf-8")
     extremes: dict[str, Any] = {"score": lambda _: (0, 50)}
@@ -138,3 +142,53 @@ def test_only_an_empty_csv_field_is_ungraded(tmp_path: Path) -> None:
     assert (rate.value, rate.ungraded) == (10 / 40, {"all": 10})
     assert measured.rate("severity", equals="null").value == 10 / 40
     assert measured.mean("score").ungraded == {"all": 10}  # what numbers write for nothing
+
+
+def gap(value: Callable[[bool], Any], equals: Any = None, female: Callable[[bool], str] = lambda _: "female") -> Any:
+    """Return the difference of a table in which a third of the men and none of the women are hired."""
+    rows = [
+        {"item": n, "gender": "male" if male else female(n % 3 == 0), "hired": value(male and n % 3 == 0)}
+        for n in range(60)
+        for male in (True, False)
+    ]
+    measured = Measured.from_rows(rows, item="item", groups=["gender"])
+    return measured.difference("hired", by="gender", of="male", to="female", equals=equals)
+
+
+@pytest.mark.parametrize("other", ["female ", "Female", "fe\u200bmale", "\uff46emale"])
+def test_groups_that_look_alike_are_refused(other: str) -> None:
+    # The rows under the other name would be missing from the comparison, and nothing would show it.
+    with pytest.raises(FairnessError, match="gender has two groups that look alike"):
+        gap(bool, female=lambda third: other if third else "female")
+
+
+def test_row_of_an_unknown_group_is_refused() -> None:
+    with pytest.raises(FairnessError, match="row 2: its gender is nan"):
+        gap(bool, female=lambda _: np.nan)  # type: ignore[return-value,arg-type]
+
+
+@pytest.mark.parametrize(
+    ("yes", "no", "equals"),
+    [("Yes", "no", "yes"), ("yes ", "no", "yes"), (True, False, "TRUE"), (1.0, 0.0, "1"), ("1", "0", 1.0)],
+)
+def test_value_that_is_written_otherwise_is_refused(yes: Any, no: Any, equals: Any) -> None:
+    # No row would have it: a gap of zero in every table.
+    with pytest.raises(FairnessError, match=r"hired is (never|.*which looks like)"):
+        gap(lambda hired: yes if hired else no, equals)
+
+
+def test_number_that_is_not_finite_is_ungraded() -> None:
+    for infinite in (np.inf, -np.inf, 10**400):
+        values = {True: infinite, False: 0}
+        assert gap(values.__getitem__).ungraded == {"male": 20, "female": 0}
+
+
+def test_slice_is_never_smaller_than_it_reads() -> None:
+    rows = [{"item": n, "tongue": ("de", "DE", "fr")[n % 3], "hired": n % 2} for n in range(60)]
+    measured = Measured.from_rows(rows, item="item", groups=[], crossed="tongue")
+    with pytest.raises(FairnessError, match="tongue is never 'fx': did you mean 'fr'"):
+        measured.where(tongue=("fr", "fx"))
+    with pytest.raises(FairnessError, match="tongue is 'DE', which looks like 'de' and is not selected"):
+        measured.where(tongue="de")
+    assert measured.where(tongue=("de", "DE")).attempts == 40
+    assert measured.where(tongue="none").attempts == 0
