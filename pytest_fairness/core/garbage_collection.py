@@ -17,3 +17,13 @@ def paused_collection() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
+
+
+def keep_present_objects() -> None:
+    """Leave what exists now out of all later searches: modules and collected tests live to the end of the process.
+
+    Once in a process: a further run within it, as pytest's own tests make them, must not keep the objects of each.
+    """
+    if not gc.get_freeze_count():
+        gc.collect()
+        gc.freeze()

@@ -28,7 +28,7 @@ def inspect_module(name: str) -> Any:
     Raises:
         FairnessError: The package, or what it needs, is not installed, or it is too old.
     """
-    return module_of("inspect_ai", name, "inspect", OLDEST, undisturbed())
+    return module_of("inspect_ai", name, "inspect", OLDEST, undisturbed)
 
 
 @contextmanager

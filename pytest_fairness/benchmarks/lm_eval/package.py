@@ -36,7 +36,7 @@ def lm_eval_module(name: str) -> Any:
     Raises:
         FairnessError: The package, or what it needs, is not installed, or it is too old.
     """
-    return module_of("lm_eval", name, "lm-eval", OLDEST, undisturbed())
+    return module_of("lm_eval", name, "lm-eval", OLDEST, undisturbed)
 
 
 @contextmanager
