@@ -71,7 +71,7 @@ class SampleRun:
         self.scores: dict[str, Any] = {}
         self.ungraded: Grade | None = None
         self.error: str | None = None
-        self.random_state = random.Random(str(sample.id)).getstate()  # the same for all epochs: one first prompt
+        self._random_state: Any = None
 
     @property
     def is_waiting(self) -> bool:
@@ -80,6 +80,16 @@ class SampleRun:
     @property
     def is_done(self) -> bool:
         return self._coroutine is not None and self._coroutine.done()
+
+    def restore_random(self) -> None:
+        if self._random_state is None:
+            random.seed(str(self._sample.id))  # the same for all epochs: one first prompt
+        else:
+            random.setstate(self._random_state)
+
+    def note_random(self) -> None:
+        if not self.is_done:
+            self._random_state = random.getstate()
 
     def begin(self) -> None:
         """Run up to the first calls of models that are not answered."""
@@ -116,7 +126,7 @@ class SampleRun:
         _current.set(self)
         try:
             await self._solve_and_score()
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, KeyboardInterrupt):
             raise
         except _UnansweredError:
             pass
