@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from pytest_fairness.core.errors import FairnessError, install
-from pytest_fairness.core.garbage_collection import paused_collection
+from pytest_fairness.core.garbage_collection import lasting_imports
 
 
 def check_installed(package: str, extra: str, oldest: tuple[int, ...]) -> None:
@@ -52,7 +52,7 @@ def module_of(
     if full_name in sys.modules:
         return sys.modules[full_name]
     check_installed(package, extra, oldest)
-    with undisturbed(), paused_collection():
+    with undisturbed(), lasting_imports():
         try:
             return import_module(full_name)
         except ImportError as error:
