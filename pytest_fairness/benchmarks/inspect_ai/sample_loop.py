@@ -11,7 +11,8 @@ import asyncio
 import random
 import selectors
 from collections.abc import Callable
-from functools import cache, partial
+from contextlib import suppress
+from functools import cache
 from typing import Any, Protocol
 
 from pytest_fairness.core.threads import DaemonExecutor
@@ -48,13 +49,13 @@ class SampleLoop:
             run: The sample.
             begin: Called at the beginning; returns the sample's task where it has just begun.
         """
-        step = partial(self._step, run, begin)
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            step()
-        else:  # pytest itself was started within an event loop, in a notebook: two cannot run in one thread
-            DaemonExecutor().submit(step).result()
+        outer: asyncio.AbstractEventLoop | None = None
+        with suppress(RuntimeError):  # none is running
+            outer = asyncio.get_running_loop()
+        if outer is None:
+            self._step(run, begin)
+        else:  # as in a notebook: two loops cannot run in one thread
+            DaemonExecutor().submit(self._step, run, begin).result()
 
     def _step(self, run: SteppedRun, begin: Callable[[asyncio.AbstractEventLoop], asyncio.Task[Any] | None]) -> None:
         outer = random.getstate()
@@ -62,12 +63,16 @@ class SampleLoop:
         try:
             self._current = run
             if (task := begin(self._loop)) is not None:
-                task.add_done_callback(lambda _: self._loop.stop())
+                task.add_done_callback(lambda _: self._stop(run))
             self._loop.run_forever()
         finally:
             self._current = None
             run.note_random()
             random.setstate(outer)
+
+    def _stop(self, run: SteppedRun) -> None:
+        if run is self._current:  # not of one that Ctrl-C has ended
+            self._loop.stop()
 
     def _is_idle(self) -> bool:
         """Stop the loop, which has nothing to run, where the current sample waits for models only."""
