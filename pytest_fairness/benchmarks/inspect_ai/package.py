@@ -11,6 +11,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ OLDEST = (0, 3, 285)
 """The oldest version whose modules have what is used here."""
 
 
+@cache
 def inspect_module(name: str) -> Any:
     """Return a module of inspect_ai, such as ``model`` for ``inspect_ai.model``.
 

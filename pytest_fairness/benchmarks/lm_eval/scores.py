@@ -104,12 +104,12 @@ class DocumentScores(_TaskGrader):
             for question, attempts in zip(document.questions, by_question, strict=True)
         ]
         responses: list[list[Any]] = []
-        for instance, place in zip(document.instances, document.places, strict=True):
-            if document.questions[place.question].continuations is None:
-                attempts, settings = by_question[place.question], instance.args[1]
+        for instance, index in zip(document.instances, document.places, strict=True):
+            if document.questions[index.question].continuations is None:
+                attempts, settings = by_question[index.question], instance.args[1]
                 responses.append([generated_response(attempt, settings) for attempt in attempts])
             else:
-                response = likelihoods[place.question][place.option]
+                response = likelihoods[index.question][index.option]
                 value = response[0] if instance.request_type.endswith("rolling") else response
                 responses.append([value] * self._task().repeats)
         return responses
