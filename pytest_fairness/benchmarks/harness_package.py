@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from pytest_fairness.core.errors import FairnessError, install
+from pytest_fairness.core.garbage_collection import lasting_imports
 
 
 def check_installed(package: str, extra: str, oldest: tuple[int, ...]) -> None:
@@ -35,7 +37,11 @@ def check_installed(package: str, extra: str, oldest: tuple[int, ...]) -> None:
 
 
 def module_of(
-    package: str, name: str, extra: str, oldest: tuple[int, ...], undisturbed: AbstractContextManager[None]
+    package: str,
+    name: str,
+    extra: str,
+    oldest: tuple[int, ...],
+    undisturbed: Callable[[], AbstractContextManager[None]],
 ) -> Any:
     """Return a module of a package, imported within a block that keeps the import from changing the process.
 
@@ -56,7 +62,7 @@ def module_of(
     if full_name in sys.modules:
         return sys.modules[full_name]
     check_installed(package, extra, oldest)
-    with undisturbed:
+    with undisturbed(), lasting_imports():
         try:
             return import_module(full_name)
         except ImportError as error:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 
 
 @contextmanager
@@ -17,3 +19,23 @@ def paused_collection() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
+
+
+@contextmanager
+def lasting_imports() -> Iterator[None]:
+    """Leave what is imported meanwhile out of all searches: modules live to the end of the process."""
+    modules = len(sys.modules)
+    with paused_collection():
+        yield
+    if len(sys.modules) > modules:
+        gc.freeze()
+
+
+@cache
+def keep_present_objects() -> None:
+    """Leave what exists now out of all later searches: modules and collected tests live to the end of the process.
+
+    Once in a process: of a further run within it, as pytest's own tests make them, the objects do not live so long.
+    """
+    gc.collect()
+    gc.freeze()

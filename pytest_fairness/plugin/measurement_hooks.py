@@ -7,6 +7,7 @@ from collections.abc import Generator, Sequence
 import pytest
 
 from pytest_fairness.core.errors import FairnessError
+from pytest_fairness.core.garbage_collection import keep_present_objects
 from pytest_fairness.core.results import ExpectedThreshold, RunResults
 from pytest_fairness.plugin import threshold_rows, thresholds
 from pytest_fairness.plugin.baseline import choose_latest
@@ -93,6 +94,7 @@ class MeasurementHooks:
         interrupt_on_sigterm(state.config)
         on_wait = end_with_controller(state.config) if state.is_worker else state.follow(calls).tick
         self._fairness.backend.on_wait = on_wait
+        keep_present_objects()
         return None
 
     @pytest.hookimpl(tryfirst=True)

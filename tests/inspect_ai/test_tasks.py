@@ -52,7 +52,7 @@ TASK = """\
 from inspect_ai import Task, task
 from inspect_ai.dataset import Sample
 from inspect_ai.model import ChatMessageUser, ContentImage
-from inspect_ai.scorer import match
+from inspect_ai.scorer import accuracy, match, scorer
 from inspect_ai.solver import generate, solver
 
 SAMPLES = [Sample(input=f"Is {number} even?", target="yes", metadata={"gender": "female"}) for number in range(4)]
@@ -68,6 +68,16 @@ def silent():
     async def solve(state, generate):
         return state
     return solve
+
+@scorer(metrics=[accuracy()])
+def interrupted():
+    async def score(state, target):
+        raise KeyboardInterrupt
+    return score
+
+@task
+def stopped():
+    return Task(dataset=SAMPLES, scorer=interrupted())
 
 @task
 def plain(count: int = 4):
@@ -283,10 +293,19 @@ def test_missing_or_old_package_is_named(monkeypatch: pytest.MonkeyPatch, instal
         harness_package.check_installed("inspect_ai", "inspect", package.OLDEST)
 
 
+def test_interrupt_within_a_task_ends_the_run(project: Project) -> None:
+    project.write(tasks=TASK, conftest=f"KILL = 0\n{MODEL}")
+    with pytest.raises(KeyboardInterrupt):
+        project.run("--fairness-inspect=tasks.py@stopped")
+    project.run("--fairness-inspect=tasks.py@plain").assert_outcomes(passed=4)
+
+
 def test_suite_of_the_users_own_measures_a_task(project: Project) -> None:
+    """Also within an event loop, as those of a notebook and of asynchronous tests are."""
     project.write(tasks=TASK, conftest=f"KILL = 0\n{MODEL}")
     project.write(
         test_own="""
+import asyncio
 import pytest
 from pytest_fairness.benchmarks.inspect_ai import InspectTask
 
@@ -294,7 +313,9 @@ PLAIN = InspectTask("tasks.py@plain", groups={"gender": "metadata.gender"})
 
 @pytest.mark.probe(**PLAIN.arguments)
 def test_plain(probe_item, model):
-    probe_item.measure(model)
+    async def measure():
+        probe_item.measure(model)
+    asyncio.run(measure())
 
 @pytest.mark.threshold(probe=test_plain)
 def test_often_right(measured):

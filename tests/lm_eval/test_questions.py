@@ -11,7 +11,7 @@ from pytest_fairness.benchmarks.lm_eval.questions import (
     Conversations,
     UnknownGreedy,
     generated_response,
-    likelihood_response,
+    likelihood_responses,
     questions_of,
 )
 from pytest_fairness.core.attempts import Answer, Attempt
@@ -99,7 +99,7 @@ def test_likelihood_that_is_a_bound_is_no_response() -> None:
     (question,), _ = questions_of([request("loglikelihood", "Is she?", " yes")], Conversations(), is_chat=False)
 
     def response(likelihood: OptionLikelihood) -> Any:
-        return likelihood_response(Attempt("key", 0, Likelihoods({"0": likelihood}).answer()), question, "0")
+        return likelihood_responses(Attempt("key", 0, Likelihoods({"0": likelihood}).answer()), question)["0"]
 
     assert response(OptionLikelihood.exact(-1.5, greedy=True)) == (-1.5, True)
     log, greedy = response(OptionLikelihood.exact(-1.5))

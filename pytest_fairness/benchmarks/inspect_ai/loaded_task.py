@@ -10,7 +10,7 @@ from typing import Any
 
 from pytest_fairness.benchmarks.inspect_ai.messages import refuse_media
 from pytest_fairness.benchmarks.inspect_ai.package import engine_model, inspect_module, load_task, scorer_name
-from pytest_fairness.benchmarks.inspect_ai.sample_loop import SampleLoop
+from pytest_fairness.benchmarks.inspect_ai.sample_loop import sample_loop
 from pytest_fairness.core.errors import FairnessError
 
 SUBJECT, JUDGE = "subject", "judge"
@@ -34,7 +34,7 @@ class LoadedTask:
     def __init__(self, spec: str, arguments: Mapping[str, Any], root: Path) -> None:
         self._spec = spec
         self.task = load_task(spec, arguments, root)
-        self.loop = SampleLoop()
+        self.loop = sample_loop()
         self.has_judge = False
         """Whether the run names a judge."""
         self._refuse_unsupported()

@@ -11,24 +11,27 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from inspect import signature
 from pathlib import Path
 from typing import Any
 
 from pytest_fairness.benchmarks.harness_package import module_of
 from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.garbage_collection import lasting_imports
 
 OLDEST = (0, 3, 285)
 """The oldest version whose modules have what is used here."""
 
 
+@cache
 def inspect_module(name: str) -> Any:
     """Return a module of inspect_ai, such as ``model`` for ``inspect_ai.model``.
 
     Raises:
         FairnessError: The package, or what it needs, is not installed, or it is too old.
     """
-    return module_of("inspect_ai", name, "inspect", OLDEST, undisturbed())
+    return module_of("inspect_ai", name, "inspect", OLDEST, undisturbed)
 
 
 @contextmanager
@@ -67,7 +70,7 @@ def load_task(spec: str, arguments: Mapping[str, Any], root: Path) -> Any:
         spec_given = f"{path}{separator}{name}"
     else:
         spec_given = spec
-    with undisturbed():
+    with undisturbed(), lasting_imports():
         random.seed(0)  # a data set that is shuffled without a seed is the same in every process
         try:
             if path.is_file() and not separator:  # a pattern in inspect_ai, which must be relative

@@ -10,39 +10,36 @@ from __future__ import annotations
 import asyncio
 import random
 import selectors
-import threading
 from collections.abc import Callable
-from concurrent.futures import Future
-from functools import partial
-from queue import SimpleQueue
+from contextlib import suppress
+from functools import cache
 from typing import Any, Protocol
 
-from pytest_fairness.core.threads import fulfill
+from pytest_fairness.core.threads import DaemonExecutor
 
 
 class SteppedRun(Protocol):
     """A run of a sample, as the loop sees it."""
-
-    random_state: Any
-    """The state of `random` at the end of the last step: each run draws numbers of its own."""
 
     @property
     def is_waiting(self) -> bool:
         """Return whether it has calls that are not answered."""
         ...
 
+    def restore_random(self) -> None:
+        """Set `random` to its state at the end of the last step: each run draws numbers of its own."""
+        ...
+
+    def note_random(self) -> None:
+        """Note the state of `random`, at the end of a step."""
+        ...
+
 
 class SampleLoop:
-    """An event loop in a daemon thread, which runs one step of one sample at a time.
-
-    The thread is not that of the tests: pytest itself may have been started within an event loop, in a notebook.
-    """
+    """An event loop that runs one step of one sample at a time, in the thread of the tests."""
 
     def __init__(self) -> None:
-        self._jobs: SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = SimpleQueue()
-        self._thread: threading.Thread | None = None
-        self._starting = threading.Lock()
-        self._loop: asyncio.SelectorEventLoop | None = None
+        self._loop = asyncio.SelectorEventLoop(_IdleSelector(self._is_idle))
         self._current: SteppedRun | None = None
 
     def step(self, run: SteppedRun, begin: Callable[[asyncio.AbstractEventLoop], asyncio.Task[Any] | None]) -> None:
@@ -50,46 +47,45 @@ class SampleLoop:
 
         Args:
             run: The sample.
-            begin: Called in the loop's thread at the beginning; returns the sample's task where it has just begun.
+            begin: Called at the beginning; returns the sample's task where it has just begun.
         """
-        with self._starting:
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._work, name="fairness-inspect", daemon=True)
-                self._thread.start()
-        future: Future[Any] = Future()
-        self._jobs.put((future, partial(self._step, run, begin)))
-        future.result()
-
-    def _work(self) -> None:
-        self._loop = asyncio.SelectorEventLoop(_IdleSelector(self._is_idle))
-        asyncio.set_event_loop(self._loop)
-        while True:
-            fulfill(*self._jobs.get())
+        outer: asyncio.AbstractEventLoop | None = None
+        with suppress(RuntimeError):  # none is running
+            outer = asyncio.get_running_loop()
+        if outer is None:
+            self._step(run, begin)
+        else:  # as in a notebook: two loops cannot run in one thread
+            DaemonExecutor().submit(self._step, run, begin).result()
 
     def _step(self, run: SteppedRun, begin: Callable[[asyncio.AbstractEventLoop], asyncio.Task[Any] | None]) -> None:
-        assert self._loop is not None  # noqa: S101 - made by the thread that calls this
         outer = random.getstate()
-        random.setstate(run.random_state)
+        run.restore_random()
         try:
             self._current = run
             if (task := begin(self._loop)) is not None:
-                task.add_done_callback(lambda _: self._stop())
+                task.add_done_callback(lambda _: self._stop(run))
             self._loop.run_forever()
         finally:
             self._current = None
-            run.random_state = random.getstate()
+            run.note_random()
             random.setstate(outer)
 
-    def _stop(self) -> None:
-        if self._loop is not None:
+    def _stop(self, run: SteppedRun) -> None:
+        if run is self._current:  # not of one that Ctrl-C has ended
             self._loop.stop()
 
     def _is_idle(self) -> bool:
         """Stop the loop, which has nothing to run, where the current sample waits for models only."""
         if self._current is None or not self._current.is_waiting:
             return False
-        self._stop()
+        self._loop.stop()
         return True
+
+
+@cache
+def sample_loop() -> SampleLoop:
+    """Return the loop of this process. It is never dropped: one that is warns that nobody has closed it."""
+    return SampleLoop()
 
 
 class _IdleSelector(selectors.DefaultSelector):

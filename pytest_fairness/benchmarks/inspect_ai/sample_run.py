@@ -71,7 +71,8 @@ class SampleRun:
         self.scores: dict[str, Any] = {}
         self.ungraded: Grade | None = None
         self.error: str | None = None
-        self.random_state = random.Random(str(sample.id)).getstate()  # the same for all epochs: one first prompt
+        self._random_state: Any = None
+        self._interrupt: KeyboardInterrupt | None = None
 
     @property
     def is_waiting(self) -> bool:
@@ -81,6 +82,16 @@ class SampleRun:
     def is_done(self) -> bool:
         return self._coroutine is not None and self._coroutine.done()
 
+    def restore_random(self) -> None:
+        if self._random_state is None:
+            random.seed(str(self._sample.id))  # the same for all epochs: one first prompt
+        else:
+            random.setstate(self._random_state)
+
+    def note_random(self) -> None:
+        if not self.is_done:
+            self._random_state = random.getstate()
+
     def begin(self) -> None:
         """Run up to the first calls of models that are not answered."""
 
@@ -88,7 +99,7 @@ class SampleRun:
             self._coroutine = loop.create_task(self._run())
             return self._coroutine
 
-        self._task.loop.step(self, create_task)
+        self._step(create_task)
 
     def go_on(self, attempts: Sequence[Attempt]) -> None:
         """Answer the calls that wait, in order, and run up to the next ones."""
@@ -99,7 +110,7 @@ class SampleRun:
                 if not call.answer.done():  # canceled: a branch that the solver has given up
                     call.answer.set_result(attempt)
 
-        self._task.loop.step(self, answer)
+        self._step(answer)
 
     def cancel(self) -> None:
         """End it."""
@@ -110,7 +121,12 @@ class SampleRun:
                 self._coroutine.cancel()
 
         if not self.is_done:
-            self._task.loop.step(self, cancel)
+            self._step(cancel)
+
+    def _step(self, begin: Callable[[asyncio.AbstractEventLoop], asyncio.Task[Any] | None]) -> None:
+        self._task.loop.step(self, begin)
+        if self._interrupt is not None:  # raised within a task of asyncio, it would be logged as well
+            raise self._interrupt
 
     async def _run(self) -> None:
         _current.set(self)
@@ -118,6 +134,8 @@ class SampleRun:
             await self._solve_and_score()
         except asyncio.CancelledError:
             raise
+        except KeyboardInterrupt as error:
+            self._interrupt = error
         except _UnansweredError:
             pass
         except BaseException as error:  # noqa: BLE001 - the task's own code

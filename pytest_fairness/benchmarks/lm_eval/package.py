@@ -22,6 +22,7 @@ import numpy as np
 
 from pytest_fairness.benchmarks.harness_package import module_of
 from pytest_fairness.core.errors import FairnessError, did_you_mean
+from pytest_fairness.core.garbage_collection import lasting_imports
 
 OLDEST = (0, 4, 13)
 """The oldest version whose modules have what is used here."""
@@ -36,7 +37,7 @@ def lm_eval_module(name: str) -> Any:
     Raises:
         FairnessError: The package, or what it needs, is not installed, or it is too old.
     """
-    return module_of("lm_eval", name, "lm-eval", OLDEST, undisturbed())
+    return module_of("lm_eval", name, "lm-eval", OLDEST, undisturbed)
 
 
 @contextmanager
@@ -79,7 +80,7 @@ def load_tasks(spec: str, overrides: Mapping[str, Any], include: Sequence[Path],
     """
     lm_eval_module("tasks")
     _refuse_unknown_keys(spec, overrides)
-    with undisturbed():
+    with undisturbed(), lasting_imports():
         random.seed(_SEED)
         np.random.seed(_NUMPY_SEED)
         try:

@@ -144,19 +144,22 @@ def _question(
     return Question(messages, question)
 
 
-def likelihood_response(attempt: Attempt, question: Question, option: str) -> tuple[float, Any]:
-    """Return a log-likelihood, and whether the text is the most probable one, as lm_eval takes them.
+def likelihood_responses(attempt: Attempt, question: Question) -> dict[str, tuple[float, Any]]:
+    """Return, by option, a log-likelihood and whether the text is the most probable one, as lm_eval takes them.
 
     Raises:
-        UngradedError: There is no reply, or it holds a bound in place of the likelihood.
+        UngradedError: There is no reply, or it holds a bound in place of a likelihood.
     """
     _raise_for(ungradable(attempt))
     if attempt.answer is None or question.continuations is None:
         raise UngradedError("no answer", "error")
-    likelihood = likelihoods_of(attempt.answer, question.continuations).options[option]
-    if likelihood.low != likelihood.high:
+    likelihoods = likelihoods_of(attempt.answer, question.continuations).options
+    if any(likelihood.low != likelihood.high for likelihood in likelihoods.values()):
         raise UngradedError("the model gives a bound in place of a likelihood")
-    return likelihood.low, UnknownGreedy() if likelihood.greedy is None else likelihood.greedy
+    return {
+        option: (likelihood.low, UnknownGreedy() if likelihood.greedy is None else likelihood.greedy)
+        for option, likelihood in likelihoods.items()
+    }
 
 
 def generated_response(attempt: Attempt, settings: Mapping[str, Any]) -> str:

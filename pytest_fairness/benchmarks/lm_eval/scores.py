@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pytest_fairness.benchmarks.lm_eval.loaded_task import Document, DocumentTask, units
-from pytest_fairness.benchmarks.lm_eval.questions import generated_response, likelihood_response
+from pytest_fairness.benchmarks.lm_eval.questions import generated_response, likelihood_responses
 from pytest_fairness.core.attempts import Attempt, Grade, GradedAttempt
 from pytest_fairness.core.errors import UngradedError
 from pytest_fairness.core.items import ProbeItem, Prompt
@@ -93,24 +93,26 @@ class DocumentScores(_TaskGrader):
             by_question.append(further[:size])
             further = further[size:]
         try:
-            responses = [
-                self._responses(document, index, by_question[position.question])
-                for index, position in enumerate(document.places)
-            ]
-            return Grade(task.score(document, responses))
+            return Grade(task.score(document, self._responses(document, by_question)))
         except UngradedError as error:
             return Grade.none(error.reason, str(error))
 
-    def _responses(self, document: Document, index: int, attempts: Sequence[Attempt]) -> list[Any]:
-        """Return the responses to one request of a document."""
-        position = document.places[index]
-        question = document.questions[position.question]
-        if question.continuations is None:
-            settings = document.instances[index].args[1]
-            return [generated_response(attempt, settings) for attempt in attempts]
-        response = likelihood_response(attempts[0], question, position.option)
-        value = response[0] if document.instances[index].request_type.endswith("rolling") else response
-        return [value] * self._task().repeats
+    def _responses(self, document: Document, by_question: Sequence[Sequence[Attempt]]) -> list[list[Any]]:
+        """Return the responses to each request of a document, as many as the task repeats it."""
+        likelihoods = [
+            likelihood_responses(attempts[0], question) if question.continuations else {}
+            for question, attempts in zip(document.questions, by_question, strict=True)
+        ]
+        responses: list[list[Any]] = []
+        for instance, index in zip(document.instances, document.places, strict=True):
+            if document.questions[index.question].continuations is None:
+                attempts, settings = by_question[index.question], instance.args[1]
+                responses.append([generated_response(attempt, settings) for attempt in attempts])
+            else:
+                response = likelihoods[index.question][index.option]
+                value = response[0] if instance.request_type.endswith("rolling") else response
+                responses.append([value] * self._task().repeats)
+        return responses
 
 
 class MetricValue(_TaskGrader):
