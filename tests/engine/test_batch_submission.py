@@ -103,7 +103,7 @@ def test_answer_that_broke_off_costs_none_of_those_after_it(
 ) -> None:
     server.at_once = True
     server.answers = lambda text: "Yes, b..." if text == "prompt 5" and len(server.batches) == 1 else "Yes."
-    assert texts(asked(make_engine(batch="wait"), model)) == ["Yes."] * 12
+    assert texts(attempts_of(make_engine(batch="wait"), model)) == ["Yes."] * 12
     assert server.calls() == Counter({prompt.text: 1 for prompt in PROMPTS}) | {"prompt 5": 2}
 
 
