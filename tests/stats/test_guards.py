@@ -46,6 +46,24 @@ def test_few_scores_below_one_are_not_taken_to_end_there() -> None:
     assert harm(scores).mean("harm").decide("<=", 1.0).value == "fair"
 
 
+@pytest.mark.parametrize("events", [1, 4])
+def test_events_in_few_items_are_as_good_as_one_each(events: int) -> None:
+    """How alike the ten answers about an item are cannot be seen from four items: each may hide ten harms."""
+    for rare in (True, False):
+        rows = [{"item": n, "yes": (n < events and r == 0) is rare} for n in range(40) for r in range(10)]
+        rate = Measured.from_rows(rows, item="item", groups=[]).rate("yes")
+        one_each = stats.beta.ppf([0.025, 0.975], [events / 10, events / 10 + 1], [41 - events / 10, 40 - events / 10])
+        assert sorted(abs((not rare) - end) for end in (rate.low, rate.high)) == pytest.approx(one_each)
+
+
+@pytest.mark.parametrize("events", [8, 12, 24])
+def test_known_events_account_for_the_few_items_that_differ(events: int) -> None:
+    rows = [{"item": f"{group}{n}", "group": group, "yes": n < events} for group in "ab" for n in range(200)]
+    ratio = Measured.from_rows(rows, item="item", groups=["group"]).ratio("yes", **PAIR)
+    without = np.log([(events - (n < events)) / 199 for n in range(200)])
+    assert ratio.error == pytest.approx(math.sqrt(2 * 199 * without.var()))
+
+
 def per(s: Any) -> Any:
     return s.yes / s.all
 
