@@ -77,6 +77,7 @@ def test_number_of_looks_is_a_maximum(project: Project) -> None:
     row = project.row()
     assert look(row) == (2, 2, 40)
     assert (row["verdict"], row["items"]) == ("undecided", 40)
+    assert "look 2 of 2 (40 items, 80 attempts), evaluated at " in shown(result)
 
 
 def test_runs_without_resolve_look_once(project: Project) -> None:
@@ -146,6 +147,15 @@ def test_tryouts_are_never_fair_and_spend_no_error(project: Project) -> None:
     assert result.ret == 0
     for row in project.rows():
         assert (row["verdict"], row["looks"]["run"], row["confidence"]) == ("fair", 1, 0.955)
+
+
+def test_quarter_of_the_items_and_of_the_attempts_is_no_tryout(project: Project) -> None:
+    probe = project_sources.PROBE.replace("items=people", "items=people, repetitions=8")
+    project.write(test_hiring=project_sources.suite(OTHER, probe=probe, count=80))
+    for size, verdict in (("--fairness-repetitions=1", "undecided"), ("--fairness-sample=20", "fair")):
+        project.run(SIMULATED, "-m", "threshold", size)
+        row = project.row()
+        assert (row["verdict"], "a try-out" in row["message"], row["looks"]["run"]) == (verdict, verdict != "fair", 1)
 
 
 @in_one_process
