@@ -99,6 +99,13 @@ def test_unwritable_report_fails_only_if_it_was_requested(project: Project) -> N
     assert project.row()["verdict"] == "fair"
 
 
+def test_unwritable_report_does_not_hide_that_tests_failed(project: Project) -> None:
+    (project.path / "reports").write_text("a file", encoding="utf-8")
+    result = project.run("--fairness-report=reports/mine.html", "-m", "threshold")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert "cannot be written" in shown(result)
+
+
 @every_mode
 def test_ci_summary_is_appended(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     summary = project.path / "summary.md"

@@ -6,10 +6,19 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
+from statistics import NormalDist
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
+from pytest_fairness.core.comparisons import compare
+from pytest_fairness.core.decisions import Verdict
+from pytest_fairness.core.estimates import Estimate
+from pytest_fairness.core.verdicts import Judgment
+from pytest_fairness.plugin.probe import Probe
+from pytest_fairness.plugin.sequential_looks import Look, Size, items_limit
 from pytest_fairness.stats.sequential import run_tail
 from tests.helpers import project_sources
 from tests.helpers.project import NO_XDIST, Project, every_mode, in_one_process, shown, with_workers
@@ -96,6 +105,20 @@ def test_repetitions_are_not_added_where_items_limit(project: Project) -> None:
     assert row["looks"]["number"] == 1
     assert "more repetitions cannot decide it: its items limit it" in row["message"]
     assert sum(project.asked().values()) == 30 * 2 * 2
+
+
+def test_items_limit_where_no_claim_of_the_last_look_is_in_reach() -> None:
+    """At the last look a claim of fairness needs less distance from the bound than one of unfairness."""
+    size = Size(30, 1, 60, 30)
+    first = Look(1, (size, size._replace(repetitions=2, attempts=120)), 0.025)
+    last = replace(first, number=2)
+    nearest, farther = sorted(-NormalDist().inv_cdf(tail) for tail in (last.own_tail, last.strict_tail))
+    probe = cast("Probe", SimpleNamespace(items=[None] * 30, reserve=[]))
+    for distance, limits in ((0.99 * nearest, True), ((nearest + farther) / 2, False), (1.01 * farther, False)):
+        gap = Estimate("gap", "gap", value=distance, low=-1, high=1 + distance, error=1.0, repetition_share=0.0)
+        comparison = compare(gap, ">=", 0.0)
+        judgment = Judgment(Verdict.UNDECIDED, [comparison], deciding=comparison)
+        assert bool(items_limit(judgment, first, probe)) is limits
 
 
 def test_repetitions_are_added_when_items_run_out(project: Project) -> None:
