@@ -156,6 +156,26 @@ def test_few_varying_clusters_support_no_claim(kind: str) -> None:
         assert estimate.decision(">=", 1e6) in (Decision.UNDECIDED, Decision.INVALID)
 
 
+@pytest.mark.parametrize(
+    ("differing", "score", "is_claimed"), [(5, 2.0, False), (6, 2.0, True), (2, 0.5, False), (3, 0.5, True)]
+)
+def test_claims_need_six_items_that_differ_or_three_of_known_span(
+    differing: int, score: float, is_claimed: bool
+) -> None:
+    """Scores of which some are 0 and none is above 1 end there."""
+    rows = [{"item": n, "s": score * (n < differing)} for n in range(200)]
+    mean = Measured.from_rows(rows, item="item", groups=[]).mean("s")
+    assert bool(mean.sparse) is not is_claimed
+    assert mean.decide("<=", 0.9).value == ("fair" if is_claimed else "undecided")
+
+
+@quickly
+@given(*[st.lists(st.floats(low, high), min_size=3, max_size=3) for low, high in ((0.1, 10), (1, 1000))])
+def test_crossed_factor_adds_no_degrees_of_freedom(sizes: list[float], degrees: list[float]) -> None:
+    estimate = LinearEstimate(0.0, [np.array([size]) for size in sizes], degrees, 5)
+    assert 1 <= estimate.df <= degrees[0]
+
+
 def test_scales_follow_the_span() -> None:
     for span, place in (((0.0, math.inf), math.log(0.3)), ((0.0, 1.0), math.log(0.3 / 0.7)), (None, 0.3)):
         scale = Scale.by_span(span)
